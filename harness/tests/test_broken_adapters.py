@@ -133,7 +133,7 @@ def broken(call: Callable[[], object], within_s: float) -> Breakdown:
         ),
         ("answers-garbage", BINARY, FaultKind.GARBAGE, "the answer to tick is not a reply"),
         ("answers-a-list", JSON, FaultKind.GARBAGE, r"not a reply \(not a JSON object\)"),
-        ("answers-an-empty-frame", BINARY, FaultKind.GARBAGE, "the answer to tick has nothing of a reply"),
+        ("answers-an-empty-frame", BINARY, FaultKind.GARBAGE, "the answer to tick is not a reply"),
         ("floods-stdout-with-lines", JSON, FaultKind.GARBAGE, "not a reply .*still here"),
         ("floods-stdout", BINARY, FaultKind.OVERSIZED, "the answer to tick is a frame of 2021161080 bytes"),
         ("announces-4-gib", BINARY, FaultKind.OVERSIZED, "a frame of 4294967295 bytes; the limit is 67108864"),

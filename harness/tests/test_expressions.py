@@ -67,8 +67,8 @@ def test_another_text_is_refused_and_not_executed(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("t_res_ms", "does not tell its t_res_ms"),
-        ("max(t_res_ms, t_res_ms)", "does not tell its t_res_ms"),
+        ("t_res_ms", "does not report its t_res_ms"),
+        ("max(t_res_ms, t_res_ms)", "does not report its t_res_ms"),
         ("t_max_ms // zero", "divides by zero"),
         ("4611686018427387904 * 4611686018427387904", "beyond 2^62"),
     ],

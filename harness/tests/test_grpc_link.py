@@ -92,7 +92,7 @@ def nothing_is_left(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.Te
         ("answers-with-another-id", FaultKind.WRONG_ID, r"request 3 \(tick\) was answered with id 77"),
         ("answers-with-a-hello", FaultKind.WRONG_ANSWER, "tick was answered with hello, not with effects"),
         ("answers-garbage", FaultKind.GARBAGE, r'the answer to tick is not a reply \(.*\): "\\xff\\xfe'),
-        ("answers-nothing", FaultKind.GARBAGE, "the answer to tick has nothing of a reply"),
+        ("answers-nothing", FaultKind.GARBAGE, "the answer to tick is not a reply"),
         ("answers-with-a-huge-id", FaultKind.OVERSIZED, r"an identifier of 40,000,000 bytes \(message_id\)"),
         ("is-too-large", FaultKind.TOO_LONG, r"the answer to tick is too large .*\(67108865 vs. 67108864\)"),
         ("unpacks-to-too-much", FaultKind.TOO_LONG, r"the answer to tick is too large .*vs\. 67108864\)"),
@@ -162,7 +162,7 @@ def test_a_request_that_the_server_has_no_room_for_is_told_as_the_limit_of_the_s
         received = pb.Receive(now_ms=1, handle=1, wire=bytes(2 << 20))
         breakdown = broken(lambda: session.call(pb.Request(receive=received)), 0.0)
     assert breakdown.kind is FaultKind.OVERSIZED
-    assert "receive is larger than the server takes" in breakdown.detail
+    assert "receive is larger than the server accepts" in breakdown.detail
     assert breakdown.advice.startswith("Let the server receive messages of 67108864 bytes")
 
 
@@ -303,7 +303,7 @@ def test_what_a_server_prints_holds_it_up_nowhere_and_it_ends_with_its_stdin(add
 @pytest.mark.parametrize(
     ("name", "kind", "sentence"),
     [
-        ("floods-at-once", FaultKind.NO_START, r"the process runs, but there is no server at unix:\S+ within 1.5 s"),
+        ("floods-at-once", FaultKind.NO_START, r"the process runs, but no server listens at unix:\S+ within 1.5 s"),
         ("floods-after-hello", FaultKind.HANG, "no answer to open within 1.5 s"),
     ],
 )
@@ -329,7 +329,7 @@ def test_a_server_that_ends_before_it_listens_is_told_with_its_last_words() -> N
 def test_a_server_that_never_listens_is_told_where_it_should() -> None:
     breakdown = broken(lambda: started("never-listens", replace(LIMITS, start_s=1.5)), 1.5)
     assert breakdown.kind is FaultKind.NO_START
-    assert re.match(r"the process runs, but there is no server at unix:\S+ within 1.5 s", breakdown.detail)
+    assert re.match(r"the process runs, but no server listens at unix:\S+ within 1.5 s", breakdown.detail)
     assert "SDS_TESTEE_GRPC" in breakdown.advice
 
 

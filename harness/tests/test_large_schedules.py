@@ -29,8 +29,8 @@ def test_a_short_file_asks_for_no_endless_work(operations: list[dict[str, Any]])
     with pytest.raises(ScheduleFileError) as caught:
         NOTATION.from_json(data(*operations))
     assert str(caught.value) == (
-        "operations: 3,001 messages to 2 participants are 6,002 arrivals, and 6,000 can be played: "
-        "lower `times`, or take fewer members"
+        "operations: 3,001 messages to 2 participants are 6,002 arrivals, but only 6,000 can be played: "
+        "lower `times`, or use fewer members"
     )
 
 
@@ -40,7 +40,7 @@ def test_a_short_file_asks_for_no_endless_calm() -> None:
     with pytest.raises(ScheduleFileError) as caught:
         NOTATION.from_json(many)
     assert str(caught.value) == (
-        "operations: 6,000 calm rounds of 32 participants are 192,000 steps or more, and 50,000 can be played: "
+        "operations: 6,000 calm rounds of 32 participants are 192,000 steps or more, but only 50,000 can be played: "
         "take fewer calm operations, or fewer members"
     )
 
@@ -61,7 +61,7 @@ def test_a_million_of_anything_is_not_looked_at_one_by_one(monkeypatch: pytest.M
         return ()
 
     monkeypatch.setattr(files, "_case", look)
-    with pytest.raises(ScheduleFileError, match=r"^operations: 1,000,000 of them, and there can be 10,000$"):
+    with pytest.raises(ScheduleFileError, match=r"^operations: 1,000,000 of them, but only 10,000 are allowed$"):
         NOTATION.from_json(data(*[{}] * 1_000_000))
     assert looked_at == []
 

@@ -444,7 +444,7 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "a peer who takes part": (
         row({"op": "tick"}, {"op": "say", "peer": "bob", "label": "x"}),
-        "operations[1] (say): the scripted peer 'bob' is a participant, too",
+        "operations[1] (say): the scripted peer 'bob' is also a participant",
     ),
 }
 

@@ -51,7 +51,7 @@ def told(command: Sequence[str]) -> Breakdown:
         (["node adapter.mjs"], "Remove the quotes: type `-- node adapter.mjs`"),
         (["node adapter.mjs", "--fast"], "type `-- node adapter.mjs --fast`"),
         (["an 'open quote"], "Remove the quotes"),
-        (["no-such-program"], "There is no program 'no-such-program' on the PATH"),
+        (["no-such-program"], "The program 'no-such-program' is not on the PATH"),
         (["./no-such-file"], "The file './no-such-file' does not exist in this folder"),
         (["/no/such/file"], "The file '/no/such/file' does not exist: is it built"),
         (["here"], "'here' is a file of this folder, and not on the PATH: type `-- ./here`"),
@@ -75,9 +75,9 @@ def test_what_does_not_start_gets_the_hint_that_fits(command: list[str], advice:
 @pytest.mark.parametrize(
     ("command", "advice"),
     [
-        ([sys.executable, "no-such-adapter.py"], "There is no file 'no-such-adapter.py' in this folder"),
+        ([sys.executable, "no-such-adapter.py"], "The file 'no-such-adapter.py' does not exist in this folder"),
         ([sys.executable, "-c", "raise OSError('x.py')"], FaultKind.NO_START.advice),
-        (["./nothing-by-env"], "`#!/usr/bin/env no-such-node`, asks for 'no-such-node': is that installed"),
+        (["./nothing-by-env"], "`#!/usr/bin/env no-such-node`, asks for 'no-such-node': is it installed"),
     ],
 )
 def test_what_fails_at_once_gets_the_hint_that_fits(command: list[str], advice: str) -> None:

@@ -204,7 +204,7 @@ def test_a_line_that_somebody_left_torn_costs_no_other(transcript: Transcript) -
 
 def test_what_is_no_regular_file_is_left_alone(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(OSError, match="no regular file"):
+    with pytest.raises(OSError, match="not a regular file"):
         Transcript.begin(tmp_path / "pipe")
 
 
@@ -259,7 +259,7 @@ def test_a_worker_says_on_stderr_that_its_lines_are_missing(
     with held(transcript.path):
         assert [copy.add({"mark": mark}) for mark in range(3)] == [0, 0, 0]
     (line,) = capfd.readouterr().err.splitlines()
-    assert line.endswith("lacks what a worker process heard: another process held its lock for 5 s.")
+    assert line.endswith("lacks the messages of a worker process: another process held its lock for 5 s.")
 
 
 @pytest.mark.parametrize("way", ["deleted", "renamed", "replaced", "folder removed"])
@@ -287,7 +287,7 @@ def test_a_file_that_vanishes_is_known_to_have(tmp_path: Path, way: str) -> None
         (b"\xff\n", "line 1: byte 1 is not UTF-8"),
         (b"hello\n", "line 1: no JSON at character 1"),
         (b"[]\n", "line 1: it is not a JSON object"),
-        (b'{"transcript":2}\n', 'line 1: it does not say "transcript":1'),
+        (b'{"transcript":2}\n', 'line 1: it does not contain "transcript":1'),
     ],
 )
 def test_another_file_is_no_transcript(tmp_path: Path, content: bytes, said: str) -> None:

@@ -199,8 +199,8 @@ def test_4_nothing_exercised_is_not_green() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--participants", "2-9"], "from 1 to 8 there can be"),
-        (["--participants", "5-4"], "from 1 to 8 there can be"),
+        (["--participants", "2-9"], "between 1 and 8 are possible"),
+        (["--participants", "5-4"], "between 1 and 8 are possible"),
         (["--participants", "many"], "write for example 3-8, or 4"),
         (["--seed", "sesame"], "neither a number nor random"),
         (["--seed", "-1"], "not between 0 and 2^63"),
@@ -226,7 +226,7 @@ def test_2_a_place_that_cannot_be_written_to_is_told(somewhere: Path) -> None:
     result = typed("fuzz", *FEW, "--out", "file/below", "--", *MUTANT)
     assert result.exit_code == 2
     told = words(result.stderr)
-    assert told.count("Nothing can be kept in file/below: Not a directory. Name another DIR with --out.") == 1
+    assert told.count("Nothing can be written to file/below: Not a directory. Name another DIR with --out.") == 1
     assert "FAIL  SDS-SYNC-03" in result.stdout
     assert "Proof" in result.stdout
     assert "Picture" not in result.stdout
@@ -251,7 +251,7 @@ def test_0_a_replay_on_the_reference_says_that_it_does_better(schedule: Path, so
     assert result.exit_code == 0
     assert too_wide(result.stdout) == []
     assert "No COMMAND given: driving the bundled reference" in words(result.stderr)
-    assert "SDS-SYNC-03 is not violated here." in words(result.stdout)
+    assert "SDS-SYNC-03 is not violated in this run." in words(result.stdout)
     assert "Nothing was found" in result.stdout
     assert list(somewhere.iterdir()) == []
 
@@ -274,7 +274,7 @@ def test_a_replay_is_cast_as_noted_or_as_typed(somewhere: Path) -> None:
     (somewhere / "broken.json").write_text(dumps(lines))
     result = typed("replay", "broken.json")
     assert result.exit_code == 4  # nothing was exercised
-    assert "SDS-ACK-01 is not violated here: the situation did not arise." in words(result.stdout)
+    assert "SDS-ACK-01 is not violated in this run: the situation did not arise." in words(result.stdout)
 
 
 @pytest.mark.parametrize(
@@ -322,4 +322,4 @@ def test_the_database_extension_is_fuzzed_and_what_is_found_is_played_again(tmp_
     assert again.exit_code == 1
     assert "CSDB-54 is violated here, too." in words(again.stdout)
     better = typed("replay", file, "--", sys.executable, "-m", "clearskies_reference")
-    assert "CSDB-54 is not violated here" in words(better.stdout)
+    assert "CSDB-54 is not violated in this run" in words(better.stdout)

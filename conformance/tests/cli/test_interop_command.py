@@ -121,7 +121,7 @@ def test_as_json() -> None:
         ([], f"sds-conformance interop mine=./my-adapter 'ref={python()} -m sds_reference'"),
         (["ref=./it"], f"interop ref=./it 'model={python()} -m sds_reference'"),
         (["mine=./it --fast"], f"interop 'mine=./it --fast' 'ref={python()} -m sds_reference'"),
-        (["a=./x", "a=./y"], "the name 'a' stands for two implementations"),
+        (["a=./x", "a=./y"], "the name 'a' is given to two implementations"),
         (["a=./x", "./y"], "'./y' is neither an option nor NAME=COMMAND"),
         (["a=python", "-m", "sds_reference"], "'-m' is neither an option nor NAME=COMMAND"),
         (["--timout=3", "a=./x", "b=./y"], "'--timout=3' is neither an option nor NAME=COMMAND"),

@@ -125,7 +125,7 @@ def test_messages_name_options_that_exist() -> None:
         ("sds-conformance fuzz --examples 3", "old name of an option"),
         ("sds-conformance fuzz --schedules many", "'many' is not a valid integer"),
         ("sds-conformance fuzz --schedules", "requires an argument"),
-        ("sds-conformance fuzz --participants 0", "there can be"),
+        ("sds-conformance fuzz --participants 0", "are possible"),
         ("sds-conformance run --revision 2026", "is not one of"),
         ("sds-conformance list passage", "is not one of"),
         ("sds-conformance limits --only wideness", "there is no dimension"),

@@ -176,7 +176,7 @@ class Lost(Kept):
 )
 @pytest.mark.parametrize(
     ("number", "code", "said"),
-    [(errno.ENOSPC, 70, "Not all was told: stdout cannot be written: No space left"), (errno.EPIPE, 141, "")],
+    [(errno.ENOSPC, 70, "Some output was lost: stdout cannot be written: No space left"), (errno.EPIPE, 141, "")],
 )
 def test_stdout_that_is_full_or_closed_has_a_code_of_its_own(
     monkeypatch: pytest.MonkeyPatch, arguments: list[str], number: int, code: int, said: str

@@ -41,7 +41,9 @@ def test_a_selection_plays_what_is_for_it_and_says_that_this_is_a_part() -> None
     assert data["requirements"][0]["verdict"] == "fail"
     told = words(typed("run", *PLAIN, "--select", "SDS-STATE-02", "--select", "SDS-MSG-13").stdout)
     number, there_are = len(of("SDS-STATE-02") | of("SDS-MSG-13")), len(plan().scenarios)
-    assert f"Only the {number} scenarios for what was selected: {there_are - number} other scenarios may" in told
+    assert (
+        f"Only the {number} scenarios for the selected requirements: {there_are - number} other scenarios may" in told
+    )
 
 
 def test_scenarios_that_are_named_are_played_and_no_others() -> None:

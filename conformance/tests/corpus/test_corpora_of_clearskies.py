@@ -184,7 +184,7 @@ def test_2_corpora_of_two_protocols_are_not_compared(reference: Path, tmp_path: 
         require_comparable(corpus(reference), corpus(sds))
     refused = typed("corpus", "check", "--revision", "sds-2026-01", str(reference))
     assert refused.exit_code == 2
-    assert f"is of {REVISION}, and sds-2026-01 is another text: leave --revision out" in words(refused.stderr)
+    assert f"was made for {REVISION}, not for sds-2026-01: omit --revision" in words(refused.stderr)
 
 
 @pytest.mark.parametrize("variant", ["pss-signatures", "sha1-signatures"])

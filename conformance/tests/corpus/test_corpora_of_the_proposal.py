@@ -123,14 +123,14 @@ def test_what_is_open_in_sds_alone_is_not_asked() -> None:
 
 def test_corpora_of_two_texts_are_not_compared(reference: Path, tmp_path: Path) -> None:
     sds = record_here(tmp_path / "sds", order_of(schedules=2, grammar=GRAMMAR, seed=5))
-    with pytest.raises(CorpusError, match=rf"is of {FORUM} and .* of sds-2026-01, which are two texts"):
+    with pytest.raises(CorpusError, match=rf"is of {FORUM} and .* of sds-2026-01, which are different texts"):
         require_comparable(corpus(reference), corpus(sds))
 
 
 def test_2_a_corpus_is_never_judged_by_another_text(reference: Path) -> None:
     refused = typed("corpus", "check", "--revision", "sds-2026-01", str(reference))
     assert refused.exit_code == 2
-    assert f"is of {FORUM}, and sds-2026-01 is another text: leave --revision out" in words(refused.stderr)
+    assert f"was made for {FORUM}, not for sds-2026-01: omit --revision" in words(refused.stderr)
 
 
 def test_2_what_the_proposal_has_not_is_not_recorded(tmp_path: Path) -> None:

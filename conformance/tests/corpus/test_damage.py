@@ -118,7 +118,7 @@ def test_an_older_corpus_is_compared_with_its_like_alone(reference: Path, tmp_pa
         rewritten(folder, '"schema_version": 2', '"schema_version": 1')
     assert compared(*old) == {}
     with pytest.raises(
-        CorpusError, match=r"b is of schema version 1 and .* of version 2, which call messages by other"
+        CorpusError, match=r"b is of schema version 1 and .* of version 2, which name messages differently"
     ):
         compared(reference, old[0])
 
@@ -156,7 +156,7 @@ def test_schedules_outside_of_their_shard_are_damage(reference: Path, tmp_path: 
 
     for number in (3, 9999):
         other = edited(reference, tmp_path / str(number), {19: moved(number)})
-        with pytest.raises(CorpusError, match=r"part-000001\.parquet has schedules .* should have none but 10 to 19"):
+        with pytest.raises(CorpusError, match=r"part-000001\.parquet has schedules .* but should only have 10 to 19"):
             compared(reference, other)
 
 

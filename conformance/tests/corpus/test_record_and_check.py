@@ -234,7 +234,7 @@ def test_another_release_in_the_middle_ends_a_recording(tmp_path: Path) -> None:
     recording = recording_of(tmp_path / "c", order_of(Model(), 6))
     prepare(recording, overwrite=False)
     for other in (Model(mutant="sync-does-not-increase"), Model(without=frozenset({pb.CAPABILITY_OBSERVE}))):
-        with pytest.raises(NotDrivenError, match=r"is of the reference .* but what was started for seed 0, schedule 0"):
+        with pytest.raises(NotDrivenError, match=r"is of the reference .* but the process for seed 0, schedule 0"):
             record_shard(replace(recording, company=partial(RestartingCompany, order_of(other, 6))), 0)
     assert not list((tmp_path / "c" / "steps").glob("part-*"))
     record_shard(recording, 0)

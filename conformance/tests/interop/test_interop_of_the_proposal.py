@@ -163,7 +163,7 @@ def test_2_a_cast_of_two_texts_is_refused_with_what_to_type() -> None:
     refused = typed("interop", "--schedules", "0", REF, other)
     assert refused.exit_code == 2
     text = words(refused.stderr)
-    assert f"other speaks {FORUM}, and not sds-2026-01: leave it out, or type a --revision that all of them" in text
+    assert f"other speaks {FORUM}, and not sds-2026-01: omit it, or type a --revision that all of them" in text
     agreed = typed("interop", "--revision", FORUM, "--schedules", "2", "--json", REF, other)
     data = json.loads(agreed.stdout)
     assert agreed.exit_code == 0
@@ -185,4 +185,4 @@ def test_a_schedule_of_a_mixed_group_is_played_again_under_its_revision(tmp_path
     assert "G-F04 was withdrawn: its faults are judged by FORUM-45, FORUM-22." in words(again.stdout)
     refused = typed("interop", "--revision", "sds-2026-01", "--replay", str(file), REF)
     assert refused.exit_code == 2
-    assert f"is of {FORUM}, and sds-2026-01 is another text" in words(refused.stderr)
+    assert f"was made for {FORUM}, not for sds-2026-01" in words(refused.stderr)

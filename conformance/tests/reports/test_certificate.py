@@ -151,7 +151,7 @@ def test_a_report_that_was_cut_off_or_is_of_another_catalogue_has_none() -> None
         certificate(Report(whole_report().data, cut_off="after line 3"))
     other = whole_report().data
     other["requirements"][3]["statement"] = "Anything goes."
-    with pytest.raises(CertificateError, match=r"something else of SDS-MSG-04.*run it again"):
+    with pytest.raises(CertificateError, match=r"different data about SDS-MSG-04.*run it again"):
         certificate(Report(other))
     with pytest.raises(CertificateError, match=r"version 9\.9"):
         certificate(whole_report(suite={"name": "sds-conformance", "version": "9.9"}))
@@ -204,19 +204,22 @@ def lengthen(data: dict[str, Any]) -> None:
         (whitewash, f"it counts {TOTAL - 1} pass, and {TOTAL}"),
         (miscount, f"it counts {TOTAL} pass, and {TOTAL - 1}"),
         (pretend, "its exit code"),
-        (reword, "says something else of SDS-MSG-01"),
-        (lower, "says something else of SDS-MSG-01"),
+        (reword, "has different data about SDS-MSG-01"),
+        (lower, "has different data about SDS-MSG-01"),
         (hide, "its list of untestable requirements"),
         (lengthen, "has SDS-MSG-02 once"),
         (lambda data: data["verdicts"].update(warn=2), "it counts 2 warn, and 0"),
         (lambda data: data["causes"][0].update(verdict="warn"), "SDS-MSG-01 is warn among its causes, and fail"),
         (lambda data: data["causes"].clear(), "SDS-MSG-01 is among the causes"),
-        (lambda data: data["causes"][0].update(scenarios=["none-such"]), "there is no scenario none-such"),
+        (lambda data: data["causes"][0].update(scenarios=["none-such"]), "the scenario none-such does not exist"),
         (lambda data: data["requirements"][0].update(id="SDS-MSG-99"), "which has no SDS-MSG-99"),
-        (lambda data: data["requirements"][0].update(shown=["none-such"]), "there is no scenario none-such"),
-        (lambda data: data["requirements"][0].update(shown=["ties@the-moon"]), "there is no environment the-moon"),
-        (lambda data: data["requirements"][0].update(positions=["AMB-999"]), "there is no position AMB-999"),
-        (lambda data: data["requirements"][0].update(section="other"), "says something else of SDS-MSG-01"),
+        (lambda data: data["requirements"][0].update(shown=["none-such"]), "the scenario none-such does not exist"),
+        (
+            lambda data: data["requirements"][0].update(shown=["ties@the-moon"]),
+            "the environment the-moon does not exist",
+        ),
+        (lambda data: data["requirements"][0].update(positions=["AMB-999"]), "the position AMB-999 does not exist"),
+        (lambda data: data["requirements"][0].update(section="other"), "has different data about SDS-MSG-01"),
         (lambda data: data.update(revision="forum-2024"), "which has no SDS-"),
         (lambda data: data.update(profile="core"), "is not judged in the profile core"),
         (lambda data: data["requirements"].pop(), "its run is called whole, but has no data about"),
@@ -226,9 +229,9 @@ def lengthen(data: dict[str, Any]) -> None:
         (lambda data: data["run"].update(steps=0), "no run, scenario or step"),
         (lambda data: data["run"].update(scenarios=2, runs=1), "it counts 2 scenarios in 1 runs"),
         (lambda data: data["run"].update(exit_code=70), "its exit code is 70, and by its verdicts 1"),
-        (lambda data: data["run"]["environments"].append("the-moon"), "there is no environment the-moon"),
+        (lambda data: data["run"]["environments"].append("the-moon"), "the environment the-moon does not exist"),
         (lambda data: data["run"]["environments"].append("plain"), "an environment was played twice"),
-        (lambda data: data["breakdowns"].update(sleep=1), "there is no kind of breakdown sleep"),
+        (lambda data: data["breakdowns"].update(sleep=1), "the kind of breakdown sleep does not exist"),
         (lambda data: data["vectors"].update(version="9.9"), "the version of its golden vectors"),
         (lambda data: data["level"]["parts"][0].update(judged=1), "its level does not follow"),
         (lambda data: data["level"].update(against=["nothing"]), "its level does not follow"),

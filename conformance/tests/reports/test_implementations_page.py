@@ -80,7 +80,7 @@ def test_it_has_a_column_for_everyone_and_a_row_for_each_requirement_of_its_time
 def test_it_has_a_row_for_every_position_that_a_run_can_tell() -> None:
     head, *rows = tables(PAGE)["Position"]
     assert head[2:] == tables(PAGE)["Requirement"][0][1:-1]
-    unseen = re.search(r"^No run showed which way any of them goes: (.*)\.$", PAGE, re.MULTILINE)
+    unseen = re.search(r"^No run showed the way of any implementation at: (.*)\.$", PAGE, re.MULTILINE)
     known = [row[0] for row in rows] + (unseen[1].split(", ") if unseen else [])
     assert sorted(known) == sorted(REGISTER.shown)
     assert set(re.findall(r"^### (.*)$", PAGE, re.MULTILINE)) == {row[0] for row in rows}

@@ -33,8 +33,8 @@ def _step(kind: str, **fields: object) -> Change:
 @pytest.mark.parametrize(
     ("name", "change", "told"),
     [
-        ("conflicts", first(lambda test: test.update(orders=[[0, 7]])), ": orders/0: there is no update 7"),
-        ("get-updates", first(lambda test: test["outcomes"][0].update(sent=[4])), "/sent: there is no update 4"),
+        ("conflicts", first(lambda test: test.update(orders=[[0, 7]])), ": orders/0: update 7 does not exist"),
+        ("get-updates", first(lambda test: test["outcomes"][0].update(sent=[4])), "/sent: update 4 does not exist"),
         ("get-updates", first(lambda test: test["updates"][0].update(value="{")), "updates/0/value: no JSON"),
         ("conflicts", first(lambda test: test["updates"][0].update(value="NaN")), "updates/0/value: no JSON"),
         ("conflicts", first(lambda test: test["outcomes"][0]["keys"].update(k="x")), "outcomes/0/keys/k: no JSON"),
@@ -56,7 +56,7 @@ def test_what_refers_to_what_is_not_there_is_an_error_of_the_file(name: str, cha
 def test_nobody_is_asked_it(tmp_path: Path) -> None:
     folder = copy_of_vectors(tmp_path)
     edit(folder, "conflicts", first(lambda test: test.update(orders=[[0, 7]])), of="clearskies")
-    told = "conflicts.json: conflicts/newer-with-a-smaller-time: orders/0: there is no update 7"
+    told = "conflicts.json: conflicts/newer-with-a-smaller-time: orders/0: update 7 does not exist"
     assert any(told in sentence for sentence in lint(VECTOR_SET, folder))
     command = [sys.executable, "-m", "clearskies_reference"]
     refused = typed("vectors", "run", "--revision", REVISION, "--vectors", str(folder), "--", *command)

@@ -109,7 +109,7 @@ def test_the_readme_shows_how(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         ({"outcomes": [{"local": "x"}]}, "lamport/1: outcomes/0/local: 'x' does not match"),
         ({"surplus": 1}, "('surplus' was unexpected)"),
         ({"flags": ["Walking"]}, "lamport/1: flags: the flag Walking is not explained: use one of Running, Frozen"),
-        ({"requirements": ["SDS-SEND-99"]}, "requirements: there is no requirement SDS-SEND-99"),
+        ({"requirements": ["SDS-SEND-99"]}, "requirements: requirement SDS-SEND-99 does not exist"),
         (
             {"outcomes": WRONG},
             "outcomes: expected local '1800000000000', sent '1800000000001', and the reference gives",

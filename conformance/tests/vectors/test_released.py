@@ -163,7 +163,7 @@ def _retire(folder: Path, test_id: str) -> None:
 def test_what_is_retired_is_named_in_the_changelog_and_stays_retired(folder: Path) -> None:
     begin(folder, "1.1.0")
     _retire(folder, FIRST)
-    assert says(folder, f"{FIRST} is retired, and CHANGELOG.md does not say so")
+    assert says(folder, f"{FIRST} is retired, but CHANGELOG.md does not mention it")
     changelog = folder / CHANGELOG
     changelog.write_text(changelog.read_text("utf-8").replace("Something.", f"Retired: `{FIRST}`, of no use."), "utf-8")
     assert lint(VECTOR_SET, folder) == []

@@ -135,7 +135,8 @@ class World:
             raise ValueError("arrivals must be the last kinds: the order of kinds is the order of words")
         if any((kind.due or kind.ends or kind.cuts) and not kind.everybody for kind in self.kinds):
             raise ValueError(
-                "an event that waits until something is due, loses messages or is the last one must happen at all participants: otherwise its order would matter"
+                "an event that waits until something is due, loses messages or is the last one must happen at all "
+                "participants: otherwise its order would matter"
             )
 
     # ---- words -----------------------------------------------------------------------------------------------------

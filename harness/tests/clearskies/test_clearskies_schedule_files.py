@@ -136,7 +136,7 @@ def test_whatever_may_be_configured_fits_into_the_testee_protocol() -> None:
 
 
 BAD: dict[str, tuple[str, str]] = {
-    "a channel": (row(channels=["c1"]), "channels: 1 of them, and there can be 0"),
+    "a channel": (row(channels=["c1"]), "channels: 1 of them, but only 0 are allowed"),
     "an operation of SDS": (row({"op": "sync", "who": "alice"}), "operations[0].op: there is no op"),
     "nobody who is there": (row({"op": "put", "who": "zoe", "label": "m"}), "operations[0] (put): there is no part"),
     "nobody to pose as": (

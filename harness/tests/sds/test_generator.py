@@ -208,7 +208,7 @@ def test_as_many_participants_as_were_asked_for(bounds: tuple[int, int]) -> None
         ({"most": 9}, "not 3 to 9"),
         ({"fewest": 5, "most": 4}, "not 5 to 4"),
         ({"longest": 0}, "at least one passage"),
-        ({"passages": ("gap", "no-such")}, "no passage 'no-such': there are .*gap"),
+        ({"passages": ("gap", "no-such")}, "unknown passage 'no-such': passages are .*gap"),
     ],
 )
 def test_a_grammar_that_makes_no_sense_is_refused(arguments: dict[str, object], said: str) -> None:

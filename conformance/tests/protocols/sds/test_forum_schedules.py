@@ -232,14 +232,14 @@ def test_a_counterexample_is_replayed_under_the_revision_that_stands_in_it(kept:
     assert "FORUM-35 is violated here, too." in words(again.stdout)
     better = typed("replay", str(kept))
     assert better.exit_code == 0
-    assert "FORUM-35 is not violated here" in words(better.stdout)
+    assert "FORUM-35 is not violated in this run" in words(better.stdout)
 
 
 def test_2_a_counterexample_is_never_judged_by_another_text(kept: Path) -> None:
     for other in ("sds-2026-01", "sds-2025-10-amended"):
         refused = typed("replay", "--revision", other, str(kept))
         assert refused.exit_code == 2
-        assert f"is of {FORUM}, and {other} omit --revision" in words(refused.stderr)
+        assert f"was made for {FORUM}, not for {other}: omit --revision" in words(refused.stderr)
 
 
 def test_2_a_schedule_of_a_revision_that_nobody_plays_is_refused(tmp_path: Path, kept: Path) -> None:
