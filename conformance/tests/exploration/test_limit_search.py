@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +17,7 @@ from capped_implementations import CHANNELS, FILTERS, PARTICIPANTS, REPAIRS, Sta
 from run_helpers import altered, reference
 from sds_conformance.exploration.limits.case import SizeOutcome, SizeResult
 from sds_conformance.exploration.limits.cost import STEADY
+from sds_conformance.exploration.limits.cpu_time import spent_s
 from sds_conformance.exploration.limits.measurement import (
     MeasurementOrder,
     MeasurementResult,
@@ -350,3 +354,13 @@ def test_nothing_is_tried_for_which_there_is_no_time() -> None:
     assert spent <= 45
     found = make_row(search, Declaration.for_unknown("x", SDS), "")
     assert (found.held, found.first_failing, found.exact) == (513, search.cases[1_024], False)
+
+
+def test_time_of_processors_is_that_of_the_process_that_was_started() -> None:
+    assert spent_s(os.getpid()) > 0
+    assert spent_s(None) > 0
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        before = spent_s(child.pid)
+        sum(range(3_000_000))  # of ours
+        assert spent_s(child.pid) - before < spent_s(os.getpid())
+    assert spent_s(child.pid) == 0.0

@@ -312,3 +312,19 @@ def test_an_interrupt_keeps_what_was_understood_until_then() -> None:
     told = console.export_text() + story.verdict(1.0).plain
     assert "no verdict on who understands whom" in told
     assert "Not understood" not in told
+
+
+def test_content_is_compared() -> None:
+    def shouts(request: pb.Request, reply: pb.Reply) -> None:
+        for event in reply.effects.events:
+            event.delivered.content = event.delivered.content.upper()
+
+    outcome = met(ref=reference, loud=lambda: altered(shouts))
+    assert 'delivers m1 with other content: "CONTENT M1' in reason(outcome, "ref", "loud", Aspect.CONTENT)
+    assert "misreads the bytes" in reason(outcome, "ref", "loud", Aspect.WIRE)
+
+
+def test_filters_of_another_size_are_told() -> None:
+    outcome = met(ref=reference, small=lambda: reference(Config(bloom_capacity=50)))
+    assert marked(outcome, "small", "ref") == {Aspect.FILTER}
+    assert "small has them for 50 IDs at 0.001" in reason(outcome, "small", "ref", Aspect.FILTER)

@@ -18,6 +18,7 @@ from sds_conformance.reports.baseline import (
     FailureKey,
     JudgedResult,
     Match,
+    OldBaselineError,
     load,
     match,
     parse,
@@ -438,6 +439,13 @@ known:
     fails: [{{check: x}}]
     reason: old
 """
+
+
+def test_a_file_of_the_format_before_is_refused_with_what_to_type(tmp_path: Path) -> None:
+    file = tmp_path / "my known.yaml"
+    file.write_text(OLD, "utf-8")
+    with pytest.raises(OldBaselineError, match=r"by sentences.*Type `sds-conformance baseline update '.*known.yaml'"):
+        load(file)
 
 
 def test_a_file_of_the_format_before_is_renewed_with_comments_reasons_and_links() -> None:

@@ -344,3 +344,12 @@ def test_what_stands_on_it_is_escaped() -> None:
     assert not {"\x1b", "\u202e"} & set(text)
     for loaded in ("src=", "href=", "http://", "url(", "@import"):
         assert loaded not in text
+
+
+def test_what_was_skipped_stands_beside_the_level() -> None:
+    made = certified({MUST: "skipped", SHOULD: "skipped"})
+    core, _ = made.data["level"]["parts"]
+    assert core["not_judged"] == {"not declared: observe": [MUST, SHOULD]}
+    assert core["judged"] == core["requirements"] - 2
+    total = sum(part["requirements"] for part in made.data["level"]["parts"])
+    assert f"2 of {total} requirements not judged: not declared: observe" in page(made)

@@ -9,11 +9,11 @@ import pytest
 
 from run_helpers import AMENDED
 from sds_conformance.protocols.sds.rules import RULES
-from sds_conformance.reports.comparing.columns import NOT_ASKED, UNKNOWN, UNSTATED, ReportColumn
+from sds_conformance.reports.comparing.columns import NOT_ASKED, UNKNOWN, UNSTATED, ReportColumn, gather
 from sds_conformance.reports.comparing.comparison import Comparison, ResultChange, compare, result_change
 from sds_conformance.reports.comparing.history import histories
 from sds_conformance.reports.files import read_report
-from sds_conformance.reports.report import Report
+from sds_conformance.reports.report import Report, ReportError
 from short_reports import kept, made
 
 JUDGED = ("fail", "warn", "pass")
@@ -125,3 +125,10 @@ def test_a_turn_says_what_else_is_not_as_it_was() -> None:
     other["suite"] = {"name": "sds-conformance", "version": "0.2.0"}
     (series,) = histories([column(made(day=1, RECV_01="pass")), column(other)])
     assert series.turns[0].doubt == "another version of the suite"
+
+
+def test_a_folder_without_reports_and_a_date_that_is_none_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match="not a report, and there is none in it"):
+        gather([tmp_path])
+    with pytest.raises(ReportError, match="not a date"):
+        column(made() | {"started": "yesterday"})

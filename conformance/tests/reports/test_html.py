@@ -258,3 +258,13 @@ def test_all_text_has_enough_contrast(theme: str, whole: Page) -> None:
     for ink in inks:
         for paper in papers:
             assert _contrast(colours[ink], colours[paper]) >= 4.5, (theme, ink, paper)
+
+
+def test_breakdowns_are_told_once_with_what_the_implementation_said() -> None:
+    broken = {"kind": "crash", "where": "a-run", "step": 2, "command": "tick", "detail": "it ended", "advice": "Why?"}
+    rows = [{**broken, "where": f"a-run-{number}", "stderr": ["panic: no log"]} for number in range(20)]
+    made = read(sample(breakdowns=rows))
+    assert "20 breakdowns" in first_line(made)
+    (told,) = made.of("article", within="broken")
+    for words in ("a-run-0", "step 2 (tick)", "it ended", "panic: no log", "Why?", "and 19 more like it, in a-run-1, "):
+        assert words in told.words

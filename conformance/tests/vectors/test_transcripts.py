@@ -26,12 +26,12 @@ from sds_conformance.protocols.sds.vectors.conversations.transcript_player impor
 )
 from sds_conformance.protocols.sds.vectors.running.conversations import ask_transcript
 from sds_conformance.protocols.sds.vectors.running.subject import SdsSubject
-from sds_conformance.protocols.sds.vectors.transcripts import CHOSEN, OF_THE_PROPOSAL
+from sds_conformance.protocols.sds.vectors.transcripts import CHOSEN, EDITIONS, OF_THE_PROPOSAL, transcripts
 from sds_conformance.vectors.running.subject import Status, VectorResult, VectorSkippedError
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.language import open_session
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Config, Participant
+from sds_reference import REVISIONS, Config, Participant
 from sds_reference.variants import VARIANTS
 from vector_folders import files
 
@@ -176,3 +176,10 @@ def test_a_need_that_nobody_knows_and_a_message_that_was_never_sent() -> None:
     message = {"sender_id": "b", "message_id": "$m9", "channel_id": "c1", "causal_history": [], "repair_request": []}
     with pytest.raises(StepNotPlayedError, match="never sent"):
         list(TranscriptPlayer(stage(), {**transcript, "steps": [{**step, "message": message}]}).play())
+
+
+def test_the_edition_of_a_scenario_is_in_the_id(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(EDITIONS, "ties", 2)
+    ids = {vector["id"] for vector in transcripts(REVISIONS[FORUM])}
+    assert "ties-2" in ids
+    assert "ties" not in ids

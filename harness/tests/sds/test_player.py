@@ -12,6 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from player_helpers import NOT_CAROL, TRIO, heard, message, reference, shown
 from sds_harness.schedules.performer import raise_if_stopped
 from sds_harness.sds import operations as ops
+from sds_harness.sds.encodings import ENCODINGS
 from sds_harness.sds.operations import Member, Operation, Route
 from sds_harness.sds.performance import Performance
 from sds_harness.sds.player import hint_of
@@ -121,6 +122,13 @@ def test_a_scripted_peer_says_whatever_it_is_told_to() -> None:
     assert {(packet.sender, packet.act) for packet in show.packets[1:]} == {("xavier", 0)}
     assert heard(show, "bob") == ["m1", "x1", "x2", "x3", "x4"]
     assert heard(show, "carol") == ["m1", "x1", "x3", "x4"]
+
+
+def test_a_scripted_peer_writes_the_same_in_other_ways() -> None:
+    show = shown(*(ops.Say("xavier", "x1", encoding=way) for way in ENCODINGS))
+    usual, *others = [packet.wire for packet in show.packets]
+    assert {usual.message} == {wire.message for wire in others}
+    assert len({usual.raw, *(wire.raw for wire in others)}) == len(ENCODINGS)
 
 
 @pytest.mark.parametrize("place", [0, 1])

@@ -14,6 +14,7 @@ from run_helpers import Handle, odd_adapter, reference, reference_command, varia
 from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.exploration.campaign import CampaignOrder, CampaignTally, explore
 from sds_conformance.exploration.company import Casting
+from sds_conformance.exploration.hunt import hunt_false_accusations
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.verdict import Finding
 from sds_conformance.protocols import repertoire_of, scheduled
@@ -312,3 +313,7 @@ def test_the_hunt_is_told_for_the_proposal() -> None:
     assert rows["announces-ties"]["out_of_reach"]
     nothing = typed("hunt", "--revision", FORUM, "--only", "log-by-arrival")
     assert nothing.exit_code == 2
+
+
+def test_a_legal_variant_is_left_in_peace() -> None:
+    assert hunt_false_accusations("forum-newest-first", 24, revision=FORUM).accused == ()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from itertools import count
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,7 @@ from run_helpers import Handle, participant_of, reference
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.properties import Sighting
 from sds_conformance.protocols.sds.catalogue import load_catalogue
-from sds_conformance.protocols.sds.properties import PROPERTIES, PROPOSED, GroupView, examine
+from sds_conformance.protocols.sds.properties import PROPERTIES, PROPOSED, GroupView, examine, ordering
 from sds_reference import Channel, Config, Effects, HistoryEntry, Kind, Message, Participant
 from sds_reference.mutants import MUTANTS
 from sds_reference.repair import Repair
@@ -167,3 +169,28 @@ def test_requirements_and_properties_that_are_there_judge_what_was_withdrawn() -
         for judged_by in properties.withdrawn.values():
             assert judged_by
             assert set(judged_by) <= known
+
+
+@pytest.mark.parametrize(
+    ("histories", "seen"),
+    [
+        (("ab", "bc", "cd"), ""),
+        (("ba", "cb", "dc"), ""),
+        (("ba", "bc", "cd"), "'a' before 'b'"),
+        (("bc", "cd", "ba"), "'a' before 'b'"),
+        (("cb", "dc", "ab"), "'a' before 'b'"),
+        (("ed", "ed", "ab"), "'d' before 'e'"),
+        (("ab", "bb"), "'b' once"),
+    ],
+)
+def test_the_pair_of_a_history_against_most_others_is_accused_wherever_it_stands(
+    histories: tuple[str, ...], seen: str
+) -> None:
+    act: Any = SimpleNamespace(number=1, who="alice", at_ms=0)
+    entries = [tuple(map(HistoryEntry, history)) for history in histories]
+    sent = [(act, Message("alice", f"m{n}", "c1", causal_history=each)) for n, each in enumerate(entries)]
+    lamports = {"a": 1, "b": 2, "c": 3, "d": 4, "e": 4}
+    view: Any = SimpleNamespace(lamport=lambda _, message_id: lamports[message_id])
+    side: Any = SimpleNamespace(outgoing=sent, channel_id="c1", who="alice")
+    wrong = [each.expected for each in ordering._tails(view, side) if each.outcome is Outcome.VIOLATED]
+    assert [each[: len(seen)] for each in wrong] == ([seen] if seen else [])

@@ -185,6 +185,14 @@ def test_a_glob_asks_for_positions_with_or_without_the_dash(glob: str, pattern: 
     assert len(shown) > 1
 
 
+def test_several_positions_and_a_glob_are_shown_one_after_the_other() -> None:
+    shown = re.findall(r"^AMB-\S+$", typed("requirements", "AMB-24", "AMB-C1").stdout, re.MULTILINE)
+    assert shown == ["AMB-24", "AMB-C1"]
+    text = typed("requirements", "AMB-*").stdout
+    assert re.findall(r"^AMB-\S+$", text, re.MULTILINE) == list(POSITIONS)
+    assert too_wide(text) == []
+
+
 def test_positions_as_json() -> None:
     rows = json.loads(typed("requirements", "AMB-2?", "--json").stdout)
     assert [row["id"] for row in rows] == [p for p in POSITIONS if re.fullmatch(r"AMB-2\d", p)]
