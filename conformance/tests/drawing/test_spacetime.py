@@ -94,13 +94,6 @@ def test_the_step_that_is_blamed_is_marked_and_explained_with_names() -> None:
     assert "Log at step" in " ".join(texts(root, "heading"))
 
 
-def test_partitions_and_waits_are_shown() -> None:
-    show = shown(ops.Cut(("alice",), ("bob", "carol")), ops.Send("alice", "m1"), ops.Wait(2000), ops.Heal())
-    root = parsed(spacetime_svg(show))
-    assert texts(root, "note") == ["network cut: alice ⇹ bob, carol", "2 s pass", "the network heals"]
-    assert len(of_class(root, "shade")) == 1
-
-
 def test_lines_begin_where_participants_join_and_end_where_they_crash() -> None:
     show = shown(
         ops.Send("alice", "m1"),

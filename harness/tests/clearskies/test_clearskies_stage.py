@@ -11,7 +11,6 @@ from clearskies_reference.testee.server import Testee, TesteeOptions
 from clearskies_stages import stage_of, values, without
 from sds_harness.clearskies.probes import read_as_stranger
 from sds_harness.clearskies.stage import Stage
-from sds_harness.clearskies.trace import store_name
 from sds_harness.faults import TesteeError
 from sds_harness.stage import ScheduleStoppedError
 
@@ -148,19 +147,6 @@ def test_who_cannot_be_observed_is_read_from_the_wire() -> None:
         assert len(seen.records) == 2
         assert seen.since == {alice.peer_id: max(record["last_updated_rev"] for record in seen.records.values())}
         assert read_as_stranger(actor, read_only=True).values == seen.values
-
-
-def test_a_killed_peer_has_what_was_stored_before_it_was_closed() -> None:
-    stage = stage_of()
-    alice = stage.open("alice", store=True)
-    alice.put("k", 1)
-    alice.reopen(killed=True)
-    alice.put("l", 2)
-    alice.reopen(killed=True)
-    assert values(alice) == {"k": 1, "l": 2}
-    paths = [step.request.open.store for step in stage.trace.steps if step.command == "open"]
-    assert len(set(paths)) == 3
-    assert len({store_name(path) for path in paths}) == 1
 
 
 def test_a_store_on_another_machine_cannot_be_copied() -> None:

@@ -17,7 +17,7 @@ from sds_harness.link import Limits, LocalLink, StdioLink
 from sds_harness.sds.codec import Codec, DecodedMessage, FilterSize, Refused, RepairOffsets, Undeclared
 from sds_harness.sds.language import open_session
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import BloomParameters, Config, HistoryEntry, Kind, Message, build_filter, encode
+from sds_reference import HistoryEntry, Kind, Message, encode
 from sds_reference.testee import server
 from sds_reference.testee.dialect import load_dialect
 from sds_testee.framing import Framing
@@ -35,14 +35,6 @@ FULL = Message(
     (HistoryEntry("z", None, "bob"),),
     b"\x00\xff",
 )
-MESSAGES = {
-    "full": (FULL, Kind.CONTENT),
-    "nothing set": (Message("", "", ""), None),
-    "all set to nothing": (Message("", "", "", 0, (HistoryEntry("", b"", ""),), b"", (), b""), Kind.SYNC),
-    "sync": (replace(FULL, content=None), Kind.SYNC),
-    "ephemeral": (Message("alice", "e-1", "c1", content=b"typing"), Kind.EPHEMERAL),
-    "above 2^53": (replace(FULL, lamport_timestamp=2**53 + 1), Kind.CONTENT),
-}
 TIMES = {"t_min_ms": 30_000, "t_max_ms": 120_000, "num_response_groups": 3}
 
 
@@ -63,14 +55,6 @@ def codec_on(link: LocalLink, **options: Any) -> Codec:
 
 
 # ---- Messages --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", MESSAGES)
-def test_a_message_is_encoded_and_decoded_with_the_presence_of_each_field(name: str) -> None:
-    message, kind = MESSAGES[name]
-    codec = codec_on(reference())
-    assert codec.encode(message) == encode(message)
-    assert codec.decode(encode(message)) == DecodedMessage(message, kind)
 
 
 def test_bytes_that_are_no_message_are_refused_in_words() -> None:
@@ -106,18 +90,6 @@ def test_bytes_that_cannot_be_translated_are_shown_as_they_are() -> None:
 
 
 # ---- Filters and times -----------------------------------------------------------------------------------------------
-
-
-def test_filters_have_the_size_that_is_asked_for() -> None:
-    codec, size = codec_on(reference()), FilterSize(3, 0.01)
-    made = codec.build_filter(["a", "b"], size)
-    assert made == build_filter(Config().bloom_profile, BloomParameters.sized(3, 0.01), ["a", "b"])
-    assert len(made) == 8
-    assert codec.query_filter(made, ["a", "c", "b"], size) == (True, False, True)
-    assert isinstance(codec.query_filter(made, ["a"]), Refused)
-    rolled = codec.build_filter([f"m-{number}" for number in range(9)], size)
-    assert isinstance(rolled, bytes)
-    assert codec.query_filter(rolled, ["m-8", "m-0"], size) == (True, False)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from sds_harness.sds.language import open_session
 from sds_harness.sds.stage import Stage
 from sds_harness.stage import START_MS, ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Config
 from sds_reference.testee import server
 
 Handle = Callable[[pb.Request], pb.Reply]
@@ -88,11 +87,6 @@ def test_a_close_that_breaks_the_conversation_is_its_last_step() -> None:
 
 
 # ---- Sending and receiving -------------------------------------------------------------------------------------------
-
-
-def test_a_sync_message_that_has_nothing_to_say_may_be_left_out() -> None:
-    stage = stage_on(reference(config=Config(sync_with_empty_log=False)))
-    assert stage.open("alice").send_sync() is None
 
 
 def test_a_refused_send_stops_the_schedule_with_the_reason() -> None:

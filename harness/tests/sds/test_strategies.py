@@ -11,7 +11,6 @@ from player_helpers import reference, stage_on
 from sds_harness.schedules import Schedule, dumps
 from sds_harness.sds.notation import NOTATION
 from sds_harness.sds.operations import Garble, Look, Say, Send, Sync, Wait
-from sds_harness.sds.passages import PASSAGES
 from sds_harness.sds.performance import Performance
 from sds_harness.sds.player import play
 from sds_harness.sds.strategies import schedules
@@ -109,16 +108,6 @@ def test_arguments_that_make_no_sense_are_refused_at_once() -> None:
         schedules(revision="forum-2024", passages=["gap"])
 
 
-@pytest.mark.parametrize(("name", "kind"), [("lossy", "links"), ("garbled", "garble"), ("late-joiner", "lookup")])
-def test_every_passage_can_be_found(name: str, kind: str) -> None:
-    assert name in PASSAGES
-
-    def has_it(schedule: Schedule) -> bool:
-        return any(operation.op == kind for operation in schedule.operations)
-
-    assert has_it(find(schedules(passages=[name]), has_it, settings=settings(few(100), phases=[Phase.generate])))
-
-
 # ---- Shrinking -------------------------------------------------------------------------------------------------------
 
 
@@ -130,12 +119,6 @@ def test_what_is_found_is_shrunk() -> None:
     assert len(found.operations) <= SMALL
     assert (found.channels, found.seed) == (("c1",), 0)
     assert not any(member.late or member.clock_ms for member in found.members)
-
-
-def test_shrinking_keeps_what_has_to_be_kept() -> None:
-    found = find(schedules(), lambda schedule: len(schedule.members) >= 5 and sends(schedule) >= 1, settings=few(100))
-    assert len(found.members) == 5
-    assert len(found.operations) <= SMALL
 
 
 # ---- Finding faults --------------------------------------------------------------------------------------------------
@@ -157,11 +140,3 @@ def test_a_fault_is_found() -> None:
     assert len(tried) <= 60
     assert delivered_twice(played(found, mutant.participant_class, mutant.configure(Config())))
     assert not delivered_twice(played(found))
-
-
-@given(schedules(3, 4, scripted=False, longest=2))
-@few(15)
-def test_the_reference_has_no_such_fault(schedule: Schedule) -> None:
-    show = played(schedule)
-    assert show.breakdown is None
-    assert not delivered_twice(show)
