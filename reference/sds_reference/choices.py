@@ -50,6 +50,16 @@ class EphemeralMessagesSpeak(Channel):
         super().receive_ephemeral(message, effects)
 
 
+class CopiesEnterTheFilter(Channel):
+    """Includes the ID of each copy in its filter as well, even if a roll-over has removed it (AMB-112)."""
+
+    def is_duplicate(self, message: Message) -> bool:
+        known = super().is_duplicate(message)
+        if known:
+            self.insert_into_filter(message)
+        return known
+
+
 class SignalsAtTheSweep(Channel):
     """Signals missing dependencies at the next sweep, if they are still missing: the specification names no time."""
 

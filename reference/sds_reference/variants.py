@@ -234,6 +234,9 @@ _OF_SDS = {
             "drops unusable messages instead of rejecting them",
         ),
         _with_channel(
+            choices.CopiesEnterTheFilter, "copies-enter-filter", "copies of known messages enter the filter again"
+        ),
+        _with_channel(
             choices.SignalsAtTheSweep, "signals-at-the-sweep", "signals missing dependencies at the next sweep"
         ),
         _with_channel(choices.ResendsAHundred, "resends-a-hundred", "resends a hundred messages in one sweep at most"),

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from global_schedules import performed, schedule
-from run_helpers import AMENDED, Handle, reference, stage
+from run_helpers import AMENDED, Handle, altered, reference, stage
 from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.judging.verdict import Finding, Verdict
 from sds_harness.schedules import Schedule
@@ -88,6 +88,12 @@ def found(what: Schedule, participant: type[Participant]) -> list[Finding]:
     return assess(performed(what, lambda: reference(participant=participant)), Scope.select()).findings
 
 
+def without_a_profile(request: pb.Request, reply: pb.Reply) -> None:
+    """Its filters have a private encoding."""
+    if reply.HasField("hello"):
+        reply.hello.profiles.bloom = ""
+
+
 SOON = (("sds_r", True), ("t_max_ms", 6), ("t_min_ms", 2))
 WITH_A_HINT = Say("xavier", "m1", after=("m2",), hint=True, senders_named=True)
 WITHOUT = Say("xavier", "m4", after=("m2",), senders_named=True)
@@ -134,6 +140,17 @@ LEGAL = {
             Send("alice", "m3"),
             names=("alice",),
             configuration=(("lost_timeout_ms", 60_000), ("sds_r", True)),
+        ),
+    ),
+    "SDS-ACK-02: a filter of a private encoding was made from more IDs than it takes (AMB-55)": (
+        altered(without_a_profile, reference(without={pb.CAPABILITY_FILTER_CODEC})),
+        schedule(
+            Send("alice", "m", times=12),
+            Say("xavier", "all", filter=tuple(f"m.{number}" for number in range(1, 12))),
+            Say("xavier", "all-by-sync", content=None, filter=tuple(f"m.{number}" for number in range(1, 12))),
+            Look(),
+            names=("alice",),
+            configuration=(("bloom_capacity", 10),),
         ),
     ),
     "SDS-R-STATE-01: what waited was dropped, is named again, and asked for": (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from functools import cached_property, partial
 from typing import Any
 
@@ -196,22 +196,38 @@ def _queried(trace: Trace) -> dict[bytes, dict[str, bool]]:
 def _constructed_filters(trace: Trace) -> dict[bytes, dict[str, bool]]:
     """Filters that the codec built from IDs, or that a participant sent after it had received exactly these.
 
-    Membership of other IDs is unknown: the filter may hold them by chance.
+    Membership of other IDs is unknown: the filter may hold them by chance. Beyond its capacity, a filter certainly
+    holds only the newest (AMB-55).
     """
     out: dict[bytes, dict[str, bool]] = {}
+    usual = next((_capacity(party) for party in trace.parties.values() if not party.asked.bloom_capacity), 0)
     taken: dict[tuple[str, str], list[str]] = {}
     for step in trace.steps:
         if step.reply is not None and step.answer == "filter":
-            members = list(step.request.build_filter.message_ids)
+            asked: pb.BuildFilter = step.request.build_filter
+            members = _certain_members(asked.message_ids, asked.bloom_capacity or usual)
             out.setdefault(step.reply.filter.bloom_filter, {}).update(dict.fromkeys(members, True))
         elif is_filter_maker(step.participant):
             if (received := step.arrived) is not None:
                 taken.setdefault((step.participant, received.channel_id), []).append(received.message_id)
             for sent in step.messages:
                 if sent.bloom_filter is not None:
-                    members = taken.get((step.participant, sent.channel_id), [])
+                    received_ids = taken.get((step.participant, sent.channel_id), [])
+                    members = _certain_members(received_ids, _capacity(trace.parties[step.participant]))
                     out.setdefault(sent.bloom_filter, {}).update(dict.fromkeys(members, True))
     return out
+
+
+def _capacity(party: Party) -> int:
+    """The number of IDs that a participant's filter takes; 0 if it does not declare it."""
+    capacity: int = party.in_force.bloom_capacity
+    return capacity
+
+
+def _certain_members(message_ids: Iterable[str], capacity: int) -> list[str]:
+    """The IDs that a filter of this capacity holds after these have arrived, in this order."""
+    members = list(dict.fromkeys(message_ids))
+    return members if not capacity or len(members) <= capacity else members[-max(1, capacity // 10) :]
 
 
 def echoed_filters(trace: Trace) -> dict[bytes, dict[str, bool]]:

@@ -264,23 +264,32 @@ def filters_change_by_what_is_received(view: ChannelView) -> Iterator[Observatio
 def the_newest_is_shown_in_the_filter(view: ChannelView) -> Iterator[Observation]:
     """A filter that can be queried holds the ID of the last arrival, for any encoding and size, and after a roll-over.
 
-    Own messages may enter the filter too (AMB-19), and a roll-over may drop all IDs before them.
+    Other messages may enter the filter too (AMB-19, AMB-36, AMB-112), and a roll-over may drop all IDs before them.
     """
     capacity = view.configuration.bloom_capacity
     came = [received for received in view.received if received.acceptable and not received.duplicate]
-    own = [sent.step.index for sent in view.sent]
+    others = _optional_members(view)
     for observed in view.observed:
         asked = observed.step.request.observe.filter_ids
         at = bisect_right(came, observed.step.index, key=lambda received: received.step.index)
         newest = came[at - 1] if at else None
-        sent = bisect_right(own, observed.step.index)
-        aged = newest is not None and sent > bisect_right(own, newest.step.index)
-        if newest is None or (aged and at + sent > capacity):
+        beside = bisect_right(others, observed.step.index)
+        aged = newest is not None and beside > bisect_right(others, newest.step.index)
+        if newest is None or (aged and at + beside > capacity):
             continue
         message_id, hits = newest.message.message_id, dict(zip(asked, observed.state.filter_hits, strict=False))
         if message_id in hits:
             expected = f"{message_id!r}, the last arrival, in the filter"
             yield observe_outcome(observed.step, "not-in-filter", hits[message_id], expected, "it is not in the filter")
+
+
+@once
+def _optional_members(view: ChannelView) -> list[int]:
+    """The steps of messages that may enter the filter, but need not: own, ephemeral and odd ones, and copies."""
+    logged = view.revision.syncs_are_logged
+    received = [r.step.index for r in view.received if not r.acceptable and (logged or r.kind is not Kind.SYNC)]
+    own = view.sent + view.ephemerals + (view.syncs if logged else [])
+    return sorted([*received, *(sent.step.index for sent in own)])
 
 
 _UNSENT_OWN = "message with its own sender ID that it has not sent"
@@ -567,16 +576,26 @@ def _newest_ids(view: ChannelView, entries: list[tuple[int, str]], sent: Sent, i
 
 @check("SDS-STATE-06", pb.CAPABILITY_OBSERVE, of="observed received")
 def the_newest_are_shown_in_the_filter(view: ChannelView) -> Iterator[Observation]:
-    """If the filter can be queried, it holds the newest tenth of its capacity, in any encoding (AMB-55)."""
+    """If the filter can be queried, it holds the newest tenth of its capacity, in any encoding (AMB-55).
+
+    Other messages may take room among the newest (AMB-19, AMB-36, AMB-112).
+    """
     newest = max(1, view.configuration.bloom_capacity // 10) if view.configuration.bloom_capacity else 0
     came: dict[str, int] = {}
     for received in view.received if newest else ():
         if received.acceptable:
             came.setdefault(received.message.message_id, received.step.index)
     ids = list(came)
+    others = _optional_members(view)
     for observed in view.observed if newest else ():
-        at = bisect_right(ids, observed.step.index, key=lambda message_id: came[message_id])
-        kept = set(ids[max(0, at - newest) : at][:-1])
+        index = observed.step.index
+        at = bisect_right(ids, index, key=lambda message_id: came[message_id])
+        beside = bisect_right(others, index)
+        kept = {
+            message_id
+            for place, message_id in enumerate(ids[max(0, at - newest) : at][:-1], max(0, at - newest))
+            if at - place + beside - bisect_right(others, came[message_id]) <= newest
+        }
         hits = dict(zip(observed.step.request.observe.filter_ids, observed.state.filter_hits, strict=False))
         asked = [message_id for message_id in hits if message_id in kept]
         gone = next((message_id for message_id in asked if not hits[message_id]), "")

@@ -65,6 +65,21 @@ def copies_and_syncs_beside_a_small_filter(stage: Stage, bob: ScriptedPeer) -> N
     cast.deliver_and_settle(alice, bob.content(stage.now_ms, messages[0]))
 
 
+@scenario("RECV-04", asked=SMALL)
+def copies_after_a_roll_over(script: Script, alice: Part, bob: Peer) -> None:
+    """More messages come than a small filter takes, then copies of the first ones, and new messages again."""
+    messages = [bob.content(script.now + number) for number in range(50)]
+    alice.receive(*messages)
+    alice.observe(messages[-1], messages[-2])
+    alice.receive(*messages[:20])
+    alice.observe(messages[-1], messages[-2])
+    alice.send()
+    later = [bob.content(script.now) for _ in range(3)]
+    alice.receive(*later)
+    alice.observe(*later)
+    alice.send()
+
+
 @cast.scenario(long=True, violated=("RECV-04", "STATE-06"))
 def a_large_filter_is_filled(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A filter of the size that an implementation chose itself is filled, and its newest members are looked for."""
