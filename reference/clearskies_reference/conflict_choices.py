@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from .effects import Effects
 from .messages import GetUpdates
 from .peer import Peer
-from .record import Record, StoredRecord
+from .record import NULL, Record, StoredRecord
 
 
 class CountsEachSending(Peer):
@@ -61,6 +62,20 @@ class DropsLosersOfKeys(_LosersOfKeys):
 
     def records(self) -> list[Record]:
         return [record for record in super().records() if record.uuid not in self.dropped]
+
+
+class MarksLosersOfKeysDeleted(DropsLosersOfKeys):
+    """Shows and sends the version that lost its key as deleted. How records look that lost is free (CA-8)."""
+
+    def _marked(self, record: Record) -> Record:
+        return replace(record, value=NULL, deleted=True) if record.uuid in self.dropped else record
+
+    def missing(self, request: GetUpdates) -> list[StoredRecord]:
+        stored = super(DropsLosersOfKeys, self).missing(request)
+        return [replace(each, record=self._marked(each.record)) for each in stored]
+
+    def records(self) -> list[Record]:
+        return [self._marked(record) for record in super(DropsLosersOfKeys, self).records()]
 
 
 class RenamesLosersOfKeys(_LosersOfKeys):

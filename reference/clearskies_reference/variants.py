@@ -180,6 +180,11 @@ VARIANTS = {
             conflict_choices.DropsLosersOfKeys, "drops-losers-of-keys", "neither shows nor sends records without a key"
         ),
         _with_peer(
+            conflict_choices.MarksLosersOfKeysDeleted,
+            "marks-losers-of-keys-deleted",
+            "shows and sends the version that lost its key as deleted",
+        ),
+        _with_peer(
             conflict_choices.RenamesLosersOfKeys, "renames-losers-of-keys", "renames records that lost their key"
         ),
         _with_peer(

@@ -242,6 +242,13 @@ def test_a_record_that_comes_back_because_the_winner_went_is_nobodys_fault() -> 
     assert outcomes(show, "G-C03") <= {Outcome.HELD}
 
 
+def test_the_loser_of_a_key_may_be_sent_as_deleted() -> None:
+    marks = VARIANTS["marks-losers-of-keys-deleted"]
+    show = shown(*ONE_KEY, members=WRITERS, testee=Testee(TesteeOptions("1", peer_class=marks.peer_class)))
+    assert any(update.deleted for _, _, update in ClubView(show).never_received)
+    assert outcomes(show, "G-C04") <= {Outcome.HELD}
+
+
 NONSENSE = Say("xavier", to="bob", label="x1", odd="no-clock")
 
 

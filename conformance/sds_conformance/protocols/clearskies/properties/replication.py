@@ -36,13 +36,15 @@ def _first_violation_per_peer(sightings: Iterator[Sighting]) -> Iterator[Sightin
 def peers_send_only_authorized_updates(view: ClubView) -> Iterator[Sighting]:
     """A peer passes on only updates that it received unchanged from a read-write peer, or with the signature of one.
 
-    A peer that received something ambiguous is not judged.
+    A peer that received something ambiguous is not judged. A record that lost a conflict may be sent as deleted (CA-8).
     """
     unexplained = {id(update): None for _, _, update in view.never_received}
 
     def judge_all() -> Iterator[Sighting]:
         for act, side, update in view.sent:
             if update.version is None or update.by == side.peer_id or side.is_ambiguous:
+                continue
+            if update.deleted and update.uuid in side.view.contested(act.step):
                 continue
             expected = "only updates that it wrote, or received so from a peer with write access"
             seen = f"{name_update(side.view.trace, update)}, which no peer with write access sent to it in this form"
