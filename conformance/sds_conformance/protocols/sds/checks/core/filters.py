@@ -285,11 +285,22 @@ def the_newest_is_shown_in_the_filter(view: ChannelView) -> Iterator[Observation
 
 @once
 def _optional_members(view: ChannelView) -> list[int]:
-    """The steps of messages that may enter the filter, but need not: own, ephemeral and odd ones, and copies."""
-    logged = view.revision.syncs_are_logged
-    received = [r.step.index for r in view.received if not r.acceptable and (logged or r.kind is not Kind.SYNC)]
-    own = view.sent + view.ephemerals + (view.syncs if logged else [])
-    return sorted([*received, *(sent.step.index for sent in own)])
+    """The steps of messages that may enter the filter, but need not: own, ephemeral and odd ones, and copies.
+
+    A copy counts only if a roll-over may have removed its ID: else it changes nothing.
+    """
+    logged, capacity = view.revision.syncs_are_logged, view.configuration.bloom_capacity
+    own = sorted(sent.step.index for sent in view.sent + view.ephemerals + (view.syncs if logged else []))
+    out, entered = list(own), 0
+    for received in view.received:
+        if received.kind is Kind.SYNC and not logged:
+            continue
+        if not received.duplicate:
+            entered += 1
+        rolled_over = entered + bisect_left(own, received.step.index) > capacity
+        if rolled_over if received.duplicate else not received.acceptable:
+            out.append(received.step.index)
+    return sorted(out)
 
 
 _UNSENT_OWN = "message with its own sender ID that it has not sent"
