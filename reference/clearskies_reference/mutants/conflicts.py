@@ -78,6 +78,19 @@ class _Ages(Peer):
     def equal_replaces(self, incoming: Record, current: Record) -> bool:
         return super().is_older(incoming, current) and not self.is_newer(incoming, current)
 
+    @fault(Peer.is_older, "50", "never replaces a version by one that descends from it")
+    def never_replaces(self, incoming: Record, current: Record) -> bool:
+        return super().is_older(incoming, current) or self.is_newer(incoming, current)
+
+    @fault(Peer.take, "56", "takes every version for newer than a deletion")
+    def replaces_every_deletion(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        current = self.store.get(incoming.uuid)
+        if current is None or not current.record.deleted or self.is_present(current.record, incoming):
+            super().take(incoming, signed, source, effects)
+            return
+        self.adopt(current, self.received(current, incoming, signed), source, effects)
+        self.learn(incoming)
+
     @fault(Peer.is_older, "49", "keeps older versions if their update_time is larger")
     def larger_time_keeps_older_versions(self, incoming: Record, current: Record) -> bool:
         return super().is_older(incoming, current) and incoming.update_time <= current.update_time

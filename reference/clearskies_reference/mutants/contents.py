@@ -10,7 +10,8 @@ from unicodedata import normalize
 
 from .. import json_text
 from ..config import AccessLevel
-from ..effects import Changed, Effects
+from ..conflict_choices import MarksLosersOfKeysDeleted
+from ..effects import Changed, Conflict, Effects
 from ..errors import MalformedMessageError, RefusedWriteError
 from ..framing import Message, Parser
 from ..messages import GetUpdates
@@ -175,6 +176,31 @@ class _Understanding(_Understands):
     @fault(_Understands.key_of, "07", "treats a sharp s in a key as a double s")
     def folds_sharp_s(self, key: str) -> str:
         return key.replace("\xdf", "ss")
+
+
+@mutants
+class _ConfusesKeys(MarksLosersOfKeysDeleted):
+    @fault(Peer.adopt, "07", "signals a conflict of two records whose keys differ in case alone")
+    def signals_conflicts_of_similar_keys(
+        self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects
+    ) -> None:
+        if (other := self.in_another_case(stored.record)) is not None:
+            effects.events.append(Conflict(other.uuid, stored.record.uuid))
+        super().adopt(current, stored, source, effects)
+
+    @fault(Peer.adopt, "07", "takes the older of two records for deleted whose keys differ in case alone")
+    def deletes_records_with_similar_keys(
+        self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects
+    ) -> None:
+        other = self.in_another_case(stored.record)
+        super().adopt(current, stored, source, effects)
+        if other is not None:
+            self.dropped.add(self.loser_of(other.uuid, stored.record.uuid).uuid)
+
+    def in_another_case(self, record: Record) -> Record | None:
+        """Return another record with the same key in another case."""
+        others = (each.record for each in self.store if not each.record.deleted)
+        return next((o for o in others if o.key != record.key and o.key.lower() == record.key.lower()), None)
 
 
 class _Tells(Peer):

@@ -289,6 +289,12 @@ class _Records(Peer):
         if "." not in update.update_time.text:
             raise MalformedMessageError("a time without milliseconds")
 
+    @fault(Peer.refuse_unauthorised, "11", "refuses updates whose time has a fraction")
+    def refuses_times_with_fraction(self, link: Link, update: Record, message: Message) -> None:
+        super().refuse_unauthorised(link, update, message)
+        if "." in update.update_time.text:
+            raise MalformedMessageError("a time with a fraction")
+
     @fault(Peer.make_stored_record, "25", "stores revisions of others as doubles")
     def keeps_revisions_as_doubles(
         self, current: StoredRecord | None, incoming: Record, signed: Message | None

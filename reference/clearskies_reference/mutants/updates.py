@@ -71,6 +71,10 @@ class _Spreading(Peer):
         self.store.learn(self.peer_id, max(self.store.known.get(self.peer_id, 0), incoming.last_updated_rev))
         return replace(stored, record=replace(stored.record, last_updated_by=self.peer_id))
 
+    @fault(Peer.body, "09", "sends everything under its own name")
+    def sends_all_in_its_own_name(self, record: Record) -> bytes:
+        return super().body(replace(record, last_updated_by=self.peer_id))
+
     @fault(Peer.make_stored_record, "47", "relays changes with another update_time")
     def relays_with_another_time(
         self, current: StoredRecord | None, incoming: Record, signed: Message | None

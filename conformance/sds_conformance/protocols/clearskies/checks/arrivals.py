@@ -14,6 +14,7 @@ from ..register import Rule, check, table
 from ..view.clocks import find_shown_clocks, find_wide_numbers
 from ..view.facts import (
     RecordVersion,
+    Shown,
     Update,
     describe_record,
     grouped,
@@ -22,6 +23,7 @@ from ..view.facts import (
     quoted,
     same_content,
 )
+from ..view.keys import find_confused_record, find_false_conflicts, has_given_its_key_away
 from ..view.knowledge import SAFE_INTEGER, Arrival, is_made_by_reader
 from ..view.meetings import is_traced
 from ..view.peer_view import PeerView, Proof
@@ -152,7 +154,12 @@ ACCEPTANCE_RULES: tuple[Rule[Proof], ...] = (
     Rule(
         "CSDB-13",
         "deletion-made-up",
-        lambda view, proof: _is_new(proof.arrival) and not proof.arrival.update.deleted and proof.is_shown,
+        lambda view, proof: (
+            _is_new(proof.arrival)
+            and not proof.arrival.update.deleted
+            and proof.is_shown
+            and not _may_lose_its_key(view, proof.arrival.update.uuid, proof.shown.step)
+        ),
         lambda view, proof: proof.seen is not None and not proof.seen.deleted,
         lambda view, proof: (
             f"{view.named(proof.arrival.update)}, not deleted (received at step {proof.arrival.step.index})",
@@ -241,17 +248,47 @@ def revisions_may_differ_from_clocks(view: PeerView) -> Iterator[Observation]:
             yield observe_violation(proof.shown.step, "revision-compared-with-clock", expected, seen)
 
 
+def _may_lose_its_key(view: PeerView, uuid: str | None, step: Step) -> bool:
+    """May a peer take the key of another record for that of this one, and delete this one (CSDB-07, CSDB-22)?"""
+    return bool(find_confused_record(view, str(uuid), step)) or has_given_its_key_away(view, str(uuid), step)
+
+
+@check("CSDB-07", of="received shown")
+def records_with_other_keys_stay(view: PeerView) -> Iterator[Observation]:
+    """A record is not deleted because another one has a similar key."""
+    for shown, update in _deleted_without_a_deletion(view):
+        if other := find_confused_record(view, str(update.uuid), shown.step):
+            expected = f"{view.named(update)}, in addition to the record with the key {other!r}"
+            yield violated(shown.step, "keys-confused", expected, "it is deleted")
+
+
+@check("CSDB-07", pb.CAPABILITY_CONFLICT, of="received")
+def records_with_other_keys_are_in_no_conflict(view: PeerView) -> Iterator[Observation]:
+    """A conflict of two records is signalled only if they have the same key."""
+    for found in find_false_conflicts(view):
+        one, other = found.keys
+        expected = f"no conflict of the records with the keys {one!r} and {other!r}"
+        yield violated(found.step, "keys-confused", expected, "one is signalled")
+
+
 @check("CSDB-13", of="received shown")
 def updates_delete_no_other_record(view: PeerView) -> Iterator[Observation]:
     """An update of one record does not delete another record."""
+    for shown, update in _deleted_without_a_deletion(view):
+        if not _may_lose_its_key(view, update.uuid, shown.step):
+            expected = f"{view.named(update)}, not deleted"
+            yield violated(shown.step, "other-record-deleted", expected, "it is deleted")
+
+
+def _deleted_without_a_deletion(view: PeerView) -> Iterator[tuple[Shown, Update]]:
+    """The states that show a version as deleted that arrived as not deleted, and was in no conflict."""
     alive = {arrival.update.version: arrival.update for arrival in view.arrivals if not arrival.update.deleted}
     for shown in view.shown_states:
         contested = view.contested(shown.step)
         for uuid, seen in shown.records.items():
             update = alive.get(seen.version) if seen.deleted and uuid not in contested else None
             if update is not None and view.has(uuid, seen.version, shown.step):
-                expected = f"{view.named(update)}, not deleted"
-                yield observe_violation(shown.step, "other-record-deleted", expected, "it is deleted")
+                yield shown, update
 
 
 # ---- Refused updates -------------------------------------------------------------------------------------------------
@@ -370,7 +407,11 @@ def _copy_rules(signalled: bool, *needs: int) -> tuple[Rule[Copy], ...]:
             "CSDB-13",
             lambda view, copy: "deletion-made-up" if copy.seen.deleted else "deletion-lost",
             # A Changed event may report a hidden record as deleted.
-            lambda view, copy: copy.signalled is signalled and (copy.original.deleted or not signalled),
+            lambda view, copy: (
+                copy.signalled is signalled
+                and (copy.original.deleted or not signalled)
+                and not (copy.seen.deleted and _may_lose_its_key(view, copy.original.uuid, copy.step))
+            ),
             lambda view, copy: copy.seen.deleted == copy.original.deleted,
             lambda view, copy: (
                 _original_text(view, copy),
