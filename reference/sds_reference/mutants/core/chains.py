@@ -52,6 +52,11 @@ class _Waited(Channel):
         while self.incoming.take_ready() is not None:
             pass
 
+    @fault(Channel.deliver_ready, "INSWEEP-04", "delivers one waiting message at each arrival and in each sweep")
+    def delivers_one_a_sweep(self, effects: Effects) -> None:
+        if (entry := self.incoming.take_ready()) is not None and entry.regular:
+            self.deliver(entry.message, effects, entry.retrieval_hint)
+
     @fault(Channel.deliver_ready, "INSWEEP-04", "delivers two levels of a waiting chain, and drops the others")
     def drops_the_third_level(self, effects: Effects) -> None:
         level = {entry.message.message_id for entry in self.incoming if not entry.unmet}

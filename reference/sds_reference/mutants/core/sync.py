@@ -75,6 +75,19 @@ class NamesSyncs(Channel):
         return (*super().causal_history()[len(self._last) :], *self._last)
 
 
+@mutant("SYNC-09", "treats a dependency on an own sync message as met")
+class OwnSyncsMeetDependencies(Channel):
+    _sent: frozenset[str] = frozenset()
+
+    def send_sync(self, now_ms: int) -> Effects:
+        effects = super().send_sync(now_ms)
+        self._sent |= {decode(wire).message_id for wire in effects.broadcasts}
+        return effects
+
+    def unmet_dependencies(self, message: Message) -> set[str]:
+        return super().unmet_dependencies(message) - self._sent
+
+
 @register_faults
 class _SyncsAndEphemerals(Channel):
     _seen: frozenset[str] = frozenset()
@@ -85,6 +98,13 @@ class _SyncsAndEphemerals(Channel):
         effects = super().receive(message, now_ms, retrieval_hint)
         if message.kind is Kind.SYNC and not self.is_own(message):
             self.insert_into_filter(message)
+        return effects
+
+    @fault(Channel.send_sync, "SYNC-08", "puts its own sync messages into its filter")
+    def filters_own_syncs(self, now_ms: int) -> Effects:
+        effects = super().send_sync(now_ms)
+        for wire in effects.broadcasts:
+            self.filter.insert(decode(wire).message_id)
         return effects
 
     @fault(Channel.receive, "SYNC-09", "logs received sync messages")

@@ -192,12 +192,24 @@ def syncs_in_no_filter(view: ChannelView) -> Iterator[Observation]:
         for index, kind, message_id in came:
             if index < sent.step.index and message_id in syncs:
                 kinds.setdefault(kind, set()).add(message_id)
-        if len(kinds) == 1:
-            continue  # own sync messages alone prove nothing
         for which in kinds.values():
-            yield from judge_unexpected_members(
+            for seen in judge_unexpected_members(
                 sent.step, holds, which, "no sync message in the filter", code="in-filter"
-            )
+            ):
+                if len(kinds) > 1 or seen.outcome is not Outcome.HELD:  # without a received one, nothing is held
+                    yield seen
+
+
+@check("SDS-SYNC-08", *(pb.CAPABILITY_OBSERVE, pb.CAPABILITY_SYNC), of="syncs observed")
+def own_syncs_are_not_shown_in_the_filter(view: ChannelView) -> Iterator[Observation]:
+    """A filter that can be queried holds no own sync messages, in any encoding."""
+    for observed in view.observed:
+        hits = dict(zip(observed.step.request.observe.filter_ids, observed.state.filter_hits, strict=False))
+        own = {s.message.message_id for s in view.syncs if s.step.index < observed.step.index}
+        asked = own & hits.keys() & sync_ids(view).keys()
+        yield from judge_unexpected_members(
+            observed.step, hits.get, asked, "no own sync message in the filter", code="in-filter"
+        )
 
 
 @check("SDS-SYNC-08", pb.CAPABILITY_SYNC, of="syncs")

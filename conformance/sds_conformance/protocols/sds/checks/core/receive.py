@@ -446,6 +446,30 @@ def given_up_after_the_timeout_only(view: ChannelView) -> Iterator[Observation]:
             return
 
 
+@check("SDS-INSWEEP-04", *(pb.CAPABILITY_DELIVERED, pb.CAPABILITY_VIRTUAL_CLOCK), of="received unmet")
+def sweeps_leave_nothing_ready(view: ChannelView) -> Iterator[Observation]:
+    """A sweep that delivers a message delivers each other one whose dependencies were in the log before it (AMB-94)."""
+    logged = {sent.message.message_id: sent.step.index for sent in view.sent}
+    for delivery in view.delivered:
+        logged.setdefault(delivery.message_id, delivery.step.index)
+    waited = [r for r in view.received if r.acceptable and r.unmet and r.delivered and not r.delivered_at_once]
+    sweeps = sorted({d.step.index: d.step for r in waited for d in r.delivered if d.step.command == "tick"}.items())
+    for received in waited if not view.losses else ():
+        if not received.unmet <= logged.keys():
+            continue
+        ready = max(received.step.index, *(logged[message_id] for message_id in received.unmet))
+        at = bisect_right(sweeps, ready, key=lambda sweep: sweep[0])
+        if at < len(sweeps):
+            index, step = sweeps[at]
+            met = received.delivered[0].step.index <= index
+            expected = (
+                f"{received.message.message_id!r} delivered, whose dependencies were in the log since step {ready}"
+            )
+            yield judged(
+                step, "left-waiting", met, expected, "other messages were delivered, and not this one", "AMB-94"
+            )
+
+
 @check("SDS-INSWEEP-06", pb.CAPABILITY_DELIVERED, of="received unmet")
 def delivered_messages_leave_the_buffer(view: ChannelView) -> Iterator[Observation]:
     """A delivered message is no longer in the incoming buffer: not shown there, and delivered by no further sweep."""

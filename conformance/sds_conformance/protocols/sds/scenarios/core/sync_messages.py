@@ -46,6 +46,25 @@ def syncs_between_syncs(script: Script, alice: Part, bob: Peer) -> None:
     alice.given(*[bob.sync(script.now + number, known) for number in range(4)]).send_sync()
 
 
+@scenario("SYNC-08", needs=(pb.CAPABILITY_SYNC, pb.CAPABILITY_OBSERVE), of_one_text=True)
+def own_syncs_and_the_filter(script: Script, alice: Part, bob: Peer) -> None:
+    """Six sync messages are sent, and the filter is asked for them."""
+    known = bob.content(script.now)
+    alice.receive(known)
+    syncs = [alice.after(100).send_sync() for _ in range(6)]
+    alice.observe(known, *syncs)
+    alice.after(100).send()
+
+
+@scenario("SYNC-09", needs=(pb.CAPABILITY_SYNC,), of_one_text=True)
+def somebody_depends_on_an_own_sync(script: Script, alice: Part, bob: Peer) -> None:
+    """Bob names a sync message of the participant as a dependency, which no log ever holds (AMB-41)."""
+    alice.receive(bob.content(script.now))
+    sync = alice.after(100).send_sync()
+    deliver_and_settle(alice, bob.content(script.now + 1, sync)).observe()
+    alice.after(100).send()
+
+
 @scenario("SYNC-12", of_one_text=True)
 def a_sync_with_the_id_of_the_logged(script: Script, alice: Part, bob: Peer) -> None:
     """A sync message has the ID of a logged content message; its fields count nevertheless."""
