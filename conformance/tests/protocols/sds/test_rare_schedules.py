@@ -142,6 +142,18 @@ LEGAL = {
             configuration=(("lost_timeout_ms", 60_000), ("sds_r", True)),
         ),
     ),
+    "SDS-SYNC-03: a sync message is due when a message from far ahead arrives, and goes out first": (
+        reference(participant=VARIANTS["works-at-every-command"].participant_class),
+        schedule(
+            Send("alice", "m1"),
+            Wait(15_000),
+            Say("xavier", "m2", lamport_ms=1 << 53),
+            Wait(15_000),
+            Say("xavier", "m3"),
+            names=("alice",),
+            configuration=(("sync_interval_ms", 10_000),),
+        ),
+    ),
     "SDS-ACK-02: a filter of a private encoding was made from more IDs than it takes (AMB-55)": (
         altered(without_a_profile, reference(without={pb.CAPABILITY_FILTER_CODEC})),
         schedule(

@@ -220,8 +220,26 @@ class ChannelView:
         before = len(self._log)
         if self.configuration.lost_timeout_ms or step.signals("lost", self.channel_id):
             self._log.give_up_waiting_syncs()
+        low = self._clock.low
         self._read_events(step, None)
-        self._read_broadcasts(step, certain=len(self._log) == before)
+        self._read_broadcasts_beside_deliveries(step, low, certain=len(self._log) == before)
+
+    def _read_broadcasts_beside_deliveries(self, step: Step, low: int, *, certain: bool) -> None:
+        """Read the broadcasts of a step whose events have been read; ``low`` is the least timestamp before these.
+
+        A new own message may have been sent before the deliveries of the step or after them: due timers may run first.
+        """
+        raised = self._clock.low
+        sends = self._has_deliveries(step, set()) and any(map(self._is_new_own_message, step.messages))
+        if sends:
+            self._clock.lower_to(low)
+        self._read_broadcasts(step, certain=certain)
+        if sends:
+            self._clock.raise_to(raised)
+
+    def _is_new_own_message(self, message: Message) -> bool:
+        own = (message.sender_id, message.channel_id) == (self.party.participant_id, self.channel_id)
+        return own and (message.kind is Kind.SYNC or message.message_id not in self._own)
 
     def _read_send(self, step: Step) -> None:
         if step.command == "send_sync" and not step.broadcasts:
@@ -275,6 +293,7 @@ class ChannelView:
                 self._buffered[message.message_id] = received
             elif not received.duplicate:
                 self._log.add_received_sync(received)
+        low = self._clock.low
         blind = counts and not self.can(pb.CAPABILITY_DELIVERED)
         if blind and received.kind is Kind.CONTENT and message.lamport_timestamp is not None:
             self._log_is_uncertain = True
@@ -285,7 +304,7 @@ class ChannelView:
             self._clock.received_undelivered(message.lamport_timestamp, sync=received.kind is Kind.SYNC)
         elif received.own and message.lamport_timestamp is not None and not received.rejected:
             self._clock.received_with_own_sender(message.lamport_timestamp)
-        self._read_broadcasts(step, certain=not self._has_deliveries(step, set()))
+        self._read_broadcasts_beside_deliveries(step, low, certain=not self._has_deliveries(step, set()))
 
     def _note_own_hint(self, step: Step) -> None:
         """Store the hint of an own message."""

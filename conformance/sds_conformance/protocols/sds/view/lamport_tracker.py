@@ -121,6 +121,12 @@ class LamportTracker:
         self._low = min(self._low, low)
         self._sync_low = min(self._sync_low, low)
 
+    def raise_to(self, low: int) -> None:
+        """Record that an own message was sent before a delivery in the same step, if its timestamp shows that."""
+        if low > self._high:
+            self._low = self._high = self._sync_low = low
+            self._source = "delivery"
+
     def may_have_moved(self, now: Window) -> None:
         """Record a message under a used ID, or a requested sync message that was not sent.
 
