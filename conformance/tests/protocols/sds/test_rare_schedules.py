@@ -14,7 +14,7 @@ from sds_harness.sds.operations import Again, Look, Route, Say, Send, Sync, Tick
 from sds_harness.sds.player import play
 from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Config, Participant
+from sds_reference import FORUM_2024, Config, Participant
 from sds_reference.channel import Channel
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
@@ -184,6 +184,21 @@ LEGAL = {
 @pytest.mark.parametrize(("start", "what"), LEGAL.values(), ids=LEGAL)
 def test_a_legal_choice_is_no_fault_when_it_is_rare(start: Handle, what: Schedule) -> None:
     assessment = assess(performed(what, lambda: start), Scope.select())
+    assert (assessment.findings, assessment.errors) == ([], {})
+
+
+def test_a_sync_message_of_the_proposal_may_precede_content_of_the_same_step() -> None:
+    what = schedule(
+        Send("alice", "m1"),
+        Wait(15_000),
+        Send("alice", "m2"),
+        names=("alice",),
+        configuration=(("sync_interval_ms", 10_000),),
+    )
+    played = stage(
+        reference(participant=VARIANTS["works-at-every-command"].participant_class), revision=FORUM_2024.name
+    )
+    assessment = assess(play(what, {"alice": played}), Scope.select(revision=FORUM_2024.name))
     assert (assessment.findings, assessment.errors) == ([], {})
 
 
