@@ -6,11 +6,13 @@ from contextlib import suppress
 from dataclasses import replace
 
 from ...channel import Channel
+from ...config import Config
 from ...effects import Effects
 from ...errors import MalformedMessageError
 from ...incoming_buffer import BufferedMessage
 from ...message import Kind, Message
 from ...participant import Participant
+from ...wire_fields import count_missing_bytes
 from ..registry import fault, mutant, register_faults
 
 _AHEAD_MS = 86_400_000
@@ -124,6 +126,100 @@ class _Sending(Channel):
             self.outgoing.acknowledge(effects.message_id)
             self.clock.value = before
         return super().send(content, now_ms, message_id, retrieval_hint)
+
+    @fault(Channel.send, "SEND-01", "increases its Lamport timestamp for a message that it refuses to send")
+    def counts_what_it_does_not_send(
+        self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        if not content:
+            self.next_lamport(now_ms)
+        return super().send(content, now_ms, message_id, retrieval_hint)
+
+    @fault(Channel.send, "R-RECV-03", "drops the requests that are due when it refuses to send a message")
+    def requests_with_what_it_does_not_send(
+        self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        if not content and self.repair is not None:
+            for entry in self.repair.eligible(now_ms):
+                self.repair.remove_repaired(entry.message_id)
+        return super().send(content, now_ms, message_id, retrieval_hint)
+
+
+class _TakesStarts(Participant):
+    """Processes the fields of a message that was cut within its last field before it rejects the message."""
+
+    def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        missing = count_missing_bytes(wire)
+        if missing:
+            with suppress(MalformedMessageError):
+                message = self.config.revision.wire.decode(wire + bytes(missing))
+                channel = self.channels.get(message.channel_id)
+                if channel is not None and not channel.is_own(message):
+                    self.take_start(channel, message)
+        return super().receive(wire, now_ms, retrieval_hint)
+
+    def take_start(self, channel: Channel, message: Message) -> None:
+        raise NotImplementedError
+
+
+@mutant("SEND-01", "adopts the Lamport timestamp of a message before it has read it to the end")
+class AdoptsTimestampsOfBrokenMessages(_TakesStarts):
+    def take_start(self, channel: Channel, message: Message) -> None:
+        channel.witness_lamport(message.lamport_timestamp or 0)
+
+
+@mutant("STATE-08", "acknowledges by a message before it has read it to the end")
+class AcknowledgesByBrokenMessages(_TakesStarts):
+    def take_start(self, channel: Channel, message: Message) -> None:
+        channel.review_causal_history(message, Effects())
+
+
+@mutant("STATE-05", "puts a message into its filter before it has read it to the end")
+class FiltersBrokenMessages(_TakesStarts):
+    def take_start(self, channel: Channel, message: Message) -> None:
+        channel.insert_into_filter(message)
+
+
+@mutant("R-RECV-03", "stops requesting a message before it has read it to the end")
+class RepairedByBrokenMessages(_TakesStarts):
+    def take_start(self, channel: Channel, message: Message) -> None:
+        if channel.repair is not None:
+            channel.repair.remove_repaired(message.message_id)
+
+
+@mutant("R-RECV-08", "cancels its response when a copy of the message arrives that cannot be read to the end")
+class AnsweredByBrokenMessages(_TakesStarts):
+    def take_start(self, channel: Channel, message: Message) -> None:
+        if channel.repair is not None:
+            channel.repair.remove_answered(message.message_id)
+
+
+@mutant("R-STATE-04", "answers the repair request of a message before it has read it to the end")
+class AnswersBrokenMessages(_TakesStarts):
+    def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        self._now_ms = now_ms
+        return super().receive(wire, now_ms, retrieval_hint)
+
+    def take_start(self, channel: Channel, message: Message) -> None:
+        if channel.repair is not None:
+            for entry in message.repair_request:
+                channel.repair.take_request(entry, self._now_ms)
+
+
+@mutant("RECV-07", "drops a message if an earlier copy could not be read to the end")
+class BrokenMessagesAreKnown(_TakesStarts):
+    def __init__(self, participant_id: str, config: Config | None = None) -> None:
+        super().__init__(participant_id, config)
+        self._broken: set[str] = set()
+
+    def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        with suppress(MalformedMessageError):
+            if self.config.revision.wire.decode(wire).message_id in self._broken:
+                return Effects()
+        return super().receive(wire, now_ms, retrieval_hint)
+
+    def take_start(self, channel: Channel, message: Message) -> None:
+        self._broken.add(message.message_id)
 
 
 @mutant("SYNC-12", "drops the next sync message after bytes that it cannot decode")
