@@ -232,6 +232,54 @@ class MapsUnknownToTheOnlyChannel(_Nearest):
         return "" if len(self.channels) == 1 else name
 
 
+class _ListensToAll(Participant):
+    """Processes a part of the messages for channels that it did not join."""
+
+    def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        message = self.config.revision.wire.decode(wire)
+        if message.channel_id not in self.channels:
+            for channel in self.channels.values():
+                self.take_strange(channel, message, now_ms)
+        return super().receive(wire, now_ms, retrieval_hint)
+
+    def take_strange(self, channel: Channel, message: Message, now_ms: int) -> None:
+        raise NotImplementedError
+
+
+@mutant("SEND-01", "adopts the Lamport timestamps of channels that it did not join")
+class AdoptsStrangeTimestamps(_ListensToAll):
+    def take_strange(self, channel: Channel, message: Message, now_ms: int) -> None:
+        channel.witness_lamport(message.lamport_timestamp or 0)
+
+
+@mutant("STATE-08", "acknowledges by messages of channels that it did not join")
+class AcknowledgedByStrangeChannels(_ListensToAll):
+    def take_strange(self, channel: Channel, message: Message, now_ms: int) -> None:
+        channel.review_causal_history(message, Effects())
+
+
+@mutant("R-RECV-03", "a message of a channel that it did not join ends the request for its ID")
+class RepairedByStrangeChannels(_ListensToAll):
+    def take_strange(self, channel: Channel, message: Message, now_ms: int) -> None:
+        if channel.repair is not None:
+            channel.repair.remove_repaired(message.message_id)
+
+
+@mutant("R-RECV-08", "a message of a channel that it did not join ends the response with its ID")
+class AnsweredByStrangeChannels(_ListensToAll):
+    def take_strange(self, channel: Channel, message: Message, now_ms: int) -> None:
+        if channel.repair is not None:
+            channel.repair.remove_answered(message.message_id)
+
+
+@mutant("R-STATE-04", "answers repair requests of channels that it did not join")
+class AnswersStrangeChannels(_ListensToAll):
+    def take_strange(self, channel: Channel, message: Message, now_ms: int) -> None:
+        if channel.repair is not None:
+            for entry in message.repair_request:
+                channel.repair.take_request(entry, now_ms)
+
+
 @mutant("MSG-15", "treats channel names with the same composed form as one channel")
 class MergesComposedChannelNames(Participant):
     def join(self, channel_id: str, now_ms: int) -> None:

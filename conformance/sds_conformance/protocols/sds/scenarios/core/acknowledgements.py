@@ -70,6 +70,27 @@ def found_in_two_filters_and_then_in_none(script: Script, alice: Part) -> None:
         alice.given(says(base + 10 + number, holds=["somebody-elses"])).observe()
 
 
+@scenario(
+    "ACK-02",
+    "ACK-04",
+    "ACK-06",
+    "STATE-12",
+    "STATE-13",
+    asked=pb.Configuration(possible_ack_threshold=2),
+    of_one_text=True,
+)
+def second_filter_may_acknowledge(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """A second filter is to acknowledge what it holds, if the implementation can. The first holds three own messages,
+    the next ones hold one of them and one that was sent later."""
+    sent = [alice.send() for _ in range(3)]
+    base = script.now
+    alice.given(bob.content(base, holds=sent)).observe()
+    fourth = alice.send()
+    alice.given(carol.sync(base + 1, holds=[sent[1], fourth])).observe()
+    alice.given(carol.content(base + 2, holds=[fourth])).observe()
+    alice.after(greatest(1, alice.in_force.resend_possibly_acknowledged_ms)).tick()
+
+
 @scenario("ACK-07", "SYNC-12", "SYNC-10", "ACK-02", of_one_text=True)
 def acknowledged_by_anything(script: Script, alice: Part, bob: Peer) -> None:
     """Sync messages acknowledge, with an ID that repeats too, and so do messages that must wait."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..scripts import Script, deliver_and_settle, scenario, send_optional_messages
+from ..cast import HOUR
+from ..scripts import Part, Peer, Script, deliver_and_settle, scenario, send_optional_messages
 
 
 @scenario("MSG-15", "MSG-04", "STATE-01", "STATE-16", "MSG-22")
@@ -28,3 +29,22 @@ def the_unnamed_channel(script: Script) -> None:
     first = alice.send()
     deliver_and_settle(alice, script.peer("bob").content(script.now + 5, first))
     send_optional_messages(alice)
+
+
+@scenario("SEND-01", "STATE-08", "STATE-12", "RECV-06", "RECV-07", long=True)
+def traffic_of_a_channel_that_was_not_joined(script: Script, alice: Part, bob: Peer) -> None:
+    """Messages of another channel name an own message, hold it in their filters and are from half an hour ahead. One
+    has the ID that a message waits for.
+
+    They change nothing, not even within the same millisecond.
+    """
+    own, elsewhere = alice.send(), script.peer("bob", "elsewhere")
+    alice.receive(bob.content(script.now + 1, "root"))
+    ahead = script.now + HOUR // 2
+    alice.receive(elsewhere.content(ahead, own), elsewhere.sync(ahead + 1, own), elsewhere.content(ahead, holds=[own]))
+    alice.receive(elsewhere.content(script.now, message_id="root"))
+    alice.observe()
+    alice.send()
+    alice.settle()
+    deliver_and_settle(alice, bob.content(script.now, message_id="root")).observe()
+    alice.send()

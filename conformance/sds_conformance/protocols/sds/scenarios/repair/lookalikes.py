@@ -34,3 +34,21 @@ def twins_come_and_are_asked_for(script: Script, alice: Part, bob: Peer, carol: 
         send_in_turn(alice, len(lost) + 3, *lost)
         send_both_kinds(alice, 1_000)
         alice.receive_missing()
+
+
+@repair_scenario("R-STATE-04", "R-RECV-03", "R-RECV-08", "R-SEND-01", long=True)
+def repairs_of_a_channel_that_was_not_joined(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Messages of another channel have the IDs of one that is missing and one that is asked for, and they ask for a
+    message and for the missing one.
+
+    They change nothing.
+    """
+    held, unasked, lost = (bob.content(script.now + number) for number in range(3))
+    elsewhere = script.peer("bob", "elsewhere")
+    alice.receive(held, unasked, bob.content(script.now + 3, *signed(lost)))
+    request_messages(carol, alice, held)
+    alice.receive(*[elsewhere.content(script.now + 4, message_id=f"bob-{number}") for number in (1, 3)])
+    alice.receive(elsewhere.sync(script.now + 5, requests=signed(unasked, lost)))
+    alice.observe()
+    wait_for_responses(alice)
+    send_both_kinds(alice, 1_000)
