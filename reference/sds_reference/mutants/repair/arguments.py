@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from ...config import RepairConfig
-from ...message import HistoryEntry
+from ...message import HistoryEntry, Message
 from ...repair import Repair
 from ...variants import PRIVATE_HASH
 from ..registry import fault, register_faults, unseen_too
@@ -42,3 +43,13 @@ class _Lacking(Repair):
         if entry.sender_id == self.participant_id:
             return now_ms
         return now_ms + self.hash(self.participant_id) * self.hash(entry.message_id) % self.config.t_max_ms
+
+    @_private(Repair.on_receive, "R-TRESP-02", "computes all responses of a request with the sender of its last entry")
+    def delays_by_the_last_sender(self, message: Message, *, counts: bool, now_ms: int) -> None:
+        super().on_receive(message, counts=counts, now_ms=now_ms)
+        for entry in message.repair_request:
+            pending = self.incoming.get(entry.message_id)
+            if pending is not None and pending.due_ms == self.t_resp(entry, now_ms):
+                self.incoming.remove(entry.message_id)
+                last = replace(entry, sender_id=message.repair_request[-1].sender_id)
+                self.incoming.add(entry, self.t_resp(last, now_ms))

@@ -332,3 +332,32 @@ class _SideEffects(Channel):
         for message in self.repair.cache.values():
             if message.sender_id != self.participant_id and encode(message) in wires:
                 self.remember_outgoing(message, encode(message), now_ms)
+
+
+# ---- Several requests in one message, and what happens until the response --------------------------------------------
+
+
+@mutants
+class _Together(Repair):
+    @fault(Repair.on_receive, "R-RECV-12", "ignores the entries after the first one of another response group")
+    def stops_at_another_group(self, message: Message, *, counts: bool, now_ms: int) -> None:
+        mine: list[HistoryEntry] = []
+        for entry in message.repair_request:
+            mine.append(entry)
+            if self.has_arrived(entry.message_id) and not self.eligible_responder(entry):
+                break
+        super().on_receive(replace(message, repair_request=tuple(mine)), counts=counts, now_ms=now_ms)
+
+    @fault(Repair.on_receive, "R-STATE-05", "answers although a copy came, if its bytes differ from the cached message")
+    def only_equal_copies_answer(self, message: Message, *, counts: bool, now_ms: int) -> None:
+        cached = self.cache.get(message.message_id)
+        equal = cached is None or encode(cached) == encode(message)
+        super().on_receive(message, counts=counts and equal, now_ms=now_ms)
+
+
+@mutant("R-STATE-08", "does not answer for a message that was acknowledged after the request")
+class AcknowledgedIsAnswered(Channel):
+    def acknowledge(self, message_id: str, effects: Effects) -> None:
+        if self.repair is not None and message_id in self.outgoing:
+            self.repair.remove_answered(message_id)
+        super().acknowledge(message_id, effects)

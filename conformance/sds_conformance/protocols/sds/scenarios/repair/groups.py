@@ -37,6 +37,21 @@ def authors_in_many_groups(script: Script, bob: Peer, carol: Peer) -> None:
         wait_for_responses(alice)
 
 
+@scenario("R-GROUP-02", "R-TRESP-02", "R-RECV-12", long=True)
+def own_messages_beside_those_of_others(script: Script, bob: Peer, carol: Peer) -> None:
+    """With one and with eight response groups, one message asks for an own message and three of others after it, and
+    another one for three of others and an own message after them."""
+    for groups in (1, 8):
+        alice = grouped(script, groups)
+        first, last = alice.send(), alice.send()
+        alice.receive(bob.content(script.now, *signed(first, last)))  # acknowledges them
+        others = one_of_each(alice, 6)
+        request_messages(carol, alice, first, *others[:3])
+        request_messages(carol, alice, *others[3:], last)
+        alice.observe().after(1_000).tick()
+        wait_for_responses(alice)
+
+
 @scenario("R-GLOBAL-05", "R-GROUP-01")
 def group_members_and_others(script: Script, carol: Peer) -> None:
     """Participants in channels with two to eight response groups are asked for messages of ten authors."""

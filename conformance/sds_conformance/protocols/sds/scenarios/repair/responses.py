@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from sds_harness.sds.peer import entries_with_senders
 from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message as WireMessage
@@ -137,6 +139,41 @@ def asked_for_unacknowledged_messages(script: Script, alice: Part, bob: Peer, ca
         alice.observe()
         tick_every(alice, greatest(1, alice.in_force.resend_unacknowledged_ms) // 2 + 1, times=3)
     alice.observe()
+
+
+@repair_scenario("R-SWEEP-01", "R-RECV-08", of_one_text=True)
+def asked_for_before_the_acknowledgement(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """A participant is asked for own messages. Before the next sweep others name one of them, and hold another in a
+    filter; whoever asked still lacks them."""
+    named, held, asked_and_named = (alice.send() for _ in range(3))
+    request_messages(carol, alice, named, held)
+    alice.receive(bob.content(script.now, named), bob.content(script.now + 1, holds=[held]))
+    alice.receive(bob.content(script.now + 2, asked_and_named, requests=signed(asked_and_named)))
+    alice.observe()
+    wait_for_responses(alice)
+
+
+@live.repair_scenario("R-STATE-05", "R-RECV-02", long=True, asked=pb.Configuration(t_max_ms=LONG_MS))
+def somebody_else_answers_in_other_words(
+    stage: cast.Stage, alice: cast.Actor, bob: cast.ScriptedPeer, carol: cast.ScriptedPeer
+) -> None:
+    """Copies of requested messages arrive whose filter, repair request or hints are not those of the original, as a
+    sender may write them (AMB-65)."""
+    root = bob.content(stage.now_ms)
+    alice.receive(root)
+    hinted = tuple(replace(one, retrieval_hint=b"hint") for one in entries_with_senders(root))
+    asked = [bob.content(stage.now_ms + number, *hinted) for number in range(1, 5)]
+    alice.receive(*asked)
+    alice.settle()
+    live.request_messages(stage, carol, alice, *asked)
+    alice.receive(
+        replace(asked[0], bloom_filter=stage.filter_over(root.message_id)),
+        replace(asked[1], bloom_filter=b"\xff" * 37),
+        replace(asked[2], repair_request=entries_with_senders(carol.content(stage.now_ms, message_id="lost"))),
+        replace(asked[3], causal_history=tuple(entries_with_senders(root))),
+    )
+    alice.observe()
+    live.wait_for_responses(stage, alice)
 
 
 @repair_scenario("R-STATE-05", "R-RECV-02")
