@@ -24,6 +24,20 @@ class _Waited(Channel):
                     entry.unmet.update(named.message_id for named in message.causal_history)
         return super().receive(message, now_ms, retrieval_hint)
 
+    @fault(Channel.receive, "RECV-05", "counts a copy of a dependency as another dependency of the messages that wait")
+    def copies_count_as_dependencies(
+        self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        if not self.is_own(message) and message.kind is Kind.CONTENT and message.message_id in self.log:
+            for entry in list(self.incoming):
+                if entry.unmet and any(
+                    named.message_id == message.message_id for named in entry.message.causal_history
+                ):
+                    self.incoming.met(min(entry.unmet))
+        effects = super().receive(message, now_ms, retrieval_hint)
+        self.deliver_ready(effects)
+        return effects
+
     @fault(Channel.receive, "RECV-08", "drops a waiting message when its copy arrives")
     def copies_drop_the_waiting(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if not self.is_own(message) and message.kind is Kind.CONTENT and message.message_id in self.incoming:
