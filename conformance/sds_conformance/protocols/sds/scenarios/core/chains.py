@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import WIDE, Part, Peer, Script, deliver_and_settle, scenario
+from ..scripts import WIDE, Part, Peer, Script, deliver_and_settle, entry, scenario
 
 AHEAD_MS = 100_000
 
@@ -95,6 +95,19 @@ def hints_of_what_waits(script: Script, alice: Part, bob: Peer) -> None:
     alice.receive(root, hint=b"of the root")
     alice.settle()
     alice.after(100).send()
+
+
+@scenario("SEND-08", "MSG-11", needs=(pb.CAPABILITY_RETRIEVAL_HINTS,), long=True)
+def hints_in_received_histories(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Messages come without a hint of their own and name others with hints: one that is here, and one that comes
+    later. Own messages name them next."""
+    root, late = bob.content(script.now), carol.content(script.now + 1)
+    alice.receive(root, hint=b"of the root")
+    alice.receive(bob.content(script.now + 2, entry(root, b"of the root, too")))
+    alice.after(10).send()
+    alice.receive(bob.content(script.now + 3, entry(root, b"of the root"), entry(late, b"of the late one")))
+    deliver_and_settle(alice, late)
+    alice.after(10).send()
 
 
 @scenario("STATE-15", "ACK-05", long=True, violated=("STATE-05",))
