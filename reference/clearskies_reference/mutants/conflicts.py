@@ -88,7 +88,7 @@ class _Ages(Peer):
         if current is None or not current.record.deleted or self.is_present(current.record, incoming):
             super().take(incoming, signed, source, effects)
             return
-        self.adopt(current, self.received(current, incoming, signed), source, effects)
+        self.store_update(current, self.make_stored_record(current, incoming, signed), source, effects)
         self.learn(incoming)
 
     @fault(Peer.is_older, "49", "keeps older versions if their update_time is larger")

@@ -178,22 +178,22 @@ class _Understanding(_Understands):
         return key.replace("\xdf", "ss")
 
 
-@mutants
+@register_faults
 class _ConfusesKeys(MarksLosersOfKeysDeleted):
-    @fault(Peer.adopt, "07", "signals a conflict of two records whose keys differ in case alone")
+    @fault(Peer.store_update, "07", "signals a conflict of two records whose keys differ in case alone")
     def signals_conflicts_of_similar_keys(
         self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects
     ) -> None:
         if (other := self.in_another_case(stored.record)) is not None:
             effects.events.append(Conflict(other.uuid, stored.record.uuid))
-        super().adopt(current, stored, source, effects)
+        super().store_update(current, stored, source, effects)
 
-    @fault(Peer.adopt, "07", "takes the older of two records for deleted whose keys differ in case alone")
+    @fault(Peer.store_update, "07", "takes the older of two records for deleted whose keys differ in case alone")
     def deletes_records_with_similar_keys(
         self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects
     ) -> None:
         other = self.in_another_case(stored.record)
-        super().adopt(current, stored, source, effects)
+        super().store_update(current, stored, source, effects)
         if other is not None:
             self.dropped.add(self.loser_of(other.uuid, stored.record.uuid).uuid)
 

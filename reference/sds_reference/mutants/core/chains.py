@@ -33,7 +33,7 @@ class _Waited(Channel):
                 if entry.unmet and any(
                     named.message_id == message.message_id for named in entry.message.causal_history
                 ):
-                    self.incoming.met(min(entry.unmet))
+                    self.incoming.mark_met(min(entry.unmet))
         effects = super().receive(message, now_ms, retrieval_hint)
         self.deliver_ready(effects)
         return effects

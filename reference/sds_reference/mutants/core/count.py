@@ -238,11 +238,13 @@ class _Twice(Channel):
             self.review_bloom_filter(message, effects, self._swept_ms)
         super().deliver(message, effects, retrieval_hint)
 
-    @fault(Channel.filter_hit, "ACK-04", "counts filters that hold any own message, if filters are to acknowledge")
-    def counts_hits_together(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
+    @fault(
+        Channel.count_filter_hit, "ACK-04", "counts filters that hold any own message, if filters are to acknowledge"
+    )
+    def counts_hits_together(self, entry: OutgoingEntry, effects: Effects, now_ms: int) -> None:
         self._hits += 1
         entry.filter_hits = max(entry.filter_hits, self._hits - 1)
-        super().filter_hit(entry, effects, now_ms)
+        super().count_filter_hit(entry, effects, now_ms)
 
     _hits = 0
     _waited: frozenset[str] = frozenset()

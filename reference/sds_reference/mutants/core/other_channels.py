@@ -277,7 +277,7 @@ class AnswersStrangeChannels(_ListensToAll):
     def take_strange(self, channel: Channel, message: Message, now_ms: int) -> None:
         if channel.repair is not None:
             for entry in message.repair_request:
-                channel.repair.take_request(entry, now_ms)
+                channel.repair.accept_request(entry, now_ms)
 
 
 @mutant("MSG-15", "treats channel names with the same composed form as one channel")

@@ -140,7 +140,7 @@ class _Sending(Channel):
         self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
     ) -> Effects:
         if not content and self.repair is not None:
-            for entry in self.repair.eligible(now_ms):
+            for entry in self.repair.eligible_requests(now_ms):
                 self.repair.remove_repaired(entry.message_id)
         return super().send(content, now_ms, message_id, retrieval_hint)
 
@@ -203,7 +203,7 @@ class AnswersBrokenMessages(_TakesStarts):
     def take_start(self, channel: Channel, message: Message) -> None:
         if channel.repair is not None:
             for entry in message.repair_request:
-                channel.repair.take_request(entry, self._now_ms)
+                channel.repair.accept_request(entry, self._now_ms)
 
 
 @mutant("RECV-07", "drops a message if an earlier copy could not be read to the end")

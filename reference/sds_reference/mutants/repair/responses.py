@@ -337,14 +337,14 @@ class _SideEffects(Channel):
 # ---- Several requests in one message, and what happens until the response --------------------------------------------
 
 
-@mutants
+@register_faults
 class _Together(Repair):
     @fault(Repair.on_receive, "R-RECV-12", "ignores the entries after the first one of another response group")
     def stops_at_another_group(self, message: Message, *, counts: bool, now_ms: int) -> None:
         mine: list[HistoryEntry] = []
         for entry in message.repair_request:
             mine.append(entry)
-            if self.has_arrived(entry.message_id) and not self.eligible_responder(entry):
+            if self.has_arrived(entry.message_id) and not self.is_eligible_responder(entry):
                 break
         super().on_receive(replace(message, repair_request=tuple(mine)), counts=counts, now_ms=now_ms)
 

@@ -259,7 +259,7 @@ def records_with_other_keys_stay(view: PeerView) -> Iterator[Observation]:
     for shown, update in _deleted_without_a_deletion(view):
         if other := find_confused_record(view, str(update.uuid), shown.step):
             expected = f"{view.named(update)}, in addition to the record with the key {other!r}"
-            yield violated(shown.step, "keys-confused", expected, "it is deleted")
+            yield observe_violation(shown.step, "keys-confused", expected, "it is deleted")
 
 
 @check("CSDB-07", pb.CAPABILITY_CONFLICT, of="received")
@@ -268,7 +268,7 @@ def records_with_other_keys_are_in_no_conflict(view: PeerView) -> Iterator[Obser
     for found in find_false_conflicts(view):
         one, other = found.keys
         expected = f"no conflict of the records with the keys {one!r} and {other!r}"
-        yield violated(found.step, "keys-confused", expected, "one is signalled")
+        yield observe_violation(found.step, "keys-confused", expected, "one is signalled")
 
 
 @check("CSDB-13", of="received shown")
@@ -277,7 +277,7 @@ def updates_delete_no_other_record(view: PeerView) -> Iterator[Observation]:
     for shown, update in _deleted_without_a_deletion(view):
         if not _may_lose_its_key(view, update.uuid, shown.step):
             expected = f"{view.named(update)}, not deleted"
-            yield violated(shown.step, "other-record-deleted", expected, "it is deleted")
+            yield observe_violation(shown.step, "other-record-deleted", expected, "it is deleted")
 
 
 def _deleted_without_a_deletion(view: PeerView) -> Iterator[tuple[Shown, Update]]:

@@ -12,7 +12,7 @@ from unicodedata import normalize
 
 from sds_harness.clearskies.trace import Step
 
-from ....judging.view_cache import once
+from ....judging.view_cache import cache_per_view
 from .peer_view import PeerView
 
 _BEGINNING = 64
@@ -51,7 +51,7 @@ class FalseConflict(NamedTuple):
     keys: tuple[str, str]
 
 
-@once
+@cache_per_view
 def find_false_conflicts(view: PeerView) -> list[FalseConflict]:
     """All of them. A record without a known key may have had any."""
     out = []
@@ -86,7 +86,7 @@ def has_given_its_key_away(view: PeerView, uuid: str, step: Step) -> bool:
     )
 
 
-@once
+@cache_per_view
 def _keys_of_records(view: PeerView) -> dict[str, list[tuple[int, str]]]:
     """By uuid: the keys that a record got, each with the index of the step."""
     out: dict[str, list[tuple[int, str]]] = {}

@@ -295,7 +295,7 @@ def the_newest_is_shown_in_the_filter(view: ChannelView) -> Iterator[Observation
             yield observe_outcome(observed.step, "not-in-filter", hits[message_id], expected, "it is not in the filter")
 
 
-@once
+@cache_per_view
 def _optional_members(view: ChannelView) -> list[int]:
     """The steps of messages that may enter the filter, but need not: own, ephemeral and odd ones, and copies.
 

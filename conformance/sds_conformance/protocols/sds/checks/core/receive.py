@@ -465,7 +465,7 @@ def sweeps_leave_nothing_ready(view: ChannelView) -> Iterator[Observation]:
             expected = (
                 f"{received.message.message_id!r} delivered, whose dependencies were in the log since step {ready}"
             )
-            yield judged(
+            yield observe_outcome(
                 step, "left-waiting", met, expected, "other messages were delivered, and not this one", "AMB-94"
             )
 

@@ -184,7 +184,7 @@ def sync_keeps_the_timestamp(view: ChannelView) -> Iterator[Observation]:
         if sent.message.kind is Kind.SYNC and not came and (since or seen <= _PLAUSIBLE):
             expected = f"lamport_timestamp {before} as before: a sync message does not increase it"
             met = seen in (before, last_of_earlier_step)
-            yield judged(sent.step, "increased" if seen > before else "decreased", met, expected, f"{seen}")
+            yield observe_outcome(sent.step, "increased" if seen > before else "decreased", met, expected, f"{seen}")
         before, since = seen, sent.step.index
 
 
