@@ -297,7 +297,7 @@ def test_a_failure_under_a_listed_root_cause_is_new_and_explained(with_three: Ju
         (HEAD + "known:\n  - requirement: A\n    flaky: true\n", "line 5: 'reason' is a required property"),
         (HEAD + "known:\n  - requirement: A\n    reason: [b\n", "line 7: "),
         (HEAD + "known:\n  - requirement: A\n    requirement: B\n", "duplicate key"),
-        (HEAD + "a: &a [x]\nknown: *a\n", r"line 5: nothing may be repeated by \*a"),
+        (HEAD + "a: &a [x]\nknown: *a\n", r"line 5: aliases such as \*a are not allowed"),
         (HEAD + "known: " + "[" * 50 + "]" * 50, "nested deeper"),
         (HEAD + "known: !!python/object/apply:os.system [ls]\n", "line 4"),
         ("\0", "."),

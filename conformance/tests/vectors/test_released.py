@@ -237,7 +237,7 @@ def test_the_changelog_keeps_what_was_released(folder: Path) -> None:
     changelog.write_text(f"{kept}\n## 1.0.0\n", "utf-8")
     assert says(folder, "has a version twice")
     changelog.write_text(f"{kept}\n## 1.2.0\n", "utf-8")
-    assert says(folder, "1.0.0 stands above 1.2.0")
+    assert says(folder, "1.0.0 is above 1.2.0")
 
 
 # ---- generate and release --------------------------------------------------------------------------------------------
