@@ -41,7 +41,7 @@ from sds_reference import (
 
 SIZES = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000]
 LARGEST = 10_000
-"""Participants of one channel that the specification has in mind."""
+"""Number of participants in a channel for which the specification is designed."""
 DEFAULTS = RepairConfig()
 T_MIN_MS, T_MAX_MS = DEFAULTS.t_min_ms, DEFAULTS.t_max_ms
 EXAMPLE = """example:

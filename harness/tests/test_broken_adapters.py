@@ -301,7 +301,7 @@ def test_memory_without_bound_is_cut_off_at_the_limit(start: Start) -> None:
     handle = open_participant(session)
     breakdown = broken(lambda: tick(session, handle), LIMITS.command_s - SLACK_S)
     assert breakdown.kind is FaultKind.OUT_OF_MEMORY
-    assert breakdown.detail == "over 150 MiB of memory in answer to tick, and killed"
+    assert breakdown.detail == "it used more than 150 MiB of memory in answer to tick, and was killed"
 
 
 @pytest.mark.every_python

@@ -280,7 +280,7 @@ def test_a_server_of_something_else_is_told_as_that() -> None:
     [
         ("crashes", FaultKind.CRASH, "the process ended with exit code 3 in answer to tick"),
         ("segfaults", FaultKind.CRASH, "killed by SIGSEGV in answer to tick"),
-        ("allocates", FaultKind.OUT_OF_MEMORY, "over 300 MiB of memory in answer to tick, and killed"),
+        ("allocates", FaultKind.OUT_OF_MEMORY, "it used more than 300 MiB of memory in answer to tick, and was killed"),
     ],
 )
 def test_a_process_that_breaks_is_told_as_it_would_be_on_a_pipe(name: str, kind: FaultKind, sentence: str) -> None:

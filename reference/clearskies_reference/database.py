@@ -33,7 +33,7 @@ _MARGIN = 1_024
 
 
 class Database(ABC):
-    """The records of one peer. Where changes go is the peer's affair."""
+    """The records of one peer. The peer decides where changes are sent."""
 
     before = staticmethod(is_before)
     clock_class: type[LogicalClock] = LogicalClock

@@ -83,7 +83,7 @@ Exit codes:
 
 class SuiteCommands(Commands):
     """Commands that end cleanly when they are interrupted or terminated: no process of an implementation keeps running.
-    And no fault of ours ends with the code of a verdict."""
+    A fault of the suite never ends with the exit code of a verdict."""
 
     def main(  # type: ignore[override]  # of two overloads
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **more: Any

@@ -169,7 +169,7 @@ def show_played(out: Console, performance: Performance, example: Counterexample 
 
 
 def show_proof(out: Console, example: Counterexample) -> None:
-    """The proof of one that has not been shrunk."""
+    """Print the proof of a counterexample that has not been shrunk."""
     lines_labelled(out, "Proof", proof_of(example))
     print_stderr(out, example.finding.stderr_lines)
     out.print()

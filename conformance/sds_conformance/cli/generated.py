@@ -143,9 +143,9 @@ def _examine(place: AlterationPlace, excused: bool) -> AlterationResult:
 # ---- Output --------------------------------------------------------------------------------------------------------
 
 _TOLD = {
-    End.FAILS.value: "run, by a requirement that fails",
-    End.WARNS.value: "run, by a requirement that warns",
-    End.BREAKS.value: "run, by a breakdown",
+    End.FAILS.value: "run (a requirement fails)",
+    End.WARNS.value: "run (a requirement warns)",
+    End.BREAKS.value: "run (a breakdown)",
     **{name: f"{name} alone" for name, _ in MEANS},
     End.LIVES.value: "nothing",
     End.SUITE_ERROR.value: "nothing: it makes the suite fail",

@@ -56,7 +56,7 @@ class Divergence:
 
     @property
     def row(self) -> Row:
-        """The step, from a side that has it."""
+        """The row of the step, of A or else of B."""
         return self.a or self.b or {}
 
     @property

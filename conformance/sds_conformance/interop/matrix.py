@@ -58,7 +58,7 @@ class Interop:
     exchanges: Exchanges
     names: tuple[str, ...]
     sides: dict[str, PairSide]
-    """Of the implementations that could be driven."""
+    """The implementations that could be driven, by name."""
     undriven: dict[str, Breakdown]
     meetings: dict[tuple[str, str], PairResult] = field(default_factory=dict)
     """By sender and receiver. Each also meets itself, which shows its own faults."""

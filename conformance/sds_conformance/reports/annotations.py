@@ -113,7 +113,7 @@ def _causes(report: Report) -> list[Annotation]:
 
 def _cause(report: Report, cause: RootCause) -> Annotation:
     row, fails = cause.row, cause.verdict is Verdict.FAIL
-    what = "fails, as the baseline knows" if cause.known else "fails" if fails else "warns"
+    what = "fails, which the baseline lists" if cause.known else "fails" if fails else "warns"
     title = cause.data.get("title")
     lines = [*([f"The implementation {title}."] if title else []), row["statement"]]
     if (finding := worst(row)) is not None:

@@ -163,7 +163,7 @@ def describe_exhaustion(data: dict[str, Any]) -> str:
     """A sentence with the bound up to which all schedules were played, and the findings."""
     exhaustion = data.get("exhaust")
     if exhaustion is None:
-        return "not played one and all"
+        return "not played completely"
     found = [
         f"{verdict}: {', '.join(exhaustion[f'{verdict}ed'])}"
         for verdict in ("fail", "warn")

@@ -135,7 +135,7 @@ def _refuse(report: Report) -> None:
             f"the report is of version {version} of the suite, and this is {suite_version()}: {again}"
         )
     if wrong := next(rows_unlike_catalogue(data), ""):
-        raise CertificateError(f"the report is not about the catalogue of this version, {wrong}: {again}")
+        raise CertificateError(f"the report was made with another catalogue, {wrong}: {again}")
     counts = Counter(row["verdict"] for row in data["requirements"])
     if any(counts[verdict.value] != data["summary"][verdict.value] for verdict in Verdict):
         raise CertificateError(f"the summary of the report does not count its verdicts: {again}")

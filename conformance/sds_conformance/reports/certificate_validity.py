@@ -43,7 +43,7 @@ def forgeries(data: dict[str, Any]) -> Iterator[str]:
     counts = Counter(row["verdict"] for row in data["requirements"])
     for verdict, ids in data["verdicts"].items():
         if counts[verdict] != ids:
-            yield f"it counts {ids} {verdict}, and {counts[verdict]} of its requirements are that"
+            yield f"it counts {ids} {verdict}, but {counts[verdict]} of its requirements have this verdict"
     told_of = [cause["requirement"] for cause in data["causes"]]
     told_of += [under["requirement"] for cause in data["causes"] for under in cause["under"]]
     for one in sorted({one for one, verdict in rows.items() if verdict in SHOWN} ^ set(told_of)):

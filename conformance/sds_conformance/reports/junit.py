@@ -116,7 +116,7 @@ def _conversation(report: Report) -> list[TestCase]:
         case.result = _with_text(Error(_clean(broken["detail"]), broken["kind"]), format_breakdown(broken) + also)
         cases.append(case)
     if report.cut_off:
-        case = _make_test_case("the report is whole", CONVERSATION)
+        case = _make_test_case("the report is complete", CONVERSATION)
         case.result = Error(_clean(f"The report was cut off {report.cut_off}."), "cut-off")
         cases.append(case)
     return cases or [_make_test_case("it holds", CONVERSATION)]

@@ -113,7 +113,7 @@ def faults(material: Material, stem: str, data: dict[str, Any]) -> Iterator[str]
     if data["numberOfTests"] != len(data["tests"]):
         yield f"numberOfTests is {data['numberOfTests']}, and there are {len(data['tests'])}: {FORMAT}"
     if data["digest"] != digest(data["tests"]):
-        yield f"its digest is not that of its tests: {FORMAT}"
+        yield f"its digest does not match its tests: {FORMAT}"
     if data["generatorVersion"] != GENERATOR_VERSION:
         yield f"generatorVersion is not {GENERATOR_VERSION}"
     unknown = [name for name in data["revisions"] if name not in material.revisions]

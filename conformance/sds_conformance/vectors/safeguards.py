@@ -26,8 +26,8 @@ def refuse_links(vector_set: VectorSet, folder: Path, paths: Iterable[str]) -> N
     for name in (*generated_folders(vector_set), *paths):
         if (folder / name).is_symlink():
             raise VectorsError(
-                f"{folder / printable(name)} is a symbolic link, and what it leads to is not replaced: remove it, or "
-                f"give another folder"
+                f"{folder / printable(name)} is a symbolic link, whose target is not replaced: remove it, or name "
+                "another folder"
             )
 
 

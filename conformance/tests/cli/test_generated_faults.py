@@ -59,7 +59,7 @@ def test_it_says_by_what_they_are_found_and_where_those_are_that_live(monkeypatc
     told = words(result.stdout)
     assert result.exit_code == 1
     assert re.search(r"Changed were 3 of \d+ places, drawn with seed 5\.", told)
-    assert "run, by a requirement that fails 1 fuzz alone 1 nothing 1" in told
+    assert "run (a requirement fails) 1 fuzz alone 1 nothing 1" in told
     assert "SDS-SEND-02 in schedule 3: 7" in told
     assert re.search(r"Alive: \S+lamport_clock.py:\d+ lamport_clock.LamportClock.next: [^ ]+: .* -.* \+", told)
     assert "33.3% of 3 found by run (goal 97%), 66.7% by anything (goal 99%)." in told

@@ -183,7 +183,7 @@ def test_two_are_compared_side_by_side(capped: Path, whole: Path, tmp_path: Path
     page, text = tmp_path / "page.html", tmp_path / "page.md"
     result = typed("compare", str(whole), str(capped), "--html", str(page), "--markdown", str(text))
     assert result.exit_code == 0
-    assert "How far they hold: they differ in 1 of 2 dimensions." in result.stdout
+    assert "Limits differ in 1 of 2 dimensions." in result.stdout
     (line,) = [line.split() for line in result.stdout.splitlines() if line.startswith("waiting messages ")]
     assert line[2:] == ["130+", "100!"]
     assert "Broke waiting messages, B at 101: wrong, SDS-RECV-08" in words(result.stdout)

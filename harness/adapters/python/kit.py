@@ -66,7 +66,7 @@ class Implementation:
         raise NotImplementedError("send a sync message now; return effects, {} if there was nothing to send")
 
     def receive(self, who: Any, now_ms: int = 0, wire: bytes = b"", retrieval_hint: Any = None) -> Any:
-        raise NotImplementedError("hand over bytes from the network as they are; return effects, {} if it ignores them")
+        raise NotImplementedError("pass on the unchanged bytes from the network; return effects, {} if it ignores them")
 
     def tick(self, who: Any, now_ms: int = 0) -> Any:
         raise NotImplementedError("run the periodic work that is due, in every channel; return effects, {} if none")

@@ -194,7 +194,7 @@ class Peer:
 
     @property
     def revision(self) -> int:
-        """The revision of its last message. A value that is assigned is that before its next message."""
+        """The revision of its last message. Assigning a value sets the revision before its next message."""
         return self._revision
 
     @revision.setter

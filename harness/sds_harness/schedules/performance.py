@@ -14,7 +14,7 @@ from ..trace import Party, Step, Trace
 from .operations import Schedule
 
 NEVER = "never-"
-"""The prefix of an ID that stands for a label whose message was never sent."""
+"""The prefix of IDs that are used for labels whose messages were never sent."""
 
 
 class Wire(Protocol):

@@ -342,7 +342,7 @@ class _Reading(Peer):
 
     def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         if self._latest is not None and incoming.update_time.seconds > self._latest:
-            raise MalformedMessageError("a time that has not come yet")
+            raise MalformedMessageError("a time in the future")
         super().take(incoming, signed, source, effects)
 
     @fault(Peer.read_body, "11", "refuses times with an offset")

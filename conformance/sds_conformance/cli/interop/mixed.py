@@ -107,7 +107,7 @@ class MixedGroups:
             except KeyboardInterrupt:
                 self.mixed.interrupted = True
         if self.mixed.interrupted and not quiet:
-            self._out.print("Interrupted: this is what was done until then.", style="yellow")
+            self._out.print("Interrupted: these are the results so far.", style="yellow")
 
     def to_json(self) -> dict[str, Any] | None:
         """For programs; None if nothing was played."""

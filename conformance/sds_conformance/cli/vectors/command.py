@@ -151,7 +151,7 @@ def add(name: str, fragment: Path, against: str, folder: Path | None) -> None:
 @_WRITABLE
 @_report_file_errors
 def replace(test_id: str, fragment: Path, corrected: str, against: str, folder: Path | None) -> None:
-    """Put the vector in FRAGMENT in the place of ID.
+    """Replace the vector ID by the one in FRAGMENT.
 
     The same rules as those of `add` hold. Inputs and outcomes of a released vector stay, unless --corrected describes
     their error. A computed vector is not replaced.

@@ -22,7 +22,7 @@ def column_marks(numbers: Iterable[int]) -> str:
 
 
 def cautions(columns: Sequence[ReportColumn]) -> list[str]:
-    """The reasons as sentences; empty if all reports were made alike."""
+    """The reasons as sentences; empty if all reports were made in the same way."""
     return list(_cautions(columns))
 
 

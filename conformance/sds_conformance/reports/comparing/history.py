@@ -19,7 +19,7 @@ class HistoryTurn:
 
     told: RequirementData
     before: ReportColumn
-    """The last report before it that has a verdict."""
+    """The latest earlier report with a verdict."""
     after: ReportColumn
     change: ResultChange
 

@@ -217,7 +217,7 @@ def _show_agreements(console: Console, comparison: Comparison, *, every: bool) -
         console.print(Text("They differ in no requirement.", "bold"))
     agreed = comparison.count_agreements()
     parts = [f"{number} {verdict}" for verdict, number in agreed.items() if verdict]
-    parts += [f"{agreed['']} not in all of them"] if "" in agreed else []
+    parts += [f"{agreed['']} not in all reports"] if "" in agreed else []
     if parts:
         total = format_count(sum(agreed.values()), "requirement")
         hint = "" if every else " --all lists them."
@@ -231,9 +231,7 @@ def _show_limits(console: Console, reaches: Sequence[DimensionReach], columns: i
     if not reaches:
         return
     differ = sum(reach.differs for reach in reaches)
-    console.print(
-        Text(f"How far they hold: they differ in {differ} of {format_count(len(reaches), 'dimension')}.", "bold")
-    )
+    console.print(Text(f"Limits differ in {differ} of {format_count(len(reaches), 'dimension')}.", "bold"))
     console.print()
     titles = max(len(reach.title) for reach in reaches) + 2
     at_once = max(1, (console.width - titles) // _EXTENT)

@@ -169,7 +169,7 @@ class _SyncsAndEphemerals(Channel):
     @fault(
         Channel.send_ephemeral,
         "EPHEMERAL-01",
-        "refuses to send ephemeral messages although it declares to support them",
+        "refuses to send ephemeral messages although it declares support for them",
     )
     def refuses_to_send_ephemerals(self, content: bytes, message_id: str | None = None) -> Effects:
         raise RefusedSendError("temporarily unavailable")

@@ -315,5 +315,5 @@ add_configured(
 )
 _MANY = RepairConfig(derive_groups=lambda participants: 1 if participants < 128 else 99)
 add_configured(
-    "ninety-nine-groups", "R-GLOBAL-06", "makes 99 response groups of 128 participants or more", repair=_MANY
+    "ninety-nine-groups", "R-GLOBAL-06", "uses 99 response groups with 128 participants or more", repair=_MANY
 )

@@ -74,7 +74,7 @@ def _fail_if_hash_is_unused(subject: SdsSubject, vector: Vector) -> VectorResult
     if subject.declaration.profile("hash") in HASH_PROFILES or degenerate:
         return None
     ignored = find_ignored_argument(subject, vector["function"])
-    return VectorResult(Status.FAIL, "something that depends on every ID it is made from", ignored) if ignored else None
+    return VectorResult(Status.FAIL, "a result that depends on all of its IDs", ignored) if ignored else None
 
 
 def _ask_for_offsets(subject: SdsSubject, vector: Vector, **defaults: int) -> Any:
