@@ -78,7 +78,7 @@ class Parser:
         return self._skipped + len(self._buffer)
 
     def feed(self, data: bytes) -> Iterator[Message]:
-        """The messages that ``data`` completes. Raises BrokenFramingError, after which the stream has no sense."""
+        """The messages that ``data`` completes. Raises BrokenFramingError, after which the stream cannot be read."""
         self._buffer += data
         start = 0
         try:

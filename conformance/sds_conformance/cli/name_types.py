@@ -171,7 +171,7 @@ def elsewhere(word: str, names: Mapping[str, Iterable[str]]) -> str:
 
 
 def complete_name(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    """The names that begin as the word does that the user is typing."""
+    """The names that begin with the word that the user is typing."""
     return [CompletionItem(name) for name in names if name.lower().startswith(incomplete.lower())]
 
 

@@ -218,7 +218,7 @@ def run_command(
                 failing=bar.set_failing,
                 first=before.failed_runs() if before is not None else (),
                 enough=(lambda what: what not in listed) if fail_fast else None,
-                keep=Keep(plain=len(what.requirements) == 1),  # then a conversation is shown, found fault or not
+                keep=Keep(plain=len(what.requirements) == 1),  # then a conversation is shown, with or without a fault
                 sharing=Sharing(jobs, rules_of),
                 begun=show_head,
             )

@@ -136,7 +136,7 @@ def _headline(report: Report, cause: RootCause, what: str) -> str:
         shows = "shows" if len(cause.new_under) == 1 else "show"
         return f"{', '.join(cause.new_under)} {shows} now, under the known {code}"
     flaky = cause.known and any(entry.get("flaky") for entry in report.known_failures(cause.row["id"]))
-    return f"{code} {what}{' to be flaky' if flaky else ''}"
+    return f"{code} {what}{' as flaky' if flaky else ''}"
 
 
 def _message(text: str) -> str:

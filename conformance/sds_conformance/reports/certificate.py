@@ -151,7 +151,7 @@ def _limits(limits: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
         )
     found = limits_for_certificate(limits)
     if wrong := next(contradictory_limits({**body, "limits": found}), ""):
-        raise CertificateError(f"the limits do not fit to the report: {wrong}: {again}")
+        raise CertificateError(f"the limits do not belong to the report: {wrong}: {again}")
     return found
 
 

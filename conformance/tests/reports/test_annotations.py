@@ -84,7 +84,7 @@ def test_a_new_failure_under_a_known_cause_is_an_error_that_names_the_cause(flak
 def test_a_known_flaky_failure_is_a_warning_that_says_so() -> None:
     report, root, _ = known_with_new(faulty(), flaky=True)
     report.data["causes"][0]["under"] = []
-    (found,) = [one for one in commands(annotations(report)) if "which the baseline lists" in one[1]["title"]]
+    (found,) = [one for one in commands(annotations(report)) if "which the baseline lists as flaky" in one[1]["title"]]
     assert (found[0], found[1]["title"].startswith(f"{root}/")) == ("warning", True)
 
 

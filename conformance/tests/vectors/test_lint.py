@@ -77,7 +77,7 @@ def test_what_is_wrong_with_a_file(folder: Path, change: Change, told: str) -> N
     ("change", "told"),
     [
         (lambda data: data.update(numberOfTests=1), "numberOfTests is 1"),
-        (lambda data: data.update(digest="0" * 64), "its digest is not that of its tests"),
+        (lambda data: data.update(digest="0" * 64), "its digest does not match its tests"),
         (lambda data: data["tests"].pop(), "its SHA-256 is not that of the manifest"),
     ],
 )

@@ -175,7 +175,7 @@ def _check(out: Console, certificate: Certificate, file: Path, allowed: Path | N
     """Verify everything that needs no implementation. Ends the command if the certificate is invalid."""
     data = certificate.data
     _refuse(out, forgeries(data))
-    print_labelled(out, "Digest", Text("is that of what stands on it"))
+    print_labelled(out, "Digest", Text("matches its contents"))
     try:
         signature = read_signature(file)
         if signature is None and allowed is not None:

@@ -82,7 +82,7 @@ def deliver_updates(actor: Actor, link: ScriptedLink, *updates: Fields, observin
         if fields.get("seen"):
             deliver_frames(link, *waiting)
             waiting.clear()
-            let_time_pass(actor)  # it may read when it is ticked
+            let_time_pass(actor)  # It may process messages only at a tick.
             if own := _own_number(actor, fields["uuid"], observing=observing):
                 members["vector_clock"] = {**members["vector_clock"], actor.peer_id: own}
         waiting.append(link.peer.sign_if_required(link.peer.frame(members), link.level))
