@@ -41,7 +41,7 @@ def test_a_short_file_asks_for_no_endless_calm() -> None:
         NOTATION.from_json(many)
     assert str(caught.value) == (
         "operations: 6,000 calm rounds of 32 participants are 192,000 steps or more, but only 50,000 can be played: "
-        "take fewer calm operations, or fewer members"
+        "use fewer calm operations, or fewer members"
     )
 
 

@@ -68,7 +68,7 @@ def _show(out: Console, complaint: SchemaComplaint, page_name: str) -> None:
     print_labelled(out, "Field", Text(complaint.path or "the whole message", "bold"))
     print_labelled(out, "Wrong", Text(complaint.message))
     if complaint.more:
-        print_labelled(out, "", Text(f"and {complaint.more} similar ones", "dim"))
+        print_labelled(out, "", Text(f"and {complaint.more} more of this kind", "dim"))
     page = PAGES[page_name].file
     mend = f"What does {page} say about it?" if adapter else "This is a fault of ours: please report it."
     print_labelled(out, "Hint", Text(mend))

@@ -181,7 +181,7 @@ def show_breakdown(
     if again:
         show_command(console, "Again", again)
     if also_in:
-        print_labelled(console, "", Text(f"and {len(also_in)} similar ones, in {', '.join(also_in)}", "dim"))
+        print_labelled(console, "", Text(f"and {len(also_in)} more of this kind, in {', '.join(also_in)}", "dim"))
     console.print()
 
 

@@ -48,7 +48,7 @@ def story_of(verdict: RequirementVerdict, outcome: Certification, again: str) ->
         show_finding(console, finding, outcome.plan.revision, outcome.traces.get(finding.run))
         others = len(verdict.findings) - 1 + verdict.findings_dropped
         if others:
-            print_labelled(console, "", Text(f"and {others} similar ones"))
+            print_labelled(console, "", Text(f"and {others} more of this kind"))
     show_command(console, "Again", again)
     return _console_text(console)
 

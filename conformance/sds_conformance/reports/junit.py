@@ -111,7 +111,7 @@ def _conversation(report: Report) -> list[TestCase]:
     """One test case per kind of breakdown; a single passing one if there were none."""
     cases = []
     for broken, others in report.breakdowns:
-        also = f"\nand {len(others)} similar ones, in {', '.join(others[:20])}" if others else ""
+        also = f"\nand {len(others)} more of this kind, in {', '.join(others[:20])}" if others else ""
         case = _make_test_case(f"{broken['kind']} in {broken['where']}", CONVERSATION)
         case.result = _with_text(Error(_clean(broken["detail"]), broken["kind"]), format_breakdown(broken) + also)
         cases.append(case)

@@ -122,7 +122,7 @@ def _breakdowns(report: Report) -> Iterator[str]:
     if report.breakdowns:
         yield "### The conversation broke"
     for broken, others in report.breakdowns:
-        more = f", and {len(others)} similar ones" if others else ""
+        more = f", and {len(others)} more of this kind" if others else ""
         yield f"**{broken['kind']}** in {code(broken['where'])}{more}"
         yield block(format_breakdown(broken).splitlines())
 

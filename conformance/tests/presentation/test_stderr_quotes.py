@@ -95,7 +95,9 @@ def test_hostile_words_stay_words_behind_their_bar() -> None:
     (start,) = [number for number, line in enumerate(text.splitlines()) if line.strip().startswith("stderr")]
     lines = text.splitlines()[start : next(n for n, line in enumerate(text.splitlines()) if "Again" in line)]
     assert len(lines) > 3
-    assert all(line.removeprefix("  stderr").strip().startswith("|") for line in lines if "similar ones" not in line)
+    assert all(
+        line.removeprefix("  stderr").strip().startswith("|") for line in lines if "more of this kind" not in line
+    )
 
 
 def test_a_counterexample_of_generated_schedules_tells_it() -> None:

@@ -208,7 +208,7 @@ def lengthen(data: dict[str, Any]) -> None:
         (lower, "has different data about SDS-MSG-01"),
         (hide, "its list of untestable requirements"),
         (lengthen, "has SDS-MSG-02 once"),
-        (lambda data: data["verdicts"].update(warn=2), "it counts 2 warn, and 0"),
+        (lambda data: data["verdicts"].update(warn=2), "it counts 2 warn, but 0"),
         (lambda data: data["causes"][0].update(verdict="warn"), "SDS-MSG-01 is warn among its causes, and fail"),
         (lambda data: data["causes"].clear(), "SDS-MSG-01 is among the causes"),
         (lambda data: data["causes"][0].update(scenarios=["none-such"]), "the scenario none-such does not exist"),

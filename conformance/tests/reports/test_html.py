@@ -210,7 +210,7 @@ def test_seven_hundred_findings_are_a_page_of_a_few_megabytes() -> None:
     assert len(told.of("div", "finding")) == 700
     assert len(text) < 5_000_000
     assert len(told.of("svg")) == stories.MAX_PICTURES
-    assert "This page draws 400 findings" in text
+    assert "This page draws only 400 findings" in text
 
 
 def test_what_does_not_fit_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,7 +221,7 @@ def test_what_does_not_fit_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     for row in sample().data["requirements"]:
         (body,) = [element for element in made.elements if element.attrs.get("id") == row["id"]]
         more = len(row["findings"]) - 1 + row["findings_not_shown"]
-        assert (f"and {more} similar ones" in body.words) == (more > 0 and bool(row["findings"]))
+        assert (f"and {more} more of this kind" in body.words) == (more > 0 and bool(row["findings"]))
     assert len(made.of(css="talk")) == 1
     assert len(made.of("li", within="run-1")) - len(made.of("ul", within="run-1")) < 12
     assert "more steps" in made.of("div", within="conversations")[0].words

@@ -88,7 +88,7 @@ def test_a_report_that_was_cut_off_is_read_as_far_as_it_goes_and_says_so(folder:
     [
         ("report.jsonl", "", "no header"),
         ("report.jsonl", "hello\n", "no header"),
-        ("report.jsonl", '{"type": "footer"}\n', "no place"),
+        ("report.jsonl", '{"type": "footer"}\n', "not allowed at this place"),
         ("report.jsonl", "[" * 100_000, "no header"),
         ("report.json", "{", "not JSON"),
         ("report.json", "[]", "not JSON"),
@@ -113,7 +113,7 @@ def test_a_row_after_the_end_or_of_no_kind_is_refused(folder: Path) -> None:
     text = file.read_text("utf-8")
     for more in ('{"type": "requirement"}\n', text):
         file.write_text(text + more, "utf-8")
-        with pytest.raises(ReportError, match="no place"):
+        with pytest.raises(ReportError, match="not allowed at this place"):
             read_report(folder)
     file.write_text(text.replace('"type": "footer"', '"type": "what"'), "utf-8")
     with pytest.raises(ReportError, match="is what"):

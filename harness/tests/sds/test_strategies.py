@@ -98,7 +98,7 @@ def test_arguments_that_make_no_sense_are_refused_at_once() -> None:
     for bounds in ((3, 9), (0, 3), (4, 3)):
         with pytest.raises(ValueError, match="between 1 and 8"):
             schedules(*bounds)
-    with pytest.raises(ValueError, match="no passage 'no-such'"):
+    with pytest.raises(ValueError, match="unknown passage 'no-such'"):
         schedules(passages=["no-such"])
     with pytest.raises(ValueError, match="at least one passage"):
         schedules(longest=0)
