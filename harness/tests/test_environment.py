@@ -13,7 +13,6 @@ from sds_harness.sds.environments import ENVIRONMENTS
 from sds_harness.sds.language import open_session
 from sds_harness.sds.stage import Stage
 from sds_harness.sds.trace import Step
-from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.testee import server
 
 
@@ -71,10 +70,3 @@ def test_no_timestamp_passes_what_scenarios_use_as_a_bound() -> None:
     alice.tick()
     there = [s.received.message for s in stage.trace.steps if s.command == "receive"]
     assert [m.lamport_timestamp for m in there if m is not None] == [2**63 - 1] * 3
-
-
-def test_codec_operations_have_no_time_to_be_off() -> None:
-    stage = stage_in("unsteady-clock")
-    stage.open()
-    step = stage.step("", pb.Request(query_filter=pb.QueryFilter(bloom_filter=b"", message_ids=["a"])))
-    assert step.now_ms == 0

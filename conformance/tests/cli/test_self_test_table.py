@@ -148,3 +148,8 @@ def test_1_requirements_without_a_mutant_are_named(outcome_of_the_run: list[Self
     assert result.exit_code == 1
     assert "Requirements without a mutant: SDS-MSG-99" in words(result.stdout)
     assert f"Checks that no mutant makes fail: {CHECKS['SDS-SEND-01'][0].name}" in words(result.stdout)
+
+
+def test_a_quick_self_test_says_how_much_variants_played() -> None:
+    quick = replace(GOOD, quick=True)
+    assert "1 of 1 legal variant accepted, each variant played one in 4 long scenarios." in quick.totals

@@ -73,13 +73,6 @@ def printed(outcome: Certification) -> str:
     return out.getvalue()
 
 
-def test_what_comes_back_each_time_is_told_as_it_was() -> None:
-    outcome = played(one_after_the_other(then=True))
-    assert verdict_on(outcome, FAULT).replays == FindingReplays(3, 3)
-    assert "laky" not in printed(outcome)
-    assert document(outcome, HOW)["requirements"][0]["repeated"] == {"shown": 3, "played": 3}
-
-
 @pytest.mark.parametrize(
     ("later", "again"),
     [

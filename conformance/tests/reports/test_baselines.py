@@ -459,3 +459,30 @@ def test_a_file_of_the_format_before_is_renewed_with_comments_reasons_and_links(
     for comment in ("# mine", "# about the first", "# soon", "# gone by now"):
         assert comment in text
     assert "codes: [delivered-early]" in text
+
+
+def test_fuzz_names_root_causes_and_flaky_findings() -> None:
+    finding = {"severity": "fail", "schedules": 3}
+    data = {
+        "schema": "sds-conformance/fuzz/2",
+        "implementation": {"name": "mine", "version": "1.0"},
+        "revision": "sds-2026-01",
+        "findings": [
+            {**finding, "id": ONE, "code": f"{ONE}/delivered-early", "again": {"shown": 1, "played": 5}},
+            {**finding, "id": OTHER, "code": f"{OTHER}/not-unique", "under": {"id": ONE, "why": "It follows."}},
+        ],
+        "exercised": {},
+        "errors": {},
+        "seed": 0,
+        "schedules": 9,
+        "interrupted": False,
+        "out_of_time": False,
+        "gave_up": "",
+    }
+    fuzzed = read_document(data)
+    assert fuzzed.under == {OTHER: ONE}
+    assert fuzzed.flaky == {ONE: "it showed in 1 of 5 replays", OTHER: f"it is under {ONE}, which is flaky"}
+    found = match(listing(LISTED), fuzzed, CODES, SCENARIOS)
+    assert found.codes_by_known_cause == {f"{OTHER}/not-unique": ONE}
+    marked = parse(fresh([fuzzed], "", "", per_scenario=False), Path("known.yaml")).entries
+    assert [entry.flaky for entry in marked] == [True, True]

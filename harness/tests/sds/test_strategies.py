@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, find, given, settings
 from player_helpers import reference, stage_on
 from sds_harness.schedules import Schedule, dumps
 from sds_harness.sds.notation import NOTATION
-from sds_harness.sds.operations import Garble, Look, Say, Send, Sync, Wait
+from sds_harness.sds.operations import Garble, Say, Send
 from sds_harness.sds.performance import Performance
 from sds_harness.sds.player import play
 from sds_harness.sds.strategies import schedules
@@ -71,15 +71,6 @@ def test_arguments_are_respected(schedule: Schedule) -> None:
     assert dict(schedule.configuration)["sds_r"] is False
     assert not any(isinstance(operation, Say | Garble) for operation in schedule.operations)
     assert len(schedule.operations) <= 45
-
-
-@given(schedules(passages=["syncs"], sds_r=True))
-@few(25)
-def test_only_the_passages_asked_for(schedule: Schedule) -> None:
-    kinds = {type(operation) for operation in schedule.operations if operation.op not in ("join", "calm")}
-    assert Sync in kinds
-    assert kinds <= {Sync, Send, Wait, Look}
-    assert dict(schedule.configuration)["sds_r"] is True
 
 
 @given(schedules(revision="forum-2024"))
