@@ -196,3 +196,12 @@ def test_an_implementation_that_breaks_down_is_shown() -> None:
     root = parsed(spacetime_svg(show, show.acts[-1]))
     assert "breaks down" in texts(root, "bad")
     assert len(of_class(root, "blame")) == 1
+
+
+def test_sync_messages_and_copies_without_effect_take_one_line() -> None:
+    resends: tuple[Operation, ...] = (ops.Wait(31_000), ops.Tick("alice")) * 5
+    copies = texts(parsed(spacetime_svg(shown(ops.Send("alice", "m1"), *resends))))
+    assert "5 copies without any effect until T+155000" in copies
+    assert "resends m1" not in copies
+    syncs = texts(parsed(spacetime_svg(shown(ops.Send("alice", "m1"), ops.Calm(rounds=9)))), "note")
+    assert any("sync messages without any effect" in note for note in syncs)

@@ -15,6 +15,7 @@ from sds_conformance.protocols.sds.view.false_positives import (
     count_false_hits,
     degenerate_share,
     least_implausible_hits,
+    queries_at_capacity,
     rate_deviation,
     reads_filters,
     unknown_ids,
@@ -110,3 +111,12 @@ def test_the_codec_does_not_know_the_size_that_a_participant_was_asked_to_have()
     alice.ask_filter(message.bloom_filter, *unknown_ids(6))
     assert not reads_filters(view(on))
     assert count_false_hits(view(on), message.bloom_filter, 6) is None
+
+
+def test_at_a_thousand_ids_chance_ends_at_twice_the_declared_rate() -> None:
+    assert least_implausible_hits(
+        0.015, queries_at_capacity(0.01), rate_deviation(1_000, 0.01)
+    ) / 20_000 == pytest.approx(0.02, rel=0.03)
+    assert least_implausible_hits(
+        0.0015, queries_at_capacity(0.001), rate_deviation(10_000, 0.001)
+    ) / 100_000 == pytest.approx(0.002, rel=0.1)
