@@ -120,3 +120,7 @@ def test_at_a_thousand_ids_chance_ends_at_twice_the_declared_rate() -> None:
     assert least_implausible_hits(
         0.0015, queries_at_capacity(0.001), rate_deviation(10_000, 0.001)
     ) / 100_000 == pytest.approx(0.002, rel=0.1)
+
+
+def test_a_rate_that_cannot_be_exceeded_is_never_reproached() -> None:
+    assert least_implausible_hits(1.8, 1_000, 0.1) == 1_001
