@@ -212,6 +212,17 @@ class ForgetsAtTheThirdRollOver(RollingBloomFilter):
         self._retained = retained
 
 
+@replace_part("filter_class", "RECV-04", "sends the bytes of an earlier filter if that had as many members")
+class CachesByNumberOfMembers(RollingBloomFilter):
+    _members_sent = -1
+    _sent = b""
+
+    def to_wire(self) -> bytes:
+        if self._members_sent != len(self._members):
+            self._members_sent, self._sent = len(self._members), super().to_wire()
+        return self._sent
+
+
 @replace_part("filter_class", "RECV-04", "loses the message that makes its filter roll over")
 class LosesTheMessageAtRollOver(RollingBloomFilter):
     def insert(self, message_id: str) -> None:

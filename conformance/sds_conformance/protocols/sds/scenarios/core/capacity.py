@@ -49,6 +49,20 @@ def a_small_filter_message_by_message(stage: Stage, bob: ScriptedPeer) -> None:
 
 
 @cast.scenario("RECV-04", long=True, violated=("STATE-06",))
+def a_small_filter_is_sent_once_a_round(stage: Stage, bob: ScriptedPeer) -> None:
+    """Between two own messages come half as many as the filter has room for, one more, and so on to all of them. After
+    a roll-over it then holds as many as when it was sent before, but others."""
+    alice = stage.open(configuration=SMALL)
+    capacity = alice.party.in_force.bloom_capacity
+    for between in range(capacity // 2 - 1, capacity + 2) if 8 <= capacity <= 50 else ():
+        for _ in range(4):
+            messages = [bob.content(stage.now_ms + number) for number in range(between)]
+            alice.receive(*messages)
+            alice.observe(messages[-1].message_id)
+            alice.after(100).send()
+
+
+@cast.scenario("RECV-04", long=True, violated=("STATE-06",))
 def copies_and_syncs_beside_a_small_filter(stage: Stage, bob: ScriptedPeer) -> None:
     """Few messages come, then many copies of the last one and many sync messages: a filter has room for all of them."""
     alice = stage.open(configuration=SMALL)

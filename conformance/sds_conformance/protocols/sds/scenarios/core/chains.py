@@ -45,24 +45,26 @@ def copies_of_what_waits(script: Script, alice: Part, bob: Peer, carol: Peer) ->
 
 @scenario("RECV-05", "RECV-06", "RECV-09", "INSWEEP-04", "INSWEEP-06", long=True, asked=WIDE)
 def copies_of_dependencies(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A message waits for three others, and another one for one of them and one that waits itself.
+    """Messages wait for three others each, and another one for one of them and one that waits itself.
 
     Copies of the dependencies come, more often than there are dependencies, and copies of the waiting messages between
-    them. One dependency comes in the end, and one never.
+    them. The last two dependencies come in the order of the histories, and in the opposite order. One never comes.
     """
     base = script.now
-    first, second, third = (bob.content(base + number) for number in range(3))
-    waiting = carol.content(base + 3, first, second, third)
-    middle = bob.content(base + 3, "never-sent")
-    fourth = carol.content(base + 4, first, middle)
-    alice.receive(waiting, fourth)
-    for _ in range(3):
-        alice.receive(first, waiting, first, middle, fourth)
+    for opposite in (False, True):
+        first, second, third = (bob.content(base + number) for number in range(3))
+        waiting = carol.content(base + 3, first, second, third)
+        middle = bob.content(base + 3, "never-sent")
+        another = carol.content(base + 4, first, middle)
+        alice.receive(waiting, another)
+        for _ in range(3):
+            alice.receive(first, waiting, first, middle, another)
+            alice.settle()
+        early, late = (third, second) if opposite else (second, third)
+        alice.given(early, early, first, middle).observe()
         alice.settle()
-    alice.given(second, second, first, middle).observe()
-    alice.settle()
-    deliver_and_settle(alice, third).observe()
-    alice.after(10).send()
+        deliver_and_settle(alice, late).observe()
+        alice.after(10).send()
 
 
 @scenario("INSWEEP-04", "RECV-08", "STATE-11", long=True, asked=WIDE)

@@ -143,8 +143,8 @@ def asked_for_unacknowledged_messages(script: Script, alice: Part, bob: Peer, ca
 
 @repair_scenario("R-SWEEP-01", "R-RECV-08", of_one_text=True)
 def asked_for_before_the_acknowledgement(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A participant is asked for own messages. Before the next sweep others name one of them, and hold another in a
-    filter; whoever asked still lacks them."""
+    """A participant is asked for own messages, which those who ask still miss when others acknowledge them before the
+    next sweep: one in a history, one in a filter."""
     named, held, asked_and_named = (alice.send() for _ in range(3))
     request_messages(carol, alice, named, held)
     alice.receive(bob.content(script.now, named), bob.content(script.now + 1, holds=[held]))
