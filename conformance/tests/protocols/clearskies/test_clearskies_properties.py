@@ -14,6 +14,7 @@ from clearskies_reference.testee.server import Testee, TesteeOptions
 from clearskies_reference.variants import VARIANTS
 from clearskies_shows import shown
 from clearskies_stages import session_of
+from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols import property_of, rules_of
 from sds_conformance.protocols.clearskies.properties import PROPERTIES
@@ -247,6 +248,20 @@ def test_the_loser_of_a_key_may_be_sent_as_deleted() -> None:
     show = shown(*ONE_KEY, members=WRITERS, testee=Testee(TesteeOptions("1", peer_class=marks.peer_class)))
     assert any(update.deleted for _, _, update in ClubView(show).never_received)
     assert outcomes(show, "G-C04") <= {Outcome.HELD}
+
+
+def test_a_copy_of_an_older_version_may_be_in_conflict_with_a_deletion() -> None:
+    """One copy has a clock that looks older. Another one was counted at each hop, so it does not look older (CA-15)."""
+    chosen = VARIANTS["clocks-count-each-hop"]
+    show = shown(
+        *(Link("alice", "bob"), Link("alice", "carol"), Hold()),
+        Say("xavier", to="bob", label="m1", at_ms=60_000),
+        Say("xavier", to="carol", label="m2", deleted=True),
+        *(Again("xavier", "carol"), Release(), Read()),
+        members=WRITERS,
+        testee=Testee(TesteeOptions("1", chosen.configure(Config()), chosen.peer_class)),
+    )
+    assert assess(show, Scope.select(revision="clearskies-database")).findings == []
 
 
 NONSENSE = Say("xavier", to="bob", label="x1", odd="no-clock")

@@ -281,8 +281,13 @@ def updates_delete_no_other_record(view: PeerView) -> Iterator[Observation]:
 
 
 def _deleted_without_a_deletion(view: PeerView) -> Iterator[tuple[Shown, Update]]:
-    """The states that show a version as deleted that arrived as not deleted, and was in no conflict."""
-    alive = {arrival.update.version: arrival.update for arrival in view.arrivals if not arrival.update.deleted}
+    """The states that show a version as deleted that always arrived as not deleted, and was in no conflict.
+
+    A peer that sees a conflict may send the version that lost as deleted (CA-8).
+    """
+    gone = {update.version for update in view.received if update.deleted}
+    arrived = (arrival.update for arrival in view.arrivals)
+    alive = {update.version: update for update in arrived if not update.deleted and update.version not in gone}
     for shown in view.shown_states:
         contested = view.contested(shown.step)
         for uuid, seen in shown.records.items():

@@ -230,7 +230,11 @@ def _find_end(view: PeerView, meeting: Meeting) -> int:
         for a in view.arrivals
         if a.step.index > first
         and (a.update.uuid in meeting.uuids or a.update.key in keys)
-        and (a.update.version not in both or _descends_from_both(a.update, meeting))
+        and (
+            a.update.version not in both
+            or _descends_from_both(a.update, meeting)
+            or _is_no_longer_older(a.update, meeting)
+        )
     )
     made = (
         change.step.index
@@ -246,6 +250,12 @@ def _descends_from_both(update: Update, meeting: Meeting) -> bool:
     if update.version == meeting.present.version:
         return dominates(update.clock, one)
     return dominates(update.clock, other) and not dominates(one, update.clock)
+
+
+def _is_no_longer_older(update: Update, meeting: Meeting) -> bool:
+    """Is an update a copy of an older version, with a clock that does not look older? Each hop may count (CA-15)."""
+    copy = meeting.arrival.outcome == "older" and update.version == meeting.incoming.version
+    return copy and not dominates(meeting.present.clock, update.clock)
 
 
 def _is_signalled(view: PeerView, arrival: Arrival, uuids: set[str | None]) -> bool | None:
