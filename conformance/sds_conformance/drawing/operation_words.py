@@ -13,13 +13,14 @@ from sds_harness.schedules.operations import (
     Links,
     Look,
     Operation,
+    Repeat,
     Require,
     StepClock,
     Tick,
     Wait,
 )
 
-from ..judging.formats import short
+from ..judging.formats import format_count, short
 from ..protocols.performance_reader import Reading
 from .course import Course
 
@@ -45,6 +46,10 @@ def operation_told(op: Operation, sent: Sequence[Packet], course: Course) -> str
         case Require():
             needed = [*op.capabilities, *([op.condition] if op.condition else [])]
             return f"the schedule needs {' and '.join(needed)}"
+        case Repeat():
+            most = f"{op.rounds} times" if op.rounds else f"{op.most:,} times"
+            until = f", until {op.until}" if op.until else ""
+            return f"the next {format_count(op.operations, 'operation')} are played {most}{until}"
         case _:
             return course.reading.done(op, sent, course) or operation_note(op, course.reading)
 

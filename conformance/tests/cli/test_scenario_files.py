@@ -517,7 +517,6 @@ def test_scenarios_are_listed_shown_and_drawn(tmp_path: Path) -> None:
     assert "ties" in [row["name"] for row in rows]
     assert all({"name", "summary", "requirements", "data"} == {*row} for row in rows)
     assert "Did you mean ties?" in typed("scenarios", "list", "tiess").output
-    assert "Plot" in typed("scenarios", "show", "ties-with-own-messages").output
     assert "Did you mean ties?" in typed("scenarios", "show", "tiess").output
     file, picture = written(tmp_path, WAITS), tmp_path / "p.svg"
     shown = typed("scenarios", "show", file, "--svg", str(picture))

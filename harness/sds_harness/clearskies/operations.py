@@ -13,15 +13,17 @@ from ..schedules.operations import EVERYBODY as EVERYBODY
 from ..schedules.operations import Calm as Calm
 from ..schedules.operations import Look as Look
 from ..schedules.operations import Operation as Operation
+from ..schedules.operations import Repeat as Repeat
 from ..schedules.operations import Require as Require
 from ..schedules.operations import Schedule as Schedule
 from ..schedules.operations import StepClock as StepClock
 from ..schedules.operations import Tick as Tick
 from ..schedules.operations import Wait as Wait
 
-SIGNATURES = ("usual", "none", "forged", "flipped", "read-only", "read-write")
+SIGNATURES = ("usual", "none", "forged", "flipped", "read-only", "read-write", "empty")
 """How a scripted peer signs: as the specification says, not at all, with a changed signature, with a changed body, with
-the key of read-only peers, or with that of read-write peers where no signature is required either."""
+the key of read-only peers, with that of read-write peers where no signature is required either, or with a signature of
+no length."""
 ODDITIES = (
     "",
     *("nan", "deep", "twice", "surrogate", "fraction", "list", "no-clock", "no-uuid", "no-time", "negative"),
@@ -70,6 +72,8 @@ class Put(Operation, op="put", command="put"):
     """The value as valid JSON, in place of ``text``. Its strings may be in the scripts of an environment."""
     record: str = ""
     """The name of the record, which determines the uuid that the application gives, if it can; see ``Write.record``."""
+    length: int = 0
+    """In place of ``text``: the value is a string of so many letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +226,8 @@ class Write(Operation, op="write"):
     """Members that it lacks."""
     body: str = ""
     """A JSON object: the whole message, in place of an update."""
+    length: int = 0
+    """In place of ``value`` and ``content``: its value is a string of so many letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,7 +317,7 @@ OPERATIONS: dict[str, type[Operation]] = {
     kind.op: kind
     for kind in (
         *(Put, Rename, Delete, Link, Unlink, Hold, Release, Close, Reopen, Read, Say, Again, Ask, Garble, Leave),
-        *(Write, Connect, Send, Tick, Wait, Settle, Look, CompareClocks, StepClock, Require, Calm),
+        *(Write, Connect, Send, Tick, Wait, Settle, Look, CompareClocks, StepClock, Require, Calm, Repeat),
     )
 }
 """The operations by their names in a schedule file."""

@@ -54,7 +54,7 @@ def message_of_write(
         fields["update_time"] = op.time
     members = peer.members(
         op.key,
-        value_of(op.value) if op.value else op.content or f"value {op.label} of {op.peer}",
+        _value_of_write(op),
         after=after,
         at_ms=min(max(0, peer.stage.now_ms + op.at_ms), LATEST_MS),
         deleted=op.deleted,
@@ -74,6 +74,12 @@ def message_of_write(
     members |= members_of(op.members)
     members = {name: value for name, value in members.items() if name not in op.without}
     return Frame(_ODD[op.odd](members)) if op.odd else peer.frame(members)
+
+
+def _value_of_write(op: Write) -> Any:
+    if op.length:
+        return "y" * op.length
+    return value_of(op.value) if op.value else op.content or f"value {op.label} of {op.peer}"
 
 
 def members_of(text: str) -> dict[str, Any]:
@@ -131,6 +137,8 @@ def sign_frame(frame: Frame, how: str, peer: ScriptedPeer, listener: AccessLevel
             return peer.sign(frame, READ_ONLY)
         case "read-write":
             return peer.sign(frame, READ_WRITE)
+        case "empty":
+            return Frame(frame.body, b"")
         case _:
             # A read-only peer does not have the key of the writers.
             return frame if peer.level is READ_ONLY else peer.sign_if_required(frame, listener)

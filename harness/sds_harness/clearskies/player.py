@@ -229,8 +229,8 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
             label = op.label + more
             self._writing = label
             text, uuid = op.text or None, record_id(op.record) if op.record else ""
-            value = value_of(op.value) if op.value else f"value {label} of {op.who}"
-            actor.put(op.key + more, value, text=text if not op.value else None, uuid=uuid)
+            value = value_of(op.value) if op.value else "x" * op.length or f"value {label} of {op.who}"
+            actor.put(op.key + more, value, text=text if not op.value and not op.length else None, uuid=uuid)
 
     def _rename(self, op: Rename) -> None:
         if (actor := self._find_actor(op.who)) is not None:

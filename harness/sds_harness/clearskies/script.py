@@ -120,13 +120,14 @@ class Part:
 
     # ---- The application -----------------------------------------------------------------------------------------
 
-    def put(self, key: str, value: Any = None, *, text: str = "", record: str = "") -> Message:
-        """Write a value under a key. ``text`` replaces ``value`` and need not be valid JSON; ``record`` is the name of
-        the record, which determines the uuid that the application gives."""
+    def put(self, key: str, value: Any = None, *, text: str = "", record: str = "", length: int = 0) -> Message:
+        """Write a value under a key. ``text`` replaces ``value`` and need not be valid JSON, or a string of a
+        ``length``; ``record`` is the name of the record, which determines the uuid that the application gives."""
         if record:
             self.script.need(pb.CAPABILITY_UUID_ACCEPTED)
         label = self._label()
-        self.script.add(Put(self.name, label, key, text, value="" if text else _json(value), record=record))
+        given = "" if text or length else _json(value)
+        self.script.add(Put(self.name, label, key, text, value=given, record=record, length=length))
         return Message(label)
 
     def rename(self, key: str, new_key: str) -> Message:

@@ -6,6 +6,15 @@ configuration, ``now_ms``, ``start_ms``, a limit that implementations may declar
 ``max_lamport``, the greatest Lamport timestamp that the revision can encode. Of several implementations, the smallest
 declared limit counts; a limit that none declares is 2^61. ``min`` and ``max`` leave out arguments that have no value
 because the implementation does not tell a field. Nothing is executed.
+
+SDS has these names, too:
+
+- ``filter_bytes``: the size of the newest bloom filter that a participant has sent
+- ``missing``: the number of messages that participants know to be missing
+- ``round_messages`` and ``round_requests``: the number of messages, and of messages with a repair request, that
+  participants have sent since the last round of a ``repeat`` began
+- ``filters_are_known``: 1 if the suite can read bloom filters of the declared profile, else 0
+- ``repairs_are_shown``: 1 if the state that was shown last has the missing messages, else 0
 """
 
 from __future__ import annotations
@@ -23,6 +32,16 @@ MOST = 1 << 62
 TIMES = frozenset(("now_ms", "start_ms"))
 """The names of points in time, in epoch milliseconds."""
 MAX_LAMPORT = "max_lamport"
+FILTER_BYTES = "filter_bytes"
+MISSING = "missing"
+ROUND_MESSAGES = "round_messages"
+ROUND_REQUESTS = "round_requests"
+FILTERS_ARE_KNOWN = "filters_are_known"
+REPAIRS_ARE_SHOWN = "repairs_are_shown"
+OF_SDS = frozenset(
+    (MAX_LAMPORT, FILTER_BYTES, MISSING, ROUND_MESSAGES, ROUND_REQUESTS, FILTERS_ARE_KNOWN, REPAIRS_ARE_SHOWN)
+)
+"""The names that only SDS has."""
 UNLIMITED = MOST >> 1
 """The value of a limit that is not declared. It leaves room for sums."""
 UNTOLD = "the implementation does not report its "

@@ -31,6 +31,7 @@ from .operations import (
     Expectation,
     Member,
     Operation,
+    Repeat,
     Route,
     Schedule,
 )
@@ -478,6 +479,9 @@ def _loose_ends(schedule: Schedule, in_expressions: Collection[str]) -> Iterator
             ("operations",),
         )
     for index, operation in enumerate(schedule.operations):
+        repeated = operation.operations if isinstance(operation, Repeat) else 0
+        if any(isinstance(each, Repeat) for each in schedule.operations[index + 1 : index + 1 + repeated]):
+            yield ScheduleFileError(f"operations[{index}] (repeat): it repeats another `repeat`", ("operations", index))
         for complaint in (*_strangers(operation, names, number), *_wrong_expression(operation, in_expressions)):
             yield ScheduleFileError(f"operations[{index}] ({operation.op}): {complaint}", ("operations", index))
     if schedule.parameter:
@@ -520,7 +524,7 @@ def labels_in(schedule: Schedule) -> Iterator[str]:
 
 def _wrong_expression(operation: Operation, known: Collection[str]) -> Iterator[str]:
     """Why an expression of an operation is invalid, or names something that is not in ``known``."""
-    for key in ("when", "period", "condition", "lamport"):
+    for key in ("when", "period", "condition", "lamport", "rounds", "until", "ones", "most", "otherwise"):
         expression = getattr(operation, key, "")
         if isinstance(expression, str) and expression:
             try:

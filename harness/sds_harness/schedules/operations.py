@@ -175,6 +175,21 @@ class Calm(Operation, op="calm"):
 
 
 @dataclass(frozen=True, slots=True)
+class Repeat(Operation, op="repeat"):
+    """Play the next operations several times. In each round their labels stand for the messages of that round, and the
+    numbered messages of scripted peers have new numbers."""
+
+    operations: int
+    """How many of the next operations are repeated. None of them is a `repeat`."""
+    most: int
+    """Most rounds."""
+    rounds: str = ""
+    """The number of rounds, if it is less: an expression over the configuration in force, see ``expressions``."""
+    until: str = ""
+    """A comparison of expressions; the round after which it holds is the last one."""
+
+
+@dataclass(frozen=True, slots=True)
 class Member:
     """A participant of a schedule."""
 
@@ -183,6 +198,8 @@ class Member:
     """Whether it is absent until it joins."""
     clock_ms: int = 0
     """The offset of its clock."""
+    may_be_refused: bool = False
+    """Whether the implementation may refuse to open it. The schedule then goes on without it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,10 @@ The result is a function of the schedule and the implementations only.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from ..faults import TesteeError
@@ -18,6 +21,7 @@ from .operations import (
     Look,
     Member,
     Operation,
+    Repeat,
     Require,
     Schedule,
     StepClock,
@@ -29,6 +33,8 @@ from .performance import Performance, S, T, W
 
 MAX_STEPS = 50_000
 """Most steps of a performance, over all participants, so that it fits into memory."""
+MOST_REPEATED = 100_000
+"""Most operations that are played because others repeat them."""
 QUIET_ROUNDS = 2
 """Rounds without change after which a calm ends, if no participant lacks a message."""
 
@@ -82,6 +88,7 @@ class Performer(ABC, Generic[A, S, T, W]):
             StepClock: self._step_clock,
             Calm: self._calm,
             Require: self._require,
+            Repeat: self._repeat,
         }
 
     # ---- implemented by each protocol ------------------------------------------------------------------------------
@@ -184,13 +191,16 @@ class Performer(ABC, Generic[A, S, T, W]):
         """Play the schedule and leave the stages open. Raises TesteeError if an implementation breaks down."""
         show, opened = self.performance, False
         try:
+            skipped = 0
             for index, operation in enumerate(self.schedule.operations):
                 if not opened and not is_about_declarations(operation):
                     self._open_all()
                     opened = True
-                self._operation = index
-                self._packets_before = len(show.packets)
-                self._try(index, lambda op=operation: self._play(op))  # type: ignore[misc]
+                if index < skipped:
+                    continue  # it was repeated
+                if isinstance(operation, Repeat):
+                    skipped = index + 1 + operation.operations
+                self._play_one(index)
             if not opened:
                 self._open_all()
         except RequirementNotMetError as why:
@@ -205,6 +215,38 @@ class Performer(ABC, Generic[A, S, T, W]):
             # its last user.
             self._does.clear()
         return show
+
+    def _play_one(self, index: int) -> None:
+        self._operation = index
+        self._packets_before = len(self.performance.packets)
+        self._try(index, lambda: self._play(self.schedule.operations[index]))
+
+    def _repeat(self, op: Repeat) -> None:
+        begin = self._operation + 1
+        body = range(begin, min(begin + op.operations, len(self.schedule.operations)))
+        self._messages_per_round = Counter(getattr(self.schedule.operations[index], "peer", "") for index in body)
+        for number in range(min(op.most, self._value(op.rounds)) if op.rounds else op.most):
+            self._round_number = number
+            self._packets_before_round = len(self.performance.packets)
+            for index in body:
+                self.performance.labels.pop(getattr(self.schedule.operations[index], "label", ""), None)
+            for index in body:
+                self._repeated += 1
+                if self._repeated > MOST_REPEATED:
+                    raise ScheduleTooLongError(f"{MOST_REPEATED:,} operations were repeated")
+                self._play_one(index)
+            if op.until and self._value(op.until):
+                break
+        self._round_number = 0
+
+    _round_number = 0
+    """The number of the round, from 0, if operations are repeated."""
+    _repeated = 0
+    """The number of operations that were played in rounds."""
+    _packets_before_round = 0
+    """The number of packets before the last round."""
+    _messages_per_round: Mapping[str, int] = MappingProxyType({})
+    """The number of messages that each scripted peer writes in a round."""
 
     def _play(self, op: Operation) -> None:
         """Play an operation, unless its condition does not hold."""
@@ -238,7 +280,11 @@ class Performer(ABC, Generic[A, S, T, W]):
         self._operation = -1
         for member in self.schedule.members:
             if not member.late:
-                self._try(-1, lambda: self._open(member))  # noqa: B023
+                self._try(-1, lambda: self._try_to_open(member))  # noqa: B023
+
+    def _try_to_open(self, member: Member) -> None:
+        with suppress(*([ScheduleStoppedError] if member.may_be_refused else [])):
+            self._open(member)
 
     def _require(self, op: Require) -> None:
         for stage in self._distinct:

@@ -28,7 +28,7 @@ class Player(Performer[A, S, T, W]):
         self._network = Network[W](schedule.seed)
         self._arriving = False
         self._does |= {
-            Join: lambda op: self._open(self._member(op.who)),
+            Join: lambda op: self._try_to_open(self._member(op.who)),
             Crash: self._crash,
             Links: self._network.change,
             Cut: self._network.cut,

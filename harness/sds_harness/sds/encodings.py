@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sds_reference.wire_fields import LEN, VARINT, WireField, join, split, varint
+from sds_reference.wire_fields import FIXED32, FIXED64, LEN, VARINT, WireField, join, split, varint
 
 
 def _overlong(wire: bytes) -> bytes:
@@ -21,6 +21,9 @@ ENCODINGS: dict[str, Callable[[bytes], bytes]] = {
     "usual": lambda wire: wire,
     "reversed": lambda wire: join(sorted(split(wire), key=lambda field: -field.number)),
     "unknown": lambda wire: wire + join([WireField(99, LEN, b"from the future"), WireField(98, VARINT, 7)]),
+    "unknown-4": lambda wire: wire + join([WireField(97, FIXED32, 7)]),
+    "unknown-8": lambda wire: wire + join([WireField(98, FIXED64, 7)]),
+    "twice": lambda wire: join([WireField(2, LEN, b"overwritten")]) + wire,
     "overlong": _overlong,
 }
 """The encodings by name. All keep the order of repeated fields."""

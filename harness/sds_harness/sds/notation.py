@@ -2,7 +2,7 @@
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..schedules.expressions import MAX_LAMPORT
+from ..schedules.expressions import OF_SDS
 from ..schedules.files import Notation
 from .operations import OPERATIONS, Entry, Member
 
@@ -10,6 +10,6 @@ NOTATION = Notation(
     OPERATIONS,
     Member,
     Entry,
-    named=frozenset((*pb.Limits.DESCRIPTOR.fields_by_name, MAX_LAMPORT)),
+    named=OF_SDS | frozenset(pb.Limits.DESCRIPTOR.fields_by_name),
     package=__package__,
 )

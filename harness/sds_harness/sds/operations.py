@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,12 +17,31 @@ from ..schedules.operations import Join as Join
 from ..schedules.operations import Links as Links
 from ..schedules.operations import Look as Look
 from ..schedules.operations import Operation as Operation
+from ..schedules.operations import Repeat as Repeat
 from ..schedules.operations import Require as Require
 from ..schedules.operations import Route as Route
 from ..schedules.operations import Schedule as Schedule
 from ..schedules.operations import StepClock as StepClock
 from ..schedules.operations import Tick as Tick
 from ..schedules.operations import Wait as Wait
+
+TWINS: dict[str, Callable[[str], str]] = {
+    "shorter": lambda message_id: message_id[:-1],
+    "longer": lambda message_id: message_id + "0",
+    "last": lambda message_id: message_id[:-1] + chr(ord(message_id[-1]) ^ 1),
+    "thirteenth": lambda message_id: message_id[:12] + "-" + message_id[13:],
+    "upper": str.upper,
+    "lower": str.lower,
+    "swapped": str.swapcase,
+    "blank-before": lambda message_id: " " + message_id,
+    "blank-after": lambda message_id: message_id + " ",
+    "mark-before": lambda message_id: "\ufeff" + message_id,
+    "no-width": lambda message_id: message_id + "\u200b",
+    "two-units": lambda message_id: message_id + "\U0001f98a",
+    "nul": lambda message_id: message_id + "\0",
+}
+"""Message IDs that resemble another one: without its last character or with one more, with another one at the end or in
+the middle, in another case, and with characters that do not show or have two units in UTF-16."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +56,8 @@ class Entry:
     """Hexadecimal digits of the retrieval hint; None for none."""
     sender: str | None = None
     """The sender that the entry names; None for none."""
+    twin: str = ""
+    """The message ID is not that of the label, but resembles it, see ``Write.twin``."""
 
 
 Reference = str | Entry
@@ -92,6 +114,10 @@ class Ephemeral(Operation, op="ephemeral", command="send_ephemeral"):
     raw: str = ""
     """Hexadecimal digits of the content; by default "typing"."""
     route: Route = STRAIGHT
+    empty: tuple[str, ...] = ()
+    """Fields that are empty: ``content``."""
+    may_be_refused: bool = False
+    """Whether the implementation may refuse to send it, and the schedule goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +170,12 @@ class Write(Operation, op="write"):
     message_id: str = ""
     """Its message ID."""
     empty: tuple[str, ...] = ()
-    """Fields that are empty: ``sender``, ``filter``, ``message_id``, and with ``hint`` the ``hints``."""
+    """Fields that are empty: ``sender``, ``channel``, ``filter``, ``message_id``, and with ``hint`` the ``hints``."""
     poses_as: str = ""
     """The participant that it names as its sender."""
     encoding: str = "usual"
-    """Its encoding: ``usual``, ``reversed`` fields, with ``unknown`` fields, or ``overlong`` varints."""
+    """Its encoding: ``usual``, ``reversed`` fields, with ``unknown`` fields, or unknown fields of four or eight bytes
+    (``unknown-4``, ``unknown-8``), with two IDs of which the last counts (``twice``), or with ``overlong`` varints."""
     channel: int = 0
     number: int = 0
     """The message has the ID and the content of the n-th message of the peer, in place of those made from the label."""
@@ -156,9 +183,16 @@ class Write(Operation, op="write"):
     """The label of a mark or of a message. ``lamport_ms`` is then relative to the virtual time at the mark, also in
     revisions that count, or to the timestamp of the message."""
     lamport: int | str | None = None
-    """Its Lamport timestamp, in place of ``lamport_ms``: a number, or an expression, see ``expressions``."""
+    """Its Lamport timestamp, in place of ``lamport_ms``: an expression, see ``expressions``, or a number. The greatest
+    one that the revision can encode is used in place of a greater number."""
     filter_of: str = ""
     """A label: the message has the bloom filter of the message with this label."""
+    ones: str = ""
+    """An expression: the message has a bloom filter of so many bytes, in which all bits are set."""
+    twin: str = ""
+    """With ``id_of``: the ID differs from that of the message, but resembles it. One of ``TWINS``."""
+    length: int = 0
+    """Number of bytes of its content, which are all zero, in place of ``content``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +216,10 @@ class Receive(Operation, op="receive", command="receive"):
     """Hexadecimal digits of a retrieval hint that the transport of the recipient has for the messages."""
     asked: bool = False
     """Only those arrive that the newest broadcast of the participant asks for in its repair request."""
+    unanswered_since: str = ""
+    """The label of a mark: only those arrive that ask for a message which the participant has not sent since."""
+    empty: tuple[str, ...] = ()
+    """Fields that are empty: ``hint``. Without the capability, there is no hint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +245,51 @@ class Garble(Operation, op="garble"):
     """Bytes arrive that are not an SDS message, or a malformed one."""
 
     to: str
-    wire: str
+    wire: str = ""
     """Hexadecimal digits."""
+    label: str = ""
+    """A label: a part of the message with this label, in place of ``wire``."""
+    end: int = 0
+    """The byte of that message after the last one that arrives; a negative number counts from its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Await(Operation, op="await"):
+    """Let time pass until a participant is due to ask for some messages, or to respond with them. The times are those
+    that it has shown last. If it shows none, they follow from the declared hash. Without either, no time passes."""
+
+    labels: ClassVar[tuple[str, ...]] = ("messages", "since")
+    who: str
+    messages: tuple[str, ...]
+    """Labels."""
+    since: str
+    """The label of a mark: when the messages were found to be missing, or were asked for."""
+    nth: int = 1
+    """Which of these times, in order."""
+    ms: int = 0
+    """Milliseconds after that time; negative for a time before it."""
+    most: str = ""
+    """The longest period that passes: an expression over the configuration in force."""
+    otherwise: str = ""
+    """The period that passes if the times are unknown: such an expression."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildFilter(Operation, op="build_filter", command="build_filter"):
+    """Ask the codec of the implementation for a bloom filter, and for the IDs that this filter has. If the filter is as
+    large as that of a participant and has a known encoding, only the first question is asked."""
+
+    members: tuple[str, ...] = ()
+    """The IDs that it is built of."""
+    queried: tuple[str, ...] = ()
+    """The IDs that it is asked for."""
+    who: str = ""
+    """The participant whose filter has the same size. It is left out if that is not open."""
+    times: int = 0
+    """In place of ``members``: so many times as many IDs as that participant's filter is for. The filter is then asked
+    for the newest tenth of a filter."""
+    strangers: int = 0
+    """The number of other IDs that it is asked for, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,11 +307,41 @@ class Member(operations.Member):
     in brackets, what tells them apart."""
 
 
+@dataclass(frozen=True, slots=True)
+class RepairTimes(Operation, op="repair_times", command="repair_times"):
+    """Ask the codec of the implementation for the times of a repair, and whether a participant is in the response
+    group."""
+
+    labels: ClassVar[tuple[str, ...]] = ()
+    participant_id: str
+    sender_id: str
+    message_id: str
+    groups: int = 1
+    """The number of response groups."""
+    t_min_ms: int = 30_000
+    t_max_ms: int = 120_000
+
+
 OPERATIONS: dict[str, type[Operation]] = {
     kind.op: kind
     for kind in (
         *(Send, Sync, Ephemeral, Tick, Wait, Look, Join, Crash, StepClock, Links, Cut, Heal),
-        *(Lookup, Again, Say, Write, Receive, Settle, Mark, Require, Garble, Calm),
+        *(
+            Lookup,
+            Again,
+            Say,
+            Write,
+            Receive,
+            Settle,
+            Mark,
+            Require,
+            Garble,
+            Calm,
+            Repeat,
+            Await,
+            BuildFilter,
+            RepairTimes,
+        ),
     )
 }
 """The operations by their names in a schedule file."""

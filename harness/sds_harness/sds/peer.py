@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 
 from sds_reference import HistoryEntry, Message
 
 Dependency = str | Message | HistoryEntry
+
+_UNKNOWN_IDS_FROM = 10_000_000
 
 
 class ScriptedPeer:
@@ -72,6 +75,12 @@ class ScriptedPeer:
     def _next(self) -> int:
         self._count += 1
         return self._count
+
+
+@cache
+def unknown_ids(count: int) -> tuple[str, ...]:
+    """Unused IDs that look like those of scripted peers; only the number at the end differs."""
+    return tuple(f"bob-{number}" for number in range(_UNKNOWN_IDS_FROM, _UNKNOWN_IDS_FROM + count))
 
 
 def entries_with_senders(*messages: Message) -> tuple[HistoryEntry, ...]:

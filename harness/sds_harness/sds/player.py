@@ -7,11 +7,22 @@ from contextlib import suppress
 from dataclasses import replace
 
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import SDS_2026_01, UNNAMED_CHANNEL, HistoryEntry, Kind, Message, Revision
+from sds_reference import (
+    HASH_PROFILES,
+    PROFILES,
+    SDS_2026_01,
+    UNNAMED_CHANNEL,
+    HistoryEntry,
+    Kind,
+    Message,
+    Revision,
+    t_req_offset,
+    t_resp_offset,
+)
 from sds_reference.wire_formats import is_text
 
-from ..schedules import operations, player
-from ..schedules.expressions import MAX_LAMPORT, MOST
+from ..schedules import expressions, operations, player
+from ..schedules.expressions import MOST, OF_SDS, UNTOLD
 from ..schedules.performance import NEVER
 from ..schedules.performer import raise_if_stopped
 from ..stage import ScheduleStoppedError
@@ -20,7 +31,10 @@ from .encodings import ENCODINGS
 from .operations import (
     EVERYBODY,
     STRAIGHT,
+    TWINS,
     Again,
+    Await,
+    BuildFilter,
     Calm,
     Entry,
     Ephemeral,
@@ -31,6 +45,7 @@ from .operations import (
     Member,
     Receive,
     Reference,
+    RepairTimes,
     Say,
     Schedule,
     Send,
@@ -39,9 +54,17 @@ from .operations import (
     Tick,
     Write,
 )
+from .peer import unknown_ids
 from .performance import Packet, Performance
 from .stage import Stage
 from .trace import Step, Trace, Wire
+
+MOST_BUILT = 100_000
+"""Most IDs of which the codec is asked to build a filter."""
+MOST_QUERIED = 20_000
+"""IDs in one query: a third of a megabyte."""
+MOST_ONES = 1 << 20
+"""Most bytes of a filter in which all bits are set."""
 
 NO_FILTER = "the message needs a bloom filter"
 """The start of the reason why a message of a scripted peer was not written."""
@@ -62,6 +85,12 @@ def perform(schedule: Schedule, stage: Stage) -> None:
     implementation has, and TesteeError if the implementation breaks down.
     """
     raise_if_stopped(Player(schedule, dict.fromkeys(schedule.names, stage)).perform(), NO_FILTER)
+
+
+def _requested_ids(packet: Packet) -> set[str]:
+    """The IDs in the repair request of a message."""
+    message = packet.wire.message
+    return {entry.message_id for entry in message.repair_request} if message is not None else set()
 
 
 def hint_of(label: str) -> bytes:
@@ -90,6 +119,8 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         """The retrieval hint that the transport has for the message that arrives."""
         self._marks: dict[str, int] = {}
         """The virtual time of each mark, in epoch milliseconds."""
+        self._packets_at_marks: dict[str, int] = {}
+        """The number of packets before each mark."""
         self._does |= {
             Send: self._send,
             Sync: self._sync,
@@ -102,6 +133,9 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             Settle: self._settle,
             Mark: self._mark,
             Garble: self._garble,
+            Await: self._await,
+            BuildFilter: self._build_filter,
+            RepairTimes: self._ask_repair_times,
         }
 
     # ---- participants ----------------------------------------------------------------------------------------------
@@ -178,14 +212,37 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         return channels[min(number, len(channels) - 1)]
 
     def _in_force(self, name: str) -> int | None:
-        if name == MAX_LAMPORT:
-            return min(self._revision.wire.max_lamport, MOST)
+        if name in OF_SDS:
+            return self._of_sds(name)
         field = pb.Configuration.DESCRIPTOR.fields_by_name.get(name)
         for actor in self._actors.values() if field is not None else ():
             for configuration in (actor.party.in_force, actor.party.asked):
                 if configuration.HasField(name):
                     return int(getattr(configuration, name))
         return None
+
+    def _of_sds(self, name: str) -> int:
+        """The value of a name that only SDS has."""
+        show, declared = self.performance, [stage.trace.declaration for stage in self._distinct]
+        match name:
+            case expressions.MAX_LAMPORT:
+                return min(self._revision.wire.max_lamport, MOST)
+            case expressions.FILTER_BYTES:
+                messages = (packet.wire.message for packet in reversed(show.packets) if packet.act)
+                return next((len(message.bloom_filter) for message in messages if message and message.bloom_filter), 0)
+            case expressions.MISSING:
+                return sum(map(len, self._wants.values()))
+            case expressions.ROUND_MESSAGES | expressions.ROUND_REQUESTS:
+                sent = [packet for packet in show.packets[self._packets_before_round :] if packet.act]
+                return len(sent) if name == expressions.ROUND_MESSAGES else sum(map(bool, map(_requested_ids, sent)))
+            case expressions.FILTERS_ARE_KNOWN:
+                return int(all(one.profile("bloom") in PROFILES for one in declared))
+            case _:
+                if not all(one.can(pb.CAPABILITY_OBSERVE) for one in declared):
+                    return 0
+                states = (step.state for stage in self._distinct for step in reversed(stage.trace.steps))
+                last = next((state for state in states if state is not None), None)
+                return int(last is not None and last.HasField("outgoing_repairs"))
 
     def _send(self, op: Send) -> None:
         for who in self._open_participants(op.who):
@@ -220,8 +277,9 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
     def _ephemeral(self, op: Ephemeral) -> None:
         for who in self._open_participants(op.who):
             actor, channel = self._actors[who], self._channel(who, op.channel)
-            content = self._to_sendable(bytes.fromhex(op.raw) or b"typing")
-            self._act(who, lambda: actor.send_ephemeral(content, channel), op.route)  # noqa: B023
+            content = b"" if op.empty else self._to_sendable(bytes.fromhex(op.raw) or b"typing")
+            with suppress(*([ScheduleStoppedError] if op.may_be_refused else [])):
+                self._act(who, lambda: actor.send_ephemeral(content, channel), op.route)  # noqa: B023
 
     def _tick(self, op: Tick) -> None:
         for who in self._open_participants(op.who):
@@ -269,11 +327,15 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
 
     def _receive_all(self, op: Receive) -> None:
         requested_ids = self._asked_by(op.who) if op.asked else None
-        self._hint = bytes.fromhex(op.hint) if op.hint else None
+        sent_ids = self._sent_since(op.unanswered_since, op.who) if op.unanswered_since else None
+        hinted = self._distinct[0].trace.declaration.can(pb.CAPABILITY_RETRIEVAL_HINTS) and (op.hint or op.empty)
+        self._hint = bytes.fromhex(op.hint) if hinted else None
         try:
             for label in op.messages:
                 packet = self.performance.labels.get(label)
-                if packet is not None and (requested_ids is None or self._id(label) in requested_ids):
+                if packet is None or (requested_ids is not None and self._id(label) not in requested_ids):
+                    continue
+                if sent_ids is None or not sent_ids.issuperset(_requested_ids(packet)):
                     self._receive(op.who, packet, "again")
         finally:
             self._hint = None
@@ -281,8 +343,13 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
     def _asked_by(self, who: str) -> set[str]:
         """The IDs in the repair request of the newest broadcast of a participant."""
         newest = next((packet for packet in reversed(self.performance.packets) if packet.sender == who), None)
-        message = newest.wire.message if newest is not None and newest.act else None
-        return {one.message_id for one in message.repair_request} if message is not None else set()
+        return _requested_ids(newest) if newest is not None and newest.act else set()
+
+    def _sent_since(self, mark: str, who: str) -> set[str]:
+        """The IDs of the messages that a participant has sent since a mark."""
+        packets = self.performance.packets[self._packets_at_marks.get(mark, 0) :]
+        sent = (packet.wire.message for packet in packets if packet.sender == who and packet.act)
+        return {message.message_id for message in sent if message is not None}
 
     def _settle(self, op: Settle) -> None:
         for who in self._open_participants(op.who):
@@ -311,11 +378,86 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
 
     def _mark(self, op: Mark) -> None:
         self._marks[op.label] = self._now_ms
+        self._packets_at_marks[op.label] = len(self.performance.packets)
 
     def _garble(self, op: Garble) -> None:
+        raw, dialect = bytes.fromhex(op.wire), None
+        if op.label:
+            whole, dialect = self.performance.labels.get(op.label), self._distinct[0].dialect
+            if whole is None:
+                return
+            raw = (dialect.to_private(whole.wire.text) if dialect is not None else whole.wire.text)[: op.end or None]
         if op.to in self._actors:
-            packet = self._packet("noise", Wire(bytes.fromhex(op.wire), None, self._revision.wire), 0, "")
-            self._receive(op.to, packet)
+            self._receive(op.to, self._packet("noise", Wire(raw, dialect, self._revision.wire), 0, ""))
+
+    # ---- times of repairs ------------------------------------------------------------------------------------------
+
+    def _await(self, op: Await) -> None:
+        for who in self._open_participants(op.who):
+            due = [self._due_ms(who, label, op.since) for label in op.messages]
+            known = sorted(time for time in due if time is not None)
+            if len(known) == len(due):
+                period = known[op.nth - 1] + op.ms - self._now_ms
+                period = min(period, self._value(op.most)) if op.most else period
+            elif op.otherwise:
+                period = self._value(op.otherwise)
+            else:
+                raise ScheduleStoppedError(f"{UNTOLD}times of repairs, or the hash")
+            if period > 0:
+                self._advance(period)
+
+    def _due_ms(self, who: str, label: str, since: str) -> int | None:
+        """When a participant is due to ask for a message or to respond with it; None if that is unknown."""
+        actor, message_id = self._actors[who], self._id(label)
+        trace, party = actor.stage.trace, actor.party
+        states = (step.state for step in reversed(trace.steps) if step.participant == actor.name)
+        state = next((state for state in states if state is not None), None)
+        for shown in (*state.outgoing_repairs.entries, *state.incoming_repairs.entries) if state is not None else ():
+            if shown.message_id == message_id:
+                return int(shown.due_ms)
+        packet = self.performance.labels.get(label)
+        message = packet.wire.message if packet is not None else None
+        profile = HASH_PROFILES.get(trace.declaration.profile("hash"))
+        in_force = party.in_force
+        if profile is None or message is None or not in_force.HasField("t_max_ms"):
+            return None
+        begin, owner = self._marks.get(since, self._now_ms), party.participant_id
+        if (message.channel_id, message_id) not in self._has[who]:
+            return begin + t_req_offset(profile, owner, message_id, in_force.t_min_ms, in_force.t_max_ms)
+        return begin + t_resp_offset(profile, owner, message.sender_id, message_id, in_force.t_max_ms)
+
+    # ---- codec -----------------------------------------------------------------------------------------------------
+
+    def _build_filter(self, op: BuildFilter) -> None:
+        stage, members, queried = self._distinct[0], op.members, op.queried
+        if op.who:
+            if op.who not in self._actors:
+                return
+            capacity = self._actors[op.who].party.in_force.bloom_capacity
+            if not 0 < op.times * capacity <= MOST_BUILT:
+                raise ScheduleStoppedError(f"{UNTOLD}size of its bloom filter, or it is too large to be filled")
+            members = tuple(f"bob-{number}" for number in range(1, op.times * capacity + 1))
+            queried = members[-(capacity // 10) :]
+        step = stage.step("", pb.Request(build_filter=pb.BuildFilter(message_ids=members)))
+        built = step.reply.filter.bloom_filter if step.answer == "filter" else b""
+        if not built or (op.who and stage.trace.declaration.profile("bloom") in PROFILES):
+            return
+        queried += unknown_ids(op.strangers)
+        for start in range(0, len(queried), MOST_QUERIED):
+            query = pb.QueryFilter(bloom_filter=built, message_ids=queried[start : start + MOST_QUERIED])
+            stage.step("", pb.Request(query_filter=query))
+
+    def _ask_repair_times(self, op: RepairTimes) -> None:
+        times = pb.RepairTimes(
+            now_ms=self._now_ms,
+            participant_id=op.participant_id,
+            sender_id=op.sender_id,
+            message_id=op.message_id,
+            t_min_ms=op.t_min_ms,
+            t_max_ms=op.t_max_ms,
+            num_response_groups=op.groups,
+        )
+        self._distinct[0].step("", pb.Request(repair_times=times))
 
     # ---- calm ------------------------------------------------------------------------------------------------------
 
@@ -367,12 +509,13 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
                 0, min(self._revision.wire.max_lamport, self._usual_lamport(channel, op.since) + op.lamport_ms)
             )
         if op.lamport is not None:
-            lamport = self._value(op.lamport) if isinstance(op.lamport, str) else op.lamport
+            most = self._revision.wire.max_lamport
+            lamport = self._value(op.lamport) if isinstance(op.lamport, str) else min(op.lamport, most)
         content = f"content {op.label} of {op.peer}" if op.content == "usual" else op.content
         content_bytes = self._to_sendable(bytes.fromhex(op.raw)) or (None if content is None else content.encode())
         message_id = f"{peer.name}-{op.label}"
         if op.number:
-            peer.skip(op.number - 1)
+            peer.skip(op.number - 1 + self._round_number * self._messages_per_round.get(op.peer, 0))
             numbered = (
                 peer.ephemeral(b"") if lamport is None else peer.sync(0) if not content_bytes else peer.content(0)
             )
@@ -381,6 +524,8 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
                 numbered.content if op.content == "usual" and not op.raw else content_bytes,
             )
         bloom_filter: bytes | None = bytes.fromhex(op.raw_filter) if op.raw_filter else None
+        if op.ones:
+            bloom_filter = b"\xff" * max(0, min(MOST_ONES, self._value(op.ones)))
         if op.filter is not None and not op.raw_filter:
             # In the profile of the first implementation; the others may not understand the filter.
             bloom_filter = stage.filter_over(*map(self._id, op.filter)) if stage.trace.parties else None
@@ -396,11 +541,13 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         if "hints" in op.empty:
             history = tuple(replace(entry, retrieval_hint=b"") for entry in history)
         if op.message_id or op.id_of:
-            message_id = op.message_id or self._id(op.id_of)
+            message_id = op.message_id or self._id(Entry(op.id_of, twin=op.twin))
+        if op.length:
+            content_bytes = bytes(op.length)
         return Message(
             "" if "sender" in op.empty else stage.label(op.poses_as) if op.poses_as else peer.name,
             "" if "message_id" in op.empty else message_id,
-            channel,
+            "" if "channel" in op.empty else channel,
             lamport,
             history,
             b"" if "filter" in op.empty else bloom_filter,
@@ -441,10 +588,17 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         if isinstance(reference, Entry):
             if reference.id is not None:
                 return reference.id
+            if reference.twin:
+                return self._twin(self._id(reference.label), reference.twin)
             reference = reference.label
         packet = self.performance.labels.get(reference)
         message = packet.wire.message if packet is not None else None
         return message.message_id if message is not None else f"{NEVER}{reference}"
+
+    def _twin(self, message_id: str, kind: str) -> str:
+        """An ID that resembles another one; one that was never sent if it would be the same ID or empty."""
+        twin = TWINS[kind](message_id)
+        return twin if twin not in ("", message_id) else f"{NEVER}{kind}"
 
     def _entries(
         self, references: tuple[Reference, ...], *, senders: bool, hints: bool, unknown: str | None = "nobody"

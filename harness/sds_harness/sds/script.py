@@ -16,11 +16,17 @@ from ..schedules import expressions, script
 from ..schedules.operations import is_about_declarations
 from .language import SDS
 from .operations import (
+    TWINS,
     Again,
+    Await,
+    Crash,
     Cut,
     Entry,
     Ephemeral,
+    Garble,
+    Heal,
     Join,
+    Links,
     Look,
     Lookup,
     Mark,
@@ -145,6 +151,15 @@ def entry(dependency: Dependency, hint: bytes | None = None, sender: str | None 
     return Entry(named.label, named.id, None if hint is None else hint.hex(), sender)
 
 
+def twins(message: Message) -> list[Entry]:
+    """Entries with IDs that resemble the ID of a message."""
+    return [Entry(message.label, twin=twin) for twin in TWINS]
+
+
+def _labels(messages: Sequence[Message]) -> tuple[str, ...]:
+    return tuple(message.label for message in messages)
+
+
 def signed(*messages: Message) -> tuple[Entry, ...]:
     """Entries that name the senders of the messages."""
     return tuple(message.signed for message in messages)
@@ -171,6 +186,7 @@ class Script(script.Script[Member]):
         self._mark: Moment | None = None
         """The present time; None if it is not known by a mark."""
         self._marks = 0
+        self._peers: list[Peer] = []
 
     def schedule(self, name: str) -> Schedule:
         """The schedule. The network between participants is cut: each arrival is an operation of the script."""
@@ -193,6 +209,11 @@ class Script(script.Script[Member]):
             self.add(Mark(self._mark.since))
         return self._mark
 
+    def mark(self) -> Moment:
+        """The present virtual time, with a mark of its own."""
+        self._mark = None
+        return self.now
+
     def advance(self, period: Period | int) -> None:
         """Let virtual time pass."""
         if isinstance(period, int):
@@ -202,10 +223,35 @@ class Script(script.Script[Member]):
             self.add(Wait(period=period.text))
             self._mark = None
 
+    def connect(self, delay_ms: int) -> None:
+        """Let all participants hear each other from now on, after a delay."""
+        self.add(Heal(), Links(delay_ms=(delay_ms, delay_ms)))
+
+    def cut(self, senders: Sequence[Part], listeners: Sequence[Part]) -> None:
+        """Let participants no longer hear others; the other direction stays as it is."""
+        deaf = tuple(part.name for part in listeners)
+        self.add(Cut(tuple(part.name for part in senders), deaf, both=False))
+
     def settle(self, who: str, undelivered: str) -> None:
         """Let an unknown time pass, see ``Settle``."""
         self.add(Settle(who, undelivered))
+        self._forget_time()
+
+    def wait_until_due(self, operation: Await) -> None:
+        """Let an unknown time pass, see ``Await``."""
+        self.add(operation)
+        self._forget_time()
+
+    def _time(self) -> object:
+        return self._mark
+
+    def _forget_time(self) -> None:
         self._mark = None
+
+    def _skip_numbers(self, peer: str, count: int) -> None:
+        for one in self._peers:
+            if one.name == peer:
+                one.skip(count)
 
     # ---- participants ------------------------------------------------------------------------------------------------
 
@@ -219,8 +265,11 @@ class Script(script.Script[Member]):
         channels: tuple[str, ...] = ("c1",),
         configuration: pb.Configuration | None = None,
         instance: str = "",
+        *,
+        may_be_refused: bool = False,
     ) -> Part:
-        """Open a participant; ``instance`` tells participants with one ID apart."""
+        """Open a participant; ``instance`` tells participants with one ID apart. If it ``may_be_refused`` and is, its
+        operations are left out."""
         if len(channels) > 1:
             self.need(pb.CAPABILITY_CHANNELS)
         if not channels:
@@ -234,6 +283,7 @@ class Script(script.Script[Member]):
             channels=tuple(map(self.channel, channels)),
             configuration=tuple(sorted(asked.items())),
             participant_id=name if instance else "",
+            may_be_refused=may_be_refused,
         )
         self.members.append(member)
         if late:
@@ -248,7 +298,8 @@ class Script(script.Script[Member]):
 
     def peer(self, name: str, channel: str = "c1") -> Peer:
         """A scripted peer."""
-        return Peer(self, name, channel)
+        self._peers.append(Peer(self, name, channel))
+        return self._peers[-1]
 
 
 class Part:
@@ -273,15 +324,29 @@ class Part:
         self.receive(*messages, hint=hint)
         return self
 
-    def receive(self, *messages: Message, hint: bytes = b"") -> None:
-        """Let messages arrive, in order; ``hint`` is the retrieval hint that the transport has."""
+    def receive(self, *messages: Message, hint: bytes | None = b"") -> None:
+        """Let messages arrive, in order; ``hint`` is the retrieval hint that the transport has. None is a hint of no
+        length, if the transport can have hints."""
         if hint:
             self.script.need(pb.CAPABILITY_RETRIEVAL_HINTS)
-        self.script.add(Receive(self.name, tuple(message.label for message in messages), hint.hex()))
+        empty = ("hint",) if hint is None else ()
+        self.script.add(Receive(self.name, _labels(messages), (hint or b"").hex(), empty=empty))
 
     def receive_asked(self, *messages: Message) -> None:
         """Let those of the messages arrive that the newest broadcast of the participant asks for."""
-        self.script.add(Receive(self.name, tuple(message.label for message in messages), asked=True))
+        self.script.add(Receive(self.name, _labels(messages), asked=True))
+
+    def receive_unanswered(self, since: Moment, *messages: Message) -> None:
+        """Let those of the messages arrive that ask for one that the participant has not sent since a mark."""
+        self.script.add(Receive(self.name, _labels(messages), unanswered_since=since.since))
+
+    def receive_bytes(self, wire: bytes) -> None:
+        """Let bytes arrive."""
+        self.script.add(Garble(self.name, wire.hex()))
+
+    def receive_part(self, message: Message, end: int) -> None:
+        """Let a message arrive up to a byte; a negative number counts from its end."""
+        self.script.add(Garble(self.name, label=message.label, end=end))
 
     def receive_copy(self, message: Message, *requests: Message) -> None:
         """Let a copy of a message arrive; ``requests`` is its repair request, in place of that of the message."""
@@ -292,16 +357,25 @@ class Part:
         self.script.add(Lookup(self.name))
 
     def send(
-        self, content: bytes | None = None, channel: str = "", message_id: str = "", *, may_be_refused: bool = False
+        self,
+        content: bytes | None = None,
+        channel: str = "",
+        message_id: str = "",
+        *,
+        may_be_refused: bool = False,
+        hint: bool | None = False,
     ) -> Message:
         """Send content, by default that of the n-th message. The schedule goes on if the implementation refuses and the
-        message ``may_be_refused``."""
+        message ``may_be_refused``. Where the implementation can have one, ``hint`` adds a retrieval hint; None adds one
+        of no length."""
         if message_id:
             self.script.need(pb.CAPABILITY_MESSAGE_ID_ACCEPTED)
         label = self._label()
         given: Mapping[str, Any] = {"numbered": True}
         if content is not None:
             given = _content(content) if content else {"empty": ("content",)}
+        if hint is not False:
+            given = {**given, "hint": True, "empty": (*given.get("empty", ()), *(("hint",) if hint is None else ()))}
         self.script.add(
             Send(
                 self.name,
@@ -323,16 +397,38 @@ class Part:
         self.script.add(Sync(self.name, self._number(channel), label=label, or_content=or_content))
         return Message(label, self.participant_id)
 
-    def send_ephemeral(self, content: bytes = b"", channel: str = "", *, optional: bool = False) -> None:
-        """Send an ephemeral message; ``optional`` as for sync messages."""
+    def send_ephemeral(self, content: bytes = b"typing", channel: str = "", *, optional: bool = False) -> None:
+        """Send an ephemeral message; ``optional`` as for sync messages. One without content may be refused."""
         if not optional:
             self.script.need(pb.CAPABILITY_EPHEMERAL)
         self._sent += 1
-        self.script.add(Ephemeral(self.name, self._number(channel), content.hex()))
+        given: Mapping[str, Any] = {"raw": content.hex()} if content != b"typing" else {}
+        if not content:
+            given = {"empty": ("content",), "may_be_refused": True}
+        self.script.add(Ephemeral(self.name, self._number(channel), **given))
 
     def tick(self) -> Part:
         """Run the periodic work that is due. Returns the participant."""
         self.script.add(Tick(self.name))
+        return self
+
+    def leave(self) -> None:
+        """Stop the participant. The configuration in force is then that of the others."""
+        self.script.add(Crash(self.name))
+
+    def await_due(
+        self,
+        *messages: Message,
+        since: Moment,
+        ms: int = 0,
+        nth: int = 1,
+        most: Period | None = None,
+        otherwise: Period | None = None,
+    ) -> Part:
+        """Let time pass until the participant is due to ask for messages, or to respond with them, see ``Await``.
+        Returns the participant."""
+        limit, usual = (period.text if period is not None else "" for period in (most, otherwise))
+        self.script.wait_until_due(Await(self.name, _labels(messages), since.since, nth, ms, limit, usual))
         return self
 
     def settle(self, undelivered: Message | None = None) -> Part:
@@ -351,6 +447,11 @@ class Part:
         self.script.add(Look(self.name, self._number(channel), _references(filter_ids)))
         return self
 
+    def observe_newest(self) -> Part:
+        """Ask for the state, and whether the filter has the newest messages. Returns the participant."""
+        self.script.add(Look(self.name, self._channel))
+        return self
+
     def _label(self) -> str:
         self._sent += 1
         return self.script.unique_label(f"{self.name}-{self._sent}")
@@ -367,6 +468,10 @@ class Peer:
         self.name = name
         self.channel = channel
         self._count = 0
+
+    def skip(self, messages: int) -> None:
+        """Leave out the numbers of some messages."""
+        self._count += messages
 
     def content(
         self,
@@ -404,24 +509,27 @@ class Peer:
         holds: Sequence[Dependency] | None = None,
         bloom_filter: bytes | None = None,
         filter_of: Message | None = None,
-        message_id: str | Message | None = None,
-        sender: str = "",
+        message_id: str | Message | Entry | None = None,
+        sender: str | None = "",
         **fields: Any,
     ) -> Message:
         """Write a message.
 
         ``at`` is its Lamport timestamp. ``holds`` are the messages that its filter has; ``bloom_filter`` are the bytes
-        of a filter; ``filter_of`` is the message whose filter it has. ``message_id`` is an ID, or the message whose ID
-        it has. ``sender`` is the participant that it names as its sender.
+        of a filter; ``filter_of`` is the message whose filter it has. ``message_id`` is an ID, the message whose ID it
+        has, or an entry with a ``twin`` of an ID. ``sender`` is the participant that it names as its sender; None for
+        an empty one.
         """
         self._count += 1
         label = self.script.unique_label(f"{self.name}-{self._count}")
-        same = message_id if isinstance(message_id, Message) else None
+        same = Entry(message_id.label) if isinstance(message_id, Message) else message_id
+        twin = same if isinstance(same, Entry) else Entry()
         empty = tuple(
             name
             for name, value in (("filter", bloom_filter), ("message_id", message_id))
             if value is not None and not value
         )
+        empty += fields.pop("empty", ()) + (("sender",) if sender is None else ())
         self.script.add(
             Write(
                 self.name,
@@ -431,10 +539,11 @@ class Peer:
                 filter=None if holds is None else _references(holds),
                 raw_filter=(bloom_filter or b"").hex(),
                 asks=_references(requests),
-                id_of=same.label if same is not None else "",
+                id_of=twin.label,
+                twin=twin.twin,
                 message_id=message_id if isinstance(message_id, str) else "",
                 empty=empty,
-                poses_as=sender,
+                poses_as=sender or "",
                 channel=self.script.channel(self.channel) if self.script.named else 0,
                 number=self._count,
                 since=at.since if isinstance(at, Moment) else "",
@@ -443,7 +552,7 @@ class Peer:
                 **fields,
             )
         )
-        return Message(label, sender or self.name)
+        return Message(label, "" if sender is None else sender or self.name)
 
 
 def _content(content: bytes) -> dict[str, Any]:

@@ -39,12 +39,13 @@ WRITTEN: dict[str, Any] = {
     "members": '{"a": 1}',
     "without": ("uuid", "value"),
     "body": '{"type": "x"}',
+    "length": 9,
 }
 """The fields of an update, none at its default."""
 FULL: dict[str, Operation] = {
     operation.op: operation.with_values(when="now_ms > 5")
     for operation in (
-        ops.Put("alice", "m1", "ключ", '{"a": 1}', 3, '["b"]', "door"),
+        ops.Put("alice", "m1", "ключ", '{"a": 1}', 3, '["b"]', "door", 9),
         ops.Rename("alice", "m1", "", "\u2028"),
         ops.Delete("alice", "m1", "a/b"),
         ops.Link("alice", "bob", held=True, second=True),
@@ -70,6 +71,7 @@ FULL: dict[str, Operation] = {
         ops.StepClock("bob", -5),
         ops.Require(("observe",), "now_ms > 0", "it is early"),
         ops.Calm(rounds=3, period_ms=500),
+        ops.Repeat(2, 7, "now_ms // 2", "now_ms > 5"),
     )
 }
 """Every operation, with no field at its default."""

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 from sds_harness.clearskies.actor import Actor
 from sds_harness.clearskies.clubs import record_id
+from sds_harness.clearskies.frames import Frame
 from sds_harness.clearskies.links import ScriptedLink
+from sds_harness.clearskies.peer import ScriptedPeer
 from sds_harness.clearskies.stage import Stage
 
 from ..dimensions import Dimensions
-from .scenarios.cast import request_all, subscribe, tell, version
 from .scenarios.layout import MEBIBYTE
 
 DIMENSIONS = Dimensions("CSDB-")
@@ -176,3 +179,35 @@ def _describe_missing(link: ScriptedLink, records: int) -> str | None:
     """A sentence if fewer records were sent on the link than there are."""
     heard = len({message.body.members.get("uuid") for message in link.updates})
     return f"{heard} of {records} records came" if heard < records else None
+
+
+# ---- helpers --------------------------------------------------------------------------------------------------------
+
+
+def listening(actor: Actor, peer: ScriptedPeer, since: Any = None) -> ScriptedLink:
+    """A link to a peer under test whose other end has asked for updates."""
+    link = actor.link(peer)
+    link.ask(since)
+    return link
+
+
+def look(actor: Actor) -> ScriptedLink:
+    """Let a new scripted peer ask for everything, and hang up when all are quiet."""
+    stage = actor.stage
+    link = listening(actor, stage.peer(f"reader {len(stage.trace.steps)}"))
+    stage.settle()
+    if not link.broken:
+        link.cut()
+    return link
+
+
+def version(peer: ScriptedPeer, key: str, value: Any, clock: Mapping[str, int], **more: Any) -> Frame:
+    """A version of the record that all scripted peers mean by the key, with this clock."""
+    return peer.update(key, value, **{"uuid": record_id(key), "vector_clock": clock, **more})
+
+
+def tell(link: ScriptedLink, *frames: Frame) -> None:
+    """Send messages while the link exists."""
+    for frame in frames:
+        if not link.broken:
+            link.say(frame)

@@ -9,12 +9,15 @@ from sds_harness.declaration import printable
 from sds_harness.schedules import Operation
 from sds_harness.sds.operations import (
     Again,
+    Await,
+    BuildFilter,
     Calm,
     Ephemeral,
     Garble,
     Lookup,
     Mark,
     Receive,
+    RepairTimes,
     Say,
     Send,
     Settle,
@@ -126,12 +129,23 @@ class SdsReading(Reading):
                 return f"{short(op.peer)}, a scripted peer, writes {told}"
             case Receive(asked=True):
                 return f"those of {', '.join(map(short, op.messages))} arrive at {short(op.who)} that it asks for"
+            case Receive(unanswered_since=since) if since:
+                return f"those of {', '.join(map(short, op.messages))} arrive at {short(op.who)} that are unanswered"
             case Receive():
                 return f"{', '.join(map(short, op.messages))} arrive{'s' * (len(op.messages) == 1)} at {short(op.who)}"
             case Settle():
                 return f"{short(op.who)} does periodic work until nothing more is delivered"
             case Mark():
                 return f"the time is remembered as {short(op.label)}"
+            case Garble(label=label) if label:
+                return f"a part of {short(label)} arrives at {short(op.to)}"
+            case Await():
+                messages = ", ".join(map(short, op.messages))
+                return f"time passes until {short(op.who)} is due to ask for {messages} or to send them"
+            case BuildFilter():
+                return "the codec builds a bloom filter"
+            case RepairTimes():
+                return f"the codec is asked for the times of {short(op.message_id)}"
             case Garble():
                 raw = bytes.fromhex(op.wire)
                 arrive = "arrives" if len(raw) == 1 else "arrive"

@@ -18,8 +18,8 @@ from sds_conformance.protocols.sds.view.false_positives import (
     queries_at_capacity,
     rate_deviation,
     reads_filters,
-    unknown_ids,
 )
+from sds_harness.sds.peer import unknown_ids
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, BloomParameters, BloomProfile, Config, build_filter
 

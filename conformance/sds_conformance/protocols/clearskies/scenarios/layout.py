@@ -6,9 +6,7 @@ from typing import Any
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 
-from . import cast
-from .cast import Actor, ScriptedPeer, Stage
-from .scripts import HOUR_MS, Part, Peer, Script, request_all, scenario, subscribe
+from .scripts import HOUR_MS, Part, Peer, Script, listening, look, scenario
 
 VALUES: tuple[Any, ...] = (
     None,
@@ -140,17 +138,16 @@ def contents_after_a_restart(script: Script, alice: Part, bob: Peer) -> None:
     alice.observe()
 
 
-@cast.scenario("02", "07", long=True)
-def large_values(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+@scenario("02", "07", long=True)
+def large_values(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """The application writes a value of two mebibytes, and so does Bob."""
-    # No schedule: in a file it would be larger than other contents of a schedule may be.
-    cast.subscribe(alice, carol)
+    listening(alice, carol)
     alice.put("small", 1)
-    alice.put("large", "x" * 2 * MEBIBYTE)
-    alice.link(bob).say(bob.update("their small", 1))
-    cast.request_all(alice)
-    alice.link(bob).say(bob.update("their large", "y" * 2 * MEBIBYTE))
-    cast.request_all(alice)
+    alice.put("large", length=2 * MEBIBYTE)
+    alice.link(bob).update("their small", 1)
+    look(alice)
+    alice.link(bob).update("their large", length=2 * MEBIBYTE)
+    look(alice)
 
 
 @scenario("02", "31", long=True)

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
-from sds_harness.clearskies.frames import Frame
-from sds_harness.clearskies.peer import ScriptedPeer
 
-from . import cast
-from .cast import Actor, Stage
-from .scripts import Part, Peer, Script, request_all, scenario, subscribe
+from .scripts import Part, Peer, Script, listening, look, scenario
 
 
 @scenario("02", "17")
@@ -175,14 +171,13 @@ def forged_updates_after_a_restart(script: Script, rita: Part, bob: Peer, carol:
         request_all(rita, read_only=True)
 
 
-@cast.scenario("06")
-def an_empty_signature(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+@scenario("06")
+def an_empty_signature(script: Script, alice: Part, bob: Peer, carol: Peer, rolf: Peer) -> None:
     """A read-only peer sends a read-write peer an update of a writer with an empty signature."""
-    alice.link(bob).say(bob.update("good", 1))
-    cast.subscribe(alice, carol)
-    frame = bob.update("bad", 2)
-    alice.link(stage.peer("rolf", read_only=True)).send(Frame(frame.body, b""))
-    cast.request_all(alice)
+    alice.link(bob).update("good", 1)
+    listening(alice, carol)
+    alice.link(rolf).send(bob.update("bad", 2, signature="empty"))
+    look(alice)
 
 
 @scenario("16")

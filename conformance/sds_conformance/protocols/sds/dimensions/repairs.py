@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sds_harness.sds.peer import entries_with_senders
+from sds_harness.sds.actor import Actor
+from sds_harness.sds.peer import ScriptedPeer, entries_with_senders
 from sds_harness.sds.stage import Stage
+from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 
 from ..scenarios.repair.crowds import AT_ONCE
-from ..scenarios.repair.live import open_with_repairs, request_messages, send_either, t_max, wait_for_responses
+from ..scenarios.repair.participants import LONGEST_MS, NEEDED, T_MAX_MS, repair_configuration
 from .messages import MOST_ENTRIES, at_once
 from .register import DIMENSIONS, SMALL_MESSAGES, TOO_MANY
 
@@ -67,12 +69,11 @@ def requests(stage: Stage, size: int) -> None:
     for some in _slices(lost, IN_ONE):
         alice.receive(bob.content(stage.now_ms + 1, *entries_with_senders(*some)))
     alice.observe()
-    stage.advance(t_max(alice) + 1_000)
+    stage.advance(_t_max(alice) + 1_000)
     # An implementation that shows its buffer need not send every request.
     shows = stage.trace.declaration.can(pb.CAPABILITY_OBSERVE)
     for _ in range(FEW if shows else size):
-        asking = send_either(alice, content=True)
-        if asking is None or not asking.repair_request:
+        if not alice.send().repair_request:
             break
 
 
@@ -87,9 +88,9 @@ def _request_and_count_answers(stage: Stage, size: int, at_once: int) -> int:
     alice.receive(*held)
     before = len(stage.trace.steps)
     for some in _slices(held, at_once):
-        request_messages(stage, carol, alice, *some)
+        _request_messages(stage, carol, alice, *some)
     alice.observe()
-    wait_for_responses(stage, alice)
+    _wait_for_responses(stage, alice)
     wanted = {message.message_id for message in held}
     return len(wanted & {message.message_id for step in stage.trace.steps[before:] for message in step.messages})
 
@@ -104,3 +105,45 @@ def _few_in_history() -> pb.Configuration:
 
 def _slices(messages: Sequence[Message], length: int) -> list[Sequence[Message]]:
     return [messages[start : start + length] for start in range(0, len(messages), length)]
+
+
+# ---- participants that use SDS-R -------------------------------------------------------------------------------------
+
+
+def open_with_repairs(
+    stage: Stage,
+    name: str = "alice",
+    configuration: pb.Configuration | None = None,
+    instance: str = "",
+    channels: tuple[str, ...] = ("c1",),
+) -> Actor:
+    """Open a participant that uses SDS-R (`repair_configuration`). Raises ScheduleStoppedError if it cannot use SDS-R,
+    or only with a T_max over ``LONGEST_MS``.
+    """
+    stage.need(*NEEDED)
+    asked = repair_configuration(configuration)
+    actor = stage.open(name, channels, configuration=asked, instance=instance)
+    in_force = actor.party.in_force
+    if in_force.HasField("sds_r") and not in_force.sds_r:
+        raise ScheduleStoppedError("SDS-R is declared, but could not be turned on")
+    if _t_max(actor) > LONGEST_MS:
+        raise ScheduleStoppedError(f"T_max is {_t_max(actor)} ms, although {asked.t_max_ms} ms were asked for")
+    return actor
+
+
+def _t_max(actor: Actor) -> int:
+    """T_max in force, in milliseconds; the requested one if the implementation does not report it."""
+    return actor.party.in_force.t_max_ms or T_MAX_MS
+
+
+def _request_messages(stage: Stage, peer: ScriptedPeer, actor: Actor, *messages: Message) -> None:
+    """Let a content message arrive that asks for the messages."""
+    message_id = f"{peer.name}-asks-{len(stage.trace.steps) + 1}"
+    actor.receive(peer.content(stage.now_ms, message_id=message_id, requests=entries_with_senders(*messages)))
+
+
+def _wait_for_responses(stage: Stage, actor: Actor) -> None:
+    """Let all the time pass that a response may take, and the period of a sweep."""
+    longest = _t_max(actor)
+    for pause in (longest // 2, longest - longest // 2, 30_000, 31_000):
+        actor.after(pause).tick()

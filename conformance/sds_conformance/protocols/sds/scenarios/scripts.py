@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial
 from inspect import signature
 
-from sds_harness.sds.operations import Schedule
+from sds_harness.schedules.expressions import UNLIMITED
+from sds_harness.sds.operations import Entry, Schedule
 from sds_harness.sds.player import perform
 from sds_harness.sds.script import (
     MAX_LAMPORT,
@@ -22,6 +24,7 @@ from sds_harness.sds.script import (
     greatest,
     least,
     signed,
+    twins,
 )
 from sds_proto.testee.v1 import testee_pb2 as pb
 
@@ -34,7 +37,9 @@ __all__ = [
     "NOW",
     "QUICK_RESENDS",
     "START",
+    "UNLIMITED",
     "WIDE",
+    "Entry",
     "Message",
     "Moment",
     "Part",
@@ -46,11 +51,13 @@ __all__ = [
     "greatest",
     "least",
     "may_be_ahead",
+    "repeat",
     "resending",
     "scenario",
     "send_optional_messages",
     "signed",
     "tick_every",
+    "twins",
 ]
 
 HOUR_MS = 3_600_000
@@ -62,6 +69,11 @@ QUICK_RESENDS = pb.Configuration(resend_unacknowledged_ms=30_000)
 def may_be_ahead(lamport: Period) -> str:
     """The condition that a participant must accept a message with this Lamport timestamp, by the limit it declares."""
     return f"{(lamport - NOW).text} <= lamport_ahead_ms"
+
+
+def repeat(script: Script, rounds: Period | int, most: int) -> AbstractContextManager[None]:
+    """Repeat the operations that are added here; a greater number of rounds than ``most`` is not played."""
+    return script.repeat(most, rounds.text) if isinstance(rounds, Period) else script.repeat(rounds)
 
 
 def deliver_and_settle(part: Part, *messages: Message) -> Part:

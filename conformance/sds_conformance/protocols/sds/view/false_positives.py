@@ -12,6 +12,7 @@ import math
 from array import array
 from functools import cache, lru_cache
 
+from sds_harness.sds.peer import unknown_ids
 from sds_harness.sds.stage import bloom_parameters
 from sds_harness.trace import Party
 from sds_reference import PROFILES, BloomParameters, ForeignFilterError
@@ -38,16 +39,9 @@ def queries_at_capacity(rate: float) -> int:
     return 20_000 if rate >= UNDECLARED_RATE else 100_000
 
 
-_UNKNOWN_IDS_FROM = 10_000_000
 _WIDEST = 6.5
 """Range of the integral over the spread of filters, in standard deviations to either side; 1e-10 of it is outside."""
 _STEPS_PER_DEVIATION = 10
-
-
-@cache
-def unknown_ids(count: int) -> tuple[str, ...]:
-    """Unused IDs that look like those of scripted peers; only the number at the end differs."""
-    return tuple(f"bob-{number}" for number in range(_UNKNOWN_IDS_FROM, _UNKNOWN_IDS_FROM + count))
 
 
 def reads_filters(view: ChannelView) -> bool:

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import PROFILES
 
-from .. import cast
-from ..cast import Stage
 from ..scripts import (
     Message,
     Part,
@@ -154,16 +151,12 @@ def every_way_to_acknowledge(script: Script, alice: Part, bob: Peer) -> None:
     deliver_and_settle(alice, to_come).observe()
 
 
-@cast.scenario("STATE-12")
-def not_found_in_a_crowd(stage: Stage) -> None:
+@scenario("STATE-12")
+def not_found_in_a_crowd(script: Script, alice: Part, bob: Peer) -> None:
     """A filter holds a thousand messages and none of the own ones, of which there are ten."""
-    if stage.trace.declaration.profile("bloom") not in PROFILES:
-        stage.need(pb.CAPABILITY_FILTER_CODEC)
-    alice = stage.open()
     for _ in range(10):
         alice.send()
-    crowd = stage.filter_over(*[f"stranger-{number}" for number in range(1_000)])
-    alice.given(stage.peer("bob").content(stage.now_ms + 1, bloom_filter=crowd)).observe()
+    alice.given(bob.content(script.now + 1, holds=[f"stranger-{number}" for number in range(1_000)])).observe()
 
 
 def _echo(script: Script, answer: Callable[[Part], Message]) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .. import cast
-from ..cast import Actor, ScriptedPeer, Stage
-from ..scripts import Part, Peer, Script, scenario
+from ..scripts import Part, Peer, Period, Script, deliver_and_settle, repeat, scenario
 
 SMALL = pb.Configuration(bloom_capacity=20, bloom_error_rate=0.001)
+LARGEST_SMALL = 50
+LARGEST = 2_000
+CAPACITY = Period("bloom_capacity")
 WIDEST = 600
 """Entries of a causal history."""
 
@@ -35,76 +36,40 @@ def a_filter_with_old_messages(script: Script, alice: Part, bob: Peer) -> None:
     alice.given(bob.content(script.now, holds=[own[0], own[100]])).observe()
 
 
-@cast.scenario("STATE-06", "RECV-04", "STATE-05", long=True)
-def a_small_filter_message_by_message(stage: Stage, bob: ScriptedPeer) -> None:
+@scenario("STATE-06", "RECV-04", "STATE-05", long=True, asked=SMALL)
+def a_small_filter_message_by_message(script: Script, alice: Part, bob: Peer) -> None:
     """A filter takes one message after the other, to three times its capacity, and is looked at after each."""
-    alice = stage.open(configuration=SMALL)
-    capacity = alice.party.in_force.bloom_capacity
-    for number in range(3 * capacity if capacity <= 50 else 0):
-        message = bob.content(stage.now_ms)
-        alice.after(1).receive(message)
-        alice.observe(message.message_id, f"bob-{number}")
-        if number % 5 == 4:
-            alice.send()
+    with script.when(f"{CAPACITY.text} <= {LARGEST_SMALL}"), repeat(script, CAPACITY * 3 // 5, 3 * LARGEST_SMALL // 5):
+        for _ in range(5):
+            message = bob.content(script.now)
+            alice.after(1).receive(message)
+            alice.observe_newest()
+        alice.send()
 
 
-@cast.scenario("RECV-04", long=True, violated=("STATE-06",))
-def a_small_filter_is_sent_once_a_round(stage: Stage, bob: ScriptedPeer) -> None:
-    """Between two own messages come half as many as the filter has room for, one more, and so on to all of them. After
-    a roll-over it then holds as many as when it was sent before, but others."""
-    alice = stage.open(configuration=SMALL)
-    capacity = alice.party.in_force.bloom_capacity
-    for between in range(capacity // 2 - 1, capacity + 2) if 8 <= capacity <= 50 else ():
-        for _ in range(4):
-            messages = [bob.content(stage.now_ms + number) for number in range(between)]
-            alice.receive(*messages)
-            alice.observe(messages[-1].message_id)
-            alice.after(100).send()
-
-
-@cast.scenario("RECV-04", long=True, violated=("STATE-06",))
-def copies_and_syncs_beside_a_small_filter(stage: Stage, bob: ScriptedPeer) -> None:
+@scenario("RECV-04", long=True, violated=("STATE-06",), asked=SMALL)
+def copies_and_syncs_beside_a_small_filter(script: Script, alice: Part, bob: Peer) -> None:
     """Few messages come, then many copies of the last one and many sync messages: a filter has room for all of them."""
-    alice = stage.open(configuration=SMALL)
-    capacity = alice.party.in_force.bloom_capacity
-    if not 8 <= capacity <= 50:
-        return
-    messages = [bob.content(stage.now_ms + number) for number in range(5)]
-    alice.receive(*messages, *[messages[-1]] * capacity)
-    alice.observe(*[message.message_id for message in messages])
-    alice.after(10).send()
-    alice.receive(*[bob.sync(stage.now_ms + number) for number in range(capacity)])
-    alice.observe(*[message.message_id for message in messages])
-    alice.after(10).send()
-    cast.deliver_and_settle(alice, bob.content(stage.now_ms, messages[0]))
+    with script.when(f"min({CAPACITY.text} >= 8, {CAPACITY.text} <= {LARGEST_SMALL})"):
+        messages = [bob.content(script.now + number) for number in range(5)]
+        alice.receive(*messages)
+        with repeat(script, CAPACITY, LARGEST_SMALL):
+            alice.receive(messages[-1])
+        alice.observe(*messages)
+        alice.after(10).send()
+        with repeat(script, CAPACITY, LARGEST_SMALL):
+            alice.receive(bob.sync(script.now))
+        alice.observe(*messages)
+        alice.after(10).send()
+        deliver_and_settle(alice, bob.content(script.now, messages[0]))
 
 
-@scenario("RECV-04", asked=SMALL)
-def copies_after_a_roll_over(script: Script, alice: Part, bob: Peer) -> None:
-    """More messages come than a small filter takes, then copies of the first ones, and new messages again."""
-    messages = [bob.content(script.now + number) for number in range(50)]
-    alice.receive(*messages)
-    alice.observe(messages[-1], messages[-2])
-    alice.receive(*messages[:20])
-    alice.observe(messages[-1], messages[-2])
-    alice.send()
-    later = [bob.content(script.now) for _ in range(3)]
-    alice.receive(*later)
-    alice.observe(*later)
-    alice.send()
-
-
-@cast.scenario(long=True, violated=("RECV-04", "STATE-06"))
-def a_large_filter_is_filled(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+@scenario(long=True, violated=("RECV-04", "STATE-06"), needs=(pb.CAPABILITY_OBSERVE,))
+def a_large_filter_is_filled(script: Script, alice: Part, bob: Peer) -> None:
     """A filter of the size that an implementation chose itself is filled, and its newest members are looked for."""
-    stage.need(pb.CAPABILITY_OBSERVE)
-    capacity = alice.party.in_force.bloom_capacity
-    if not 0 < capacity <= 2_000:
-        return
-    last: list[str] = []
-    for number in range(2 * capacity + 2):
-        message = bob.content(stage.now_ms)
-        alice.receive(message)
-        last = [*last, message.message_id][-3:]
-        if number % capacity in (0, 1, capacity // 2, capacity - 1):
-            alice.observe(*last)
+    half = CAPACITY // 2
+    with script.when(f"min({CAPACITY.text} >= 1, {CAPACITY.text} <= {LARGEST})"):
+        for rounds in (1, 1, half - 1, CAPACITY - half - 1, 1, 1, half - 1, CAPACITY - half - 1, 1, 1):
+            with repeat(script, rounds, LARGEST):
+                alice.receive(bob.content(script.now))
+            alice.observe_newest()

@@ -6,12 +6,10 @@ Nothing is timed, and no log grows beyond a thousand IDs (AMB-96), or what is de
 from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Message
 
-from .. import cast
-from ..cast import Actor, ScriptedPeer, Stage
 from ..scripts import (
     HOUR_MS,
+    Message,
     Part,
     Peer,
     Script,
@@ -37,22 +35,29 @@ SMALL_MESSAGES = pb.Configuration(
 """Small messages, so that thousands of copies stay cheap."""
 
 
-def _many(stage: Stage) -> int:
-    """So many messages, and a few more, are in the log together."""
-    bound = stage.trace.declaration.limit("log_entries")
-    return MANY if bound is None else max(1, min(MANY, bound - 20))
+def _fits(number: int) -> str:
+    """The condition that so many messages, and a few more, are in the log together by the declared limit."""
+    return f"{number + 20} < log_entries" if number else ""
 
 
-@cast.scenario("RECV-08", "RECV-05", "DELIVER-04", "DELIVER-06", "STATE-05", "STATE-10", "STATE-14", long=True)
-def a_crowd_waits_for_one(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def receive_while_they_fit(alice: Part, *messages: tuple[int, Message]) -> None:
+    """Let numbered messages arrive, as many as are in the log together, and a few less, by the declared limit."""
+    for number, message in messages:
+        with alice.script.when(_fits(number)):
+            alice.receive(message)
+
+
+@scenario("RECV-08", "RECV-05", "DELIVER-04", "DELIVER-06", "STATE-05", "STATE-10", "STATE-14", long=True)
+def a_crowd_waits_for_one(script: Script, alice: Part, bob: Peer) -> None:
     """Messages of two hundred senders wait for one. Then come copies, a late message, and some that depend on many."""
-    base = stage.now_ms
+    base = script.now
     own, root = alice.send(), bob.content(base + 1)
-    peers = [stage.peer(f"p{number}") for number in range(SENDERS)]
-    waiting = [peers[number % SENDERS].content(base + 2 + number, root) for number in range(_many(stage))]
-    alice.given(*waiting).observe()
-    cast.deliver_and_settle(alice, root).observe()
-    alice.given(waiting[0], waiting[len(waiting) // 2], stage.peer("late").content(base - 1)).observe()
+    peers = [script.peer(f"p{number}") for number in range(SENDERS)]
+    waiting = [peers[number % SENDERS].content(base + 2 + number, root) for number in range(MANY)]
+    receive_while_they_fit(alice, *enumerate(waiting))
+    alice.observe()
+    deliver_and_settle(alice, root).observe()
+    alice.given(waiting[0], waiting[len(waiting) // 2], script.peer("late").content(base - 1)).observe()
     alice.receive(bob.content(base + 2_000, own))
     for place in (0, 1, 100, 199):
         gap = f"never-sent-{place}"
@@ -62,47 +67,49 @@ def a_crowd_waits_for_one(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None
     alice.after(100).send()
 
 
-@cast.scenario("INSWEEP-04", long=True)
-def a_chain_of_a_thousand(stage: Stage, alice: Actor) -> None:
+@scenario("INSWEEP-04", long=True)
+def a_chain_of_a_thousand(script: Script, alice: Part) -> None:
     """Each of nearly a thousand messages depends on the one before it, and the last comes first."""
-    peers = [stage.peer(name) for name in ("bob", "carol", "dave")]
-    line = [peers[0].content(stage.now_ms)]
-    for number in range(1, _many(stage)):
-        line.append(peers[number % 3].content(stage.now_ms + number, line[-1]))
-    cast.deliver_and_settle(alice, *reversed(line)).observe()
+    peers = [script.peer(name) for name in ("bob", "carol", "dave")]
+    line = [peers[0].content(script.now)]
+    for number in range(1, MANY):
+        line.append(peers[number % 3].content(script.now + number, line[-1]))
+    receive_while_they_fit(alice, *reversed([*enumerate(line)]))
+    alice.settle()
+    alice.observe()
 
 
-@cast.scenario(
+@scenario(
     *("SEND-10", "OUTSWEEP-01", "OUTSWEEP-02", "ACK-01", "ACK-02", "MSG-14", "MSG-21", "SEND-11"),
     long=True,
     asked=SMALL_MESSAGES,
 )
-def many_own_messages_unacknowledged(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+def many_own_messages_unacknowledged(script: Script, alice: Part, bob: Peer) -> None:
     """Nobody acknowledges what a participant sends, then filters hold some of it, and causal histories name many."""
-    own = [alice.send() for _ in range(_many(stage))]
+    own = []
+    for number in range(MANY):
+        with script.when(_fits(number)):
+            own.append(alice.send())
     alice.observe()
-    period = alice.party.in_force.resend_unacknowledged_ms or 30_000
+    period = alice.in_force.resend_unacknowledged_ms
     # An implementation that cannot send all copies at once has many sweeps for them.
     for pause in (period, *[period // 10 + 1] * 11):
         alice.after(pause).tick()
-    _held_by_a_filter(stage, alice, bob, own[::4] + own[-1:])
+    _held_by_a_filter(script, alice, bob, own[::4] + own[-1:])
     middle = slice(150, 150 + LARGE_HISTORY)
-    alice.receive(bob.content(stage.now_ms + 1, *own[:100], *own[100:][-100:]), bob.content(stage.now_ms, *own[middle]))
+    alice.receive(bob.content(script.now + 1, *own[:100], *own[-100:]), bob.content(script.now, *own[middle]))
     alice.observe()
     # Some of the rest are possibly acknowledged now, and no more messages arrive.
     left = [*own[100:150], *own[middle.stop : -100]]
-    _held_by_a_filter(stage, alice, bob, left[2::4])
-    longer = alice.party.in_force.resend_possibly_acknowledged_ms or 3 * period
-    cast.tick_every(alice, longer // 5 + 1, times=13)
+    _held_by_a_filter(script, alice, bob, left[2::4])
+    tick_every(alice, alice.in_force.resend_possibly_acknowledged_ms // 5 + 1, times=13)
 
 
-def _held_by_a_filter(stage: Stage, alice: Actor, bob: ScriptedPeer, own: list[Message]) -> None:
-    """A filter that has room for them holds own messages, or as many of them as it has room for."""
-    room = alice.party.in_force.bloom_capacity or SMALL_MESSAGES.bloom_capacity
-    held = [message.message_id for message in own[:: len(own) // room + 1]]
-    in_filter = stage.filter_over(*held) if held else None
-    if in_filter is not None:
-        alice.given(bob.content(stage.now_ms, bloom_filter=in_filter)).observe()
+def _held_by_a_filter(script: Script, alice: Part, bob: Peer, own: list[Message]) -> None:
+    """A filter that has room for them holds own messages, or a few of them."""
+    for held, room in ((own, f"bloom_capacity >= {len(own)}"), (own[::20], f"bloom_capacity < {len(own)}")):
+        with script.when(room):
+            alice.given(bob.content(script.now, holds=held)).observe()
 
 
 @resending("STATE-12", "ACK-04", "STATE-08", long=True)

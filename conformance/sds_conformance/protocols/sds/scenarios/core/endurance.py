@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from sds_harness.stage import ScheduleStoppedError
+from sds_harness.schedules.expressions import FILTERS_ARE_KNOWN
+from sds_harness.sds.operations import BuildFilter
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import PROFILES
 
-from ...view.false_positives import QUERIES_AFTER_ROLL_OVER, queries_at_capacity, unknown_ids
-from .. import cast
-from ..cast import Actor, ScriptedPeer, Stage
-from ..scripts import HOUR_MS, Part, Peer, Script, deliver_and_settle, resending, scenario, tick_every
+from ...view.false_positives import QUERIES_AFTER_ROLL_OVER, queries_at_capacity
+from ..scripts import (
+    HOUR_MS,
+    Part,
+    Peer,
+    Period,
+    Script,
+    deliver_and_settle,
+    greatest,
+    repeat,
+    resending,
+    scenario,
+    tick_every,
+)
+
+CAPACITY = Period("bloom_capacity")
 
 LARGEST_FILLED = 2_000
 """Bloom filters for more IDs are not filled message by message, and not rolled over."""
-LARGEST_BUILT = 100_000
+SIZE_IS_FILLED, SIZE_IS_NOT_FILLED = (f"{CAPACITY.text} {sign} {LARGEST_FILLED}" for sign in ("<=", ">"))
 OFTEN_SHOWN = 100
 SENDERS = 199
-ASKED_AT_ONCE = 20_000
-"""IDs in one query: a third of a megabyte."""
 
 
 @scenario("DELIVER-06", "RECV-02")
@@ -72,53 +82,43 @@ def one_of_many_is_missing(script: Script, alice: Part, bob: Peer) -> None:
     alice.settle()
 
 
-@cast.scenario("RECV-07", "STATE-07", long=True, asked=pb.Configuration(bloom_capacity=1_000, bloom_error_rate=0.01))
-def a_thousand_messages(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+@scenario("RECV-07", "STATE-07", long=True, asked=pb.Configuration(bloom_capacity=1_000, bloom_error_rate=0.01))
+def a_thousand_messages(script: Script, alice: Part) -> None:
     """A thousand messages of many fill a bloom filter made for them, and the last depends on the first."""
     # So large that the rates of two such filters hardly differ: by 4 %, where they differ by 17 % for 50 IDs.
-    capacity = alice.party.in_force.bloom_capacity
+    peers = [script.peer("bob"), *(script.peer(f"p{number}") for number in range(SENDERS))]
+    first, *others = (peer.content(script.now + number) for number, peer in enumerate(peers))
+    alice.receive(first, *others)
     # One less, for "once it reaches" its capacity some implementations roll over.
-    full = capacity - 1 if 1 < capacity <= LARGEST_FILLED else 999
-    peers = [bob, *(stage.peer(f"p{number}") for number in range(SENDERS))]
-    messages = [peers[number % len(peers)].content(stage.now_ms + number) for number in range(max(full, 999))]
-    alice.given(*messages[:full]).after(max(1_000, full)).send()
-    if messages[full:]:
-        alice.receive(*messages[full:])
-    bound = stage.trace.declaration.limit("log_entries")
-    if bound is None or bound >= 1_000:
-        alice.receive(bob.content(stage.now_ms + 2_000, messages[0]))
-    if not 0 < capacity <= LARGEST_FILLED or stage.trace.declaration.profile("bloom") not in PROFILES:
-        in_force = stage.open("dora").party.in_force
-        _build_a_filter(stage, in_force.bloom_capacity, 1, queries_at_capacity(in_force.bloom_error_rate))
+    fills = CAPACITY - 1 - len(peers)
+    with script.when(SIZE_IS_FILLED), repeat(script, fills, LARGEST_FILLED):
+        alice.after(1).receive(peers[0].content(script.now))
+    with script.when(SIZE_IS_NOT_FILLED), script.repeat(999 - len(peers)):
+        alice.after(1).receive(peers[0].content(script.now))
+    alice.after(1_000).send()
+    with repeat(script, 1_000 - greatest(CAPACITY, 1 + len(peers)), LARGEST_FILLED):
+        alice.receive(peers[0].content(script.now))
+    with script.when("log_entries >= 1000"):
+        alice.receive(peers[0].content(script.now + 2_000, first))
+    _build_a_filter(script, times=1, strangers=queries_at_capacity(0))
 
 
-def _build_a_filter(stage: Stage, capacity: int, times: int, asked: int) -> None:
-    """The size of the filter is the implementation's own choice, and its codec, where it has one, builds it."""
-    stage.need(pb.CAPABILITY_FILTER_CODEC)
-    if not 0 < times * capacity <= LARGEST_BUILT:
-        how_many = f"{capacity:,}" if capacity else "an unknown number of"
-        raise ScheduleStoppedError(
-            f"a bloom filter for {how_many} IDs cannot be filled: {LARGEST_BUILT // times:,} at most"
-        )
-    members = [f"bob-{number}" for number in range(1, times * capacity + 1)]
-    step = stage.step("", pb.Request(build_filter=pb.BuildFilter(message_ids=members)))
-    built = step.reply.filter.bloom_filter if step.reply is not None else b""
-    if not built or stage.trace.declaration.profile("bloom") in PROFILES:
-        return
-    ids = [*members[-(capacity // 10) :], *unknown_ids(asked)]
-    for start in range(0, len(ids), ASKED_AT_ONCE):
-        query = pb.QueryFilter(bloom_filter=built, message_ids=ids[start : start + ASKED_AT_ONCE])
-        stage.step("", pb.Request(query_filter=query))
+def _build_a_filter(script: Script, times: int, strangers: int) -> None:
+    """If the suite cannot read the filters, or does not fill one, the codec builds one.
+
+    Its size is the implementation's own choice: codecs have no other.
+    """
+    with script.when(f"max({FILTERS_ARE_KNOWN} == 0, {SIZE_IS_NOT_FILLED})"):
+        script.need(pb.CAPABILITY_FILTER_CODEC)
+        dora = script.open("dora")
+    script.add(BuildFilter(who=dora.name, times=times, strangers=strangers))
 
 
-@cast.scenario("STATE-07", needs=(pb.CAPABILITY_FILTER_CODEC,), of_one_text=True)
-def filters_of_accented_letters(stage: Stage, alice: Actor) -> None:
+@scenario("STATE-07", needs=(pb.CAPABILITY_FILTER_CODEC,), of_one_text=True)
+def filters_of_accented_letters(script: Script, alice: Part) -> None:
     """The codec builds a filter of twenty IDs of accented letters, and twenty other IDs of them are looked up in it."""
-    ids = [str(number).translate(_ACCENTED) for number in range(10_000, 10_040)]
-    step = stage.step("", pb.Request(build_filter=pb.BuildFilter(message_ids=ids[:20])))
-    if step.reply is not None and step.answer == "filter":
-        query = pb.QueryFilter(bloom_filter=step.reply.filter.bloom_filter, message_ids=ids)
-        stage.step("", pb.Request(query_filter=query))
+    ids = tuple(str(number).translate(_ACCENTED) for number in range(10_000, 10_040))
+    script.add(BuildFilter(ids[:20], ids))
 
 
 _ACCENTED = str.maketrans("0123456789", "ÀÁÂÃÄÅÆÇÈÉ")
@@ -155,41 +155,40 @@ def own_copies_under_a_frozen_clock(script: Script, alice: Part) -> None:
     alice.send()
 
 
-@cast.scenario("SEND-09", "STATE-05", "STATE-06", "RECV-04", long=True)
-def a_filter_rolls_over(stage: Stage, bob: ScriptedPeer) -> None:
+@scenario(
+    *("SEND-09", "STATE-05", "STATE-06", "RECV-04"),
+    long=True,
+    asked=pb.Configuration(bloom_capacity=50, bloom_error_rate=0.01),
+)
+def a_filter_rolls_over(script: Script, alice: Part, bob: Peer) -> None:
     """Three times a filter's capacity arrives; the newest tenth must still be in it, and little else."""
     # At 1 %, for double hashing over the few bits of so small a filter cannot do much better: at 0.1 % for 50 IDs, the
     # filters that are published give 0.3 %.
-    alice = stage.open(configuration=pb.Configuration(bloom_capacity=50, bloom_error_rate=0.01))
-    capacity = alice.party.in_force.bloom_capacity
-    if not capacity:
-        raise ScheduleStoppedError("how many IDs its bloom filter is for is not known, nor when it must be rolled over")
-    if capacity > LARGEST_FILLED:
-        _build_a_filter(stage, stage.open("dora").party.in_force.bloom_capacity, 3, QUERIES_AFTER_ROLL_OVER)
-        return
-    for number in range(3 * capacity):
-        alice.after(1).receive(bob.content(stage.now_ms))
-        # Often enough to show a filter soon after each roll-over, for any share of IDs that is kept.
-        if number % 5 in (1, 4) if capacity <= OFTEN_SHOWN else number % 7 == 6:
-            alice.send()
+    script.require(
+        f"{CAPACITY.text} >= 1", "how many IDs its bloom filter is for is not known, nor when it must be rolled over"
+    )
+    # Often enough to show a filter soon after each roll-over, for any share of IDs that is kept.
+    often, seldom = f"{CAPACITY.text} <= {OFTEN_SHOWN}", f"{CAPACITY.text} > {OFTEN_SHOWN}"
+    for condition, counts in ((often, (2, 3)), (f"min({seldom}, {SIZE_IS_FILLED})", (7,))):
+        with script.when(condition), repeat(script, CAPACITY * 3 // sum(counts), 3 * LARGEST_FILLED // sum(counts)):
+            for count in counts:
+                for _ in range(count):
+                    alice.after(1).receive(bob.content(script.now))
+                alice.send()
     alice.send()
-    if stage.trace.declaration.profile("bloom") not in PROFILES:
-        # The codec reads filters of the size that the implementation chose, and this is another.
-        _build_a_filter(stage, stage.open("dora").party.in_force.bloom_capacity, 3, QUERIES_AFTER_ROLL_OVER)
+    _build_a_filter(script, times=3, strangers=QUERIES_AFTER_ROLL_OVER)
 
 
-@cast.scenario("STATE-06", "STATE-05", long=True)
-def a_filter_is_shown_now_and_then(stage: Stage, bob: ScriptedPeer) -> None:
+@scenario("STATE-06", "STATE-05", long=True, asked=pb.Configuration(bloom_capacity=100, bloom_error_rate=0.01))
+def a_filter_is_shown_now_and_then(script: Script, alice: Part, bob: Peer) -> None:
     """Three times a filter's capacity arrives; few own messages show it, so that few of their IDs can be in it."""
-    alice = stage.open(configuration=pb.Configuration(bloom_capacity=100, bloom_error_rate=0.01))
-    capacity = alice.party.in_force.bloom_capacity
-    if not 8 <= capacity <= LARGEST_FILLED:
-        return
-    for number in range(1, 3 * capacity + 1):
-        alice.after(1).receive(bob.content(stage.now_ms))
-        if number > capacity and (number + 1) % (capacity // 4) == 0:
-            alice.send()
-    alice.send()
+    with script.when(f"min({CAPACITY.text} >= 8, {SIZE_IS_FILLED})"):
+        for number, rounds in enumerate((CAPACITY - 1, *[CAPACITY // 4] * 8)):
+            with repeat(script, rounds, LARGEST_FILLED):
+                alice.after(1).receive(bob.content(script.now))
+            if number:
+                alice.send()
+        alice.after(1).given(bob.content(script.now)).send()
 
 
 @scenario("STATE-05")

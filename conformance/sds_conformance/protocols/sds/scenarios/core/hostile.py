@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from .. import cast
-from ..cast import Actor, ScriptedPeer, Stage
-from ..scripts import Part, Peer, Script, deliver_and_settle, scenario
+from ..scripts import Part, Peer, Period, Script, deliver_and_settle, greatest, scenario
 
 NO_SIZES = (
     b"\x10\x00\x18\x00\x20\x00\x28\x00",
@@ -16,6 +14,9 @@ NO_SIZES = (
 )
 """Envelopes as nim-sds has them: all sizes zero, without bits and with none; without hashes; of zero bits; with fewer
 bits than they say, and with more."""
+HALF = b"the other half of this is missing"
+"""The content of a message of which ``MISSING_HALF`` bytes are missing."""
+MISSING_HALF = len(HALF) - 4
 NIM_LIKE = b"\x0a\x10" + bytes(16) + b"\x10\x90\x4e\x18\xe8\x07\x20\x0a\x28\xf0\x93\x09"
 
 
@@ -38,44 +39,48 @@ def foreign_filters_in_syncs(script: Script, alice: Part, bob: Peer) -> None:
         script.advance(10)
 
 
-@cast.scenario("STATE-12", "SYNC-12", "RECV-07", "ACK-02", long=True, of_one_text=True)
-def filters_that_hold_nothing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+@scenario("STATE-12", "SYNC-12", "RECV-07", "ACK-02", long=True, of_one_text=True)
+def filters_that_hold_nothing(script: Script, alice: Part, bob: Peer) -> None:
     """Filters of no length, of no size and too short come, and nothing else speaks for the own messages outstanding.
 
     Then come a filter that holds one of them, filters that are too long, and a history that names another.
     """
     first, second, _ = (alice.send() for _ in range(3))
-    length = len(first.bloom_filter or b"")
-    short = (b"\xff" * size for size in (1, 8, max(1, length // 2), max(1, length - 8), max(1, length - 1)))
-    for bloom_filter in (b"", *NO_SIZES, *short):
+    length = Period("filter_bytes")
+    for bloom_filter in (b"", *NO_SIZES, b"\xff", b"\xff" * 8):
         for peer_says in (bob.content, bob.sync):
-            alice.receive(peer_says(stage.now_ms, bloom_filter=bloom_filter))
+            alice.receive(peer_says(script.now, bloom_filter=bloom_filter))
+    for ones in (length // 2, length - 8, length - 1):
+        for peer_says in (bob.content, bob.sync):
+            alice.receive(peer_says(script.now, ones=greatest(1, ones).text))
     alice.observe()
-    in_filter = stage.filter_over(first.message_id)
-    if in_filter is not None:
-        alice.receive(bob.content(stage.now_ms, bloom_filter=in_filter))
-    alice.receive(*[bob.content(stage.now_ms, bloom_filter=b"\xff" * (length + more)) for more in (1, 8, length)])
-    alice.receive(bob.sync(stage.now_ms, second, bloom_filter=b""))
+    alice.receive(bob.content(script.now, holds=[first]))
+    alice.receive(*[bob.content(script.now, ones=ones.text) for ones in (length + 1, length + 8, length + length)])
+    alice.receive(bob.sync(script.now, second, bloom_filter=b""))
 
 
-@cast.scenario("RECV-07")
-def malformed_messages(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+@scenario("RECV-07")
+def malformed_messages(script: Script, alice: Part, bob: Peer) -> None:
     """Bytes that are no message come between ordinary ones."""
-    good = stage.on_the_wire(bob.content(stage.now_ms + 1))
-    half = good[: len(good) // 2]
-    broken = (b"", b"\xff", b"\x0a\xff\xff\xff\xff\x0f", half, b"\x0a\x02\xc3\x28", bytes(64), b"\x08" * 40)
+    good = bob.content(script.now + 1, content=HALF)
+    broken = (b"", b"\xff", b"\x0a\xff\xff\xff\xff\x0f", None, b"\x0a\x02\xc3\x28", bytes(64), b"\x08" * 40)
     for number, wire in enumerate(broken):
-        alice.receive(wire, bob.content(stage.now_ms + 10 + number))
+        if wire is None:
+            alice.receive_part(good, -MISSING_HALF)
+        else:
+            alice.receive_bytes(wire)
+        alice.receive(bob.content(script.now + 10 + number))
     alice.settle()
     alice.after(100).send()
 
 
-@cast.scenario("RECV-05", "RECV-07")
-def messages_cut_short(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+@scenario("RECV-05", "RECV-07")
+def messages_cut_short(script: Script, alice: Part, bob: Peer) -> None:
     """Messages come without their last bytes, which are a part of their contents, between ordinary ones."""
     for number, missing in enumerate((1, 2, 5)):
-        whole = stage.on_the_wire(bob.content(stage.now_ms + number, content=b"the end of this is missing"))
-        alice.receive(whole[:-missing], bob.content(stage.now_ms + 10 + number))
+        whole = bob.content(script.now + number, content=b"the end of this is missing")
+        alice.receive_part(whole, -missing)
+        alice.receive(bob.content(script.now + 10 + number))
     alice.settle()
     alice.after(100).send()
 
@@ -94,14 +99,14 @@ def impossible_dependencies(script: Script, alice: Part, bob: Peer) -> None:
     alice.observe()
 
 
-@cast.scenario("RECV-07")
-def extreme_timestamps_and_ids(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+@scenario("RECV-07")
+def extreme_timestamps_and_ids(script: Script, alice: Part, bob: Peer) -> None:
     """Lamport timestamps at the end of their range, empty and huge IDs, an unknown channel; then ordinary traffic."""
-    bystander = stage.open("bystander", ("c1",))
-    largest = stage.revision.wire.max_lamport
-    for lamport in (largest // 2 + 1, largest - 1, largest):
+    bystander = script.open("bystander", ("c1",))
+    for lamport in (1 << 63, (1 << 64) - 2, (1 << 64) - 1):
         bystander.receive(bob.content(lamport))
-    bystander.receive(bob.content(stage.now_ms, message_id=""), bob.content(stage.now_ms, message_id="x" * 65_536))
-    alice.receive(stage.peer("bob", "nowhere").content(stage.now_ms), stage.peer("", "c1").content(stage.now_ms))
-    cast.deliver_and_settle(alice, bob.content(stage.now_ms + 1, content=bytes(1 << 20)), bob.content(stage.now_ms + 2))
+    bystander.receive(bob.content(script.now, message_id=""), bob.content(script.now, message_id="x" * 65_536))
+    nobody = script.peer("nobody").content(script.now, sender=None)
+    alice.receive(script.peer("bob", "nowhere").content(script.now), nobody)
+    deliver_and_settle(alice, bob.content(script.now + 1, length=1 << 20), bob.content(script.now + 2))
     alice.after(1_000).send()

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .. import cast
-from ..cast import Actor, ScriptedPeer, Stage
 from ..scripts import (
     MAX_LAMPORT,
     WIDE,
@@ -23,27 +19,28 @@ from ..scripts import (
 )
 
 
-@cast.scenario("MSG-15", "STATE-05", "RECV-07")
-def channels_with_similar_names(stage: Stage) -> None:
+@scenario("MSG-15", "STATE-05", "RECV-07")
+def channels_with_similar_names(script: Script) -> None:
     """Channels differ in case, in a suffix, in a space and in the last letter of many.
 
     Messages come for them, for unknown ones and for none.
     """
     names = ("c1", "C1", "c10", "c1 ", f"{'c' * 70}1", f"{'c' * 70}2")
-    alice = stage.open(channels=names)
+    alice = script.open(channels=names)
     for channel in names:
-        bob = stage.peer("bob", channel)
+        bob = script.peer("bob", channel)
         for number in range(7):
             # The first two IDs are the same in every channel.
             message_id = f"m{number}" if number < 2 else f"{channel}-{number}"
-            alice.receive(bob.content(stage.now_ms + number, message_id=message_id))
-        alice.observe(channel_id=channel)
-    for channel in ("c", "", "c100", "nowhere"):
-        alice.receive(stage.peer("bob", channel).content(stage.now_ms + 9, message_id=f"lost-in-{channel}"))
-    stage.advance(50)
+            alice.receive(bob.content(script.now + number, message_id=message_id))
+        alice.observe(channel=channel)
+    for channel in ("c", "c100", "nowhere"):
+        alice.receive(script.peer("bob", channel).content(script.now + 9, message_id=f"lost-in-{channel}"))
+    alice.receive(script.peer("bob").content(script.now + 9, message_id="lost-in-", empty=("channel",)))
+    script.advance(50)
     for channel in names:
-        alice.send(channel_id=channel)
-        alice.observe(channel_id=channel)
+        alice.send(channel=channel)
+        alice.observe(channel=channel)
 
 
 @scenario("RECV-07", of_one_text=True)
@@ -55,15 +52,24 @@ def equal_contents_arrive(script: Script, alice: Part, bob: Peer, carol: Peer) -
     deliver_and_settle(alice, bob.content(script.now + 9, message_id="later"))
 
 
-@cast.scenario("MSG-14")
-def same_content_sent_at_once(stage: Stage) -> None:
-    """Two participants, in a channel and in two, say the same at the same moment."""
-    several = stage.trace.declaration.can(pb.CAPABILITY_CHANNELS)
-    actors = [stage.open(name, ("c1", "c2") if several else ("c1",)) for name in ("alice", "dora")]
+@scenario("MSG-14")
+def same_content_sent_at_once(script: Script) -> None:
+    """Two participants say the same at the same moment, twice."""
+    _say_the_same(script, ("c1",))
+
+
+@scenario("MSG-14")
+def same_content_sent_at_once_in_two_channels(script: Script) -> None:
+    """Two participants say the same at the same moment in each of two channels, twice."""
+    _say_the_same(script, ("c1", "c2"))
+
+
+def _say_the_same(script: Script, channels: tuple[str, ...]) -> None:
+    parts = [script.open(name, channels) for name in ("alice", "dora")]
     for _ in range(2):
-        for actor in actors:
-            for channel in actor.party.channels[:2]:
-                actor.send(b"ok", channel_id=channel)
+        for part in parts:
+            for channel in channels:
+                part.send(b"ok", channel=channel)
 
 
 @scenario("RECV-07", long=True)
@@ -83,15 +89,15 @@ def contents_sent_of_all_kinds(script: Script, alice: Part) -> None:
         script.advance(1)
 
 
-@cast.scenario("RECV-05", "RECV-07")
-def ids_that_look_alike(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+@scenario("RECV-05", "RECV-07")
+def ids_that_look_alike(script: Script, alice: Part, bob: Peer) -> None:
     """Dependencies differ from known IDs in case, in blanks, in normal form, at the end; senders resemble the own."""
     for message_id in ("Dep", "sp", "é", "x" * 64 + "1"):
-        alice.receive(bob.content(stage.now_ms + 1, message_id=message_id))
+        alice.receive(bob.content(script.now + 1, message_id=message_id))
     for number, message_id in enumerate(("dep", " sp", "sp ", "e\u0301", "x" * 64 + "2")):
-        alice.receive(bob.content(stage.now_ms + 2 + number, message_id))
+        alice.receive(bob.content(script.now + 2 + number, message_id))
     for sender in ("Alice", "alice2", "alic", " alice"):
-        alice.receive(replace(bob.content(stage.now_ms + 20), sender_id=sender))
+        alice.receive(script.peer(sender).content(script.now + 20))
     alice.settle()
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from .. import cast
-from ..cast import Actor, ScriptedPeer, Stage
-from ..scripts import QUICK_RESENDS, WIDE, Part, Peer, Script, deliver_and_settle, entry, scenario, tick_every
+from ..scripts import QUICK_RESENDS, WIDE, Part, Peer, Script, deliver_and_settle, entry, scenario, tick_every, twins
 
 NEAR = (
     ("Abc", "aBC"),
@@ -49,24 +47,13 @@ def ids_of_built_in_names(script: Script, alice: Part, bob: Peer, carol: Peer) -
     alice.send()
 
 
-def _twins(message_id: str) -> list[str]:
-    """IDs that resemble a given ID and differ from it."""
-    last = chr(ord(message_id[-1]) ^ 1)
-    changed = [message_id[:-1], message_id + "0", message_id[:-1] + last, message_id[:12] + "-" + message_id[13:]]
-    changed += [message_id.upper(), message_id.lower(), message_id.swapcase(), " " + message_id, message_id + " "]
-    changed += ["\ufeff" + message_id, message_id + "\u200b", message_id + "\U0001f98a", message_id + "\0"]
-    return [twin for twin in dict.fromkeys(changed) if twin and twin != message_id]
-
-
-@cast.scenario("STATE-12", "ACK-05", long=True, violated=("RECV-06",))
-def lookalikes_of_own_ids(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+@scenario("STATE-12", "ACK-05", long=True, violated=("RECV-06",))
+def lookalikes_of_own_ids(script: Script, alice: Part, bob: Peer) -> None:
     """Causal histories name, and filters hold, what is nearly the ID that a participant made for its message."""
     for own in (alice.send(), alice.send()):
-        for twin in _twins(own.message_id):
-            alice.receive(bob.content(stage.now_ms, twin))
-        in_filter = stage.filter_over(*_twins(own.message_id))
-        if in_filter is not None:
-            alice.receive(bob.content(stage.now_ms, bloom_filter=in_filter))
+        for twin in twins(own):
+            alice.receive(bob.content(script.now, twin))
+        alice.receive(bob.content(script.now, holds=twins(own)))
     alice.observe()
 
 

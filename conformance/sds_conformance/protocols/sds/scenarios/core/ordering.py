@@ -6,9 +6,7 @@ from itertools import permutations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .. import cast
-from ..cast import Actor, ScriptedPeer, Stage
-from ..scripts import WIDE, Part, Peer, Script, deliver_and_settle, scenario, send_optional_messages
+from ..scripts import WIDE, Entry, Part, Peer, Script, deliver_and_settle, scenario, send_optional_messages
 
 
 def _look(script: Script, *actors: Part) -> None:
@@ -80,15 +78,14 @@ def ties_of_hashes(script: Script, alice: Part) -> None:
     _look(script, alice)
 
 
-@cast.scenario("CONFLICT-03", asked=WIDE)
-def ties_with_own_messages(stage: Stage, alice: Actor, carol: ScriptedPeer) -> None:
+@scenario("CONFLICT-03", asked=WIDE)
+def ties_with_own_messages(script: Script, alice: Part, carol: Peer) -> None:
     """Messages of others carry the timestamps of own messages, with smaller and with larger IDs."""
-    alice.receive(stage.peer("bob").content(stage.now_ms - 50, message_id="earlier"))
+    alice.receive(script.peer("bob").content(script.now - 50, message_id="earlier"))
     for _ in range(2):
         own = alice.after(10).send()
-        lamport = own.lamport_timestamp or 0
-        alice.receive(carol.content(lamport, message_id=own.message_id[:-1] or "!"))
-        alice.receive(carol.content(lamport, message_id=own.message_id + "0"))
+        for twin in ("shorter", "longer"):
+            alice.receive(carol.content(own.lamport, message_id=Entry(own.label, twin=twin)))
     alice.observe()
     alice.after(100_000).send()
 

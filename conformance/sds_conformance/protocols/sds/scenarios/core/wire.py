@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from dataclasses import replace
-
-from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import HistoryEntry, encode
-from sds_reference.wire_fields import FIXED32, FIXED64, LEN, VARINT, WireField, join, split, varint
 
-from .. import cast
-from ..cast import Actor, ScriptedPeer, Stage
-from ..scripts import Part, Peer, Script, deliver_and_settle, entry, scenario
+from ..scripts import Entry, Part, Peer, Script, deliver_and_settle, entry, scenario
 
 BINARY = bytes(range(256)) * 2
 
@@ -44,13 +36,11 @@ def contents_of_all_kinds(script: Script, alice: Part, bob: Peer) -> None:
     deliver_and_settle(alice, bob.sync(script.now + 4, large), bob.sync(script.now + 5, large, empty_content=True))
 
 
-@cast.scenario("MSG-20")
-def sends_empty_content(stage: Stage, alice: Actor) -> None:
+@scenario("MSG-20")
+def sends_empty_content(script: Script, alice: Part) -> None:
     """The application sends content of no length, which everybody else would take for a sync message."""
-    with suppress(ScheduleStoppedError):
-        alice.send(b"")
-    with suppress(ScheduleStoppedError):
-        alice.send_ephemeral(b"")
+    alice.send(b"", may_be_refused=True)
+    alice.send_ephemeral(b"", optional=True)
 
 
 @scenario("MSG-14", "MSG-03")
@@ -74,19 +64,19 @@ def same_content_sent_again(script: Script, alice: Part, bob: Peer) -> None:
     alice.after(60_000).send(b"anything else")
 
 
-@cast.scenario("MSG-10", "MSG-11", "SEND-08", needs=(pb.CAPABILITY_RETRIEVAL_HINTS,))
-def transport_hints(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+@scenario("MSG-10", "MSG-11", "SEND-08", needs=(pb.CAPABILITY_RETRIEVAL_HINTS,))
+def transport_hints(script: Script, alice: Part, bob: Peer) -> None:
     """The transport has names of its own for messages; they travel as hints and never replace message IDs."""
-    first = bob.content(stage.now_ms + 1, message_id="sds-1")
-    alice.receive(first, retrieval_hint=b"t-1")
-    alice.send(b"one", retrieval_hint=b"t-own-1")
-    stage.advance(1)
-    second = bob.content(stage.now_ms + 5, message_id="sds-2")
-    alice.receive(second, retrieval_hint=b"\xff\x00\xc3\x28")
-    alice.send(b"two", retrieval_hint=b"t-own-2")
-    unseen = HistoryEntry("sds-unseen", b"\xff\x00\xc3\x28")
-    alice.receive(bob.content(stage.now_ms + 9, unseen, second), retrieval_hint=b"t-3")
-    alice.receive(bob.content(stage.now_ms + 7, HistoryEntry("sds-unseen-2", b"plain"), HistoryEntry("sds-2", b"h2")))
+    first = bob.content(script.now + 1, message_id="sds-1")
+    alice.receive(first, hint=b"t-1")
+    alice.send(b"one", hint=True)
+    script.advance(1)
+    second = bob.content(script.now + 5, message_id="sds-2")
+    alice.receive(second, hint=b"\xff\x00\xc3\x28")
+    alice.send(b"two", hint=True)
+    unseen = entry("sds-unseen", b"\xff\x00\xc3\x28")
+    alice.receive(bob.content(script.now + 9, unseen, second), hint=b"t-3")
+    alice.receive(bob.content(script.now + 7, entry("sds-unseen-2", b"plain"), entry("sds-2", b"h2")))
     alice.after(20).send(b"three")
 
 
@@ -107,60 +97,45 @@ def entries_with_hints_and_senders(script: Script, alice: Part, bob: Peer) -> No
         alice.receive(bob.content(script.now + 2 + number, named))
 
 
-@cast.scenario("MSG-11", "MSG-23", "RECV-05", "RECV-07", "ACK-01", "SEND-08", long=True)
-def empty_retrieval_hints(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+@scenario("MSG-11", "MSG-23", "RECV-05", "RECV-07", "ACK-01", "SEND-08", long=True)
+def empty_retrieval_hints(script: Script, alice: Part, bob: Peer) -> None:
     """Retrieval hints are there and have no length: in entries, and where the transport can have some, from there."""
-    no_length = b"" if stage.trace.declaration.can(pb.CAPABILITY_RETRIEVAL_HINTS) else None
-    first = bob.content(stage.now_ms)
-    second = bob.content(stage.now_ms + 1, HistoryEntry(first.message_id, b""))
-    alice.receive(first, retrieval_hint=None if no_length is None else b"t-1")
-    alice.receive(second, retrieval_hint=no_length)
-    named = [HistoryEntry(alice.after(1).send(retrieval_hint=no_length).message_id, b"") for _ in range(3)]
-    alice.receive(bob.content(stage.now_ms, HistoryEntry(named[2].message_id)))
-    alice.receive(bob.content(stage.now_ms, named[0]), bob.sync(stage.now_ms, named[1]))
-    alice.receive(bob.content(stage.now_ms, HistoryEntry("never-sent", b"")))
+    first = bob.content(script.now)
+    second = bob.content(script.now + 1, entry(first, b""))
+    alice.receive(first, hint=None)
+    alice.receive(second, hint=None)
+    named = [entry(alice.after(1).send(hint=None), b"") for _ in range(3)]
+    alice.receive(bob.content(script.now, Entry(named[2].label)))
+    alice.receive(bob.content(script.now, named[0]), bob.sync(script.now, named[1]))
+    alice.receive(bob.content(script.now, entry("never-sent", b"")))
     alice.after(1).send()
 
 
-@cast.scenario("RECV-07", "RECV-08", "SEND-04", "STATE-10", long=True, of_one_text=True)
-def messages_that_name_no_sender(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+@scenario("RECV-07", "RECV-08", "SEND-04", "STATE-10", long=True, of_one_text=True)
+def messages_that_name_no_sender(script: Script, alice: Part, bob: Peer) -> None:
     """Messages come that name no sender, as those of an older revision, and others depend on them."""
-    nobody = stage.peer("")
-    first, second, third = (nobody.content(stage.now_ms + n, message_id=f"unsigned-{n}") for n in range(3))
+    nobody = script.peer("nobody")
+    first, second, third = (nobody.content(script.now + n, message_id=f"unsigned-{n}", sender=None) for n in range(3))
     alice.given(first, second).observe()
-    alice.given(bob.content(stage.now_ms + 5, second)).after(10).send()
-    cast.deliver_and_settle(alice, bob.content(stage.now_ms, third), third)
+    alice.given(bob.content(script.now + 5, second)).after(10).send()
+    deliver_and_settle(alice, bob.content(script.now, third), third)
     alice.after(100).send()
 
 
-@cast.scenario("MSG-24")
-def unusual_encodings(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+@scenario("MSG-24")
+def unusual_encodings(script: Script, alice: Part, bob: Peer) -> None:
     """Legal protobuf that few write: other field order, unknown fields, over-long varints, repeated scalars."""
-    plain = bob.content(stage.now_ms + 1)
+    plain = bob.content(script.now + 1)
     alice.receive(plain)
-
-    alice.receive(_in_dialect(stage, split(encode(bob.content(stage.now_ms + 2, plain)))[::-1]))
-    unknown = [WireField(99, LEN, b"from the future"), WireField(98, VARINT, 7)]
-    alice.receive(_in_dialect(stage, split(encode(bob.content(stage.now_ms + 3, plain))) + unknown))
-    twice = bob.content(stage.now_ms + 4, plain)
-    alice.receive(_in_dialect(stage, [WireField(2, LEN, b"overwritten"), *split(encode(twice))]))
-    if stage.dialect is None:
-        long_way = bob.content(stage.now_ms + 5, plain)
-        usual = encode(replace(long_way, lamport_timestamp=None))
-        alice.receive(usual + varint(10 << 3 | VARINT) + varint(stage.now_ms + 5, least_bytes=10))
+    for number, encoding in enumerate(("reversed", "unknown", "twice", "overlong")):
+        alice.receive(bob.content(script.now + 2 + number, plain, encoding=encoding))
     alice.settle()
 
 
-@cast.scenario("MSG-24")
-def unknown_fields_of_fixed_length(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+@scenario("MSG-24")
+def unknown_fields_of_fixed_length(script: Script, alice: Part, bob: Peer) -> None:
     """Two messages have an unknown field of four bytes, and of eight bytes; a third one follows."""
-    for field in (WireField(97, FIXED32, 7), WireField(98, FIXED64, 7)):
-        alice.receive(_in_dialect(stage, [*split(encode(bob.content(stage.now_ms))), field]))
-    alice.receive(bob.content(stage.now_ms + 1))
+    for encoding in ("unknown-4", "unknown-8"):
+        alice.receive(bob.content(script.now, encoding=encoding))
+    alice.receive(bob.content(script.now + 1))
     alice.settle()
-
-
-def _in_dialect(stage: Stage, fields: list[WireField]) -> bytes:
-    """The bytes of a message with these fields, in the dialect in use."""
-    encoded = join(fields)
-    return encoded if stage.dialect is None else stage.dialect.to_private(encoded)

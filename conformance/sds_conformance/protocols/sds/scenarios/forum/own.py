@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
-from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .. import cast
-from ..cast import ScriptedPeer, Stage
-from ..scripts import HOUR_MS, WIDE, Part, Peer, Script, deliver_and_settle, scenario
+from ..scripts import HOUR_MS, MAX_LAMPORT, WIDE, Part, Peer, Script, deliver_and_settle, scenario
 
 
 @scenario("FORUM-09", "FORUM-15", "FORUM-04", "FORUM-05", "FORUM-35")
@@ -25,16 +20,14 @@ def counting_from_zero(script: Script, alice: Part) -> None:
     alice.observe()
 
 
-@cast.scenario("FORUM-04", "FORUM-15", "FORUM-23")
-def at_the_end_of_31_bits(stage: Stage, bob: ScriptedPeer) -> None:
+@scenario("FORUM-04", "FORUM-15", "FORUM-23")
+def at_the_end_of_31_bits(script: Script, bob: Peer) -> None:
     """Timestamps are received with which a signed integer of 32 bits ends; what can be sent after them is sent."""
-    end = stage.revision.wire.max_lamport
-    for number, largest in enumerate((end - 1_000, end - 1, end)):
-        alice = stage.open(f"alice{number}", configuration=WIDE)
+    for number, largest in enumerate((MAX_LAMPORT - 1_000, MAX_LAMPORT - 1, MAX_LAMPORT)):
+        alice = script.open(f"alice{number}", configuration=WIDE)
         alice.given(bob.content(1), bob.content(largest)).observe()
         for _ in range(3):
-            with suppress(ScheduleStoppedError):
-                alice.send()
+            alice.send(may_be_refused=True)
         alice.receive(bob.content(2))
         alice.observe()
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from sds_harness.sds.operations import RepairTimes
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .. import cast
 from ..core.near_ids import BUILT_IN, NEAR
 from ..core.three_channels import CHANNELS
 from ..scripts import Part, Peer, Script, deliver_and_settle, entry, scenario, signed
-from . import live
 from .participants import T_MAX, T_MIN, open_with_repairs, repair_scenario
 from .requests import lose_messages, send_both_kinds, send_in_turn
 from .responses import deliver_messages, request_messages, request_one_by_one, tick_often, wait_for_responses
@@ -180,22 +179,13 @@ def more_is_due_than_there_is_room(script: Script, alice: Part, bob: Peer) -> No
 GROUPS = (3, 128, 129, 130, 200, 256, 257, 300)
 
 
-@cast.scenario("R-GROUP-01", needs=(pb.CAPABILITY_REPAIR_TIMES,), long=True, violated=("R-TRESP-01",))
-def response_groups_by_number(stage: cast.Stage) -> None:
+@scenario("R-GROUP-01", needs=(pb.CAPABILITY_REPAIR_TIMES,), long=True, violated=("R-TRESP-01",))
+def response_groups_by_number(script: Script) -> None:
     """Twelve participants are asked about their response times for each other's messages, in few and in many groups."""
-    live.open_with_repairs(stage)
+    open_with_repairs(script)
     people = [f"{name}-{number}" for name in ("ann", "ben", "zoe") for number in range(4)]
     for groups in GROUPS:
         for message in ("one", "two"):
-            pairs = [(own, author) for own in people for author in (people if groups == 3 else people[:6])]
-            for own, author in pairs:
-                times = pb.RepairTimes(
-                    now_ms=stage.now_ms,
-                    participant_id=own,
-                    sender_id=author,
-                    message_id=message,
-                    t_min_ms=30_000,
-                    t_max_ms=120_000,
-                    num_response_groups=groups,
-                )
-                stage.step("", pb.Request(repair_times=times))
+            for own in people:
+                for author in people if groups == 3 else people[:6]:
+                    script.add(RepairTimes(own, author, message, groups))

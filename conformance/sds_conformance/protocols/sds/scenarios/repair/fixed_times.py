@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from sds_harness.sds.peer import entries_with_senders as signed_entries
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .. import cast
-from ..scripts import Part, Peer, Script, deliver_and_settle, greatest, scenario, signed
-from . import live
+from ..scripts import Part, Peer, Script, deliver_and_settle, greatest, scenario, signed, tick_every
 from .participants import FINE, T_MAX, T_MIN, open_with_repairs, repair_scenario
 from .requests import lose_messages, send_both_kinds, send_either
-from .responses import LONG_MS, wait_for_responses
+from .responses import LONG_MS, deliver_messages, request_one_by_one, tick_often, wait_for_responses
 
 ROUNDS = 5
 
@@ -32,30 +29,26 @@ def the_naming_message_comes_again(script: Script, alice: Part, bob: Peer, carol
     deliver_and_settle(alice, one, other, third)
 
 
-@live.repair_scenario("R-STATE-06", long=True, asked=pb.Configuration(t_max_ms=LONG_MS))
-def the_same_requester_asks_again(stage: cast.Stage, alice: cast.Actor, carol: cast.ScriptedPeer) -> None:
+@repair_scenario("R-STATE-06", long=True, asked=pb.Configuration(t_max_ms=LONG_MS))
+def the_same_requester_asks_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Carol asks for eight messages. After the responses she asks again, twice: in copies and in new messages."""
-    messages = live.deliver_messages(stage, alice, 8)
-    for message in messages:
-        live.request_messages(stage, carol, alice, message)
+    messages = deliver_messages(alice, bob, 8)
+    request_one_by_one(carol, alice, *messages)
     alice.observe()
-    live.tick_often(stage, alice)
-    stage.advance(live.t_min(alice))
-    requests = {m.message_id: carol.content(stage.now_ms, requests=signed_entries(m)) for m in messages}
-    alice.given(*requests.values()).observe()
+    tick_often(alice)
+    script.advance(T_MIN)
+    since = script.mark()
+    requests = [carol.content(script.now, requests=signed(message)) for message in messages]
+    alice.given(*requests).observe()
     # A response that is postponed by this much can be seen, and does not look like a missing one.
-    for _ in range(FINE // 5):
-        stage.advance(live.t_max(alice) // FINE)
-        for message_id in live.broadcast_ids([alice.tick()]):
-            requests.pop(message_id, None)
-    again = list(requests.values())
-    for request in again[::2]:
-        alice.receive(request)
-    for request in again[1::2]:
-        alice.receive(carol.content(stage.now_ms, requests=request.repair_request))
+    tick_every(alice, T_MAX // FINE, times=FINE // 5)
+    alice.receive_unanswered(since, *requests[::2])
+    alice.receive_unanswered(
+        since, *[carol.content(script.now, requests=signed(message)) for message in messages[1::2]]
+    )
     alice.observe()
-    live.tick_often(stage, alice)
-    live.wait_for_responses(stage, alice)
+    tick_often(alice)
+    wait_for_responses(alice)
 
 
 @scenario("STATE-16", "R-RECV-08", "R-STATE-09", needs=(pb.CAPABILITY_CHANNELS,))

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from sds_harness.sds.peer import entries_with_senders as signed_entries
-from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .. import cast
 from ..scripts import Message, Part, Peer, Script, scenario, signed
-from . import live
-from .participants import T_MIN, open_with_repairs, scattered
+from .participants import T_MIN, open_with_repairs, optional_participant, scattered
 from .responses import deliver_messages, request_messages, wait_for_responses
 
 MANY_GROUPS = (2, 3, 4, 7, 8, 128)
@@ -73,49 +69,39 @@ def three_ask_two_groups(script: Script, carol: Peer, dave: Peer, erin: Peer) ->
         script.advance(T_MIN)
 
 
-@cast.scenario("R-RECV-11", "R-GROUP-01", long=True)
-def a_group_share_of_many_authors(stage: cast.Stage) -> None:
+@scenario("R-RECV-11", "R-GROUP-01", long=True)
+def a_group_share_of_many_authors(script: Script, bob: Peer, carol: Peer) -> None:
     """In many response groups, participants are asked for own messages and for those of a hundred authors."""
     for groups in (2, 4, 7, 128):
-        asked = pb.Configuration(num_response_groups=groups)
-        alice = live.open_with_repairs(stage, configuration=asked, instance=f"{groups} response groups")
-        own, bob = alice.send(), stage.peer("bob")
-        alice.receive(bob.content(stage.now_ms, *signed_entries(own), message_id=f"acknowledges-{groups}"))
-        live.request_messages(stage, stage.peer("carol"), alice, own)
+        alice = grouped(script, groups)
+        own = alice.send()
+        alice.receive(bob.content(script.now, *signed(own), message_id=f"acknowledges-{groups}"))
+        request_messages(carol, alice, own)
         alice.tick()  # a participant that never responds shows nothing about groups
-        messages = [live.deliver_messages(stage, alice, 1, f"author-{count}")[0] for count in range(100)]
+        messages = [deliver_messages(alice, script.peer(f"author-{groups}-{count}"), 1)[0] for count in range(100)]
         for start in (0, 50):
-            live.request_messages(stage, stage.peer("carol"), alice, *messages[start : start + 50])
-            live.wait_for_responses(stage, alice)
+            request_messages(carol, alice, *messages[start : start + 50])
+            wait_for_responses(alice)
 
 
-@cast.scenario("R-GROUP-04")
-def one_group_for_all(stage: cast.Stage) -> None:
-    """With one response group, or none, twelve messages are asked for three times, each time in another order."""
+@scenario("R-GROUP-04")
+def one_group_for_all(script: Script, carol: Peer, dave: Peer, erin: Peer) -> None:
+    """With one response group, or none (AMB-10), messages are asked for three times, each time in another order."""
     for groups in (1, 0, -3):
-        asked = pb.Configuration(num_response_groups=groups)
-        try:
-            alice = live.open_with_repairs(stage, configuration=asked, instance=f"{groups} response groups")
-        except ScheduleStoppedError:
-            continue  # refusing none is legal (AMB-10)
-        messages = [live.deliver_messages(stage, alice, 1, f"author-{number}")[0] for number in range(12)]
-        for name, step in (("carol", 1), ("dave", 5), ("erin", 7)):
-            live.request_messages(
-                stage, stage.peer(name), alice, *[messages[number * step % 12] for number in range(12)]
-            )
-            live.wait_for_responses(stage, alice)
-            stage.advance(live.t_min(alice))
+        configuration = pb.Configuration(num_response_groups=groups)
+        with optional_participant(script, "alice", configuration, f"{groups} response groups") as alice:
+            authors = [script.peer(f"author-{groups}-{number}") for number in range(12)]
+            messages = [deliver_messages(alice, author, 1)[0] for author in authors]
+            for peer, step in ((carol, 1), (dave, 5), (erin, 7)):
+                request_messages(peer, alice, *[messages[number * step % 12] for number in range(12)])
+                wait_for_responses(alice)
+                script.advance(T_MIN)
 
 
-@cast.scenario("R-GLOBAL-06", "R-GLOBAL-07")
-def groups_from_the_number_of_participants(stage: cast.Stage) -> None:
+@scenario("R-GLOBAL-06", "R-GLOBAL-07", needs=(pb.CAPABILITY_SDS_R,))
+def groups_from_the_number_of_participants(script: Script) -> None:
     """The number of response groups is left to be derived from that of the participants."""
-    stage.need(pb.CAPABILITY_SDS_R)
+    # It may have no answer for few participants, but one for more.
     for participants in (1, 2, 127, 128, 129, 255, 256, 1000):
         asked = pb.Configuration(sds_r=True, num_participants=participants)
-        try:
-            actor = stage.open(configuration=asked, instance=f"{participants} participants")
-        except ScheduleStoppedError:
-            continue  # it may have no answer for few participants, but one for more
-        if not actor.party.in_force.HasField("num_participants"):
-            raise ScheduleStoppedError("the number of response groups is not derived from that of the participants")
+        script.open(configuration=asked, instance=f"{participants} participants", may_be_refused=True)

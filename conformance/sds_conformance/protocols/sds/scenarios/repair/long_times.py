@@ -6,17 +6,11 @@ milliseconds from 25 and 50 days on.
 
 from __future__ import annotations
 
-from contextlib import suppress
-
-from sds_harness.sds.peer import entries_with_senders
-from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .. import cast
 from ..core.long_times import IN_2038_MS, IN_2106_MS, INT32_MS, UINT32_MS
-from ..scripts import NOW, START, Peer, Period, Script, deliver_and_settle, scenario
-from . import live
-from .participants import DAY_MS, NEEDED, T_MAX, T_MIN, open_with_repairs, scattered
+from ..scripts import NOW, START, Peer, Period, Script, deliver_and_settle, greatest, scenario, signed, tick_every
+from .participants import DAY_MS, NEEDED, T_MAX, T_MIN, open_with_repairs, optional_participant, scattered
 from .requests import lose_messages, send_either
 from .responses import request_messages
 
@@ -27,35 +21,32 @@ AT_ONCE = 200
 AUTHORS = 12
 
 
-@cast.scenario("R-TREQ-01", "R-TREQ-03", "R-SEND-02", needs=NEEDED, long=True)
-def t_max_of_months_for_requests(stage: cast.Stage, bob: cast.ScriptedPeer) -> None:
+@scenario("R-TREQ-01", "R-TREQ-03", "R-SEND-02", needs=NEEDED, long=True)
+def t_max_of_months_for_requests(script: Script, bob: Peer) -> None:
     """T_max is over an hour, one month, two; 200 messages are missing; sync messages go out around T_min and later."""
+    # Nothing recommends so long a time, and it may be refused.
     for number, t_max_ms in enumerate(APART_MS):
         asked = pb.Configuration(t_max_ms=t_max_ms, max_repair_requests=AT_ONCE)
-        with suppress(ScheduleStoppedError):  # nothing recommends so long a time, and it may be refused
-            alice = live.open_with_repairs(stage, f"alice{number}", asked, longest_ms=t_max_ms)
-            start = stage.now_ms
-            lost = [bob.content(start - count, message_id=scattered(f"b{number}", count)) for count in range(AT_ONCE)]
-            alice.given(bob.content(start + 1, *entries_with_senders(*lost))).observe()
-            for time_ms in (live.t_min(alice) - 1_000, live.t_max(alice) // 2, live.t_max(alice) + 1_000):
-                live.send_either(alice.after(max(0, start + time_ms - stage.now_ms)), content=False)
+        with optional_participant(script, f"alice{number}", asked, longest_ms=t_max_ms) as alice:
+            start, ids = script.now, [scattered(f"b{number}", count) for count in range(AT_ONCE)]
+            lost = [bob.content(start - count, message_id=message_id) for count, message_id in enumerate(ids)]
+            alice.given(bob.content(start + 1, *signed(*lost))).observe()
+            early = greatest(0, T_MIN - 1_000)
+            for pause in (early, greatest(0, T_MAX // 2 - early), T_MAX + 1_000 - T_MAX // 2):
+                send_either(alice.after(pause), content=False)
 
 
-@cast.scenario("R-TRESP-01", "R-SWEEP-03", needs=NEEDED, long=True)
-def t_max_of_months_for_responses(stage: cast.Stage, carol: cast.ScriptedPeer) -> None:
+@scenario("R-TRESP-01", "R-SWEEP-03", needs=NEEDED, long=True)
+def t_max_of_months_for_responses(script: Script, carol: Peer) -> None:
     """T_max is over an hour, one month, two months; a participant is asked for messages of twelve authors."""
     for number, t_max_ms in enumerate(APART_MS):
-        with suppress(ScheduleStoppedError):
-            alice = live.open_with_repairs(
-                stage, f"alice{number}", pb.Configuration(t_max_ms=t_max_ms), longest_ms=t_max_ms
-            )
-            authors = [stage.peer(f"p{number}-{author}") for author in range(AUTHORS)]
-            held = [author.content(stage.now_ms) for author in authors]
+        asked = pb.Configuration(t_max_ms=t_max_ms)
+        with optional_participant(script, f"alice{number}", asked, longest_ms=t_max_ms) as alice:
+            held = [script.peer(f"p{number}-{author}").content(script.now) for author in range(AUTHORS)]
             alice.receive(*held)
-            live.request_messages(stage, carol, alice, *held)
+            request_messages(carol, alice, *held)
             alice.observe()
-            for _ in range(5):
-                alice.after(live.t_max(alice) // 4).tick()
+            tick_every(alice, T_MAX // 4, times=5)
 
 
 @scenario("R-SEND-02", "R-SEND-01", "R-SWEEP-03", "R-SWEEP-01", needs=NEEDED, long=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from hashlib import sha256
 
@@ -52,6 +54,24 @@ def open_with_repairs(
     script.require("sds_r", "SDS-R is declared, but could not be turned on")
     script.require(f"t_max_ms <= {LONGEST_MS}", f"T_max is too long, although {asked.t_max_ms} ms were asked for")
     return part
+
+
+@contextmanager
+def optional_participant(
+    script: Script,
+    name: str = "alice",
+    configuration: pb.Configuration | None = None,
+    instance: str = "",
+    longest_ms: int = LONGEST_MS,
+) -> Iterator[Part]:
+    """A participant that uses SDS-R. The operations that are added here are left out if it is refused, cannot use
+    SDS-R, or only with a T_max over ``longest_ms``. Then it leaves.
+    """
+    script.need(*NEEDED)
+    part = script.open(name, ("c1",), repair_configuration(configuration), instance, may_be_refused=True)
+    with script.when(f"min(sds_r, t_max_ms <= {longest_ms})"):
+        yield part
+    part.leave()
 
 
 repair_scenario = partial(scenario, opening=open_with_repairs)

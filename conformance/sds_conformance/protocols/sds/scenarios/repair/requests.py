@@ -6,14 +6,10 @@ sent at T_max and a second later: T_req has passed by then, whatever the hash an
 
 from __future__ import annotations
 
-from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import HASH_PROFILES, t_req_offset
 
-from .. import cast
 from ..scripts import Message, Part, Peer, Period, Script, deliver_and_settle, entry, greatest, scenario, signed
-from . import live
-from .participants import NEEDED, T_MAX, T_MIN, open_with_repairs, repair_scenario
+from .participants import NEEDED, T_MAX, T_MIN, open_with_repairs, optional_participant, repair_scenario
 
 MANY = 12
 
@@ -84,40 +80,29 @@ def an_own_message_was_missing(script: Script, alice: Part, bob: Peer) -> None:
     send_both_kinds(alice, T_MAX)
 
 
-def _t_req(actor: cast.Actor, message_id: str) -> int | None:
-    """T_req of a message that was detected as missing now: as shown, or by the declared hash."""
-    state = actor.observe()
-    for shown in state.outgoing_repairs.entries if state is not None else ():
-        if shown.message_id == message_id:
-            return int(shown.due_ms)
-    profile = HASH_PROFILES.get(actor.stage.trace.declaration.profile("hash"))
-    if profile is None:
-        return None
-    low, high = live.t_min(actor), live.t_max(actor)
-    return actor.stage.now_ms + t_req_offset(profile, actor.party.participant_id, message_id, low, high)
-
-
-@live.repair_scenario("R-SEND-02", "R-SEND-01", "R-TREQ-01")
-def sends_around_t_req(stage: cast.Stage, alice: cast.Actor, bob: cast.ScriptedPeer) -> None:
+@repair_scenario("R-SEND-02", "R-SEND-01", "R-TREQ-01")
+def sends_around_t_req(script: Script, alice: Part, bob: Peer) -> None:
     """Messages are sent a second before T_req, a millisecond before it, at T_req and a millisecond later."""
     for content in (True, False, True):
-        (lost,) = live.lose_messages(stage, alice, bob)
-        due = _t_req(alice, lost.message_id)
-        for until in (due - 1_000, due - 1, due, due + 1) if due is not None else ():
-            live.send_either(alice.after(max(0, until - stage.now_ms)), content=content)
-        cast.deliver_and_settle(alice, lost)
+        since = script.mark()
+        (lost,) = lose_messages(alice, bob)
+        alice.observe()
+        for ms in (-1_000, -1, 0, 1):
+            send_either(alice.await_due(lost, since=since, ms=ms), content=content)
+        deliver_and_settle(alice, lost)
 
 
-@live.repair_scenario("R-SEND-01", "R-GLOBAL-10")
-def sends_only_after_t_req(stage: cast.Stage, alice: cast.Actor, bob: cast.ScriptedPeer) -> None:
+@repair_scenario("R-SEND-01", "R-GLOBAL-10")
+def sends_only_after_t_req(script: Script, alice: Part, bob: Peer) -> None:
     """A message is missing, and the participant sends nothing until 2 s after T_req; then it sends a message."""
     for content in (True, False):
         for _ in range(2):
-            (lost,) = live.lose_messages(stage, alice, bob)
-            due, longest = _t_req(alice, lost.message_id), live.t_max(alice)
-            wait = longest + 1_000 if due is None else min(due - stage.now_ms + 2_000, longest)
-            live.send_either(alice.after(max(0, wait)), content=content)
-            cast.deliver_and_settle(alice, lost)
+            since = script.mark()
+            (lost,) = lose_messages(alice, bob)
+            alice.observe()
+            alice.await_due(lost, since=since, ms=2_000, most=T_MAX, otherwise=T_MAX + 1_000)
+            send_either(alice, content=content)
+            deliver_and_settle(alice, lost)
 
 
 @repair_scenario("R-SEND-03", "R-SEND-04", "R-SEND-05", "R-FIELDS-02", "MSG-08")
@@ -167,20 +152,18 @@ def default_t_min_and_t_max(script: Script, alice: Part, bob: Peer) -> None:
         before = seconds
 
 
-@cast.scenario("R-TREQ-01", needs=(pb.CAPABILITY_SDS_R,))
-def t_max_equals_t_min(stage: cast.Stage, bob: cast.ScriptedPeer) -> None:
-    """T_max equals T_min, which may be refused; if it is accepted, missing messages are requested at that time."""
+@scenario("R-TREQ-01")
+def t_max_equals_t_min(script: Script, bob: Peer) -> None:
+    """T_max equals T_min, which may be refused (AMB-08); then the times are the usual ones; messages are missing."""
     asked = pb.Configuration(t_min_ms=60_000, t_max_ms=60_000)
-    try:
-        alice = live.open_with_repairs(stage, "alice", asked, instance="without room")
-    except ScheduleStoppedError:
-        alice = live.open_with_repairs(stage)  # refused: the times must differ (AMB-08)
-    for _ in range(2):
-        (lost,) = live.lose_messages(stage, alice, bob)
-        alice.observe()
-        alice.after(live.t_min(alice)).send()
-        alice.after(max(0, live.t_max(alice) - live.t_min(alice))).send()
-        cast.deliver_and_settle(alice, lost)
+    for configuration, instance in ((asked, "without room"), (None, "")):
+        with optional_participant(script, "alice", configuration, instance) as alice:
+            for _ in range(2):
+                (lost,) = lose_messages(alice, bob)
+                alice.observe()
+                alice.after(T_MIN).send()
+                alice.after(greatest(0, T_MAX - T_MIN)).send()
+                deliver_and_settle(alice, lost)
 
 
 ROUNDS = 54

@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sds_harness.sds.peer import entries_with_senders
-from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Message as WireMessage
 
-from ...view.repair_terms import repair_terms
-from .. import cast
-from ..scripts import Message, Part, Peer, Script, deliver_and_settle, entry, greatest, signed, tick_every
-from . import live
-from .participants import FINE, T_MAX, repair_scenario
+from ..scripts import Message, Part, Peer, Script, deliver_and_settle, entry, greatest, scenario, signed, tick_every
+from .participants import FINE, T_MAX, T_MIN, optional_participant, repair_scenario
 
 LONG_MS = 600_000
 """A T_max against which the period of a sweep is short."""
@@ -186,24 +180,24 @@ def somebody_else_answers_first(script: Script, alice: Part, bob: Peer, carol: P
     observe_responses(alice)
 
 
-@live.repair_scenario("R-STATE-06", "R-RECV-08", asked=pb.Configuration(t_max_ms=LONG_MS))
-def asked_for_again_and_again(stage: cast.Stage, alice: cast.Actor) -> None:
+@repair_scenario("R-STATE-06", "R-RECV-08", asked=pb.Configuration(t_max_ms=LONG_MS))
+def asked_for_again_and_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Messages are asked for once; later others ask for them repeatedly until the participant has responded."""
-    messages = live.deliver_messages(stage, alice, 5)
-    live.request_messages(stage, stage.peer("carol"), alice, *messages)
+    messages = deliver_messages(alice, bob, 5)
+    request_messages(carol, alice, *messages)
     alice.observe()
-    live.tick_often(stage, alice)
-    stage.advance(live.t_min(alice))
-    open_ones = {message.message_id: message for message in messages}
+    tick_often(alice)
+    script.advance(T_MIN)
+    since = script.mark()
+    peers = [script.peer(name) for name in ("dave", "erin", "frank")]
     for number in range(FINE + 4):
-        if open_ones and number % 3 == 0 and number < FINE:
-            peer = stage.peer(("dave", "erin", "frank")[number // 3 % 3])
-            live.request_messages(stage, peer, alice, *open_ones.values())
+        if number % 3 == 0 and number < FINE:
+            peer = peers[number // 3 % 3]
+            requests = [peer.content(script.now, requests=signed(message)) for message in messages]
+            alice.receive_unanswered(since, *requests)
             alice.observe()
-        stage.advance(live.t_max(alice) // FINE)
-        for message_id in live.broadcast_ids([alice.tick()]):
-            open_ones.pop(message_id, None)
-    live.wait_for_responses(stage, alice)
+        alice.after(T_MAX // FINE).tick()
+    wait_for_responses(alice)
 
 
 @repair_scenario("R-SWEEP-04", "R-RECV-10", "R-TRESP-03", asked=pb.Configuration(t_max_ms=LONG_MS))
@@ -227,38 +221,16 @@ def asked_for_what_it_lacks(script: Script, alice: Part, bob: Peer, carol: Peer)
     observe_responses(alice)
 
 
-@live.repair_scenario("R-SWEEP-03", "R-SWEEP-02")
-def sweep_at_t_resp(stage: cast.Stage, alice: cast.Actor) -> None:
+@repair_scenario("R-SWEEP-03", "R-SWEEP-02")
+def sweep_at_t_resp(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Eight messages are asked for; the periodic work runs exactly when some responses are due, and just before."""
-    messages = live.deliver_messages(stage, alice, 8)
-    since = stage.now_ms
-    live.request_messages(stage, stage.peer("carol"), alice, *messages)
-    state = alice.observe()
-    due = _response_times(stage, alice, messages, since, state)
-    for moment in (due[2], due[6], due[7] - 1, due[7]):
-        if moment > stage.now_ms:
-            alice.after(moment - stage.now_ms).tick()
-    live.wait_for_responses(stage, alice)
-
-
-def _response_times(
-    stage: cast.Stage, alice: cast.Actor, messages: list[WireMessage], since: int, state: pb.State | None
-) -> list[int]:
-    """The times at which responses are due, in order: as shown, else by the declared hash."""
-    shown = {e.message_id: e.due_ms for e in state.incoming_repairs.entries} if state is not None else {}
-    terms = repair_terms(stage.trace.declaration, alice.party)
-    due = []
-    for message in messages:
-        offset = terms.t_resp(message.sender_id, message.message_id)
-        if message.message_id in shown:
-            due.append(shown[message.message_id])
-        elif offset is not None and offset.exact:
-            due.append(since + offset.low)
-        else:
-            raise ScheduleStoppedError(
-                "the response times are not known: neither are they shown, nor is the hash declared"
-            )
-    return sorted(due)
+    messages = deliver_messages(alice, bob, 8)
+    since = script.mark()
+    request_messages(carol, alice, *messages)
+    alice.observe()
+    for nth, ms in ((3, 0), (7, 0), (8, -1), (8, 0)):
+        alice.await_due(*messages, since=since, nth=nth, ms=ms).tick()
+    wait_for_responses(alice)
 
 
 @repair_scenario("R-TRESP-02", "R-STATE-08", asked=pb.Configuration(t_max_ms=LONG_MS))
@@ -275,21 +247,17 @@ def authors_are_asked(script: Script, alice: Part, bob: Peer, carol: Peer, dave:
     wait_for_responses(alice)
 
 
-@cast.scenario("R-RECV-08")
-def t_max_is_zero(stage: cast.Stage) -> None:
-    """T_max is 0, which may be refused; requests arrive. Then the same with the usual times."""
-    stage.need(pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
-    for configuration in (pb.Configuration(t_min_ms=0, t_max_ms=0), None):
-        instance = "" if configuration is None else "hasty"
-        try:
-            alice = live.open_with_repairs(stage, configuration=configuration, instance=instance)
-        except ScheduleStoppedError:
-            continue  # refusing it is legal (AMB-09)
-        own, (message, *_) = alice.send(), live.deliver_messages(stage, alice, 1)
-        live.request_messages(stage, stage.peer("carol"), alice, own, message)
-        alice.receive(stage.peer("dave").content(stage.now_ms, "never-sent"))
-        cast.tick_every(alice, 60_000, times=2)
-        live.wait_for_responses(stage, alice)
+@scenario("R-RECV-08")
+def t_max_is_zero(script: Script, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """T_max is 0, which may be refused (AMB-09); requests arrive. Then the same with the usual times."""
+    hasty = pb.Configuration(t_min_ms=0, t_max_ms=0)
+    for configuration, instance in ((hasty, "hasty"), (None, "")):
+        with optional_participant(script, "alice", configuration, instance) as alice:
+            own, (message,) = alice.send(), deliver_messages(alice, bob, 1)
+            request_messages(carol, alice, own, message)
+            alice.receive(dave.content(script.now, "never-sent"))
+            tick_every(alice, 60_000, times=2)
+            wait_for_responses(alice)
 
 
 @repair_scenario("R-RECV-02", "R-STATE-05", "R-RECV-13")

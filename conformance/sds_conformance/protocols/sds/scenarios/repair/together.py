@@ -2,142 +2,120 @@
 
 from __future__ import annotations
 
-from sds_harness.sds.peer import entries_with_senders
+from sds_harness.sds.operations import Tick
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Message
 
-from ..cast import Actor, ScriptedPeer, Stage, scenario
-from ..core.room import Room, lose_everything, requests_only
-from .live import open_with_repairs, t_max, t_min
-from .participants import scattered
+from ..scripts import Message, Part, Peer, Period, Script, scenario, signed
+from .participants import T_MAX, T_MIN, open_with_repairs, scattered
 
 HOLDERS = 24
-REQUESTERS = 24
+REQUESTERS = 12
+DELAY_MS = 100
 SWEEP_MS = 2_000
 PERIOD_MS = 5_000
-"""The period of the sync messages of many requesters."""
+"""The period of the sync messages of requesters, and of sweeps while messages are lost."""
+MOST_ROUNDS = 1_000
 GROUPS = (1, 2, 4, 8)
 
 
-def _holders(stage: Stage, count: int, groups: int = 1) -> list[Actor]:
-    configuration = pb.Configuration(num_response_groups=groups)
-    return [open_with_repairs(stage, scattered("holder", number), configuration) for number in range(1, count + 1)]
+def _holders(script: Script, count: int, groups: int = 1, instance: str = "") -> list[Part]:
+    asked = pb.Configuration(num_response_groups=groups)
+    names = [scattered("holder", number) for number in range(1, count + 1)]
+    return [open_with_repairs(script, name, asked, instance) for name in names]
 
 
-def _until_answered(room: Room, longest_ms: int) -> None:
+def _receive(parts: list[Part], *messages: Message) -> None:
+    for message in messages:
+        for part in parts:
+            part.receive(message)
+
+
+def _sweep(script: Script, period: Period | int) -> None:
+    script.add(Tick())
+    script.advance(period)
+
+
+def _until_answered(script: Script) -> None:
     """Sweep often until a message is broadcast, then rarely until no response can be left."""
-    for _ in range(longest_ms // SWEEP_MS):
-        broadcast = room.sweep()
-        room.wait(SWEEP_MS)
-        if broadcast:
-            break
+    with script.repeat(MOST_ROUNDS, (T_MAX // SWEEP_MS).text, until="round_messages > 0"):
+        _sweep(script, SWEEP_MS)
     for _ in range(9):
-        room.sweep()
-        room.wait(longest_ms // 8)
+        _sweep(script, T_MAX // 8)
 
 
 @scenario("R-TRESP-02", "R-STATE-05", "R-RECV-02")
-def the_sender_is_among_the_holders(stage: Stage) -> None:
+def the_sender_is_among_the_holders(script: Script, bob: Peer, zoe: Peer) -> None:
     """Seven participants have a message, one of them sent it; a peer asks for it, and all hear the response."""
-    holders = _holders(stage, 7)
-    room = Room(stage, holders)
-    sender, others = holders[0], holders[1:]
-    message = sender.send()
-    room.actors = others
-    room.say(message)
-    room.actors = holders
+    holders = _holders(script, 7)
+    message = holders[0].send()
+    _receive(holders[1:], message)
     # After another participant has named it, a copy of it is no resend.
-    room.say(stage.peer("bob").content(stage.now_ms, *entries_with_senders(message)))
-    room.say(stage.peer("zoe").sync(stage.now_ms, requests=entries_with_senders(message)))
-    _until_answered(room, t_max(sender))
+    _receive(holders, bob.content(script.now, *signed(message)))
+    script.connect(DELAY_MS)
+    _receive(holders, zoe.sync(script.now, requests=signed(message)))
+    _until_answered(script)
 
 
 @scenario("R-STATE-05", "R-RECV-02", "R-TRESP-04", long=True)
-def the_sender_is_gone(stage: Stage) -> None:
+def the_sender_is_gone(script: Script, bob: Peer, zoe: Peer) -> None:
     """Twenty-four participants have a message of a peer that left; a peer asks for it, and all hear each response."""
-    holders = _holders(stage, HOLDERS)
-    room = Room(stage, holders)
-    message = stage.peer("bob").content(stage.now_ms)
-    room.say(message)
-    room.say(stage.peer("zoe").sync(stage.now_ms, requests=entries_with_senders(message)))
-    _until_answered(room, t_max(holders[0]))
+    holders = _holders(script, HOLDERS)
+    message = bob.content(script.now)
+    script.connect(DELAY_MS)
+    _receive(holders, message, zoe.sync(script.now, requests=signed(message)))
+    _until_answered(script)
 
 
 @scenario("R-RECV-07", "R-TREQ-02", long=True)
-def many_miss_the_same(stage: Stage, bob: ScriptedPeer) -> None:
-    """Twenty-four participants miss the same message, send sync messages every 5 s, and hear each other's requests."""
-    room = Room(stage, [open_with_repairs(stage, scattered("asker", number)) for number in range(1, REQUESTERS + 1)])
-    lost = bob.content(stage.now_ms)
-    room.say(bob.content(stage.now_ms + 1, *entries_with_senders(lost)))
-    first = room.actors[0]
-    room.wait(t_min(first))
-    room.hears = requests_only
-    after = 0
-    for _ in range((t_max(first) - t_min(first)) // PERIOD_MS + 1):
-        for actor in room.actors:
-            room.sync(actor)
-        room.wait(PERIOD_MS)
-        after += _is_asked_for(stage, lost)
-        if after > 3:
-            return
+def many_miss_the_same(script: Script, bob: Peer) -> None:
+    """Twelve participants miss the same message and send sync messages; from the first request on they hear others."""
+    askers = [open_with_repairs(script, scattered("asker", number)) for number in range(1, REQUESTERS + 1)]
+    lost = bob.content(script.now)
+    _receive(askers, bob.content(script.now + 1, *signed(lost)))
+    script.advance(T_MIN)
+    with script.repeat(MOST_ROUNDS, ((T_MAX - T_MIN) // PERIOD_MS).text, until="round_requests > 0"):
+        _sync(script, askers)
+    script.connect(DELAY_MS)
+    for _ in range(4):
+        _sync(script, askers)
 
 
-def _is_asked_for(stage: Stage, message: Message) -> bool:
-    return any(
-        entry.message_id == message.message_id
-        for step in stage.trace.steps
-        for sent in step.messages
-        for entry in sent.repair_request
-    )
+def _sync(script: Script, parts: list[Part]) -> None:
+    for part in parts:
+        part.send_sync(optional=True)
+    script.advance(PERIOD_MS)
 
 
 @scenario("R-GROUP-01", "R-GLOBAL-05", long=True)
-def holders_in_groups(stage: Stage, bob: ScriptedPeer) -> None:
+def holders_in_groups(script: Script, bob: Peer, zoe: Peer) -> None:
     """Sixteen participants in 1, 2, 4 and 8 response groups are asked for five messages of a peer that left."""
+    # All responses are lost, so that every participant that may respond does.
     for groups in GROUPS:
-        holders = [
-            open_with_repairs(
-                stage, scattered("holder", number), pb.Configuration(num_response_groups=groups), f"of {groups}"
-            )
-            for number in range(1, 17)
-        ]
-        room = Room(stage, holders)
-        messages = [bob.content(stage.now_ms + number) for number in range(5)]
-        for message in messages:
-            room.say(message)
-        room.say(stage.peer("zoe").sync(stage.now_ms + 10, requests=entries_with_senders(*messages)))
-        # All responses are lost, so that every participant that may respond does.
-        room.hears = lose_everything
+        holders = _holders(script, 16, groups, f"of {groups}")
+        messages = [bob.content(script.now + number) for number in range(5)]
+        _receive(holders, *messages, zoe.sync(script.now + 10, requests=signed(*messages)))
         for _ in range(8):
-            room.wait(t_max(holders[0]) // 7)
-            room.sweep()
+            script.advance(T_MAX // 7)
+            for holder in holders:
+                holder.tick()
 
 
 @scenario("R-SWEEP-02", "R-RECV-08")
-def the_request_and_the_response_are_lost(stage: Stage, bob: ScriptedPeer) -> None:
+def the_request_and_the_response_are_lost(script: Script, bob: Peer) -> None:
     """A participant misses a message that two others have; the first request and the first response are lost."""
-    asker, *holders = [open_with_repairs(stage, name) for name in ("asker", "holder-1", "holder-2")]
-    room = Room(stage, holders)
-    lost = bob.content(stage.now_ms)
-    later = bob.content(stage.now_ms + 1, *entries_with_senders(lost))
-    room.say(lost)
-    room.actors = [asker, *holders]
-    room.say(later)
-    losses = {"request": 1, "response": 1}
-
-    def unreliable(listener: Actor, message: Message) -> bool:
-        kind = "request" if message.repair_request else "response" if message.message_id == lost.message_id else ""
-        if losses.get(kind, 0) and (listener is asker) == (kind == "response"):
-            # The message is lost for all of its listeners.
-            losses[kind] -= listener is room.actors[-1] or listener is asker
-            return False
-        return True
-
-    room.hears = unreliable
-    for round_ in range(3 * t_max(asker) // 10_000):
-        room.sync(asker)
-        room.wait(5_000)
-        room.sweep()
-        room.wait(5_000)
-        if round_ % 6 == 5:  # Bob sends more, and names it again
-            room.say(bob.content(stage.now_ms, *entries_with_senders(lost, later)))
+    asker, *holders = (open_with_repairs(script, name) for name in ("asker", "holder-1", "holder-2"))
+    lost = bob.content(script.now)
+    later = bob.content(script.now + 1, *signed(lost))
+    _receive(holders, lost)
+    _receive([asker, *holders], later)
+    # The sync message of the round is no response.
+    for deaf, until in ((holders, "round_requests > 0"), ([asker], "round_messages > 1"), ([], "")):
+        script.connect(DELAY_MS)
+        if deaf:
+            script.cut([asker, *holders], deaf)
+        for _ in range(2):  # Bob sends more, and names it again
+            with script.repeat(6, until=until):
+                asker.send_sync(optional=True)
+                script.advance(PERIOD_MS)
+                _sweep(script, PERIOD_MS)
+            _receive([asker, *holders], bob.content(script.now, *signed(lost, later)))

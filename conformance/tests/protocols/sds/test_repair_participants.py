@@ -1,26 +1,20 @@
-"""Participants under test with SDS-R, and a room in which they hear each other: late, in order, and not everything."""
+"""Participants under test with SDS-R: what they are asked for, and when a schedule ends instead."""
 
 from __future__ import annotations
 
 import pytest
 
 from run_helpers import altered, reference, stage
-from sds_conformance.protocols.sds.scenarios.repair.live import open_with_repairs, t_max, t_min
+from sds_conformance.protocols.sds.dimensions.repairs import open_with_repairs
 from sds_conformance.protocols.sds.scenarios.repair.participants import LONGEST_MS, T_MAX_MS, T_MIN_MS
 from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-# ---- Participants with SDS-R -----------------------------------------------------------------------------------------
 
-
-def test_times_are_those_in_force_and_those_asked_for_only_where_nothing_tells() -> None:
-    def knows_better(request: pb.Request, reply: pb.Reply) -> None:
-        if reply.HasField("opened"):
-            reply.opened.configuration.ClearField("t_min_ms")
-            reply.opened.configuration.t_max_ms = LONGEST_MS
-
-    alice = open_with_repairs(stage(altered(knows_better)))
-    assert (t_min(alice), t_max(alice)) == (T_MIN_MS, LONGEST_MS)
+def test_a_participant_is_asked_for_with_times_and_a_group_that_tell_something() -> None:
+    alice = open_with_repairs(stage(), configuration=pb.Configuration(num_response_groups=3))
+    asked = alice.party.asked
+    assert (asked.sds_r, asked.t_min_ms, asked.t_max_ms, asked.num_response_groups) == (True, T_MIN_MS, T_MAX_MS, 3)
 
 
 @pytest.mark.parametrize(
