@@ -49,9 +49,8 @@ def _page(protocol: Protocol, scenario: Scenario) -> Iterator[tuple[str, str]]:
     lines += ["## Play it", "", f"It is played in these environments: {', '.join(code(name) for name in played)}.", ""]
     lines += code_block(f"sds-conformance run{which} --scenario {scenario.name} -- ./my-adapter", "sh")
     schedule = scenario.schedule
-    if schedule is None:
-        lines += ["It is a function in Python, because its course depends on the replies.", ""]
-    elif (count := len(schedule.operations)) > _MOST_OPERATIONS:
+    assert schedule is not None, "every scenario of the suite is a schedule"
+    if (count := len(schedule.operations)) > _MOST_OPERATIONS:
         lines += [f"It has {count} operations. `sds-conformance scenarios show {scenario.name}` prints them.", ""]
     else:
         written = as_scenario_file(scenario, schedule, revision)

@@ -515,7 +515,7 @@ def test_replay_checks_the_expectations_of_a_counterexample(tmp_path: Path) -> N
 def test_scenarios_are_listed_shown_and_drawn(tmp_path: Path) -> None:
     rows = json.loads(typed("scenarios", "list", "tie*", "--json").stdout)
     assert "ties" in [row["name"] for row in rows]
-    assert all({"name", "summary", "requirements", "data"} == {*row} for row in rows)
+    assert all({"name", "summary", "requirements"} == {*row} for row in rows)
     assert "Did you mean ties?" in typed("scenarios", "list", "tiess").output
     assert "Did you mean ties?" in typed("scenarios", "show", "tiess").output
     file, picture = written(tmp_path, WAITS), tmp_path / "p.svg"

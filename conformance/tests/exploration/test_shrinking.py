@@ -73,9 +73,9 @@ OPERATIONS: tuple[Operation, ...] = (
     ops.Send("bob", "m3", content="the same"),
     ops.Calm(rounds=12, store=True),
     ops.Repeat(2, 3, until="missing == 0"),
-    ops.Await("carol", ("m1", "m2"), "t1", nth=2, ms=-1, most="t_max_ms"),
+    ops.Await("carol", ("m1", "m2"), nth=2, ms=-1, most="t_max_ms"),
     ops.BuildFilter(("a", "b"), ("c",), strangers=5),
-    ops.RepairTimes("alice", "bob", "m", groups=3),
+    ops.RepairTimes("alice", "bob", "m", num_response_groups=3),
 )
 RICH = Schedule(MEMBERS, OPERATIONS, ("Grüße", "GRÜSSE"), CONFIGURATION, 77, "rich")
 
@@ -151,7 +151,7 @@ def test_one_operation_of_each_kind_is_left_as_simple_as_can_be(kind: type[Opera
         "garble": ops.Garble("alice"),
         "calm": ops.Calm(rounds=1),
         "repeat": ops.Repeat(2, 3),
-        "await": ops.Await("alice", ("m1",), "m2", ms=-1),
+        "await": ops.Await("alice", ("m1",), ms=-1),
         "build_filter": ops.BuildFilter(),
         "repair_times": ops.RepairTimes("alice", "bob", "m"),
     }

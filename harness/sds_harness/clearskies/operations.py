@@ -13,7 +13,6 @@ from ..schedules.operations import EVERYBODY as EVERYBODY
 from ..schedules.operations import Calm as Calm
 from ..schedules.operations import Look as Look
 from ..schedules.operations import Operation as Operation
-from ..schedules.operations import Repeat as Repeat
 from ..schedules.operations import Require as Require
 from ..schedules.operations import Schedule as Schedule
 from ..schedules.operations import StepClock as StepClock
@@ -317,7 +316,7 @@ OPERATIONS: dict[str, type[Operation]] = {
     kind.op: kind
     for kind in (
         *(Put, Rename, Delete, Link, Unlink, Hold, Release, Close, Reopen, Read, Say, Again, Ask, Garble, Leave),
-        *(Write, Connect, Send, Tick, Wait, Settle, Look, CompareClocks, StepClock, Require, Calm, Repeat),
+        *(Write, Connect, Send, Tick, Wait, Settle, Look, CompareClocks, StepClock, Require, Calm),
     )
 }
 """The operations by their names in a schedule file."""

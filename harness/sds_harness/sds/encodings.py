@@ -25,5 +25,6 @@ ENCODINGS: dict[str, Callable[[bytes], bytes]] = {
     "unknown-8": lambda wire: wire + join([WireField(98, FIXED64, 7)]),
     "twice": lambda wire: join([WireField(2, LEN, b"overwritten")]) + wire,
     "overlong": _overlong,
+    "overlong-last": lambda wire: _overlong(join(sorted(split(wire), key=lambda field: field.wire_type == VARINT))),
 }
 """The encodings by name. All keep the order of repeated fields."""

@@ -90,6 +90,8 @@ class Send(Operation, op="send", command="send"):
     may_be_refused: bool = False
     """Whether the implementation may refuse to send it, and the schedule goes on."""
     route: Route = STRAIGHT
+    raw_hint: str = ""
+    """With ``hint``: hexadecimal digits of the hint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +177,8 @@ class Write(Operation, op="write"):
     """The participant that it names as its sender."""
     encoding: str = "usual"
     """Its encoding: ``usual``, ``reversed`` fields, with ``unknown`` fields, or unknown fields of four or eight bytes
-    (``unknown-4``, ``unknown-8``), with two IDs of which the last counts (``twice``), or with ``overlong`` varints."""
+    (``unknown-4``, ``unknown-8``), with two IDs of which the last counts (``twice``), or with ``overlong`` varints, in
+    their places or at the end (``overlong-last``)."""
     channel: int = 0
     number: int = 0
     """The message has the ID and the content of the n-th message of the peer, in place of those made from the label."""
@@ -193,6 +196,8 @@ class Write(Operation, op="write"):
     """With ``id_of``: the ID differs from that of the message, but resembles it. One of ``TWINS``."""
     length: int = 0
     """Number of bytes of its content, which are all zero, in place of ``content``."""
+    layout: str = ""
+    """The revision in whose wire format it is written; by default that of the schedule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,19 +256,20 @@ class Garble(Operation, op="garble"):
     """A label: a part of the message with this label, in place of ``wire``."""
     end: int = 0
     """The byte of that message after the last one that arrives; a negative number counts from its end."""
+    percent: int = 100
+    """The part of its bytes that arrives, in place of ``end``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Await(Operation, op="await"):
     """Let time pass until a participant is due to ask for some messages, or to respond with them. The times are those
-    that it has shown last. If it shows none, they follow from the declared hash. Without either, no time passes."""
+    that it has shown last. If it shows none, they follow from the declared hash and the time when the last message
+    arrived at it. Without either, no time passes."""
 
-    labels: ClassVar[tuple[str, ...]] = ("messages", "since")
+    labels: ClassVar[tuple[str, ...]] = ("messages",)
     who: str
     messages: tuple[str, ...]
     """Labels."""
-    since: str
-    """The label of a mark: when the messages were found to be missing, or were asked for."""
     nth: int = 1
     """Which of these times, in order."""
     ms: int = 0
@@ -316,8 +322,7 @@ class RepairTimes(Operation, op="repair_times", command="repair_times"):
     participant_id: str
     sender_id: str
     message_id: str
-    groups: int = 1
-    """The number of response groups."""
+    num_response_groups: int = 1
     t_min_ms: int = 30_000
     t_max_ms: int = 120_000
 

@@ -53,15 +53,14 @@ class ScriptedPeer:
         *depends_on: Dependency,
         message_id: str | None = None,
         bloom_filter: bytes | None = None,
-        empty_content: bool = False,
         requests: Sequence[Dependency] = (),
     ) -> Message:
-        """A sync message; ``empty_content`` sets the content field to zero bytes instead of leaving it out."""
+        """A sync message."""
         message = self.content(
             lamport, *depends_on, message_id=message_id, bloom_filter=bloom_filter, requests=requests
         )
         prefix = "sync-" if message_id is None else ""
-        return replace(message, message_id=prefix + message.message_id, content=b"" if empty_content else None)
+        return replace(message, message_id=prefix + message.message_id, content=None)
 
     def ephemeral(self, content: bytes, message_id: str | None = None) -> Message:
         """An ephemeral message."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
+from typing import Any
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import (
     HASH_PROFILES,
     PROFILES,
+    REVISIONS,
     SDS_2026_01,
     UNNAMED_CHANNEL,
     HistoryEntry,
@@ -253,7 +255,8 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
     def _send_one(self, op: Send, who: str, label: str) -> None:
         actor, channel = self._actors[who], self._channel(who, op.channel)
         hinted = op.hint and actor.stage.trace.declaration.can(pb.CAPABILITY_RETRIEVAL_HINTS)
-        hint = (b"" if "hint" in op.empty else hint_of(label)) if hinted else None
+        given = bytes.fromhex(op.raw_hint) or hint_of(label)
+        hint = (b"" if "hint" in op.empty else given) if hinted else None
         can = actor.stage.trace.declaration.can
         chooses_id = can(pb.CAPABILITY_MESSAGE_ID_ACCEPTED) or can(pb.CAPABILITY_MESSAGE_ID_REQUIRED)
         message_id = (op.message_id if chooses_id else "") or None
@@ -323,7 +326,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
 
     def _written_by(self, op: Write) -> Packet:
         """Write the message of a scripted peer."""
-        return self._packet(op.peer, self._encode_message(self._message_of(op), op.encoding), 0, op.label)
+        return self._packet(op.peer, self._encode_message(self._message_of(op), op.encoding, op.layout), 0, op.label)
 
     def _receive_all(self, op: Receive) -> None:
         requested_ids = self._asked_by(op.who) if op.asked else None
@@ -386,7 +389,8 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             whole, dialect = self.performance.labels.get(op.label), self._distinct[0].dialect
             if whole is None:
                 return
-            raw = (dialect.to_private(whole.wire.text) if dialect is not None else whole.wire.text)[: op.end or None]
+            raw = dialect.to_private(whole.wire.text) if dialect is not None else whole.wire.text
+            raw = raw[: op.end or len(raw) * op.percent // 100]
         if op.to in self._actors:
             self._receive(op.to, self._packet("noise", Wire(raw, dialect, self._revision.wire), 0, ""))
 
@@ -394,7 +398,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
 
     def _await(self, op: Await) -> None:
         for who in self._open_participants(op.who):
-            due = [self._due_ms(who, label, op.since) for label in op.messages]
+            due = [self._due_ms(who, label) for label in op.messages]
             known = sorted(time for time in due if time is not None)
             if len(known) == len(due):
                 period = known[op.nth - 1] + op.ms - self._now_ms
@@ -406,12 +410,12 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             if period > 0:
                 self._advance(period)
 
-    def _due_ms(self, who: str, label: str, since: str) -> int | None:
+    def _due_ms(self, who: str, label: str) -> int | None:
         """When a participant is due to ask for a message or to respond with it; None if that is unknown."""
         actor, message_id = self._actors[who], self._id(label)
         trace, party = actor.stage.trace, actor.party
-        states = (step.state for step in reversed(trace.steps) if step.participant == actor.name)
-        state = next((state for state in states if state is not None), None)
+        own = [step for step in trace.steps if step.participant == actor.name]
+        state = next((step.state for step in reversed(own) if step.state is not None), None)
         for shown in (*state.outgoing_repairs.entries, *state.incoming_repairs.entries) if state is not None else ():
             if shown.message_id == message_id:
                 return int(shown.due_ms)
@@ -421,10 +425,10 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         in_force = party.in_force
         if profile is None or message is None or not in_force.HasField("t_max_ms"):
             return None
-        begin, owner = self._marks.get(since, self._now_ms), party.participant_id
+        begin = max(step.now_ms for step in own if step.command == "receive")
         if (message.channel_id, message_id) not in self._has[who]:
-            return begin + t_req_offset(profile, owner, message_id, in_force.t_min_ms, in_force.t_max_ms)
-        return begin + t_resp_offset(profile, owner, message.sender_id, message_id, in_force.t_max_ms)
+            return begin + t_req_offset(profile, party.participant_id, message_id, in_force.t_min_ms, in_force.t_max_ms)
+        return begin + t_resp_offset(profile, party.participant_id, message.sender_id, message_id, in_force.t_max_ms)
 
     # ---- codec -----------------------------------------------------------------------------------------------------
 
@@ -448,16 +452,8 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             stage.step("", pb.Request(query_filter=query))
 
     def _ask_repair_times(self, op: RepairTimes) -> None:
-        times = pb.RepairTimes(
-            now_ms=self._now_ms,
-            participant_id=op.participant_id,
-            sender_id=op.sender_id,
-            message_id=op.message_id,
-            t_min_ms=op.t_min_ms,
-            t_max_ms=op.t_max_ms,
-            num_response_groups=op.groups,
-        )
-        self._distinct[0].step("", pb.Request(repair_times=times))
+        asked: dict[str, Any] = {field.name: getattr(op, field.name) for field in fields(op) if field.name != "when"}
+        self._distinct[0].step("", pb.Request(repair_times=pb.RepairTimes(now_ms=self._now_ms, **asked)))
 
     # ---- calm ------------------------------------------------------------------------------------------------------
 
@@ -570,10 +566,10 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             return epoch + self._elapsed
         return self._counts.get(channel_id, 0) + 1
 
-    def _encode_message(self, message: Message, encoding: str = "usual") -> Wire:
-        """A message in the layout of the specification."""
+    def _encode_message(self, message: Message, encoding: str = "usual", revision: str = "") -> Wire:
+        """A message in the layout of the specification, or of another revision."""
         layout, stage = self._revision.wire, self._distinct[0]
-        raw = ENCODINGS[encoding](layout.encode(message))
+        raw = ENCODINGS[encoding]((REVISIONS[revision].wire if revision else layout).encode(message))
         known: dict[bytes, Wire] = stage.wires if stage.dialect is None else {}
         if raw not in known:
             known[raw] = Wire(raw, None, layout)

@@ -6,7 +6,8 @@ knows are represented by objects: a message, a moment, a period in force.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,7 +32,9 @@ from .operations import (
     Lookup,
     Mark,
     Member,
+    Operation,
     Receive,
+    Repeat,
     Require,
     Schedule,
     Send,
@@ -87,6 +90,9 @@ class Period:
 
     def _combine(self, sign: str, other: Period | int) -> Period:
         return Period(f"{self._operand} {sign} {other._operand if isinstance(other, Period) else other}", simple=False)
+
+    def __str__(self) -> str:
+        return self.text
 
     @property
     def _operand(self) -> str:
@@ -232,26 +238,32 @@ class Script(script.Script[Member]):
         deaf = tuple(part.name for part in listeners)
         self.add(Cut(tuple(part.name for part in senders), deaf, both=False))
 
-    def settle(self, who: str, undelivered: str) -> None:
-        """Let an unknown time pass, see ``Settle``."""
-        self.add(Settle(who, undelivered))
-        self._forget_time()
+    def add(self, *operations: Operation) -> None:
+        super().add(*operations)
+        if any(isinstance(operation, Settle | Await) for operation in operations):
+            self._mark = None  # an unknown time passes
 
-    def wait_until_due(self, operation: Await) -> None:
-        """Let an unknown time pass, see ``Await``."""
-        self.add(operation)
-        self._forget_time()
+    @contextmanager
+    def when(self, condition: str) -> Iterator[None]:
+        before = self._mark
+        with super().when(condition):
+            yield
+        if self._mark is not before:
+            self._mark = None
 
-    def _time(self) -> object:
-        return self._mark
-
-    def _forget_time(self) -> None:
+    @contextmanager
+    def repeat(self, rounds: Period | int, most: int = 0, until: str = "") -> Iterator[None]:
+        """Repeat the operations that are added here, see ``Repeat``. If the number of ``rounds`` is not known when the
+        script is written, ``most`` is the greatest."""
+        begin, most = len(self.operations), rounds if isinstance(rounds, int) else most
         self._mark = None
-
-    def _skip_numbers(self, peer: str, count: int) -> None:
-        for one in self._peers:
-            if one.name == peer:
-                one.skip(count)
+        yield
+        self._mark = None
+        body = self.operations[begin:]
+        number = rounds.text if isinstance(rounds, Period) else ""
+        self.operations.insert(begin, Repeat(len(body), most, number, until, when=self._condition))
+        for peer in self._peers:
+            peer.skip((most - 1) * sum(getattr(operation, "peer", "") == peer.name for operation in body))
 
     # ---- participants ------------------------------------------------------------------------------------------------
 
@@ -324,10 +336,10 @@ class Part:
         self.receive(*messages, hint=hint)
         return self
 
-    def receive(self, *messages: Message, hint: bytes | None = b"") -> None:
-        """Let messages arrive, in order; ``hint`` is the retrieval hint that the transport has. None is a hint of no
-        length, if the transport can have hints."""
-        if hint:
+    def receive(self, *messages: Message, hint: bytes | None = b"", optional: bool = False) -> None:
+        """Let messages arrive, in order; ``hint`` is the retrieval hint that the transport has. The schedule ends where
+        there can be none, unless the hint is ``optional``, or None, which is a hint of no length."""
+        if hint and not optional:
             self.script.need(pb.CAPABILITY_RETRIEVAL_HINTS)
         empty = ("hint",) if hint is None else ()
         self.script.add(Receive(self.name, _labels(messages), (hint or b"").hex(), empty=empty))
@@ -344,9 +356,9 @@ class Part:
         """Let bytes arrive."""
         self.script.add(Garble(self.name, wire.hex()))
 
-    def receive_part(self, message: Message, end: int) -> None:
-        """Let a message arrive up to a byte; a negative number counts from its end."""
-        self.script.add(Garble(self.name, label=message.label, end=end))
+    def receive_part(self, message: Message, end: int = 0, percent: int = 100) -> None:
+        """Let a message arrive up to a byte, where a negative number counts from its end, or some percent of it."""
+        self.script.add(Garble(self.name, label=message.label, end=end, percent=percent))
 
     def receive_copy(self, message: Message, *requests: Message) -> None:
         """Let a copy of a message arrive; ``requests`` is its repair request, in place of that of the message."""
@@ -363,19 +375,21 @@ class Part:
         message_id: str = "",
         *,
         may_be_refused: bool = False,
-        hint: bool | None = False,
+        hint: bytes | None = b"",
     ) -> Message:
         """Send content, by default that of the n-th message. The schedule goes on if the implementation refuses and the
-        message ``may_be_refused``. Where the implementation can have one, ``hint`` adds a retrieval hint; None adds one
-        of no length."""
+        message ``may_be_refused``. ``hint`` is its retrieval hint, if the implementation can have one; None is one of
+        no length."""
         if message_id:
             self.script.need(pb.CAPABILITY_MESSAGE_ID_ACCEPTED)
         label = self._label()
         given: Mapping[str, Any] = {"numbered": True}
         if content is not None:
             given = _content(content) if content else {"empty": ("content",)}
-        if hint is not False:
-            given = {**given, "hint": True, "empty": (*given.get("empty", ()), *(("hint",) if hint is None else ()))}
+        if hint is None:
+            given = {**given, "hint": True, "empty": (*given.get("empty", ()), "hint")}
+        elif hint:
+            given = {**given, "hint": True, "raw_hint": hint.hex()}
         self.script.add(
             Send(
                 self.name,
@@ -417,24 +431,17 @@ class Part:
         self.script.add(Crash(self.name))
 
     def await_due(
-        self,
-        *messages: Message,
-        since: Moment,
-        ms: int = 0,
-        nth: int = 1,
-        most: Period | None = None,
-        otherwise: Period | None = None,
+        self, *messages: Message, ms: int = 0, nth: int = 1, most: Period | str = "", otherwise: Period | str = ""
     ) -> Part:
         """Let time pass until the participant is due to ask for messages, or to respond with them, see ``Await``.
         Returns the participant."""
-        limit, usual = (period.text if period is not None else "" for period in (most, otherwise))
-        self.script.wait_until_due(Await(self.name, _labels(messages), since.since, nth, ms, limit, usual))
+        self.script.add(Await(self.name, _labels(messages), nth, ms, str(most), str(otherwise)))
         return self
 
     def settle(self, undelivered: Message | None = None) -> Part:
         """Let time pass until nothing more is delivered; only if a message is ``undelivered``, if that is given.
         Returns the participant."""
-        self.script.settle(self.name, undelivered.label if undelivered is not None else "")
+        self.script.add(Settle(self.name, undelivered.label if undelivered is not None else ""))
         return self
 
     def step_clock(self, ms: int) -> Part:

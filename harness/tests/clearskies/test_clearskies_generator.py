@@ -43,7 +43,7 @@ def test_each_passage_alone_makes_valid_schedules(name: str) -> None:
 
 def test_every_passage_and_every_operation_is_drawn() -> None:
     kinds = Counter(op.op for schedule in drawn(300) for op in schedule.operations)
-    by_hand = {"write", "connect", "send", "settle", "compare_clocks", "require", "repeat"}
+    by_hand = {"write", "connect", "send", "settle", "compare_clocks", "require"}
     assert set(kinds) == set(ops.OPERATIONS) - by_hand
     assert min(kinds.values()) >= 3
     oddities = {op.odd for s in drawn(900) for op in s.operations if isinstance(op, ops.Say)}

@@ -71,7 +71,6 @@ FULL: dict[str, Operation] = {
         ops.StepClock("bob", -5),
         ops.Require(("observe",), "now_ms > 0", "it is early"),
         ops.Calm(rounds=3, period_ms=500),
-        ops.Repeat(2, 7, "now_ms // 2", "now_ms > 5"),
     )
 }
 """Every operation, with no field at its default."""

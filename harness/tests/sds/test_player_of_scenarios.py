@@ -101,11 +101,9 @@ def test_the_operations_of_a_refused_participant_are_left_out(*, late: bool) -> 
 
 # ---- Times of repairs ------------------------------------------------------------------------------------------------
 
-MISSING = (
-    *(ops.Mark("since"), ops.Write("zoe", "lost"), ops.Say("zoe", "naming", after=("lost",), senders_named=True)),
-)
+MISSING = (*(ops.Write("zoe", "lost"), ops.Say("zoe", "naming", after=("lost",), senders_named=True)),)
 ASKED = (
-    *(ops.Write("zoe", "held"), ops.Receive("alice", ("held",)), ops.Wait(5), ops.Mark("since")),
+    *(ops.Write("zoe", "held"), ops.Receive("alice", ("held",)), ops.Wait(5)),
     ops.Say("bob", "asking", asks=("held",)),
 )
 
@@ -114,7 +112,7 @@ ASKED = (
 def test_time_passes_until_a_repair_is_due_by_what_is_shown_or_by_the_hash(
     before: tuple[ops.Operation, ...], label: str, buffer: int
 ) -> None:
-    await_ = ops.Await("alice", (label,), "since", ms=-7)
+    await_ = ops.Await("alice", (label,), ms=-7)
     shows = shown(*before, ops.Look("alice"), await_, ops.Tick("alice"), members=REPAIRING)
     state = next(act.step.state for act in shows.acts if act.step.command == "observe")
     assert state is not None
@@ -127,13 +125,13 @@ def test_time_passes_until_a_repair_is_due_by_what_is_shown_or_by_the_hash(
 def test_the_nth_repair_is_awaited_and_no_longer_than_a_period() -> None:
     names = ("x1", "x2", "x3")
     before = (
-        *(ops.Mark("t"), *(ops.Write("zoe", name) for name in names)),
+        *(ops.Write("zoe", name) for name in names),
         ops.Say("zoe", "naming", after=names, senders_named=True),
         ops.Look("alice"),
     )
 
     def waited(**fields: object) -> int:
-        await_ = ops.Await("alice", names, "t").with_values(**fields)
+        await_ = ops.Await("alice", names).with_values(**fields)
         return shown(*before, await_, ops.Tick("alice"), members=REPAIRING).acts[-1].at_ms
 
     first, second, third = (waited(nth=number) for number in (1, 2, 3))
@@ -148,10 +146,10 @@ def test_where_times_are_unknown_another_period_passes_or_none() -> None:
             reply.hello.profiles.hash = ""
 
     tick = ops.Tick("alice")
-    await_ = ops.Await("alice", ("lost",), "since", otherwise="t_max_ms + 1")
+    await_ = ops.Await("alice", ("lost",), otherwise="t_max_ms + 1")
     show = shown(*MISSING, await_, tick, members=REPAIRING, handle=reference(hidden))
     assert show.acts[-1].at_ms == 120_001
-    none = shown(*MISSING, ops.Await("alice", ("lost",), "since"), tick, members=REPAIRING, handle=reference(hidden))
+    none = shown(*MISSING, ops.Await("alice", ("lost",)), tick, members=REPAIRING, handle=reference(hidden))
     assert (commands(none)[-1], none.acts[-1].at_ms) == ("alice tick", 0)
     raise_if_stopped(none)
 
@@ -174,9 +172,9 @@ def test_only_unanswered_requests_arrive() -> None:
 
 def test_a_part_of_a_message_arrives() -> None:
     whole = (ops.Write("zoe", "x"), ops.Receive("alice", ("x",)))
-    show = shown(*whole, *(ops.Garble("alice", label="x", end=end) for end in (-3, 5)), members=ALICE)
-    full, without_end, beginning = wires(show)
-    assert (without_end, beginning) == (full[:-3], full[:5])
+    parts = (ops.Garble("alice", label="x", end=-3), ops.Garble("alice", label="x", percent=50))
+    full, without_end, half = wires(shown(*whole, *parts, members=ALICE))
+    assert (without_end, half) == (full[:-3], full[: len(full) // 2])
     assert wires(shown(ops.Garble("alice", label="never"), members=ALICE)) == []
 
 
@@ -266,7 +264,8 @@ def test_the_codec_fills_a_filter_of_the_size_of_a_participant() -> None:
 
 
 def test_the_codec_is_asked_for_the_times_of_a_repair() -> None:
-    (asked,) = codec_steps(shown(ops.RepairTimes("ann", "ben", "m", groups=3), members=ALICE), "repair_times")
+    question = ops.RepairTimes("ann", "ben", "m", num_response_groups=3)
+    (asked,) = codec_steps(shown(question, members=ALICE), "repair_times")
     times = asked.repair_times
     assert (times.participant_id, times.sender_id, times.message_id) == ("ann", "ben", "m")
     assert (times.num_response_groups, times.t_min_ms, times.t_max_ms) == (3, 30_000, 120_000)

@@ -36,8 +36,7 @@ Examples:
 def list_command(globs: tuple[str, ...], revision: str, as_json: bool) -> None:
     """List the scenarios of the suite.
 
-    Those that are data can be copied and changed: `sds-conformance scenarios show NAME` prints a scenario file. The
-    others are functions in Python.
+    They can be copied and changed: `sds-conformance scenarios show NAME` prints a scenario file.
     """
     there = plan(rules_of(revision), revision=revision).scenarios
     for glob in globs:
@@ -51,15 +50,13 @@ def list_command(globs: tuple[str, ...], revision: str, as_json: bool) -> None:
                     "name": scenario.name,
                     "summary": scenario.summary,
                     "requirements": list(scenario.exercises),
-                    "data": scenario.write is not None,
                 }
                 for scenario in chosen
             ]
         )
         return
     out = console()
-    table = plain_table(unwrapped_column("Scenario"), unwrapped_column("Is"), "Summary")
+    table = plain_table(unwrapped_column("Scenario"), "Summary")
     for scenario in chosen:
-        kind = Text("data") if scenario.write is not None else Text("Python", "dim")
-        table.add_row(Text(scenario.name), kind, scenario.summary)
+        table.add_row(Text(scenario.name), scenario.summary)
     out.print(table)

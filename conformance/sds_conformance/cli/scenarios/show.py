@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
-from rich.text import Text
 
 from sds_harness.link import Limits
 from sds_harness.schedules import Schedule
@@ -15,13 +14,12 @@ from sds_harness.schedules.files import to_json, to_yaml
 from ...drawing.spacetime import spacetime_svg
 from ...exploration.company import Company
 from ...judging.registry import Scenario
-from ...presentation.story import print_labelled
 from ...protocols import protocol_of, protocols, repertoire_of, rules_of
 from ...scenario_files.reader import SUFFIXES, ScenarioFileError, load_one
 from ..campaign_output import print_json
 from ..files import write_file
 from ..name_types import names_of, unknown_name_message
-from ..options import CURRENT, console, program
+from ..options import CURRENT
 from ..paths import OUTPUT_FILE
 
 _EPILOG = """
@@ -56,8 +54,7 @@ def show_command(what: str, as_json: bool, picture: Path | None) -> None:
     else:
         revision, scenario = built_in_scenario(what)
         if scenario.schedule is None:
-            _show_function(revision, scenario, as_json=as_json, drawn=picture is not None)
-            return
+            raise click.UsageError(f"{what} is a function in Python and not a schedule, so it cannot be shown")
         schedule = as_scenario_file(scenario, scenario.schedule, revision)
     if as_json:
         print_json(to_json(schedule))
@@ -84,23 +81,6 @@ def as_scenario_file(scenario: Scenario, schedule: Schedule, revision: str) -> S
     met = [one for one in scenario.exercises if one not in scenario.violated and stated[one].is_stated_in(revision)]
     notes = (("revision", revision),) if revision != CURRENT else ()
     return replace(schedule, name="", description=scenario.summary, requirements=tuple(met), notes=notes)
-
-
-def _show_function(revision: str, scenario: Scenario, *, as_json: bool, drawn: bool) -> None:
-    about = {"name": scenario.name, "summary": scenario.summary, "requirements": list(scenario.exercises)}
-    message = f"{scenario.name} is a function in Python and not data"
-    if drawn:
-        raise click.UsageError(f"{message}, so there is nothing to draw: `run --report DIR --html FILE` draws findings")
-    if as_json:
-        print_json({**about, "data": None})
-        return
-    out = console()
-    print_labelled(out, "Scenario", Text(scenario.name, "bold"))
-    print_labelled(out, "Plot", Text(scenario.summary))
-    print_labelled(out, "For", Text(", ".join(scenario.exercises)))
-    which = "" if revision == CURRENT else f" --revision {revision}"
-    print_labelled(out, "Play it", Text(f"{program()} run --scenario {scenario.name}{which} -- COMMAND"))
-    print_labelled(out, "Note", Text(f"{message}, so it cannot be shown as a scenario file.", "yellow"))
 
 
 def draw(schedule: Schedule, revision: str) -> str:

@@ -15,7 +15,6 @@ from .view.peer_view import FACT_KINDS, PeerView
 REGISTER = Register("CSDB-", facts=FACT_KINDS)
 
 check = REGISTER.check
-scenario = REGISTER.scenario
 shows = REGISTER.shows
 
 F = TypeVar("F")

@@ -9,7 +9,6 @@ REGISTER = Register("SDS-", "FORUM-", facts=PRESENT)
 
 check = REGISTER.check
 table = REGISTER.table
-scenario = REGISTER.scenario
 shows = REGISTER.shows
 same_as = REGISTER.same_as
 counterpart = REGISTER.counterpart

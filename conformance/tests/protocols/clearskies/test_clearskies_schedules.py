@@ -80,7 +80,7 @@ def test_a_picture_has_everybody_and_who_lost_what() -> None:
 
 def test_every_operation_is_told_in_words() -> None:
     reading = repertoire_of(REVISION).reading
-    untold = {"tick", "wait", "look", "step_clock", "require", "repeat"}  # of any protocol
+    untold = {"tick", "wait", "look", "step_clock", "require"}  # of any protocol
     for name, kind in ops.OPERATIONS.items():
         if name in untold:
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sds_harness.sds.actor import Actor
-from sds_harness.sds.peer import ScriptedPeer, entries_with_senders
+from sds_harness.sds.peer import entries_with_senders
 from sds_harness.sds.stage import Stage
 from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -88,9 +88,11 @@ def _request_and_count_answers(stage: Stage, size: int, at_once: int) -> int:
     alice.receive(*held)
     before = len(stage.trace.steps)
     for some in _slices(held, at_once):
-        _request_messages(stage, carol, alice, *some)
+        alice.receive(carol.content(stage.now_ms, requests=entries_with_senders(*some)))
     alice.observe()
-    _wait_for_responses(stage, alice)
+    longest = _t_max(alice)
+    for pause in (longest // 2, longest - longest // 2, 30_000, 31_000):
+        alice.after(pause).tick()
     wanted = {message.message_id for message in held}
     return len(wanted & {message.message_id for step in stage.trace.steps[before:] for message in step.messages})
 
@@ -107,43 +109,20 @@ def _slices(messages: Sequence[Message], length: int) -> list[Sequence[Message]]
     return [messages[start : start + length] for start in range(0, len(messages), length)]
 
 
-# ---- participants that use SDS-R -------------------------------------------------------------------------------------
-
-
-def open_with_repairs(
-    stage: Stage,
-    name: str = "alice",
-    configuration: pb.Configuration | None = None,
-    instance: str = "",
-    channels: tuple[str, ...] = ("c1",),
-) -> Actor:
-    """Open a participant that uses SDS-R (`repair_configuration`). Raises ScheduleStoppedError if it cannot use SDS-R,
-    or only with a T_max over ``LONGEST_MS``.
+def open_with_repairs(stage: Stage, configuration: pb.Configuration | None = None) -> Actor:
+    """Open a participant that uses SDS-R. Raises ScheduleStoppedError if it cannot use SDS-R, or only with a T_max over
+    ``LONGEST_MS``.
     """
     stage.need(*NEEDED)
-    asked = repair_configuration(configuration)
-    actor = stage.open(name, channels, configuration=asked, instance=instance)
+    actor = stage.open(configuration=repair_configuration(configuration))
     in_force = actor.party.in_force
     if in_force.HasField("sds_r") and not in_force.sds_r:
         raise ScheduleStoppedError("SDS-R is declared, but could not be turned on")
     if _t_max(actor) > LONGEST_MS:
-        raise ScheduleStoppedError(f"T_max is {_t_max(actor)} ms, although {asked.t_max_ms} ms were asked for")
+        raise ScheduleStoppedError(f"T_max is {_t_max(actor)} ms, although {T_MAX_MS} ms were asked for")
     return actor
 
 
 def _t_max(actor: Actor) -> int:
     """T_max in force, in milliseconds; the requested one if the implementation does not report it."""
     return actor.party.in_force.t_max_ms or T_MAX_MS
-
-
-def _request_messages(stage: Stage, peer: ScriptedPeer, actor: Actor, *messages: Message) -> None:
-    """Let a content message arrive that asks for the messages."""
-    message_id = f"{peer.name}-asks-{len(stage.trace.steps) + 1}"
-    actor.receive(peer.content(stage.now_ms, message_id=message_id, requests=entries_with_senders(*messages)))
-
-
-def _wait_for_responses(stage: Stage, actor: Actor) -> None:
-    """Let all the time pass that a response may take, and the period of a sweep."""
-    longest = _t_max(actor)
-    for pause in (longest // 2, longest - longest // 2, 30_000, 31_000):
-        actor.after(pause).tick()

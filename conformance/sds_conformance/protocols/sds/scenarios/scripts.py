@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from functools import partial
 from inspect import signature
 
@@ -51,7 +50,6 @@ __all__ = [
     "greatest",
     "least",
     "may_be_ahead",
-    "repeat",
     "resending",
     "scenario",
     "send_optional_messages",
@@ -69,11 +67,6 @@ QUICK_RESENDS = pb.Configuration(resend_unacknowledged_ms=30_000)
 def may_be_ahead(lamport: Period) -> str:
     """The condition that a participant must accept a message with this Lamport timestamp, by the limit it declares."""
     return f"{(lamport - NOW).text} <= lamport_ahead_ms"
-
-
-def repeat(script: Script, rounds: Period | int, most: int) -> AbstractContextManager[None]:
-    """Repeat the operations that are added here; a greater number of rounds than ``most`` is not played."""
-    return script.repeat(most, rounds.text) if isinstance(rounds, Period) else script.repeat(rounds)
 
 
 def deliver_and_settle(part: Part, *messages: Message) -> Part:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import Part, Peer, Period, Script, deliver_and_settle, repeat, scenario
+from ..scripts import Part, Peer, Period, Script, deliver_and_settle, scenario
 
 SMALL = pb.Configuration(bloom_capacity=20, bloom_error_rate=0.001)
 LARGEST_SMALL = 50
@@ -39,7 +39,7 @@ def a_filter_with_old_messages(script: Script, alice: Part, bob: Peer) -> None:
 @scenario("STATE-06", "RECV-04", "STATE-05", long=True, asked=SMALL)
 def a_small_filter_message_by_message(script: Script, alice: Part, bob: Peer) -> None:
     """A filter takes one message after the other, to three times its capacity, and is looked at after each."""
-    with script.when(f"{CAPACITY.text} <= {LARGEST_SMALL}"), repeat(script, CAPACITY * 3 // 5, 3 * LARGEST_SMALL // 5):
+    with script.when(f"{CAPACITY.text} <= {LARGEST_SMALL}"), script.repeat(CAPACITY * 3 // 5, 3 * LARGEST_SMALL // 5):
         for _ in range(5):
             message = bob.content(script.now)
             alice.after(1).receive(message)
@@ -53,11 +53,11 @@ def copies_and_syncs_beside_a_small_filter(script: Script, alice: Part, bob: Pee
     with script.when(f"min({CAPACITY.text} >= 8, {CAPACITY.text} <= {LARGEST_SMALL})"):
         messages = [bob.content(script.now + number) for number in range(5)]
         alice.receive(*messages)
-        with repeat(script, CAPACITY, LARGEST_SMALL):
+        with script.repeat(CAPACITY, LARGEST_SMALL):
             alice.receive(messages[-1])
         alice.observe(*messages)
         alice.after(10).send()
-        with repeat(script, CAPACITY, LARGEST_SMALL):
+        with script.repeat(CAPACITY, LARGEST_SMALL):
             alice.receive(bob.sync(script.now))
         alice.observe(*messages)
         alice.after(10).send()
@@ -70,6 +70,6 @@ def a_large_filter_is_filled(script: Script, alice: Part, bob: Peer) -> None:
     half = CAPACITY // 2
     with script.when(f"min({CAPACITY.text} >= 1, {CAPACITY.text} <= {LARGEST})"):
         for rounds in (1, 1, half - 1, CAPACITY - half - 1, 1, 1, half - 1, CAPACITY - half - 1, 1, 1):
-            with repeat(script, rounds, LARGEST):
+            with script.repeat(rounds, LARGEST):
                 alice.receive(bob.content(script.now))
             alice.observe_newest()

@@ -15,7 +15,6 @@ from ..scripts import (
     Script,
     deliver_and_settle,
     greatest,
-    repeat,
     resending,
     scenario,
     tick_every,
@@ -91,12 +90,12 @@ def a_thousand_messages(script: Script, alice: Part) -> None:
     alice.receive(first, *others)
     # One less, for "once it reaches" its capacity some implementations roll over.
     fills = CAPACITY - 1 - len(peers)
-    with script.when(SIZE_IS_FILLED), repeat(script, fills, LARGEST_FILLED):
+    with script.when(SIZE_IS_FILLED), script.repeat(fills, LARGEST_FILLED):
         alice.after(1).receive(peers[0].content(script.now))
     with script.when(SIZE_IS_NOT_FILLED), script.repeat(999 - len(peers)):
         alice.after(1).receive(peers[0].content(script.now))
     alice.after(1_000).send()
-    with repeat(script, 1_000 - greatest(CAPACITY, 1 + len(peers)), LARGEST_FILLED):
+    with script.repeat(1_000 - greatest(CAPACITY, 1 + len(peers)), LARGEST_FILLED):
         alice.receive(peers[0].content(script.now))
     with script.when("log_entries >= 1000"):
         alice.receive(peers[0].content(script.now + 2_000, first))
@@ -170,7 +169,7 @@ def a_filter_rolls_over(script: Script, alice: Part, bob: Peer) -> None:
     # Often enough to show a filter soon after each roll-over, for any share of IDs that is kept.
     often, seldom = f"{CAPACITY.text} <= {OFTEN_SHOWN}", f"{CAPACITY.text} > {OFTEN_SHOWN}"
     for condition, counts in ((often, (2, 3)), (f"min({seldom}, {SIZE_IS_FILLED})", (7,))):
-        with script.when(condition), repeat(script, CAPACITY * 3 // sum(counts), 3 * LARGEST_FILLED // sum(counts)):
+        with script.when(condition), script.repeat(CAPACITY * 3 // sum(counts), 3 * LARGEST_FILLED // sum(counts)):
             for count in counts:
                 for _ in range(count):
                     alice.after(1).receive(bob.content(script.now))
@@ -184,7 +183,7 @@ def a_filter_is_shown_now_and_then(script: Script, alice: Part, bob: Peer) -> No
     """Three times a filter's capacity arrives; few own messages show it, so that few of their IDs can be in it."""
     with script.when(f"min({CAPACITY.text} >= 8, {SIZE_IS_FILLED})"):
         for number, rounds in enumerate((CAPACITY - 1, *[CAPACITY // 4] * 8)):
-            with repeat(script, rounds, LARGEST_FILLED):
+            with script.repeat(rounds, LARGEST_FILLED):
                 alice.after(1).receive(bob.content(script.now))
             if number:
                 alice.send()

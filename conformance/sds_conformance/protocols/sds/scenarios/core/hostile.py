@@ -14,9 +14,6 @@ NO_SIZES = (
 )
 """Envelopes as nim-sds has them: all sizes zero, without bits and with none; without hashes; of zero bits; with fewer
 bits than they say, and with more."""
-HALF = b"the other half of this is missing"
-"""The content of a message of which ``MISSING_HALF`` bytes are missing."""
-MISSING_HALF = len(HALF) - 4
 NIM_LIKE = b"\x0a\x10" + bytes(16) + b"\x10\x90\x4e\x18\xe8\x07\x20\x0a\x28\xf0\x93\x09"
 
 
@@ -62,11 +59,11 @@ def filters_that_hold_nothing(script: Script, alice: Part, bob: Peer) -> None:
 @scenario("RECV-07")
 def malformed_messages(script: Script, alice: Part, bob: Peer) -> None:
     """Bytes that are no message come between ordinary ones."""
-    good = bob.content(script.now + 1, content=HALF)
+    good = bob.content(script.now + 1)
     broken = (b"", b"\xff", b"\x0a\xff\xff\xff\xff\x0f", None, b"\x0a\x02\xc3\x28", bytes(64), b"\x08" * 40)
     for number, wire in enumerate(broken):
         if wire is None:
-            alice.receive_part(good, -MISSING_HALF)
+            alice.receive_part(good, percent=50)
         else:
             alice.receive_bytes(wire)
         alice.receive(bob.content(script.now + 10 + number))

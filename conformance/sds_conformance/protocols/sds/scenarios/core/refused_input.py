@@ -6,7 +6,6 @@ from ..repair.participants import T_MAX, repair_scenario
 from ..repair.requests import send_both_kinds
 from ..repair.responses import deliver_messages, wait_for_responses
 from ..scripts import HOUR_MS, NOW, UNLIMITED, Part, Peer, Period, Script, deliver_and_settle, scenario, signed
-from .hostile import HALF, MISSING_HALF
 
 AHEAD = Period("lamport_ahead_ms")
 AHEAD_IS_DECLARED = f"{AHEAD.text} < {UNLIMITED}"
@@ -47,7 +46,7 @@ def broken_bytes_between(script: Script, alice: Part, bob: Peer, carol: Peer) ->
     own, root = alice.send(), carol.content(script.now)
     alice.receive(bob.content(script.now + 1, root))
     alice.receive_bytes(b"\xff")
-    alice.receive_part(bob.content(script.now, content=HALF), -MISSING_HALF)
+    alice.receive_part(bob.content(script.now), percent=50)
     alice.receive_bytes(b"\x0a\xff\xff\xff\xff\x0f")
     alice.receive(bob.sync(script.now + 2, own))
     deliver_and_settle(alice, root).observe()

@@ -90,8 +90,7 @@ def one_group_for_all(script: Script, carol: Peer, dave: Peer, erin: Peer) -> No
     for groups in (1, 0, -3):
         configuration = pb.Configuration(num_response_groups=groups)
         with optional_participant(script, "alice", configuration, f"{groups} response groups") as alice:
-            authors = [script.peer(f"author-{groups}-{number}") for number in range(12)]
-            messages = [deliver_messages(alice, author, 1)[0] for author in authors]
+            messages = one_of_each(alice, 12, f"author-{groups}")
             for peer, step in ((carol, 1), (dave, 5), (erin, 7)):
                 request_messages(peer, alice, *[messages[number * step % 12] for number in range(12)])
                 wait_for_responses(alice)

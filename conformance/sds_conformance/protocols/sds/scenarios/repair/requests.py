@@ -84,11 +84,10 @@ def an_own_message_was_missing(script: Script, alice: Part, bob: Peer) -> None:
 def sends_around_t_req(script: Script, alice: Part, bob: Peer) -> None:
     """Messages are sent a second before T_req, a millisecond before it, at T_req and a millisecond later."""
     for content in (True, False, True):
-        since = script.mark()
         (lost,) = lose_messages(alice, bob)
         alice.observe()
         for ms in (-1_000, -1, 0, 1):
-            send_either(alice.await_due(lost, since=since, ms=ms), content=content)
+            send_either(alice.await_due(lost, ms=ms), content=content)
         deliver_and_settle(alice, lost)
 
 
@@ -97,10 +96,9 @@ def sends_only_after_t_req(script: Script, alice: Part, bob: Peer) -> None:
     """A message is missing, and the participant sends nothing until 2 s after T_req; then it sends a message."""
     for content in (True, False):
         for _ in range(2):
-            since = script.mark()
             (lost,) = lose_messages(alice, bob)
             alice.observe()
-            alice.await_due(lost, since=since, ms=2_000, most=T_MAX, otherwise=T_MAX + 1_000)
+            alice.await_due(lost, ms=2_000, most=T_MAX, otherwise=T_MAX + 1_000)
             send_either(alice, content=content)
             deliver_and_settle(alice, lost)
 

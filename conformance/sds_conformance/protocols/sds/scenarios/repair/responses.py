@@ -225,11 +225,10 @@ def asked_for_what_it_lacks(script: Script, alice: Part, bob: Peer, carol: Peer)
 def sweep_at_t_resp(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Eight messages are asked for; the periodic work runs exactly when some responses are due, and just before."""
     messages = deliver_messages(alice, bob, 8)
-    since = script.mark()
     request_messages(carol, alice, *messages)
     alice.observe()
     for nth, ms in ((3, 0), (7, 0), (8, -1), (8, 0)):
-        alice.await_due(*messages, since=since, nth=nth, ms=ms).tick()
+        alice.await_due(*messages, nth=nth, ms=ms).tick()
     wait_for_responses(alice)
 
 

@@ -37,7 +37,7 @@ def _sweep(script: Script, period: Period | int) -> None:
 
 def _until_answered(script: Script) -> None:
     """Sweep often until a message is broadcast, then rarely until no response can be left."""
-    with script.repeat(MOST_ROUNDS, (T_MAX // SWEEP_MS).text, until="round_messages > 0"):
+    with script.repeat(T_MAX // SWEEP_MS, MOST_ROUNDS, until="round_messages > 0"):
         _sweep(script, SWEEP_MS)
     for _ in range(9):
         _sweep(script, T_MAX // 8)
@@ -73,7 +73,7 @@ def many_miss_the_same(script: Script, bob: Peer) -> None:
     lost = bob.content(script.now)
     _receive(askers, bob.content(script.now + 1, *signed(lost)))
     script.advance(T_MIN)
-    with script.repeat(MOST_ROUNDS, ((T_MAX - T_MIN) // PERIOD_MS).text, until="round_requests > 0"):
+    with script.repeat((T_MAX - T_MIN) // PERIOD_MS, MOST_ROUNDS, until="round_requests > 0"):
         _sync(script, askers)
     script.connect(DELAY_MS)
     for _ in range(4):
