@@ -10,8 +10,8 @@ from syrupy.assertion import SnapshotAssertion
 from run_helpers import T, altered, reference, stage
 from sds_conformance.judging.verdict import Finding, Verdict
 from sds_conformance.presentation.evidence import Evidence
+from sds_conformance.protocols.sds.dimensions.repairs import open_with_repairs
 from sds_conformance.protocols.sds.protocol import PROTOCOL
-from sds_conformance.protocols.sds.scenarios.repair.live import open_with_repairs
 from sds_conformance.protocols.sds.scenarios.repair.participants import T_MIN_MS
 from sds_conformance.protocols.sds.words import Narrator
 from sds_conformance.reports.stories import Found, _turn

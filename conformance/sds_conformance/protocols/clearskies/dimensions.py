@@ -184,17 +184,17 @@ def _describe_missing(link: ScriptedLink, records: int) -> str | None:
 # ---- helpers --------------------------------------------------------------------------------------------------------
 
 
-def listening(actor: Actor, peer: ScriptedPeer, since: Any = None) -> ScriptedLink:
+def subscribe(actor: Actor, peer: ScriptedPeer, since: Any = None) -> ScriptedLink:
     """A link to a peer under test whose other end has asked for updates."""
     link = actor.link(peer)
     link.ask(since)
     return link
 
 
-def look(actor: Actor) -> ScriptedLink:
+def request_all(actor: Actor) -> ScriptedLink:
     """Let a new scripted peer ask for everything, and hang up when all are quiet."""
     stage = actor.stage
-    link = listening(actor, stage.peer(f"reader {len(stage.trace.steps)}"))
+    link = subscribe(actor, stage.peer(f"reader {len(stage.trace.steps)}"))
     stage.settle()
     if not link.broken:
         link.cut()

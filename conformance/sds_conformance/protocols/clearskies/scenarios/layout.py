@@ -6,7 +6,7 @@ from typing import Any
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 
-from .scripts import HOUR_MS, Part, Peer, Script, listening, look, scenario
+from .scripts import HOUR_MS, Part, Peer, Script, request_all, scenario, subscribe
 
 VALUES: tuple[Any, ...] = (
     None,
@@ -141,13 +141,13 @@ def contents_after_a_restart(script: Script, alice: Part, bob: Peer) -> None:
 @scenario("02", "07", long=True)
 def large_values(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """The application writes a value of two mebibytes, and so does Bob."""
-    listening(alice, carol)
+    subscribe(alice, carol)
     alice.put("small", 1)
     alice.put("large", length=2 * MEBIBYTE)
     alice.link(bob).update("their small", 1)
-    look(alice)
+    request_all(alice)
     alice.link(bob).update("their large", length=2 * MEBIBYTE)
-    look(alice)
+    request_all(alice)
 
 
 @scenario("02", "31", long=True)

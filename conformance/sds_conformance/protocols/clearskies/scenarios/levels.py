@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 
-from .scripts import Part, Peer, Script, listening, look, scenario
+from .scripts import Part, Peer, Script, request_all, scenario, subscribe
 
 
 @scenario("02", "17")
@@ -175,9 +175,9 @@ def forged_updates_after_a_restart(script: Script, rita: Part, bob: Peer, carol:
 def an_empty_signature(script: Script, alice: Part, bob: Peer, carol: Peer, rolf: Peer) -> None:
     """A read-only peer sends a read-write peer an update of a writer with an empty signature."""
     alice.link(bob).update("good", 1)
-    listening(alice, carol)
+    subscribe(alice, carol)
     alice.link(rolf).send(bob.update("bad", 2, signature="empty"))
-    look(alice)
+    request_all(alice)
 
 
 @scenario("16")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sds_harness.clearskies.frames import PING_TYPE
 
-from .scripts import Part, Peer, Script, listening, look, scenario
+from .scripts import Part, Peer, Script, request_all, scenario, subscribe
 
 
 @scenario("29", "30", "37")
@@ -293,10 +293,10 @@ def many_from_one(script: Script, alice: Part, bob: Peer) -> None:
     link = alice.link(bob)
     updates = [link.update(f"record-{number}", number) for number in range(520)]
     alice.observe()
-    look(alice)
+    request_all(alice)
     # An implementation may cut its answers.
     for number, known in enumerate(updates[49::50]):
-        listening(alice, script.peer(f"asking-{number}"), {bob: known})
+        subscribe(alice, script.peer(f"asking-{number}"), {bob: known})
         script.settle()
 
 

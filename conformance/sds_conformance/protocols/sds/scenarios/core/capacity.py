@@ -48,6 +48,23 @@ def a_small_filter_message_by_message(script: Script, alice: Part, bob: Peer) ->
 
 
 @scenario("RECV-04", long=True, violated=("STATE-06",), asked=SMALL)
+def a_small_filter_is_sent_once_a_round(script: Script, alice: Part, bob: Peer) -> None:
+    """Between own messages arrive half as many as a filter has room for, one more, and so on to all of them.
+
+    After a roll-over the filter then has as many members as when it was sent before, but other ones.
+    """
+    for more in range(LARGEST_SMALL // 2 + 3):
+        between = CAPACITY // 2 - 1 + more
+        condition = f"min({CAPACITY.text} >= 8, {CAPACITY.text} <= {LARGEST_SMALL}, ({between}) <= {CAPACITY.text} + 1)"
+        with script.when(condition):
+            for _ in range(4):
+                with script.repeat(between, LARGEST_SMALL + 1):
+                    alice.receive(bob.content(script.now))
+                alice.observe_newest()
+                alice.after(100).send()
+
+
+@scenario("RECV-04", long=True, violated=("STATE-06",), asked=SMALL)
 def copies_and_syncs_beside_a_small_filter(script: Script, alice: Part, bob: Peer) -> None:
     """Few messages come, then many copies of the last one and many sync messages: a filter has room for all of them."""
     with script.when(f"min({CAPACITY.text} >= 8, {CAPACITY.text} <= {LARGEST_SMALL})"):
@@ -62,6 +79,21 @@ def copies_and_syncs_beside_a_small_filter(script: Script, alice: Part, bob: Pee
         alice.observe(*messages)
         alice.after(10).send()
         deliver_and_settle(alice, bob.content(script.now, messages[0]))
+
+
+@scenario("RECV-04", asked=SMALL)
+def copies_after_a_roll_over(script: Script, alice: Part, bob: Peer) -> None:
+    """More messages come than a small filter takes, then copies of the first ones, and new messages again."""
+    messages = [bob.content(script.now + number) for number in range(50)]
+    alice.receive(*messages)
+    alice.observe(messages[-1], messages[-2])
+    alice.receive(*messages[:20])
+    alice.observe(messages[-1], messages[-2])
+    alice.send()
+    later = [bob.content(script.now) for _ in range(3)]
+    alice.receive(*later)
+    alice.observe(*later)
+    alice.send()
 
 
 @scenario(long=True, violated=("RECV-04", "STATE-06"), needs=(pb.CAPABILITY_OBSERVE,))

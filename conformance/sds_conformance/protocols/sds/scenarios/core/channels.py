@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..cast import HOUR
-from ..scripts import Part, Peer, Script, deliver_and_settle, scenario, send_optional_messages
+from ..scripts import HOUR_MS, Part, Peer, Script, deliver_and_settle, scenario, send_optional_messages
 
 
 @scenario("MSG-15", "MSG-04", "STATE-01", "STATE-16", "MSG-22")
@@ -40,7 +39,7 @@ def traffic_of_a_channel_that_was_not_joined(script: Script, alice: Part, bob: P
     """
     own, elsewhere = alice.send(), script.peer("bob", "elsewhere")
     alice.receive(bob.content(script.now + 1, "root"))
-    ahead = script.now + HOUR // 2
+    ahead = script.now + HOUR_MS // 2
     alice.receive(elsewhere.content(ahead, own), elsewhere.sync(ahead + 1, own), elsewhere.content(ahead, holds=[own]))
     alice.receive(elsewhere.content(script.now, message_id="root"))
     alice.observe()

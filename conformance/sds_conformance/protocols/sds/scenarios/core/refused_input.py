@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from ..repair.participants import T_MAX, repair_scenario
-from ..repair.requests import send_both_kinds
-from ..repair.responses import deliver_messages, wait_for_responses
+from ..repair.requests import lose_messages, send_both_kinds
+from ..repair.responses import deliver_messages, request_messages, wait_for_responses
 from ..scripts import HOUR_MS, NOW, UNLIMITED, Part, Peer, Period, Script, deliver_and_settle, scenario, signed
 
 AHEAD = Period("lamport_ahead_ms")
 AHEAD_IS_DECLARED = f"{AHEAD.text} < {UNLIMITED}"
 """The condition that timestamps can be too far ahead."""
+FEW = 6
+"""Number of ordinary messages that are cut and come later, and of those that never come whole."""
 TOO_FAR = NOW + AHEAD + 24 * HOUR_MS
 
 
@@ -53,12 +55,36 @@ def broken_bytes_between(script: Script, alice: Part, bob: Peer, carol: Peer) ->
     alice.send()
 
 
-@scenario("SEND-10", "STATE-10", "SEND-04", long=True)
+@scenario(
+    "SEND-01", "STATE-05", "STATE-08", "STATE-09", "STATE-10", "STATE-12", "RECV-04", "RECV-05", "RECV-07", long=True
+)
+def broken_copies_leave_nothing(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Messages arrive without their last byte, while others wait for them. Most of the whole messages come later.
+
+    Two are from half an hour ahead and acknowledge an own message, one in its history, one in its filter. The last byte
+    belongs to the content, so everything before it can be read.
+    """
+    own = alice.send()
+    ahead = bob.content(script.now + HOUR_MS // 2, own)
+    with_filter = bob.content(script.now + HOUR_MS // 2 + 1, holds=[own])
+    first_broken, never_whole = ([carol.content(script.now + number) for number in range(FEW)] for _ in range(2))
+    alice.receive(bob.content(script.now + FEW, *first_broken), bob.content(script.now + FEW, *never_whole))
+    for message in (*never_whole, *first_broken, ahead, with_filter):
+        alice.receive_part(message, -1)
+    alice.observe()
+    alice.send()
+    alice.settle()
+    deliver_and_settle(alice, with_filter, ahead, *reversed(first_broken)).observe()
+    alice.after(1).send()
+
+
+@scenario("SEND-01", "SEND-10", "STATE-10", "SEND-04", long=True)
 def refused_to_send(script: Script, alice: Part, bob: Peer) -> None:
     """A participant is asked to send nothing, which it may refuse; what it sends before and after is as usual."""
     alice.send()
     alice.send(b"", may_be_refused=True)
     alice.observe()
+    alice.send()
     alice.send()
     alice.after(10).send()
     alice.receive(bob.content(script.now))
@@ -80,3 +106,27 @@ def refused_with_requests(script: Script, alice: Part, bob: Peer, carol: Peer) -
         alice.observe()
         send_both_kinds(alice, T_MAX, 1_000)
         wait_for_responses(alice)
+
+
+@repair_scenario("R-STATE-04", "R-RECV-03", "R-RECV-08", "R-SEND-01", long=True, violated=("R-FIELDS-02",))
+def broken_copies_repair_nothing(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Three messages arrive without their last byte: one is missing, one is requested, and one makes requests."""
+    asked, unasked = deliver_messages(alice, bob, 2)
+    (lost,) = lose_messages(alice, carol)
+    request_messages(carol, alice, asked)
+    never_sent = bob.content(script.now, message_id="never-sent")
+    asking = carol.content(script.now, *signed(never_sent), requests=signed(unasked, lost))
+    for message in (lost, asked, asking):
+        alice.receive_part(message, -1)
+    alice.observe()
+    wait_for_responses(alice)
+    send_both_kinds(alice, T_MAX, 1_000)
+
+
+@repair_scenario("R-RECV-03", "R-SEND-01", long=True)
+def refused_to_send_with_requests(script: Script, alice: Part, bob: Peer) -> None:
+    """A participant that has a request due is asked to send nothing, which it may refuse. Then it sends content."""
+    lose_messages(alice, bob)
+    alice.after(T_MAX).send(b"", may_be_refused=True)
+    alice.observe()
+    alice.send()

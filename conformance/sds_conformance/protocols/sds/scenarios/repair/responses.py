@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from typing import Any
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
@@ -147,27 +147,25 @@ def asked_for_before_the_acknowledgement(script: Script, alice: Part, bob: Peer,
     wait_for_responses(alice)
 
 
-@live.repair_scenario("R-STATE-05", "R-RECV-02", long=True, asked=pb.Configuration(t_max_ms=LONG_MS))
-def somebody_else_answers_in_other_words(
-    stage: cast.Stage, alice: cast.Actor, bob: cast.ScriptedPeer, carol: cast.ScriptedPeer
-) -> None:
-    """Copies of requested messages arrive whose filter, repair request or hints are not those of the original, as a
-    sender may write them (AMB-65)."""
-    root = bob.content(stage.now_ms)
+@repair_scenario("R-STATE-05", "R-RECV-02", long=True, asked=pb.Configuration(t_max_ms=LONG_MS))
+def somebody_else_answers_in_other_words(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Copies of requested messages arrive with another filter, repair request or hint than the original (AMB-65)."""
+    root, lost = bob.content(script.now), carol.content(script.now, message_id="lost")
     alice.receive(root)
-    hinted = tuple(replace(one, retrieval_hint=b"hint") for one in entries_with_senders(root))
-    asked = [bob.content(stage.now_ms + number, *hinted) for number in range(1, 5)]
+    hinted = entry(root, b"hint", bob.name)
+    asked = [bob.content(script.now + number, hinted, content=b"wanted") for number in range(1, 5)]
     alice.receive(*asked)
     alice.settle()
-    live.request_messages(stage, carol, alice, *asked)
+    request_messages(carol, alice, *asked)
+    again: list[dict[str, Any]] = [{"content": b"wanted", "message_id": message} for message in asked]
     alice.receive(
-        replace(asked[0], bloom_filter=stage.filter_over(root.message_id)),
-        replace(asked[1], bloom_filter=b"\xff" * 37),
-        replace(asked[2], repair_request=entries_with_senders(carol.content(stage.now_ms, message_id="lost"))),
-        replace(asked[3], causal_history=tuple(entries_with_senders(root))),
+        bob.content(asked[0].lamport, hinted, holds=[root], **again[0]),
+        bob.content(asked[1].lamport, hinted, bloom_filter=b"\xff" * 37, **again[1]),
+        bob.content(asked[2].lamport, hinted, requests=signed(lost), **again[2]),
+        bob.content(asked[3].lamport, *signed(root), **again[3]),
     )
     alice.observe()
-    live.wait_for_responses(stage, alice)
+    wait_for_responses(alice)
 
 
 @repair_scenario("R-STATE-05", "R-RECV-02")
