@@ -16,6 +16,7 @@ from sds_conformance.judging.declarations import (
     HONEST,
     Declared,
     Disguise,
+    declarations,
     examine_declaration,
 )
 from sds_conformance.judging.plan import plan
@@ -215,3 +216,10 @@ def test_a_limit_that_the_implementation_exceeds_excuses_nothing() -> None:
         assert limit_in_force(on.trace, "content_bytes") == largest
         assert limit_in_force(on.trace, "log_entries") == longest
         assert limit_in_force(on.trace, "lamport_ahead_ms") is None
+
+
+def test_declarations_are_the_same_for_the_same_seed() -> None:
+    for protocol in protocols():
+        first, again, other = (list(declarations(protocol.rules, 20, seed)) for seed in (1, 1, 2))
+        assert first == again != other
+        assert all(declared.revision in protocol.rules.revisions for declared in first)

@@ -120,7 +120,7 @@ RUNS: dict[str, tuple[str, JudgedResult]] = {
     "a listed scenario that a part plays": (ONLY, run(whole=False)),
     "a listed scenario that a part does not play": (ONLY.replace("tie*", "joins"), run(whole=False)),
     "fuzz with what run and fuzz list": (BY_RUN_AND_FUZZ, fuzzed(G_04, EARLY)),
-    "fuzz with what nobody lists": (BY_FUZZ, fuzzed(G_04, EARLY)),
+    "fuzz with a failure that is not listed": (BY_FUZZ, fuzzed(G_04, EARLY)),
     "fuzz with a code that run does not list": (LISTED, fuzzed(FailureKey(ONE, "never-delivered"))),
     "fuzz that does not find what scenarios do": (LISTED, fuzzed()),
     "a run with what fuzz lists": (BY_FUZZ, run()),

@@ -74,7 +74,7 @@ def refuse(request: pb.Request, reply: pb.Reply) -> None:
 
 
 def told(show: Performance) -> Iterator[str]:
-    """The performance in lines: time, who does or hears what of whom, and what is delivered."""
+    """The performance in lines: time, participant, command, packet and deliveries."""
     labels = {message(show, name).message_id: name for name in show.labels}
     for act in show.acts:
         of = f" {act.packet.label or act.packet.sender!r} ({act.source})" if act.packet else ""
