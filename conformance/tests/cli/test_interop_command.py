@@ -241,7 +241,7 @@ def test_what_is_found_is_told_kept_and_played_again(tmp_path: Path) -> None:
 
     again = typed("interop", "--replay", file, REF, BAD)
     assert again.exit_code == 1
-    assert "SDS-MSG-04 is violated by bad here, too.\n" in again.stdout
+    assert "SDS-MSG-04 is violated by bad in this run as well.\n" in again.stdout
     better = typed("interop", "--json", "--replay", file, REF, named("bad", reference_command()))
     assert better.exit_code == 0
     assert json.loads(better.stdout)["findings"] == []

@@ -193,7 +193,10 @@ def test_a_conforming_implementation_holds_the_number_of_a_file(tmp_path: Path) 
             [("[1].times", "[1].tmes")],
             ", line 4: parameter: operations[1] (send) has no number 'tmes'. Did you mean times?",
         ),
-        ([("[1].times", "[9].times")], ", line 4: parameter: there is no operations[9]: the last one is operations[3]"),
+        (
+            [("[1].times", "[9].times")],
+            ", line 4: parameter: operations[9] does not exist: the last one is operations[3]",
+        ),
         ([("operations[1].times", "times")], ", line 4: parameter: 'times' names no number: write a path such as oper"),
         (
             [("operations[1].times", "configuration.bloom_capacity")],

@@ -63,7 +63,7 @@ def test_it_writes_the_files_and_says_what_to_type_next(tmp_path: Path, lang: st
     assert lines[1] == f"cd '{folder}'"
     assert lines[2 : 2 + len(template.build)] == list(template.build)
     assert lines[2 + len(template.build)] == f"sds-conformance smoke -- {' '.join(template.command)}"
-    assert lines[-2].startswith(f"Then {folder / 'README.md'} says")
+    assert lines[-2].startswith(f"Then {folder / 'README.md'} lists")
     assert (
         Path(lines[-1].removeprefix("each step: ")).read_text("utf-8").startswith("# From a checkout to a certificate")
     )

@@ -152,7 +152,7 @@ def test_a_fault_is_seen_where_it_is(name: str, sender: str, receiver: str, aspe
 def test_one_that_answers_without_end_is_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(player, "MAX_PACKETS", 60)
     outcome = met(chatty=lambda: mutant("sends-after-each-reception"), ref=reference)
-    assert "no end of messages" in reason(outcome, "chatty", "chatty", Aspect.CONTENT)
+    assert "the messages did not end" in reason(outcome, "chatty", "chatty", Aspect.CONTENT)
     assert outcome.meetings["ref", "ref"].is_understood
 
 

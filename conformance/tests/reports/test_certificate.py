@@ -201,8 +201,8 @@ def lengthen(data: dict[str, Any]) -> None:
     ("change", "said"),
     [
         (promote, "its level is Core + SDS-R, strict, and by its verdicts none"),
-        (whitewash, f"it counts {TOTAL - 1} pass, and {TOTAL}"),
-        (miscount, f"it counts {TOTAL} pass, and {TOTAL - 1}"),
+        (whitewash, f"it counts {TOTAL - 1} pass, but {TOTAL}"),
+        (miscount, f"it counts {TOTAL} pass, but {TOTAL - 1}"),
         (pretend, "its exit code"),
         (reword, "has different data about SDS-MSG-01"),
         (lower, "has different data about SDS-MSG-01"),

@@ -221,7 +221,7 @@ def test_what_does_not_fit_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     for row in sample().data["requirements"]:
         (body,) = [element for element in made.elements if element.attrs.get("id") == row["id"]]
         more = len(row["findings"]) - 1 + row["findings_not_shown"]
-        assert (f"and {more} more of this kind" in body.words) == (more > 0 and bool(row["findings"]))
+        assert (f"and {more} more like it" in body.words) == (more > 0 and bool(row["findings"]))
     assert len(made.of(css="talk")) == 1
     assert len(made.of("li", within="run-1")) - len(made.of("ul", within="run-1")) < 12
     assert "more steps" in made.of("div", within="conversations")[0].words
