@@ -276,10 +276,11 @@ def _was_acknowledged_on_mention(view: ChannelView, mention: Mention) -> bool:
 
 @check("SDS-ACK-03", pb.CAPABILITY_ACKNOWLEDGED, of="mentions")
 def filters_may_acknowledge(view: ChannelView) -> Iterator[Observation]:
-    """Several filters may acknowledge; their number is noted, not judged."""
+    """Several filters may acknowledge; their number is noted, not judged, unless it was asked for."""
+    asked = view.party.asked.HasField("possible_ack_threshold")
     for mention in view.mentions:
         if not mention.in_history and mention.hits >= 2:
-            if _was_acknowledged_on_mention(view, mention):
+            if not asked and _was_acknowledged_on_mention(view, mention):
                 yield observe_note(mention.received.step, f"acknowledged after {mention.hits} filters")
             else:
                 yield observe_met(mention.received.step)

@@ -55,9 +55,7 @@ def broken_bytes_between(script: Script, alice: Part, bob: Peer, carol: Peer) ->
     alice.send()
 
 
-@scenario(
-    "SEND-01", "STATE-05", "STATE-08", "STATE-09", "STATE-10", "STATE-12", "RECV-04", "RECV-05", "RECV-07", long=True
-)
+@scenario("SEND-01", "STATE-05", "STATE-08", "STATE-09", "STATE-10", "STATE-12", "RECV-04", "RECV-07", long=True)
 def broken_copies_leave_nothing(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Messages arrive without their last byte, while others wait for them. Most of the whole messages come later.
 
