@@ -212,7 +212,9 @@ def test_what_is_older_than_what_it_changes_is_not_asked_of_those_who_go_by_thei
 
 
 def test_who_sends_unasked_need_not_converge() -> None:
-    show = shown(Hold(), Link("alice", "bob", held=True), Put("alice", "m1"), *END, testee=model(unasked=True))
+    show = shown(
+        Hold(), Link("alice", "bob", held=True), Put("alice", "m1"), *END, testee=model(sends_unrequested=True)
+    )
     assert ClubView(show).has_unasked_updates
     assert outcomes(show, "G-C01") == set()
 
