@@ -77,8 +77,10 @@ def found_in_two_filters_and_then_in_none(script: Script, alice: Part) -> None:
     of_one_text=True,
 )
 def second_filter_may_acknowledge(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A second filter is to acknowledge what it holds, if the implementation can. The first holds three own messages,
-    the next ones hold one of them and one that was sent later."""
+    """A second filter is to acknowledge what it holds, if the implementation can.
+
+    The first one holds three own messages, the next ones hold one of them and one that was sent later.
+    """
     sent = [alice.send() for _ in range(3)]
     base = script.now
     alice.given(bob.content(base, holds=sent)).observe()

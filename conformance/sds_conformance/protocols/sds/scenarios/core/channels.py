@@ -30,10 +30,9 @@ def the_unnamed_channel(script: Script) -> None:
     send_optional_messages(alice)
 
 
-@scenario("SEND-01", "STATE-08", "STATE-12", "RECV-06", "RECV-07", long=True)
+@scenario("SEND-01", "STATE-08", "STATE-12", "RECV-07", long=True)
 def traffic_of_a_channel_that_was_not_joined(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages of another channel name an own message, hold it in their filters and are from half an hour ahead. One
-    has the ID that a message waits for.
+    """Messages of another channel from half an hour ahead name an own message, and one has the ID of a missing one.
 
     They change nothing, not even within the same millisecond.
     """

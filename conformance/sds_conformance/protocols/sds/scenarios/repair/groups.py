@@ -35,8 +35,10 @@ def authors_in_many_groups(script: Script, bob: Peer, carol: Peer) -> None:
 
 @scenario("R-GROUP-02", "R-TRESP-02", "R-RECV-12", long=True)
 def own_messages_beside_those_of_others(script: Script, bob: Peer, carol: Peer) -> None:
-    """With one and with eight response groups, one message asks for an own message and three of others after it, and
-    another one for three of others and an own message after them."""
+    """One message asks for an own message and for three of others after it, and one for them in the opposite order.
+
+    There are one and eight response groups.
+    """
     for groups in (1, 8):
         alice = grouped(script, groups)
         first, last = alice.send(), alice.send()

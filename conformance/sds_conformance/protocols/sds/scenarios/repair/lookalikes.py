@@ -36,10 +36,9 @@ def twins_come_and_are_asked_for(script: Script, alice: Part, bob: Peer, carol: 
         alice.receive_missing()
 
 
-@repair_scenario("R-STATE-04", "R-RECV-03", "R-RECV-08", "R-SEND-01", long=True)
+@repair_scenario("R-STATE-04", "R-RECV-03", "R-RECV-08", long=True)
 def repairs_of_a_channel_that_was_not_joined(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages of another channel have the IDs of one that is missing and one that is asked for, and they ask for a
-    message and for the missing one.
+    """Messages of another channel have the IDs of one that is missing and one that is asked for, and they ask for two.
 
     They change nothing.
     """

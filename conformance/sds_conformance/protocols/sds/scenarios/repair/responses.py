@@ -135,10 +135,12 @@ def asked_for_unacknowledged_messages(script: Script, alice: Part, bob: Peer, ca
     alice.observe()
 
 
-@repair_scenario("R-SWEEP-01", "R-RECV-08", of_one_text=True)
+@repair_scenario("R-STATE-08", "R-RECV-08", of_one_text=True)
 def asked_for_before_the_acknowledgement(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A participant is asked for own messages, which those who ask still miss when others acknowledge them before the
-    next sweep: one in a history, one in a filter."""
+    """A participant is asked for own messages; others acknowledge them before the next sweep.
+
+    The peer that asked still misses them. One is named in a history, and one is in a filter.
+    """
     named, held, asked_and_named = (alice.send() for _ in range(3))
     request_messages(carol, alice, named, held)
     alice.receive(bob.content(script.now, named), bob.content(script.now + 1, holds=[held]))
@@ -147,7 +149,7 @@ def asked_for_before_the_acknowledgement(script: Script, alice: Part, bob: Peer,
     wait_for_responses(alice)
 
 
-@repair_scenario("R-STATE-05", "R-RECV-02", long=True, asked=pb.Configuration(t_max_ms=LONG_MS))
+@repair_scenario("R-STATE-05", long=True, asked=pb.Configuration(t_max_ms=LONG_MS))
 def somebody_else_answers_in_other_words(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Copies of requested messages arrive with another filter, repair request or hint than the original (AMB-65)."""
     root, lost = bob.content(script.now), carol.content(script.now, message_id="lost")
