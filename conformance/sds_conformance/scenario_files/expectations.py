@@ -119,9 +119,13 @@ def _missing_capability(expected: Expectation, declared: Declaration) -> str:
 
 
 def _why_unsent(expected: Expectation, performance: Performance) -> str:
-    """Why a message of an expectation was rightly not sent; "" if there is none."""
+    """Why a participant was rightly not opened, or a message not sent; "" if there is none."""
+    closed = {member.name for member in performance.schedule.members if member.may_be_refused} - {*performance.parties}
+    senders = {getattr(one, "who", "") for one in performance.schedule.operations if _label(one) in expected.labels}
+    for name in sorted(closed & {expected.who, *senders}):
+        return f"{printable(name, 60)} was not opened: the implementation refused it, as the file allows"
     for index, operation in enumerate(performance.schedule.operations):
-        label = getattr(operation, "label", "")
+        label = _label(operation)
         if label not in expected.labels or label in performance.labels:
             continue
         if operation.when and index not in performance.began:
@@ -129,6 +133,10 @@ def _why_unsent(expected: Expectation, performance: Performance) -> str:
         if getattr(operation, "may_be_refused", False) and KINDS[expected.what].signal:
             return f"{printable(label, 60)} was not sent: the implementation refused it, as the file allows"
     return ""
+
+
+def _label(operation: object) -> str:
+    return getattr(operation, "label", "")
 
 
 def _contradiction(expected: Expectation, performance: Performance, reading: Reading) -> str:

@@ -189,6 +189,22 @@ expect:
     assert (code, found["verdict"], found["seen"]) == (0, "unchecked" if why else "met", why)
 
 
+def test_nothing_is_expected_of_a_participant_that_was_rightly_not_opened(tmp_path: Path) -> None:
+    text = """\
+members:
+- alice
+- {name: bob, may_be_refused: true, configuration: {sds_r: true, num_response_groups: 0}}
+operations:
+- {op: send, who: alice, label: more}
+expect:
+- {who: bob, delivers: [more]}
+"""
+    code, data = run("--scenario-file", written(tmp_path, text))
+    (found,) = data["scenario_files"][0]["expectations"]
+    assert (code, found["verdict"]) == (0, "unchecked")
+    assert found["seen"] == "bob was not opened: the implementation refused it, as the file allows"
+
+
 def test_a_file_that_does_not_exercise_what_it_is_for_says_so(tmp_path: Path) -> None:
     file = written(tmp_path, WAITS.replace("[SDS-RECV-06]", "[SDS-RECV-06, SDS-SYNC-01, FORUM-25]"))
     code, data = run("--scenario-file", file)
