@@ -68,14 +68,14 @@ def the_sender_is_gone(script: Script, bob: Peer, zoe: Peer) -> None:
 
 @scenario("R-RECV-07", "R-TREQ-02", long=True)
 def many_miss_the_same(script: Script, bob: Peer) -> None:
-    """Twelve participants miss the same message and send sync messages; from the first request on they hear others."""
+    """Twelve participants miss the same message, send sync messages, and hear each other."""
     askers = [open_with_repairs(script, scattered("asker", number)) for number in range(1, REQUESTERS + 1)]
     lost = bob.content(script.now)
     _receive(askers, bob.content(script.now + 1, *signed(lost)))
     script.advance(T_MIN)
+    script.connect(DELAY_MS)
     with script.repeat((T_MAX - T_MIN) // PERIOD_MS, MOST_ROUNDS, until="round_requests > 0"):
         _sync(script, askers)
-    script.connect(DELAY_MS)
     for _ in range(4):
         _sync(script, askers)
 
