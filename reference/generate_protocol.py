@@ -38,8 +38,8 @@ class TesteeProtocol:
     """Path of the schemas below the repository, with the name of the message left out."""
     page: str
     """Path of the page below the repository."""
-    prefix: str
-    """What the names of its pages begin with in ``sds-conformance docs``."""
+    schema_pages: tuple[str, str]
+    """The names of the schemas of requests and replies in ``sds-conformance docs``."""
     revision: str
     """The options that select it in a command."""
     examples: list[tuple[str, str, str, str]]
@@ -51,7 +51,7 @@ PROTOCOLS = [
         "sds/testee/v1/testee.proto",
         "reference/sds_proto/testee/v1/{}.schema.json",
         "harness/adapters/PROTOCOL.md",
-        "",
+        ("request-schema", "reply-schema"),
         "",
         list(protocol_examples.of_sds()),
     ),
@@ -60,7 +60,7 @@ PROTOCOLS = [
         "clearskies/testee/v1/testee.proto",
         "reference/clearskies_proto/testee/v1/{}.schema.json",
         "harness/adapters/PROTOCOL-CLEARSKIES.md",
-        "clearskies-",
+        ("clearskies-request", "clearskies-reply"),
         " --revision clearskies-database",
         list(protocol_examples.of_clearskies(REPOSITORY / "vectors" / "clearskies")),
     ),
@@ -161,7 +161,7 @@ def _page(protocol: TesteeProtocol, source: Source) -> Iterator[str]:
     yield ""
     yield _linked(protocol, source.head)
     yield ""
-    schemas = " and ".join(f"`sds-conformance docs {protocol.prefix}{side}-schema`" for side in ("request", "reply"))
+    schemas = " and ".join(f"`sds-conformance docs {name}`" for name in protocol.schema_pages)
     yield "In JSON lines, the default framing, each message is one line. 64-bit numbers are strings (numbers are also"
     yield "accepted), bytes are base64, and enums are names. A field with its default may be left out or be `null`."
     yield "If a table says that a field may be *unset*, leaving it out differs from setting it to an empty value."

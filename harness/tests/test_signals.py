@@ -145,15 +145,16 @@ def test_after_the_grace_nothing_is_left_however_busy_it_is() -> None:
 def test_who_works_for_a_program_ends_with_it_even_when_that_is_killed() -> None:
     child = program(
         """
+        import os
         from multiprocessing import get_context
         def work(*_):
             signals.follow_parent()
-            print("works", flush=True)
+            os.write(1, b"works\\n")
             time.sleep(600)
         workers = [get_context("fork").Process(target=work) for _ in range(2)]
         for worker in workers:
             worker.start()
-        print(*(worker.pid for worker in workers), flush=True)
+        os.write(1, " ".join(str(worker.pid) for worker in workers).encode() + b"\\n")
         time.sleep(600)
         """
     )

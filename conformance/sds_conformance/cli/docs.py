@@ -11,7 +11,7 @@ from .documentation import PAGES
 from .name_types import Choice
 from .options import console, full_id, program
 
-_LIST = "\n".join(f"  {name:<25} {page.summary}" for name, page in PAGES.items())
+_LIST = "\n".join(f"  {name:<19} {page.summary}" for name, page in PAGES.items())
 _EPILOG = f"""
 \b
 PAGE is one of:
@@ -77,6 +77,6 @@ def docs_command(name: str | None, path: bool, opened: bool) -> None:
         click.echo(page.file if path else page.file.read_text("utf-8"), nl=path)
         return
     for known, page in PAGES.items():
-        click.echo(f"{known:<25} {page.file if path else page.summary}")
+        click.echo(f"{known:<19} {page.file if path else page.summary}")
     if not path:
         click.echo(f"\n`{program()} docs PAGE` prints one, Markdown or a file for programs.")

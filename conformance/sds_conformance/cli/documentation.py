@@ -40,10 +40,10 @@ PAGES = {
     "clearskies-proto": Page(
         "proto/clearskies/testee/v1/testee.proto", "the testee protocol of ClearSkies, as protobuf"
     ),
-    "clearskies-request-schema": Page(
+    "clearskies-request": Page(
         "reference/clearskies_proto/testee/v1/request.schema.json", "JSON Schema of a request of ClearSkies"
     ),
-    "clearskies-reply-schema": Page(
+    "clearskies-reply": Page(
         "reference/clearskies_proto/testee/v1/reply.schema.json", "JSON Schema of a reply of ClearSkies"
     ),
     "wire": Page("proto/sds/wire/v2026_01/message.proto", "the messages of SDS, as protobuf"),
@@ -68,7 +68,7 @@ PAGES = {
     "corpora": Page("docs/corpora.md", "record schedules, judge them later, compare two of them"),
     "cluster": Page("docs/corpora-on-a-cluster.md", "spark-submit, clusters and object stores"),
     "corpora-at-scale": Page("docs/corpora-at-scale.md", "how corpora are stored, judged and compared"),
-    "revisions": Page("docs/revisions.md", "the revisions of SDS, and the ClearSkies database extension"),
+    "revisions": Page("docs/revisions.md", "the revisions of SDS, and the ClearSkies extension"),
     "selftest": Page("docs/selftest.md", "how the suite proves that its checks work"),
     "threat-model": Page("docs/threat-model.md", "which parties are trusted, bounds, undefended attacks"),
     "vectors": Page("vectors/README.md", "the golden vectors: groups, fields, versions"),

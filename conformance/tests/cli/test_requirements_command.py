@@ -54,7 +54,7 @@ def test_all_words_count_and_ids_beside_them() -> None:
     [
         (["xyzzy"], "no requirement or position or property or scenario has the word 'xyzzy'."),
         (["xyzzy", "SDS-RECV-06"], "among SDS-RECV-06 has the word 'xyzzy'."),
-        (["SDS-RECV-06", "SDS-RECV-99"], "no requirement matches SDS-RECV-99"),
+        (["SDS-RECV-06", "SDS-RECV-99"], "nothing matches SDS-RECV-99"),
         (["SDS-RECV-6"], "Did you mean SDS-RECV-06?"),
         (["a-mising-dependency"], "Did you mean a-missing-dependency?"),
         (["G-99"], "'G-*' the properties of the group"),

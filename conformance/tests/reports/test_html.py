@@ -266,5 +266,12 @@ def test_breakdowns_are_told_once_with_what_the_implementation_said() -> None:
     made = read(sample(breakdowns=rows))
     assert "20 breakdowns" in first_line(made)
     (told,) = made.of("article", within="broken")
-    for words in ("a-run-0", "step 2 (tick)", "it ended", "panic: no log", "Why?", "and 19 more like it, in a-run-1, "):
+    for words in (
+        "a-run-0",
+        "step 2 (tick)",
+        "it ended",
+        "panic: no log",
+        "Why?",
+        "and 19 more of this kind, in a-run-1, ",
+    ):
         assert words in told.words

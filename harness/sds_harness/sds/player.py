@@ -439,7 +439,9 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
                 return
             capacity = self._actors[op.who].party.in_force.bloom_capacity
             if not 0 < op.times * capacity <= MOST_BUILT:
-                raise ScheduleStoppedError(f"{UNTOLD}size of its bloom filter, or it is too large to be filled")
+                how_many = f"{capacity:,}" if capacity else "an unknown number of"
+                most = f"{MOST_BUILT // op.times:,} at most"
+                raise ScheduleStoppedError(f"a bloom filter for {how_many} IDs cannot be filled: {most}")
             members = tuple(f"bob-{number}" for number in range(1, op.times * capacity + 1))
             queried = members[-(capacity // 10) :]
         step = stage.step("", pb.Request(build_filter=pb.BuildFilter(message_ids=members)))

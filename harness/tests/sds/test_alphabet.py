@@ -54,7 +54,7 @@ def test_what_is_under_way_arrives() -> None:
 
 
 def test_nobody_knows_another_event() -> None:
-    with pytest.raises(ValueError, match="no event 'shout'"):
+    with pytest.raises(ValueError, match="unknown event 'shout'"):
         SDS.world(2, [AlphabetPart(("send", "shout"))])
     with pytest.raises(ValueError, match="not 9"):
         SDS.world(9, USUAL)

@@ -164,7 +164,7 @@ def test_unscripted_nobody_says_odd_things() -> None:
 
 
 def test_every_operation_is_drawn() -> None:
-    by_hand = {"write", "receive", "settle", "mark", "require"}
+    by_hand = {"write", "receive", "settle", "mark", "require", "repeat", "await", "build_filter", "repair_times"}
     every = {operation.op for schedule in drawn(300) for operation in schedule.operations}
     assert every == set(ops.OPERATIONS) - by_hand
 

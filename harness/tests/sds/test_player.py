@@ -152,5 +152,5 @@ def test_a_scenario_is_not_stopped_by_a_period_that_nobody_tells() -> None:
             reply.opened.configuration.ClearField("t_min_ms")
 
     show = shown(ops.Wait(0, "t_min_ms // 2"), ops.Tick("alice"), members=(Member("alice"),), handle=reference(untold))
-    assert "does not tell its t_min_ms" in show.left_out[0]
+    assert "does not report its t_min_ms" in show.left_out[0]
     raise_if_stopped(show)

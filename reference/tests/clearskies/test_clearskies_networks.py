@@ -109,8 +109,10 @@ NEED_TICKS = {
     "sends-the-newest",
 }
 """Nobody ticks here."""
-LIKE = sorted(VARIANTS.keys() - NEED_TICKS - {"update-time-from-its-clock", "sends-unasked"})
-"""The other two need not: choices of the text, as Config says."""
+LIKE = sorted(
+    VARIANTS.keys() - NEED_TICKS - {"update-time-from-its-clock", "sends-unasked", "marks-losers-of-keys-deleted"}
+)
+"""The other three need not: choices of the text."""
 TALKATIVE = {"asks-without-itself", "ends-answers-with-unknown-type", "split-output"}
 """They send more than one message a link where all have all, or a message in several pieces."""
 

@@ -151,7 +151,7 @@ def syncs_that_look_known(script: Script, alice: Part, bob: Peer) -> None:
     alice.observe()
 
 
-@scenario("SYNC-05", long=True, violated=("SYNC-08",))
+@scenario("SYNC-05", "SYNC-08", long=True)
 def own_syncs_before_a_message(script: Script, alice: Part, bob: Peer) -> None:
     """A participant sends some sync messages, then content, and its filter is read."""
     alice.receive(bob.content(script.now))
