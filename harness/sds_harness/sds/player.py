@@ -399,6 +399,8 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
     def _await(self, op: Await) -> None:
         for who in self._open_participants(op.who):
             due = [self._due_ms(who, label) for label in op.messages]
+            if op.nth > len(due):
+                raise ScheduleStoppedError(f"nth is {op.nth}, and the number of messages is {len(due)}")
             known = sorted(time for time in due if time is not None)
             if len(known) == len(due):
                 period = known[op.nth - 1] + op.ms - self._now_ms
@@ -423,9 +425,9 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         message = packet.wire.message if packet is not None else None
         profile = HASH_PROFILES.get(trace.declaration.profile("hash"))
         in_force = party.in_force
-        if profile is None or message is None or not in_force.HasField("t_max_ms"):
+        begin = max((step.now_ms for step in own if step.command == "receive"), default=None)
+        if profile is None or message is None or begin is None or not in_force.HasField("t_max_ms"):
             return None
-        begin = max(step.now_ms for step in own if step.command == "receive")
         if (message.channel_id, message_id) not in self._has[who]:
             return begin + t_req_offset(profile, party.participant_id, message_id, in_force.t_min_ms, in_force.t_max_ms)
         return begin + t_resp_offset(profile, party.participant_id, message.sender_id, message_id, in_force.t_max_ms)

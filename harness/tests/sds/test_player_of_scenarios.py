@@ -152,6 +152,14 @@ def test_where_times_are_unknown_another_period_passes_or_none() -> None:
     none = shown(*MISSING, ops.Await("alice", ("lost",)), tick, members=REPAIRING, handle=reference(hidden))
     assert (commands(none)[-1], none.acts[-1].at_ms) == ("alice tick", 0)
     raise_if_stopped(none)
+    early = (ops.Write("zoe", "m"), ops.Await("alice", ("m",)), tick)
+    show = shown(*early, members=REPAIRING, handle=without(pb.CAPABILITY_OBSERVE))
+    assert show.acts[-1].at_ms == 0, "nothing has arrived"
+
+
+def test_a_time_that_is_none_of_the_messages_is_not_awaited() -> None:
+    show = shown(*MISSING, ops.Await("alice", ("lost",), nth=3), ops.Tick("alice"), members=REPAIRING)
+    assert "nth is 3, and the number of messages is 1" in next(iter(show.left_out.values()))
 
 
 def test_only_unanswered_requests_arrive() -> None:
