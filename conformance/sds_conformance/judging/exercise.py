@@ -304,7 +304,7 @@ def _rejecting_checks(rules: Rules, verdict: RequirementVerdict) -> tuple[str, .
     return tuple(check.name for check in rules.register.checks[verdict.requirement.id] if check.name in against)
 
 
-QUICK_SHARE = 4
+QUICK_SHARE = 6
 """In a quick self-test, each variant plays one in so many long scenarios."""
 
 
