@@ -9,7 +9,7 @@ from __future__ import annotations
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..scripts import Message, Part, Peer, Period, Script, deliver_and_settle, entry, greatest, scenario, signed
-from .participants import NEEDED, T_MAX, T_MIN, open_with_repairs, optional_participant, repair_scenario
+from .participants import NEEDED, T_MAX, T_MIN, open_with_repairs, repair_configuration, repair_scenario
 
 MANY = 12
 
@@ -152,10 +152,12 @@ def default_t_min_and_t_max(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("R-TREQ-01")
 def t_max_equals_t_min(script: Script, bob: Peer) -> None:
-    """T_max equals T_min, which may be refused (AMB-08); then the times are the usual ones; messages are missing."""
+    """T_max equals T_min; if that is refused (AMB-08), the times are the usual ones; messages are missing."""
     asked = pb.Configuration(t_min_ms=60_000, t_max_ms=60_000)
-    for configuration, instance in ((asked, "without room"), (None, "")):
-        with optional_participant(script, "alice", configuration, instance) as alice:
+    odd = script.open("alice", ("c1",), repair_configuration(asked), "without room", may_be_refused=True)
+    usual = open_with_repairs(script)
+    for alice, condition in ((odd, f"{T_MAX} <= {T_MIN}"), (usual, f"{T_MAX} > {T_MIN}")):
+        with script.when(condition):
             for _ in range(2):
                 (lost,) = lose_messages(alice, bob)
                 alice.observe()
