@@ -26,4 +26,4 @@ def test_each_long_scenario_is_played_by_many_variants() -> None:
         variants, rules = protocol.model.variants, protocol.rules
         skipping = Counter(long for name in variants for long in exercise._left_out_when_quick(rules, name))
         assert len(skipping) > 10
-        assert max(skipping.values()) < len(variants) * 0.9
+        assert max(skipping.values()) < len(variants) * 0.87
