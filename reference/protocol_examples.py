@@ -66,10 +66,7 @@ def of_sds() -> Iterator[Exchange]:
     ]
     for number, request in enumerate(requests, 2):
         yield _exchange(testee.handle, number, request)
-    number = len(requests) + 2
-    yield _unknown(testee.handle, number, pb.Request(id=number))
-    failed = pb.Reply(id=number + 1, error=pb.Error(message="the database is gone"))
-    yield "tick", "error", _line(pb.Request(id=number + 1, tick=pb.Tick(now_ms=T + 3_000, handle=1))), _line(failed)
+    yield from _failures(testee.handle, len(requests) + 2, pb, "the database is gone")
 
 
 def of_clearskies(vectors: Path) -> Iterator[Exchange]:
@@ -114,10 +111,7 @@ def of_clearskies(vectors: Path) -> Iterator[Exchange]:
     ]
     for number, request in enumerate(requests, 1):
         yield _exchange(testee.handle, number, request)
-    number = len(requests) + 1
-    yield _unknown(testee.handle, number, cs.Request(id=number))
-    failed = cs.Reply(id=number + 1, error=cs.Error(message="the disk is full"))
-    yield "tick", "error", _line(cs.Request(id=number + 1, tick=cs.Tick(now_ms=T + 4_000, handle=1))), _line(failed)
+    yield from _failures(testee.handle, len(requests) + 1, cs, "the disk is full")
 
 
 def _exchange(handle: Callable[[Any], Any], number: int, request: pb.Request | cs.Request) -> Exchange:
@@ -129,9 +123,11 @@ def _exchange(handle: Callable[[Any], Any], number: int, request: pb.Request | c
     return command or "", answer or "", _line(request), _line(reply)
 
 
-def _unknown(handle: Callable[[Any], Any], number: int, request: Message) -> Exchange:
-    """A command that no version of the protocol has."""
-    return "", "unsupported", _UNKNOWN.format(number), _line(handle(request))
+def _failures(handle: Callable[[Any], Any], number: int, protocol: Any, error: str) -> Iterator[Exchange]:
+    """A command that no version of the protocol has, and a command at which the adapter fails."""
+    yield "", "unsupported", _UNKNOWN.format(number), _line(handle(protocol.Request(id=number)))
+    tick = protocol.Request(id=number + 1, tick=protocol.Tick(now_ms=T + 4_000, handle=1))
+    yield "tick", "error", _line(tick), _line(protocol.Reply(id=number + 1, error=protocol.Error(message=error)))
 
 
 _PEM = re.compile(r"(-----BEGIN [A-Z ]+-----).*?(-----END [A-Z ]+-----)(?:\\n)?")
