@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
@@ -16,7 +16,12 @@ from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.clearskies.register import REGISTER
 from sds_conformance.protocols.clearskies.rules import RULES
 from sds_conformance.protocols.clearskies.view.peer_view import PeerView, peer_views
+from sds_harness.clearskies.actor import Actor
+from sds_harness.clearskies.clubs import record_id
+from sds_harness.clearskies.frames import Frame
 from sds_harness.clearskies.language import open_session
+from sds_harness.clearskies.links import ScriptedLink
+from sds_harness.clearskies.peer import ScriptedPeer
 from sds_harness.clearskies.stage import Stage
 from sds_harness.link import Limits, LocalLink
 
@@ -59,3 +64,25 @@ def certified(handle: Handle, *scenarios: str) -> Certification:
 def by_verdict(outcome: Certification, *verdicts: Verdict) -> set[str]:
     """The requirements with these verdicts."""
     return {verdict.requirement.id for verdict in outcome.verdicts if verdict.verdict in verdicts}
+
+
+def subscribe(actor: Actor, peer: ScriptedPeer, since: Any = None) -> ScriptedLink:
+    """A link to a peer under test whose other end has asked for updates."""
+    link = actor.link(peer)
+    link.ask(since)
+    return link
+
+
+def request_all(actor: Actor) -> ScriptedLink:
+    """Let a new scripted peer ask for everything, and hang up when all are quiet."""
+    stage = actor.stage
+    link = subscribe(actor, stage.peer(f"reader {len(stage.trace.steps)}"))
+    stage.settle()
+    if not link.broken:
+        link.cut()
+    return link
+
+
+def version(peer: ScriptedPeer, key: str, value: Any, clock: Mapping[str, int], **more: Any) -> Frame:
+    """A version of the record that all scripted peers mean by the key, with this clock."""
+    return peer.update(key, value, **{"uuid": record_id(key), "vector_clock": clock, **more})

@@ -22,14 +22,16 @@ from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.register import CHECKS, COUNTERPARTS, REGISTER, SCENARIOS
 from sds_conformance.protocols.sds.rules import SdsRules
 from sds_conformance.protocols.sds.scenarios.core import endurance
+from sds_conformance.protocols.sds.scenarios.repair.participants import repair_configuration
 from sds_conformance.protocols.sds.view.channel_view import ChannelView
 from sds_harness.environment import PLAIN
 from sds_harness.link import Limits, LocalLink
+from sds_harness.sds.actor import Actor
 from sds_harness.sds.language import open_session
 from sds_harness.sds.stage import Stage
 from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Channel, Config, Participant
+from sds_reference import Channel, Config, HistoryEntry, Message, Participant
 from sds_reference.testee.dialect import load_dialect
 from sds_reference.testee.server import Testee, TesteeOptions
 from sds_reference.variants import VARIANTS
@@ -191,3 +193,13 @@ def broken_adapter(*arguments: str) -> list[str]:
 def odd_adapter(*arguments: str) -> list[str]:
     """An adapter of ``odd_adapters.py``, as a process of its own."""
     return [sys.executable, str(ODD_ADAPTERS), *arguments]
+
+
+def open_with_repairs(on: Stage, configuration: pb.Configuration | None = None) -> Actor:
+    """A participant that uses SDS-R."""
+    return on.open(configuration=repair_configuration(configuration))
+
+
+def entries_with_senders(*messages: Message) -> tuple[HistoryEntry, ...]:
+    """Entries that name the senders of the messages, as participants with SDS-R write them."""
+    return tuple(HistoryEntry(message.message_id, None, message.sender_id) for message in messages)

@@ -274,7 +274,7 @@ class Register:
     def schedule(
         self,
         write: Callable[[Callable[..., None]], Schedule],
-        perform: Callable[[Schedule, Any], None],
+        perform: Callable[[Schedule, Any], object],
         *exercises: str,
         **options: Any,
     ) -> Callable[[Callable[..., None]], ScenarioFunction]:

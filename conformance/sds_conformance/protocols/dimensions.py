@@ -7,13 +7,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sds_harness.docstrings import first_line
+from sds_harness.schedules import Performance, Schedule
 
 from ..judging.rules import Rules
 
-Play = Callable[[Any, int], str | None]
-"""Plays a schedule of a size on a stage. Returns a sentence on optional work that the implementation did not do, or
-None.
+Play = Callable[[Any, int], str]
+"""Plays a schedule of a size on a stage. Returns a sentence on optional work that the implementation did not do, or "".
 """
+Plot = Callable[[Any, int], Any]
+"""Writes a schedule of a size: adds its operations to a script. May return the message that has the size."""
+Lost = Callable[[Performance, str], str]
+"""A sentence on optional work that the implementation did not do in a performance, or "". The second argument is the
+label of the message that the plot returned, or "".
+"""
+ROOM = 1_000
+"""How many times as much may happen in a performance as is usual."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +32,10 @@ class Dimension:
     """The name on the command line."""
     title: str
     """The title in tables, at most about 25 characters."""
+    summary: str
+    """The played schedule, in one sentence."""
+    write: Callable[[int], Schedule]
+    """Writes the schedule of a size."""
     play: Play
     about: tuple[str, ...]
     """The requirements that the schedule exercises. If one is violated at the smallest size, nothing is measured."""
@@ -69,32 +81,45 @@ class Dimension:
         declared = limits(self.declared) if self.declared else None
         return None if declared is None else self.declared_from + declared
 
-    @property
-    def summary(self) -> str:
-        """The played schedule, in one sentence."""
-        return first_line(self.play)
-
 
 class Dimensions(Mapping[str, Dimension]):
     """The dimensions of a protocol, by name, in the order of reports."""
 
-    def __init__(self, prefix: str) -> None:
-        """``prefix`` is the common beginning of the requirement IDs."""
+    def __init__(
+        self, prefix: str, script: Callable[[], Any], perform: Callable[[Schedule, Any, int], Performance]
+    ) -> None:
+        """``prefix`` is the common beginning of the requirement IDs. ``script`` makes an empty script, and ``perform``
+        plays a schedule on a stage; its last argument is ``ROOM``."""
         self._prefix = prefix
+        self._script = script
+        self._perform = perform
         self._known: dict[str, Dimension] = {}
 
-    def dimension(self, title: str, *about: str, **more: Any) -> Callable[[Play], Play]:
-        """Register a function as a dimension with its name.
+    def dimension(
+        self, title: str, *about: str, lost: Lost = lambda show, label: "", **more: Any
+    ) -> Callable[[Plot], Plot]:
+        """Register a function that writes schedules as a dimension with its name.
 
         ``about`` are requirements without the prefix; ``more`` are the other fields of `Dimension`.
         """
 
-        def register(play: Play) -> Play:
-            name = play.__name__.replace("_", "-")
+        def register(plot: Plot) -> Plot:
+            name = plot.__name__.replace("_", "-")
             if name in self._known:
                 raise ValueError(f"two dimensions are called {name}")
-            self._known[name] = Dimension(name, title, play, tuple(f"{self._prefix}{i}" for i in about), **more)
-            return play
+
+            def write(size: int) -> tuple[Schedule, str]:
+                script = self._script()
+                message = plot(script, size)
+                return script.schedule(f"{name}-{size}"), message.label if message is not None else ""
+
+            def play(stage: Any, size: int) -> str:
+                schedule, label = write(size)
+                return lost(self._perform(schedule, stage, ROOM), label)
+
+            ids = tuple(f"{self._prefix}{number}" for number in about)
+            self._known[name] = Dimension(name, title, first_line(plot), lambda size: write(size)[0], play, ids, **more)
+            return plot
 
         return register
 

@@ -37,8 +37,9 @@ class Repertoire:
     """The file format of schedules."""
     play: Callable[[Schedule, Mapping[str, Any]], Performance]
     """Plays a schedule. The mapping has the stage of each member."""
-    perform: Callable[[Schedule, Mapping[str, Any]], Performance]
-    """The same, but leaves the stages open, and raises TesteeError if an implementation breaks down."""
+    perform: Callable[[Schedule, Mapping[str, Any], int], Performance]
+    """The same, but leaves the stages open, and raises TesteeError if an implementation breaks down. The number is how
+    many times as much may happen as is usual."""
     reading: Reading
     """Reads performances for stories and diagrams."""
     simpler: Callable[[Operation, Schedule], Iterable[Operation]]

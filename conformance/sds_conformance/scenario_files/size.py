@@ -7,6 +7,7 @@ limit is worth a warning.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sds_harness.schedules import Schedule, ScheduleFileError
@@ -14,7 +15,7 @@ from sds_harness.schedules.files import to_json
 from sds_harness.schedules.parameter import value_of, with_value
 
 from ..protocols import repertoire_of
-from ..protocols.dimensions import Dimension
+from ..protocols.dimensions import ROOM, Dimension
 from .reader import LoadedScenario, PlaySchedule, ScenarioFileError
 
 LARGEST = 1 << 64
@@ -29,9 +30,9 @@ class PlaySize:
     loaded: LoadedScenario
     revision: str
 
-    def __call__(self, stage: Any, size: int) -> str | None:
-        """Plays a scenario file with another value of its parameter. Return the expectations that were not met."""
-        PlaySchedule(with_value(self.loaded.schedule, size), self.revision)(stage)
+    def __call__(self, stage: Any, size: int) -> str:
+        """Play a scenario file with another value of its parameter. Return the expectations that were not met."""
+        PlaySchedule(with_value(self.loaded.schedule, size), self.revision, ROOM)(stage)
         return self.loaded.describe_unmet(stage.trace.unmet)
 
 
@@ -49,6 +50,8 @@ def dimension_of(loaded: LoadedScenario, revision: str) -> Dimension:
     return Dimension(
         loaded.name,
         loaded.name,
+        "Plays a scenario file with another value of its parameter.",
+        partial(with_value, schedule),
         PlaySize(loaded, revision),
         schedule.requirements,
         demanded,

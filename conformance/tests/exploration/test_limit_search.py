@@ -34,6 +34,7 @@ from sds_conformance.protocols.sds.rules import RULES
 from sds_harness.declaration import Declaration
 from sds_harness.faults import FaultKind, TesteeError
 from sds_harness.link import Limits, LocalLink
+from sds_harness.schedules import Schedule
 from sds_harness.sds.language import SDS
 from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -317,7 +318,17 @@ def test_an_interrupt_leaves_what_is_known() -> None:
 
 # ---- The search itself ---------------------------------------------------------------------------------------------
 
-PLAIN = Dimension("plain", "plain", lambda stage, size: None, ("SDS-RECV-08",), 1_000, "none", 1 << 62)
+PLAIN = Dimension(
+    "plain",
+    "plain",
+    "Plays nothing.",
+    lambda size: Schedule(()),
+    lambda stage, size: "",
+    ("SDS-RECV-08",),
+    1_000,
+    "none",
+    1 << 62,
+)
 
 
 def searched(limit: int, most: int = 1 << 62) -> Search:

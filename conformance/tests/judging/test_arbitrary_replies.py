@@ -10,11 +10,10 @@ import pytest
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
-from run_helpers import SHORT, Handle, altered, certified, plan, reference, stage, with_verdict
+from run_helpers import SHORT, Handle, altered, certified, entries_with_senders, plan, reference, stage, with_verdict
 from sds_conformance.judging.verdict import Judge, Verdict
 from sds_conformance.protocols.sds.register import CHECKS
 from sds_conformance.protocols.sds.rules import RULES
-from sds_harness.sds.peer import entries_with_senders
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 pytestmark = pytest.mark.exhaustive

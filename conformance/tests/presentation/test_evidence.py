@@ -7,16 +7,14 @@ from collections.abc import Callable
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from run_helpers import T, altered, reference, stage
+from run_helpers import T, altered, entries_with_senders, open_with_repairs, reference, stage
 from sds_conformance.judging.verdict import Finding, Verdict
 from sds_conformance.presentation.evidence import Evidence
-from sds_conformance.protocols.sds.dimensions.repairs import open_with_repairs
 from sds_conformance.protocols.sds.protocol import PROTOCOL
 from sds_conformance.protocols.sds.scenarios.repair.participants import T_MIN_MS
 from sds_conformance.protocols.sds.words import Narrator
 from sds_conformance.reports.stories import Found, _turn
 from sds_harness.sds.actor import Actor
-from sds_harness.sds.peer import entries_with_senders
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry

@@ -110,6 +110,14 @@ def test_every_scenario_is_the_same_after_it_was_stored_in_a_file() -> None:
         assert repertoire_of(scenario.revision).notation.loads(dumps(scenario.schedule)) == scenario.schedule
 
 
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_the_schedule_of_a_limit_can_be_stored_in_a_file(revision: str) -> None:
+    for name, dimension in protocol_of(revision).dimensions.items():
+        schedule = dimension.write(5)
+        assert repertoire_of(revision).notation.loads(dumps(schedule)) == schedule, name
+        assert schedule.operations
+
+
 @by_name(SAMPLE)
 def test_a_scenario_has_the_same_requests_when_it_is_played_from_its_file(scenario: Written) -> None:
     repertoire = repertoire_of(scenario.revision)
@@ -120,7 +128,7 @@ def test_a_scenario_has_the_same_requests_when_it_is_played_from_its_file(scenar
     by_the_scenario.close()
     stored = repertoire.notation.loads(dumps(scenario.schedule))
     from_the_file = scenario.stage()
-    repertoire.perform(stored, dict.fromkeys(stored.names, from_the_file))
+    repertoire.perform(stored, dict.fromkeys(stored.names, from_the_file), 1)
     assert requests_of(from_the_file) == expected != []
     from_the_file.close()
 

@@ -227,6 +227,10 @@ class Write(Operation, op="write"):
     """A JSON object: the whole message, in place of an update."""
     length: int = 0
     """In place of ``value`` and ``content``: its value is a string of so many letters."""
+    body_bytes: int = 0
+    """In place of ``value`` and ``content``: its value is a string that makes its body so many bytes long."""
+    levels: int = 0
+    """In place of ``value`` and ``content``: its value is so many empty lists, each in the one before it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,8 @@ LONGEST = 100
 """Most characters of a text in the reason why an operation was not played."""
 LATEST_MS = 253_402_300_799_000
 """The last second of the year 9999, the last one with four digits."""
+_FLAT = "the value"
+"""A value that is replaced in the text of a body."""
 LARGE_BYTES = 15_000_000
 """Bytes of a string that leaves room for the rest of the largest allowed body."""
 
@@ -73,6 +75,13 @@ def message_of_write(
         members["last_updated_rev"] = op.revision
     members |= members_of(op.members)
     members = {name: value for name, value in members.items() if name not in op.without}
+    if op.body_bytes:
+        around = len(peer.frame(members | {"value": ""}).body)
+        members["value"] = "x" * max(0, op.body_bytes - around)
+    if op.levels:
+        flat = peer.frame(members | {"value": _FLAT}).body
+        # No encoder nests that deep.
+        return Frame(flat.replace(b'"' + _FLAT.encode() + b'"', b"[" * op.levels + b"]" * op.levels, 1))
     return Frame(_ODD[op.odd](members)) if op.odd else peer.frame(members)
 
 

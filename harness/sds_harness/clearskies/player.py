@@ -56,6 +56,8 @@ from .trace import Step, Trace
 
 CUT = "cut"
 """The reason of a loss: the link broke."""
+NO_LINK = "there is no link"
+"""The start of the reason why a scripted peer sent nothing: the participant closed the link."""
 MOST_SPOKEN = 64 << 20
 """Most bytes that all scripted peers may write: each byte is repeated to all peers."""
 READER, READER_ONLY = "stranger", "reader"
@@ -76,20 +78,25 @@ def play(schedule: Schedule, stages: Mapping[str, Stage]) -> Performance:
     return Player(schedule, stages).play()
 
 
-def perform(schedule: Schedule, stage: Stage) -> None:
+def perform(schedule: Schedule, stage: Stage, room: int = 1, *optional: str) -> Performance:
     """Play a schedule as a scenario: all participants are played on one stage, which stays open.
 
+    ``room`` is how many times as much may happen as usual.
+
     Raises ScheduleStoppedError after the end if an operation was refused or the schedule requires more than the
-    implementation has, and TesteeError if the implementation breaks down.
+    implementation has, except for reasons that begin with one of ``optional``, and TesteeError if the implementation
+    breaks down.
     """
-    raise_if_stopped(Player(schedule, dict.fromkeys(schedule.names, stage)).perform())
+    show = Player(schedule, dict.fromkeys(schedule.names, stage), room).perform()
+    raise_if_stopped(show, *optional)
+    return show
 
 
 class Player(performer.Performer[Actor, Step, Trace, Wire]):
     """One performance."""
 
-    def __init__(self, schedule: Schedule, stages: Mapping[str, Stage]) -> None:
-        super().__init__(schedule, stages)
+    def __init__(self, schedule: Schedule, stages: Mapping[str, Stage], room: int = 1) -> None:
+        super().__init__(schedule, stages, room)
         self._home: Stage = self._distinct[0]
         self._network = CountedNetwork(self._home, self._at, self._took, self._lost)
         self._noted = {id(stage): len(stage.trace.steps) for stage in self._distinct}
@@ -303,7 +310,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         if op.link:
             named = self._named.get(op.link)
             if named is None or named.broken:
-                raise ScheduleStoppedError(f"{op.to} has no link {op.link}, although more messages are scheduled on it")
+                raise ScheduleStoppedError(f"{NO_LINK} {op.link} to {op.to}, although more is scheduled on it")
             return named
         return next(self._links_between(peer, actor), None) or self._join(actor, peer)
 
@@ -323,8 +330,8 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         """Let a scripted peer write to its link."""
         data = what if isinstance(what, bytes) else what.wire
         self._spoken += len(data)
-        if self._spoken > MOST_SPOKEN:
-            raise ScheduleTooLongError(f"scripted peers have sent more than {MOST_SPOKEN >> 20} MiB")
+        if self._spoken > MOST_SPOKEN * self._room:
+            raise ScheduleTooLongError(f"scripted peers have sent more than {MOST_SPOKEN * self._room >> 20} MiB")
         if not link.broken:
             packet = self._packet(link.peer.name, link.number, data, 0, label)
             self._network.sent(packet, link.actor.name)
@@ -477,8 +484,8 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
                     packet = self._packet(step.participant, number, data, act.number)
                     if listener := self._network.listener_of(number, step.participant):
                         self._network.sent(packet, listener)
-        if len(show.acts) >= MAX_STEPS:
-            raise ScheduleTooLongError(f"there were {MAX_STEPS:,} steps")
+        if len(show.acts) >= MAX_STEPS * self._room:
+            raise ScheduleTooLongError(f"there were {MAX_STEPS * self._room:,} steps")
 
     def _packet(self, sender: str, number: int, data: bytes, act: int, label: str = "") -> Packet:
         show = self.performance

@@ -7,6 +7,7 @@ broadcast before, and the listener.
 from __future__ import annotations
 
 import heapq
+from collections.abc import Set
 from hashlib import blake2b
 from typing import Generic
 
@@ -22,7 +23,8 @@ class Network(Generic[W]):
     def __init__(self, seed: int) -> None:
         self._seed = seed
         self._rules: list[Links] = []
-        self._cuts: list[Cut] = []
+        self._cuts: list[tuple[Set[str], Set[str], bool]] = []
+        """Senders, listeners, and whether the other direction is cut, too."""
         self._under_way: list[tuple[int, int, str, Packet[W]]] = []
         self._serial = 0
         self._sent: dict[str, int] = {}
@@ -34,7 +36,7 @@ class Network(Generic[W]):
         self._rules.append(rule)
 
     def cut(self, cut: Cut) -> None:
-        self._cuts.append(cut)
+        self._cuts.append((frozenset(cut.senders), frozenset(cut.listeners), cut.both))
 
     def heal(self) -> None:
         """Make all links perfect from now on."""
@@ -80,9 +82,8 @@ class Network(Generic[W]):
 
     def _is_cut(self, sender: str, listener: str) -> bool:
         return any(
-            (sender in cut.senders and listener in cut.listeners)
-            or (cut.both and listener in cut.senders and sender in cut.listeners)
-            for cut in self._cuts
+            (sender in senders and listener in listeners) or (both and listener in senders and sender in listeners)
+            for senders, listeners, both in self._cuts
         )
 
     def _rule(self, sender: str, listener: str) -> Links:

@@ -68,9 +68,12 @@ def raise_if_stopped(show: Performance[Any, Any, Any], *optional: str) -> None:
 class Performer(ABC, Generic[A, S, T, W]):
     """One performance."""
 
-    def __init__(self, schedule: Schedule, stages: Mapping[str, Any]) -> None:
-        """``stages`` is the stage of each member."""
+    def __init__(self, schedule: Schedule, stages: Mapping[str, Any], room: int = 1) -> None:
+        """``stages`` is the stage of each member; ``room`` is how many times as much may happen as usual before the
+        performance ends."""
         self.schedule = schedule
+        self._room = room
+        self._members = {member.name: member for member in schedule.members}
         self._stages = stages
         self._distinct: list[Any] = list({id(stage): stage for stage in stages.values()}.values())
         cast = {name: stages[name].trace for name in schedule.names}
@@ -232,8 +235,8 @@ class Performer(ABC, Generic[A, S, T, W]):
                 self.performance.labels.pop(getattr(self.schedule.operations[index], "label", ""), None)
             for index in body:
                 self._repeated += 1
-                if self._repeated > MOST_REPEATED:
-                    raise ScheduleTooLongError(f"{MOST_REPEATED:,} operations were repeated")
+                if self._repeated > MOST_REPEATED * self._room:
+                    raise ScheduleTooLongError(f"{MOST_REPEATED * self._room:,} operations were repeated")
                 self._play_one(index)
             if op.until and self._value(op.until):
                 break
@@ -274,7 +277,7 @@ class Performer(ABC, Generic[A, S, T, W]):
     # ---- participants ----------------------------------------------------------------------------------------------
 
     def _member(self, name: str) -> Member:
-        return next(member for member in self.schedule.members if member.name == name)
+        return self._members[name]
 
     def _open_all(self) -> None:
         self._operation = -1
@@ -301,7 +304,9 @@ class Performer(ABC, Generic[A, S, T, W]):
 
     def _open_participants(self, who: str) -> list[str]:
         """The open participants that an operation applies to."""
-        return [name for name in self.schedule.names if name in self._actors and who in (EVERYBODY, name)]
+        if who != EVERYBODY:
+            return [who] if who in self._actors else []
+        return [name for name in self._members if name in self._actors]
 
     def _at(self, who: str) -> Any:
         """The stage of a participant, set to the participant's own time."""

@@ -82,11 +82,6 @@ def unknown_ids(count: int) -> tuple[str, ...]:
     return tuple(f"bob-{number}" for number in range(_UNKNOWN_IDS_FROM, _UNKNOWN_IDS_FROM + count))
 
 
-def entries_with_senders(*messages: Message) -> tuple[HistoryEntry, ...]:
-    """Entries that name the senders of the messages, as participants with SDS-R write them."""
-    return tuple(HistoryEntry(message.message_id, None, message.sender_id) for message in messages)
-
-
 def history(depends_on: Sequence[Dependency]) -> tuple[HistoryEntry, ...]:
     """A causal history of IDs, messages or ready entries."""
     return tuple(

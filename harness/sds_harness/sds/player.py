@@ -80,13 +80,17 @@ def play(schedule: Schedule, stages: Mapping[str, Stage]) -> Performance:
     return Player(schedule, stages).play()
 
 
-def perform(schedule: Schedule, stage: Stage) -> None:
+def perform(schedule: Schedule, stage: Stage, room: int = 1) -> Performance:
     """Play a schedule as a scenario: all participants are played on one stage, which stays open.
+
+    ``room`` is how many times as much may happen as usual.
 
     Raises ScheduleStoppedError after the end if an operation was refused or the schedule requires more than the
     implementation has, and TesteeError if the implementation breaks down.
     """
-    raise_if_stopped(Player(schedule, dict.fromkeys(schedule.names, stage)).perform(), NO_FILTER)
+    show = Player(schedule, dict.fromkeys(schedule.names, stage), room).perform()
+    raise_if_stopped(show, NO_FILTER)
+    return show
 
 
 def _requested_ids(packet: Packet) -> set[str]:
@@ -103,8 +107,8 @@ def hint_of(label: str) -> bytes:
 class Player(player.Player[Actor, Step, Trace, Wire]):
     """One performance."""
 
-    def __init__(self, schedule: Schedule, stages: Mapping[str, Stage]) -> None:
-        super().__init__(schedule, stages)
+    def __init__(self, schedule: Schedule, stages: Mapping[str, Stage], room: int = 1) -> None:
+        super().__init__(schedule, stages, room)
         self._revision: Revision = self._distinct[0].revision if self._distinct else SDS_2026_01
         self._store: dict[tuple[str, str], Packet] = {}
         self._syncs: dict[tuple[str, str], Packet] = {}

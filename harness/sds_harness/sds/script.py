@@ -186,7 +186,8 @@ class Script(script.Script[Member]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._channels: list[str] = []
+        self._channels: dict[str, int] = {}
+        """The number of each channel."""
         self.named = True
         """Whether the application names channels."""
         self._mark: Moment | None = None
@@ -304,9 +305,7 @@ class Script(script.Script[Member]):
 
     def channel(self, name: str) -> int:
         """The number of a channel."""
-        if name not in self._channels:
-            self._channels.append(name)
-        return self._channels.index(name)
+        return self._channels.setdefault(name, len(self._channels))
 
     def peer(self, name: str, channel: str = "c1") -> Peer:
         """A scripted peer."""

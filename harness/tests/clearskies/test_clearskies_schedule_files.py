@@ -40,6 +40,8 @@ WRITTEN: dict[str, Any] = {
     "without": ("uuid", "value"),
     "body": '{"type": "x"}',
     "length": 9,
+    "body_bytes": 300,
+    "levels": 4,
 }
 """The fields of an update, none at its default."""
 FULL: dict[str, Operation] = {

@@ -121,7 +121,7 @@ class Cases:
         def play(stage: Stage[Any]) -> None:
             pid = stage.session.link.pid
             before_s = spent_s(pid) if dimension.timed else 0.0
-            parts.append(dimension.play(stage, size) or "")
+            parts.append(dimension.play(stage, size))
             spent.append(spent_s(pid) - before_s if dimension.timed else 0.0)
 
         before = len(self.runner.breakdowns)

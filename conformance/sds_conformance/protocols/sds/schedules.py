@@ -69,7 +69,7 @@ _SDS = Repertoire(
     generate_schedule,
     NOTATION,
     play,
-    lambda schedule, stages: Player(schedule, stages).perform(),
+    lambda schedule, stages, room: Player(schedule, stages, room).perform(),
     READING,
     simpler,
     stand_in,

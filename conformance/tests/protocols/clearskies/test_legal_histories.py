@@ -14,10 +14,20 @@ from clearskies_reference.conflict_choices import CountsEachSending, WritesResol
 from clearskies_reference.mutants import MUTANTS
 from clearskies_reference.variants import VARIANTS
 from clearskies_reference.vector_clock import MAX_INTEGER
-from clearskies_views import by_verdict, certified, model, outcomes, stage_of, variant, view_of
+from clearskies_views import (
+    by_verdict,
+    certified,
+    model,
+    outcomes,
+    request_all,
+    stage_of,
+    subscribe,
+    variant,
+    version,
+    view_of,
+)
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.verdict import Verdict
-from sds_conformance.protocols.clearskies.dimensions import request_all, subscribe, version
 from sds_conformance.protocols.clearskies.register import REGISTER
 from sds_conformance.protocols.clearskies.scenarios import conflicts, deletions
 from sds_conformance.protocols.clearskies.view.peer_view import FACT_KINDS

@@ -7,10 +7,9 @@ from random import Random
 
 import pytest
 
-from run_helpers import AMENDED, Handle, plan, reference, stage
+from run_helpers import AMENDED, Handle, open_with_repairs, plan, reference, stage
 from sds_conformance.judging.verdict import Judge, RequirementVerdict, Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
-from sds_conformance.protocols.sds.dimensions.repairs import open_with_repairs
 from sds_conformance.protocols.sds.rules import RULES
 from sds_conformance.protocols.sds.scenarios.repair.participants import T_MAX_MS, T_MIN_MS
 from sds_harness.sds.actor import Actor
