@@ -17,5 +17,11 @@ NOTATION = Notation(
     Member,
     _entry,
     named=frozenset(pb.Limits.DESCRIPTOR.fields_by_name),
+    absent={
+        "tick": frozenset({"route"}),
+        "calm": frozenset({"store"}),
+        "look": frozenset({"channel", "filter"}),
+        "member": frozenset({"late"}),
+    },
     package=__package__,
 )

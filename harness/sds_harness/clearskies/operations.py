@@ -6,7 +6,7 @@ A participant is a peer under test. A link is named by its two ends; there may b
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from ..schedules import operations
 from ..schedules.operations import EVERYBODY as EVERYBODY
@@ -18,6 +18,24 @@ from ..schedules.operations import Schedule as Schedule
 from ..schedules.operations import StepClock as StepClock
 from ..schedules.operations import Tick as Tick
 from ..schedules.operations import Wait as Wait
+from ..schedules.shapes import (
+    Bytes,
+    Hexadecimal,
+    Label,
+    Name,
+    OptionalLabel,
+    OptionalName,
+    Shape,
+    SignedMs,
+    Text,
+    Uint64,
+)
+
+MOST_BYTES = 32 << 20
+Place = Annotated[int, Shape(minimum=-MOST_BYTES, maximum=MOST_BYTES)]
+"""The place of a byte."""
+Key = Annotated[str, Shape("key", maxLength=4_096)]
+Json = Annotated[str, Shape("json", maxLength=500_000)]
 
 SIGNATURES = ("usual", "none", "forged", "flipped", "read-only", "read-write", "empty")
 """How a scripted peer signs: as the specification says, not at all, with a changed signature, with a changed body, with
@@ -36,21 +54,24 @@ false``."""
 class Entry:
     """An entry of a vector clock, or of the ``since`` of a request: a peer and a number."""
 
-    peer: str
+    peer: Name
     """The name of a participant, of a scripted peer, or of a peer that never appears."""
-    number: int = 0
-    label: str = ""
+    number: Uint64 = 0
+    label: OptionalLabel = ""
     """The revision of the change with this label, in place of a number; 0 if that was never sent."""
+
+
+Entries = Annotated[tuple[Entry, ...], Shape("entries", maxItems=1_000)]
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
     """A message that is sent in part, or altered."""
 
-    label: str
-    begin: int = 0
+    label: Label
+    begin: Place = 0
     """The first byte that is sent; negative numbers count from the end of the message."""
-    end: int | None = None
+    end: Place | None = None
     """The byte after the last one that is sent; None for the end of the message."""
     altered: bool = False
     """Whether the last digit of its update_time is another one, under the signature that it had."""
@@ -60,18 +81,18 @@ class Copy:
 class Put(Operation, op="put", command="put"):
     """The application of a participant writes a value (section "Record Changes")."""
 
-    who: str
-    label: str
-    key: str = "k"
-    text: str = ""
+    who: Name
+    label: Label
+    key: Key = "k"
+    text: Text = ""
     """The value as JSON, or invalid text; "" is a value that no other write has."""
-    times: int = 1
+    times: Annotated[int, Shape(minimum=1, maximum=1_000)] = 1
     """Number of records at once. The keys and labels of the others end in ".2", ".3", ..."""
-    value: str = ""
+    value: Json = ""
     """The value as valid JSON, in place of ``text``. Its strings may be in the scripts of an environment."""
-    record: str = ""
+    record: OptionalName = ""
     """The name of the record, which determines the uuid that the application gives, if it can; see ``Write.record``."""
-    length: int = 0
+    length: Bytes = 0
     """In place of ``text``: the value is a string of so many letters."""
 
 
@@ -79,27 +100,27 @@ class Put(Operation, op="put", command="put"):
 class Rename(Operation, op="rename", command="rename"):
     """The application gives the record with a key another key ("It is legal to change the key on a record")."""
 
-    who: str
-    label: str
-    key: str = "k"
-    new_key: str = "k2"
+    who: Name
+    label: Label
+    key: Key = "k"
+    new_key: Key = "k2"
 
 
 @dataclass(frozen=True, slots=True)
 class Delete(Operation, op="delete", command="delete"):
     """The application deletes the record with a key (section "Deleted Records")."""
 
-    who: str
-    label: str
-    key: str = "k"
+    who: Name
+    label: Label
+    key: Key = "k"
 
 
 @dataclass(frozen=True, slots=True)
 class Link(Operation, op="link", command="connect"):
     """Link two participants, unless they are linked."""
 
-    who: str
-    to: str
+    who: Name
+    to: Name
     held: bool = False
     """Whether the link is held from the beginning, including what both send when it begins."""
     second: bool = False
@@ -110,25 +131,25 @@ class Link(Operation, op="link", command="connect"):
 class Unlink(Operation, op="unlink"):
     """Break the links between two participants. Bytes under way are lost, possibly half a message."""
 
-    who: str
-    to: str
+    who: Name
+    to: Name
 
 
 @dataclass(frozen=True, slots=True)
 class Hold(Operation, op="hold"):
     """Hold everything that is sent between two participants from now on until it is released."""
 
-    who: str = EVERYBODY
-    to: str = EVERYBODY
+    who: OptionalName = EVERYBODY
+    to: OptionalName = EVERYBODY
 
 
 @dataclass(frozen=True, slots=True)
 class Release(Operation, op="release"):
     """Deliver all messages in transit between two participants."""
 
-    who: str = EVERYBODY
-    to: str = EVERYBODY
-    size: int = 0
+    who: OptionalName = EVERYBODY
+    to: OptionalName = EVERYBODY
+    size: Annotated[int, Shape(minimum=0, maximum=MOST_BYTES)] = 0
     """Deliver only this many bytes of ``who``, and keep the link held; 0 delivers everything of both."""
     one_way: bool = False
     """Whether only what ``who`` has under way now is delivered, and the link stays held."""
@@ -138,14 +159,14 @@ class Release(Operation, op="release"):
 class Close(Operation, op="close", command="close"):
     """Close a participant, which ends its links."""
 
-    who: str
+    who: Name
 
 
 @dataclass(frozen=True, slots=True)
 class Reopen(Operation, op="reopen", command="open"):
     """Open a closed participant again, without links, with the content of its store."""
 
-    who: str
+    who: Name
     forget: bool = False
     """Whether its store is lost."""
     killed: bool = False
@@ -156,7 +177,7 @@ class Reopen(Operation, op="reopen", command="open"):
 class Read(Operation, op="read"):
     """Let a new peer of the club link to participants, request everything from each of them, and close its links."""
 
-    who: str = EVERYBODY
+    who: OptionalName = EVERYBODY
     read_only: bool = False
     """Whether the stranger is a read-only peer."""
 
@@ -171,9 +192,9 @@ class CompareClocks(Operation, op="compare_clocks", command="compare_clocks"):
     """Ask a participant to compare two vector clocks."""
 
     labels: ClassVar[tuple[str, ...]] = ("one", "other")
-    who: str
-    one: tuple[Entry, ...] = ()
-    other: tuple[Entry, ...] = ()
+    who: Name
+    one: Entries = ()
+    other: Entries = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,53 +204,53 @@ class Write(Operation, op="write"):
 
     names: ClassVar[tuple[str, ...]] = (*Operation.names, "poses_as")
     labels: ClassVar[tuple[str, ...]] = ("label", "after", "clock")
-    peer: str
+    peer: Name
     read_only: bool = False
     """Whether the peer may only read; its first operation decides."""
-    label: str = "x"
-    key: str = "k"
-    content: str = ""
+    label: Label = "x"
+    key: Key = "k"
+    content: Text = ""
     """A string as its value; "" is one that no other message has."""
     deleted: bool = False
-    after: str = ""
+    after: OptionalLabel = ""
     """The label of the update whose record it changes, by uuid; "" for its own record with that key."""
     concurrent: bool = False
     """Whether it does not know of the change with that label."""
-    at_ms: int = 0
+    at_ms: SignedMs = 0
     """Its update_time, relative to virtual time."""
-    digits: int = 3
+    digits: Annotated[int, Shape(minimum=0, maximum=9)] = 3
     """Digits after the decimal point of its update_time."""
-    poses_as: str = ""
+    poses_as: OptionalName = ""
     """The participant that it names as the last writer."""
-    revision: int = 0
+    revision: Uint64 = 0
     """Its revision; 0 means the peer's next one."""
-    clock_members: int = 0
+    clock_members: Annotated[int, Shape(minimum=0, maximum=20_000)] = 0
     """The number of strangers in its vector clock."""
-    clock_number: int = 0
+    clock_number: Uint64 = 0
     """Its own number in the vector clock; 0 means the next one."""
-    signature: str = "usual"
+    signature: Annotated[str, Shape(enum=[*SIGNATURES])] = "usual"
     """One of ``SIGNATURES``."""
-    odd: str = ""
+    odd: Annotated[str, Shape(enum=[*ODDITIES])] = ""
     """One of ``ODDITIES``."""
-    value: str = ""
+    value: Json = ""
     """Its value as JSON, in place of ``content``. Its strings may be in the scripts of an environment."""
-    record: str = ""
+    record: OptionalName = ""
     """The name of its record, in place of ``after``. Peers that use the same name mean the same record."""
-    clock: tuple[Entry, ...] | None = None
+    clock: Entries | None = None
     """Its vector clock; None for the one that follows from what the peer has written."""
-    time: str = ""
+    time: OptionalName = ""
     """Its update_time, in place of ``at_ms`` and ``digits``."""
-    members: str = ""
+    members: Json = ""
     """A JSON object: members that are added or replace others."""
-    without: tuple[str, ...] = ()
+    without: Annotated[tuple[Name, ...], Shape(maxItems=20)] = ()
     """Members that it lacks."""
-    body: str = ""
+    body: Json = ""
     """A JSON object: the whole message, in place of an update."""
-    length: int = 0
+    length: Bytes = 0
     """In place of ``value`` and ``content``: its value is a string of so many letters."""
-    body_bytes: int = 0
+    body_bytes: Annotated[int, Shape(minimum=0, maximum=16 << 20)] = 0
     """In place of ``value`` and ``content``: its value is a string that makes its body so many bytes long."""
-    levels: int = 0
+    levels: Annotated[int, Shape(minimum=0, maximum=20_000)] = 0
     """In place of ``value`` and ``content``: its value is so many empty lists, each in the one before it."""
 
 
@@ -238,8 +259,8 @@ class Say(Write, op="say"):
     """A scripted peer sends a database.update with any content. It links to the participant ``to`` if it is not linked
     yet."""
 
-    to: str = field(kw_only=True)
-    link: str = ""
+    to: Name = field(kw_only=True)
+    link: OptionalName = ""
     """As for ``Scripted``."""
 
 
@@ -247,11 +268,11 @@ class Say(Write, op="say"):
 class Scripted(Operation):
     """An operation of a scripted peer on a link. It links to the participant ``to`` if it is not linked yet."""
 
-    peer: str
-    to: str
+    peer: Name
+    to: Name
     read_only: bool = False
     """Whether the peer may only read; its first operation decides."""
-    link: str = field(default="", kw_only=True)
+    link: OptionalName = field(default="", kw_only=True)
     """The name of the link, see ``Connect``. "" for the first link to the participant, a new one if there is none."""
 
 
@@ -266,7 +287,7 @@ class Send(Scripted, op="send"):
     participants keep their signatures; others are signed as their ``signature`` says."""
 
     labels: ClassVar[tuple[str, ...]] = ("messages",)
-    messages: tuple[str | Copy, ...] = field(kw_only=True)
+    messages: Annotated[tuple[Label | Copy, ...], Shape(maxItems=1_000)] = field(kw_only=True)
     """Labels, or copies. Messages that were never sent are left out."""
     joined: bool = field(default=False, kw_only=True)
     """Whether they arrive in one piece."""
@@ -276,7 +297,7 @@ class Send(Scripted, op="send"):
 class Again(Scripted, op="again"):
     """A scripted peer sends a message again, with its original signature, if it had one."""
 
-    label: str = "m1"
+    label: Label = "m1"
     flipped: bool = False
     """Whether one bit of it is flipped."""
 
@@ -286,11 +307,11 @@ class Ask(Scripted, op="ask"):
     """A scripted peer sends a database.get_updates."""
 
     labels: ClassVar[tuple[str, ...]] = ("label", "since")
-    known: int = 0
+    known: Uint64 = 0
     """The revision that it claims to know of each participant; 0 for none."""
-    since: tuple[Entry, ...] = ()
+    since: Entries = ()
     """The revisions that it claims to know, by peer."""
-    members: str = ""
+    members: Json = ""
     """A JSON object: members that are added to the request or replace others."""
 
 
@@ -298,7 +319,7 @@ class Ask(Scripted, op="ask"):
 class Garble(Scripted, op="garble"):
     """A scripted peer writes bytes that are not a message, or a malformed message."""
 
-    wire: str = "00"
+    wire: Hexadecimal = "00"
     """Hexadecimal digits."""
 
 

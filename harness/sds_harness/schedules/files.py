@@ -93,6 +93,8 @@ class Notation:
     """Makes a value of an object within a list, from its fields."""
     named: frozenset[str] = field(kw_only=True)
     """The names in expressions that are not fields of the configuration: limits, and other names of the protocol."""
+    absent: Mapping[str, frozenset[str]] = field(default_factory=dict, kw_only=True)
+    """The fields that only other protocols have, by operation, or by "member"."""
     package: str = field(kw_only=True)
     """The package that contains the schema as ``schedule.schema.json``."""
 

@@ -7,7 +7,11 @@ that does not exist. So a schedule keeps a meaning when shrinking removes an ope
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
+
+from .shapes import Channel, Expression, Ms, Name, OptionalName, Percent, Shape, ShortText, SignedMs
+
+Names = Annotated[tuple[Name, ...], Shape(minItems=1, maxItems=64)]
 
 EVERYBODY = ""
 """In place of a name: all participants that are present."""
@@ -17,11 +21,11 @@ EVERYBODY = ""
 class Route:
     """How the network carries the broadcasts of one operation, where that differs from the links."""
 
-    lost: tuple[str, ...] = ()
+    lost: Names = ()
     """Listeners that never receive it."""
     late: tuple[tuple[str, int], ...] = ()
     """Listeners that receive it this many milliseconds after it was sent."""
-    twice: tuple[str, ...] = ()
+    twice: Names = ()
     """Listeners that receive two copies."""
 
     def __bool__(self) -> bool:
@@ -44,7 +48,7 @@ class Operation:
     labels: ClassVar[tuple[str, ...]] = ("label",)
     """The names of fields that may hold labels of messages."""
 
-    when: str = field(default="", kw_only=True)
+    when: Expression = field(default="", kw_only=True)
     """A comparison of expressions, such as ``max_lamport > 4294967295``; the operation is played only if it holds, see
     ``expressions``. "" plays it always."""
 
@@ -62,7 +66,7 @@ class Operation:
 class Tick(Operation, op="tick", command="tick"):
     """Run the periodic work that is due."""
 
-    who: str = EVERYBODY
+    who: OptionalName = EVERYBODY
     route: Route = STRAIGHT
 
 
@@ -70,8 +74,8 @@ class Tick(Operation, op="tick", command="tick"):
 class Wait(Operation, op="wait"):
     """Let virtual time pass. Messages under way arrive when they are due."""
 
-    ms: int = 0
-    period: str = ""
+    ms: SignedMs = 0
+    period: Expression = ""
     """More milliseconds: an expression over the configuration in force, such as ``t_max_ms // 2``, see
     ``expressions``."""
 
@@ -81,12 +85,12 @@ class Require(Operation, op="require"):
     """End the schedule here unless all implementations declare these capabilities and a condition holds. At the start
     of a schedule, it is before any participant is opened, unless there is a condition."""
 
-    capabilities: tuple[str, ...] = ()
+    capabilities: Annotated[tuple[OptionalName, ...], Shape(maxItems=20)] = ()
     """Their names, as in the declaration."""
-    condition: str = ""
+    condition: Expression = ""
     """A comparison of expressions over the configuration in force that must hold, too, such as ``t_max_ms <= 3600000``,
     see ``expressions``."""
-    reason: str = ""
+    reason: ShortText = ""
     """The reason that is reported if the schedule ends here."""
 
 
@@ -100,10 +104,10 @@ class Look(Operation, op="look", command="observe"):
     """Ask a participant for its state, if it can show it."""
 
     labels: ClassVar[tuple[str, ...]] = ("filter",)
-    who: str = EVERYBODY
-    channel: int | None = None
+    who: OptionalName = EVERYBODY
+    channel: Channel | None = None
     """The only channel that it is asked about; None for all of them."""
-    filter: tuple[Any, ...] | None = None
+    filter: Annotated[tuple[Any, ...], Shape("references")] | None = None
     """Labels, or entries: the messages of which it is asked whether its bloom filter has them. None for the newest that
     it has."""
 
@@ -112,35 +116,35 @@ class Look(Operation, op="look", command="observe"):
 class Join(Operation, op="join", command="open"):
     """Open a participant that was declared as late."""
 
-    who: str
+    who: Name
 
 
 @dataclass(frozen=True, slots=True)
 class Crash(Operation, op="crash"):
     """Stop a participant permanently: it no longer sends, receives or does anything."""
 
-    who: str
+    who: Name
 
 
 @dataclass(frozen=True, slots=True)
 class StepClock(Operation, op="step_clock"):
     """Step the clock of a participant; a negative value steps it back."""
 
-    who: str
-    ms: int
+    who: Name
+    ms: SignedMs
 
 
 @dataclass(frozen=True, slots=True)
 class Links(Operation, op="links"):
     """Change the links from now on. The seed of the schedule determines the fate of each copy."""
 
-    loss_percent: int = 0
-    duplicate_percent: int = 0
-    delay_ms: tuple[int, int] = (0, 0)
+    loss_percent: Percent = 0
+    duplicate_percent: Percent = 0
+    delay_ms: tuple[Ms, Ms] = (0, 0)
     """Least and greatest delay."""
-    sender: str = EVERYBODY
+    sender: OptionalName = EVERYBODY
     """Change only the links from this participant."""
-    listener: str = EVERYBODY
+    listener: OptionalName = EVERYBODY
     """Change only the links to this participant."""
 
 
@@ -151,8 +155,8 @@ class Cut(Operation, op="cut"):
     ``both`` cuts the other direction as well. One such operation partitions the network into two halves.
     """
 
-    senders: tuple[str, ...]
-    listeners: tuple[str, ...]
+    senders: Names
+    listeners: Names
     both: bool = True
 
 
@@ -168,8 +172,8 @@ class Calm(Operation, op="calm"):
     bring nothing new. While a participant lacks a message, two more rounds are needed than fill the longest time in
     which the message may still arrive."""
 
-    rounds: int = 20
-    period_ms: int = 60_000
+    rounds: Annotated[int, Shape(minimum=1, maximum=200)] = 20
+    period_ms: Annotated[int, Shape(minimum=1, maximum=10**9)] = 60_000
     store: bool = False
     """Fetch missing messages from a store in every round."""
 
@@ -179,13 +183,13 @@ class Repeat(Operation, op="repeat"):
     """Play the next operations several times. In each round their labels stand for the messages of that round, and the
     numbered messages of scripted peers have new numbers."""
 
-    operations: int
+    operations: Annotated[int, Shape(minimum=1, maximum=200)]
     """How many of the next operations are repeated. None of them is a `repeat`."""
-    most: int
+    most: Annotated[int, Shape(minimum=1, maximum=2_000)]
     """Most rounds."""
-    rounds: str = ""
+    rounds: Expression = ""
     """The number of rounds, if it is less: an expression over the configuration in force, see ``expressions``."""
-    until: str = ""
+    until: Expression = ""
     """A comparison of expressions; the round after which it holds is the last one."""
 
 
@@ -193,10 +197,10 @@ class Repeat(Operation, op="repeat"):
 class Member:
     """A participant of a schedule."""
 
-    name: str
+    name: Name
     late: bool = False
     """Whether it is absent until it joins."""
-    clock_ms: int = 0
+    clock_ms: SignedMs = 0
     """The offset of its clock."""
     may_be_refused: bool = False
     """Whether the implementation may refuse to open it. The schedule then goes on without it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from ..schedules import operations
 from ..schedules.operations import EVERYBODY as EVERYBODY
@@ -24,6 +24,26 @@ from ..schedules.operations import Schedule as Schedule
 from ..schedules.operations import StepClock as StepClock
 from ..schedules.operations import Tick as Tick
 from ..schedules.operations import Wait as Wait
+from ..schedules.shapes import (
+    Bytes,
+    Channel,
+    Expression,
+    Hexadecimal,
+    Label,
+    LongText,
+    Ms,
+    Name,
+    OptionalLabel,
+    OptionalName,
+    Percent,
+    Shape,
+    SignedMs,
+)
+
+if TYPE_CHECKING:  # schedules must not depend on the interpreter or on installed packages
+    from sds_reference import REVISIONS
+
+    from .encodings import ENCODINGS
 
 TWINS: dict[str, Callable[[str], str]] = {
     "shorter": lambda message_id: message_id[:-1],
@@ -43,46 +63,54 @@ TWINS: dict[str, Callable[[str], str]] = {
 """Message IDs that resemble another one: without its last character or with one more, with another one at the end or in
 the middle, in another case, and with characters that do not show or have two units in UTF-16."""
 
+Twin = Annotated[str, Shape("twin", enum=["", *TWINS])]
+EMPTY = ("sender", "filter", "hints", "message_id", "channel")
+"""The fields of a message of a scripted peer that can be empty."""
+MessageId = Annotated[str, Shape("message_id", maxLength=70_000)]
+MessageIds = Annotated[tuple[MessageId, ...], Shape(maxItems=1_000)]
+Labels = Annotated[tuple[Label, ...], Shape("labels", maxItems=1_000)]
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """An entry of a causal history, of a repair request, or of a bloom filter, as a scripted peer writes it."""
 
-    label: str = ""
+    label: Label = ""
     """The label of the message."""
-    id: str | None = None
+    id: MessageId | None = None
     """The message ID, in place of a label."""
-    hint: str | None = None
+    hint: Hexadecimal | None = None
     """Hexadecimal digits of the retrieval hint; None for none."""
-    sender: str | None = None
+    sender: Annotated[str, Shape(maxLength=4_000)] | None = None
     """The sender that the entry names; None for none."""
-    twin: str = ""
+    twin: Twin = ""
     """The message ID is not that of the label, but resembles it, see ``Write.twin``."""
 
 
-Reference = str | Entry
+Reference = Label | Entry
 """A label, or an entry with more than a message ID."""
+References = Annotated[tuple[Reference, ...], Shape("references", maxItems=1_000)]
 
 
 @dataclass(frozen=True, slots=True)
 class Send(Operation, op="send", command="send"):
     """A participant sends a content message (section "Sending a message")."""
 
-    who: str
-    label: str
-    channel: int = 0
-    content: str | None = None
+    who: Name
+    label: Label
+    channel: Channel = 0
+    content: LongText | None = None
     """The content; by default one that no other message has."""
-    raw: str = ""
+    raw: Hexadecimal = ""
     """Hexadecimal digits of the content, in place of ``content``. If only text can be sent, other bytes are reduced to
     ASCII."""
     hint: bool = False
     """Whether the application supplies a retrieval hint."""
-    message_id: str = ""
+    message_id: MessageId = ""
     """The message ID that the application gives, if it can."""
-    empty: tuple[str, ...] = ()
+    empty: Annotated[tuple[Annotated[str, Shape(enum=["content", "hint"])], ...], Shape(maxItems=3)] = ()
     """Fields that are empty: ``content``, ``hint``."""
-    times: int = 1
+    times: Annotated[int, Shape(minimum=1, maximum=2_000)] = 1
     """Number of messages sent at once. The label is that of the last one; the others have ".1", ".2", ... appended."""
     numbered: bool = False
     """Whether the content is numbered per participant, not made from the label. An
@@ -90,7 +118,7 @@ class Send(Operation, op="send", command="send"):
     may_be_refused: bool = False
     """Whether the implementation may refuse to send it, and the schedule goes on."""
     route: Route = STRAIGHT
-    raw_hint: str = ""
+    raw_hint: Hexadecimal = ""
     """With ``hint``: hexadecimal digits of the hint."""
 
 
@@ -98,10 +126,10 @@ class Send(Operation, op="send", command="send"):
 class Sync(Operation, op="sync", command="send_sync"):
     """A participant sends a sync message (section "Periodic Sync Message")."""
 
-    who: str
-    channel: int = 0
+    who: Name
+    channel: Channel = 0
     route: Route = STRAIGHT
-    label: str = ""
+    label: OptionalLabel = ""
     """The label of the message; "" if no other operation refers to it."""
     or_content: bool = False
     """Whether it sends a content message instead if the implementation has no sync messages."""
@@ -111,12 +139,12 @@ class Sync(Operation, op="sync", command="send_sync"):
 class Ephemeral(Operation, op="ephemeral", command="send_ephemeral"):
     """A participant sends an ephemeral message (section "Ephemeral Messages")."""
 
-    who: str
-    channel: int = 0
-    raw: str = ""
+    who: Name
+    channel: Channel = 0
+    raw: Hexadecimal = ""
     """Hexadecimal digits of the content; by default "typing"."""
     route: Route = STRAIGHT
-    empty: tuple[str, ...] = ()
+    empty: Annotated[tuple[Annotated[str, Shape(enum=["content"])], ...], Shape(maxItems=1)] = ()
     """Fields that are empty: ``content``."""
     may_be_refused: bool = False
     """Whether the implementation may refuse to send it, and the schedule goes on."""
@@ -126,7 +154,7 @@ class Ephemeral(Operation, op="ephemeral", command="send_ephemeral"):
 class Lookup(Operation, op="lookup"):
     """A participant fetches all messages from a store that it knows to miss, through all dependencies."""
 
-    who: str = EVERYBODY
+    who: OptionalName = EVERYBODY
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +162,9 @@ class Again(Operation, op="again"):
     """The network delivers a copy of a message that was sent before."""
 
     labels: ClassVar[tuple[str, ...]] = ("label", "asks")
-    label: str
-    to: str
-    asks: tuple[str, ...] = ()
+    label: Label
+    to: Name
+    asks: Labels = ()
     """Labels that the copy asks for, if any (a copy may carry its own repair request)."""
 
 
@@ -146,57 +174,57 @@ class Write(Operation, op="write"):
 
     names: ClassVar[tuple[str, ...]] = (*Operation.names, "poses_as")
     labels: ClassVar[tuple[str, ...]] = ("label", "after", "asks", "filter", "id_of", "since", "filter_of")
-    peer: str
-    label: str
-    lamport_ms: int | None = 0
+    peer: Name
+    label: Label
+    lamport_ms: Annotated[int, Shape(minimum=-(10**13), maximum=1 << 64)] | None = 0
     """Lamport timestamp relative to virtual time. In revisions that count, relative to the one after the greatest that
     participants have sent. None is unset."""
-    after: tuple[Reference, ...] = ()
+    after: References = ()
     """Its causal history."""
-    content: str | None = "usual"
+    content: LongText | None = "usual"
     """"usual" is content that no other message has; None is unset, as in a sync message."""
-    raw: str = ""
+    raw: Hexadecimal = ""
     """Hexadecimal digits of the content, in place of ``content``."""
-    filter: tuple[Reference, ...] | None = None
+    filter: References | None = None
     """The messages in its bloom filter; None for no filter at all."""
-    raw_filter: str = ""
+    raw_filter: Hexadecimal = ""
     """Hexadecimal digits of an invalid filter, in place of ``filter``."""
-    asks: tuple[Reference, ...] = ()
+    asks: References = ()
     """Its repair request."""
     senders_named: bool = False
     """Whether its causal history names the senders, as with SDS-R."""
     hint: bool = False
     """Whether its causal history has retrieval hints."""
-    id_of: str = ""
+    id_of: OptionalLabel = ""
     """A label: the message has the ID of the message with this label."""
-    message_id: str = ""
+    message_id: MessageId = ""
     """Its message ID."""
-    empty: tuple[str, ...] = ()
+    empty: Annotated[tuple[Annotated[str, Shape(enum=[*EMPTY])], ...], Shape(maxItems=5)] = ()
     """Fields that are empty: ``sender``, ``channel``, ``filter``, ``message_id``, and with ``hint`` the ``hints``."""
-    poses_as: str = ""
+    poses_as: OptionalName = ""
     """The participant that it names as its sender."""
-    encoding: str = "usual"
+    encoding: Annotated[str, Shape(enum=[*ENCODINGS])] = "usual"
     """Its encoding: ``usual``, ``reversed`` fields, with ``unknown`` fields, or unknown fields of four or eight bytes
     (``unknown-4``, ``unknown-8``), with two IDs of which the last counts (``twice``), or with ``overlong`` varints, in
     their places or at the end (``overlong-last``)."""
-    channel: int = 0
-    number: int = 0
+    channel: Channel = 0
+    number: Annotated[int, Shape(minimum=0, maximum=1_000_000)] = 0
     """The message has the ID and the content of the n-th message of the peer, in place of those made from the label."""
-    since: str = ""
+    since: OptionalLabel = ""
     """The label of a mark or of a message. ``lamport_ms`` is then relative to the virtual time at the mark, also in
     revisions that count, or to the timestamp of the message."""
-    lamport: int | str | None = None
+    lamport: Annotated[int, Shape(minimum=0, maximum=(1 << 64) - 1)] | Expression | None = None
     """Its Lamport timestamp, in place of ``lamport_ms``: an expression, see ``expressions``, or a number. The greatest
     one that the revision can encode is used in place of a greater number."""
-    filter_of: str = ""
+    filter_of: OptionalLabel = ""
     """A label: the message has the bloom filter of the message with this label."""
-    ones: str = ""
+    ones: Expression = ""
     """An expression: the message has a bloom filter of so many bytes, in which all bits are set."""
-    twin: str = ""
+    twin: Twin = ""
     """With ``id_of``: the ID differs from that of the message, but resembles it. One of ``TWINS``."""
-    length: int = 0
+    length: Bytes = 0
     """Number of bytes of its content, which are all zero, in place of ``content``."""
-    layout: str = ""
+    layout: Annotated[str, Shape(enum=["", *REVISIONS])] = ""
     """The revision in whose wire format it is written; by default that of the schedule."""
 
 
@@ -204,7 +232,7 @@ class Write(Operation, op="write"):
 class Say(Write, op="say"):
     """A scripted peer sends a message."""
 
-    to: str = EVERYBODY
+    to: OptionalName = EVERYBODY
     """The only participant that it reaches; by default all."""
     route: Route = STRAIGHT
 
@@ -214,16 +242,16 @@ class Receive(Operation, op="receive", command="receive"):
     """Messages arrive at a participant, in this order. A message may arrive several times."""
 
     labels: ClassVar[tuple[str, ...]] = ("messages",)
-    who: str
-    messages: tuple[str, ...]
+    who: Name
+    messages: Annotated[tuple[Label, ...], Shape(minItems=1, maxItems=10_000)]
     """Labels."""
-    hint: str = ""
+    hint: Hexadecimal = ""
     """Hexadecimal digits of a retrieval hint that the transport of the recipient has for the messages."""
     asked: bool = False
     """Only those arrive that the newest broadcast of the participant asks for in its repair request."""
-    unanswered_since: str = ""
+    unanswered_since: OptionalLabel = ""
     """The label of a mark: only those arrive that ask for a message which the participant has not sent since."""
-    empty: tuple[str, ...] = ()
+    empty: Annotated[tuple[Annotated[str, Shape(enum=["hint"])], ...], Shape(maxItems=1)] = ()
     """Fields that are empty: ``hint``. Without the capability, there is no hint."""
 
 
@@ -233,8 +261,8 @@ class Settle(Operation, op="settle", command="tick"):
     others in sweeps. Each sweep takes the configured sweep period, or 60 s."""
 
     labels: ClassVar[tuple[str, ...]] = ("undelivered",)
-    who: str
-    undelivered: str = ""
+    who: Name
+    undelivered: OptionalLabel = ""
     """A label: no time passes if this message was delivered before, or if the implementation shows no deliveries."""
 
 
@@ -242,21 +270,21 @@ class Settle(Operation, op="settle", command="tick"):
 class Mark(Operation, op="mark"):
     """Remember the virtual time under a label, for timestamps that scripted peers choose later."""
 
-    label: str
+    label: Label
 
 
 @dataclass(frozen=True, slots=True)
 class Garble(Operation, op="garble"):
     """Bytes arrive that are not an SDS message, or a malformed one."""
 
-    to: str
-    wire: str = ""
+    to: Name
+    wire: Hexadecimal = ""
     """Hexadecimal digits."""
-    label: str = ""
+    label: OptionalLabel = ""
     """A label: a part of the message with this label, in place of ``wire``."""
-    end: int = 0
+    end: Annotated[int, Shape(minimum=-1_000_000, maximum=1_000_000)] = 0
     """The byte of that message after the last one that arrives; a negative number counts from its end."""
-    percent: int = 100
+    percent: Percent = 100
     """The part of its bytes that arrives, in place of ``end``."""
 
 
@@ -267,16 +295,16 @@ class Await(Operation, op="await"):
     arrived at it. Without either, no time passes."""
 
     labels: ClassVar[tuple[str, ...]] = ("messages",)
-    who: str
-    messages: tuple[str, ...]
+    who: Name
+    messages: Labels
     """Labels."""
-    nth: int = 1
+    nth: Annotated[int, Shape(minimum=1, maximum=1_000)] = 1
     """Which of these times, in order."""
-    ms: int = 0
+    ms: SignedMs = 0
     """Milliseconds after that time; negative for a time before it."""
-    most: str = ""
+    most: Expression = ""
     """The longest period that passes: an expression over the configuration in force."""
-    otherwise: str = ""
+    otherwise: Expression = ""
     """The period that passes if the times are unknown: such an expression."""
 
 
@@ -285,16 +313,16 @@ class BuildFilter(Operation, op="build_filter", command="build_filter"):
     """Ask the codec of the implementation for a bloom filter, and for the IDs that this filter has. If the filter is as
     large as that of a participant and has a known encoding, only the first question is asked."""
 
-    members: tuple[str, ...] = ()
+    members: MessageIds = ()
     """The IDs that it is built of."""
-    queried: tuple[str, ...] = ()
+    queried: MessageIds = ()
     """The IDs that it is asked for."""
-    who: str = ""
+    who: OptionalName = ""
     """The participant whose filter has the same size. It is left out if that is not open."""
-    times: int = 0
+    times: Annotated[int, Shape(minimum=0, maximum=10)] = 0
     """In place of ``members``: so many times as many IDs as that participant's filter is for. The filter is then asked
     for the newest tenth of a filter."""
-    strangers: int = 0
+    strangers: Annotated[int, Shape(minimum=0, maximum=100_000)] = 0
     """The number of other IDs that it is asked for, too."""
 
 
@@ -304,11 +332,11 @@ class Member(operations.Member):
 
     sds_r: bool | None = None
     """Whether it uses SDS-R, if that differs from the others."""
-    channels: tuple[int, ...] = ()
+    channels: Annotated[tuple[Channel, ...], Shape(maxItems=64)] = ()
     """Numbers of the channels that it joins; () for all."""
     configuration: tuple[tuple[str, int | float | bool], ...] = ()
     """Settings that it is asked to use in addition to, or in place of, the configuration of the schedule."""
-    participant_id: str = ""
+    participant_id: OptionalName = ""
     """Its participant ID, if that is not its name: several members may have the same ID. The name is then the ID and,
     in brackets, what tells them apart."""
 
@@ -319,12 +347,12 @@ class RepairTimes(Operation, op="repair_times", command="repair_times"):
     group."""
 
     labels: ClassVar[tuple[str, ...]] = ()
-    participant_id: str
-    sender_id: str
-    message_id: str
-    num_response_groups: int = 1
-    t_min_ms: int = 30_000
-    t_max_ms: int = 120_000
+    participant_id: MessageId
+    sender_id: MessageId
+    message_id: MessageId
+    num_response_groups: Annotated[int, Shape(minimum=0, maximum=1_000_000)] = 1
+    t_min_ms: Ms = 30_000
+    t_max_ms: Ms = 120_000
 
 
 OPERATIONS: dict[str, type[Operation]] = {

@@ -1,0 +1,40 @@
+"""The types of the fields of operations, with the bounds that their values have in a file.
+
+The JSON Schema of schedules is generated from them, see ``harness/generate_schedule_schemas.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+
+class Shape:
+    """Bounds of a value."""
+
+    def __init__(self, name: str = "", **keywords: Any) -> None:
+        """``name`` is the name of the type in the schema, if it has one. ``keywords`` are those of JSON Schema."""
+        self.name = name
+        self.keywords = keywords
+
+
+Name = Annotated[str, Shape("name", minLength=1, maxLength=64)]
+"""The name of a participant or a scripted peer."""
+OptionalName = Annotated[str, Shape("optional_name", maxLength=64)]
+Label = Annotated[str, Shape("label", minLength=1, maxLength=64)]
+"""The label of a message."""
+OptionalLabel = Annotated[str, Shape("optional_label", maxLength=64)]
+ShortText = Annotated[str, Shape(maxLength=200)]
+Text = Annotated[str, Shape(maxLength=100_000)]
+LongText = Annotated[str, Shape(maxLength=1_000_000)]
+Expression = Annotated[str, Shape("expression", maxLength=200)]
+"""An expression over the configuration in force, see ``expressions``."""
+Hexadecimal = Annotated[str, Shape("hexadecimal", pattern="^([0-9a-f]{2})*$", maxLength=1_000_000)]
+Ms = Annotated[int, Shape("ms", minimum=0, maximum=10**12)]
+SignedMs = Annotated[int, Shape("signed_ms", minimum=-(10**12), maximum=10**12)]
+Percent = Annotated[int, Shape("percent", minimum=0, maximum=100)]
+Uint64 = Annotated[int, Shape("uint64", minimum=0, maximum=1 << 64)]
+"""A number of 64 bits, or the one above."""
+Bytes = Annotated[int, Shape("bytes", minimum=0, maximum=4 << 20)]
+"""A number of bytes."""
+Channel = Annotated[int, Shape("channel", minimum=0, maximum=63)]
+"""The number of a channel."""
