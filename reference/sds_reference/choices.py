@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from hashlib import blake2b
+from types import MappingProxyType
 
 from .bloom_profiles import FilterView
 from .channel import Channel
-from .effects import Effects, Lost
+from .effects import Effects, Lost, Missing
 from .errors import MalformedMessageError, RefusedSendError
 from .lamport_clock import LamportClock
 from .message import MAX_LAMPORT, HistoryEntry, Kind, Message
@@ -48,6 +49,30 @@ class EphemeralMessagesSpeak(Channel):
     def receive_ephemeral(self, message: Message, effects: Effects) -> None:
         self.review_ack_status(message, effects, self._swept_ms)
         super().receive_ephemeral(message, effects)
+
+
+class SignalsMissingOnce(Channel):
+    """Signals each missing message once: "MAY attempt to retrieve missing dependencies", which it then does."""
+
+    _signalled: frozenset[str] = frozenset()
+
+    def signal_missing(self, message: Message, unmet: set[str], effects: Effects) -> None:
+        new = unmet - self._signalled
+        self._signalled |= unmet
+        if new:
+            super().signal_missing(message, new, effects)
+
+
+class SignalsAllThatIsMissing(Channel):
+    """Signals, with each message that must wait, all dependencies that are missing at the time."""
+
+    _named: MappingProxyType[str, HistoryEntry] = MappingProxyType({})
+
+    def signal_missing(self, message: Message, unmet: set[str], effects: Effects) -> None:
+        named = {**self._named, **{entry.message_id: entry for entry in message.causal_history}}
+        missing = {name: entry for name, entry in named.items() if name not in self.log}
+        self._named = MappingProxyType(missing)
+        effects.events.append(Missing(self.channel_id, tuple(missing.values())))
 
 
 class CopiesEnterTheFilter(Channel):

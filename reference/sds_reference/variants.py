@@ -205,6 +205,12 @@ _OF_SDS = {
             "ephemeral-acknowledges",
             "the filter and history of an ephemeral message can acknowledge",
         ),
+        _with_channel(choices.SignalsMissingOnce, "signals-missing-once", "signals each missing message once"),
+        _with_channel(
+            choices.SignalsAllThatIsMissing,
+            "signals-all-that-is-missing",
+            "signals all missing messages with each message that must wait",
+        ),
         _with_channel(choices.OneIdForAllSyncs, "one-id-for-all-syncs", "all sync messages have the same ID"),
         _with_participant(
             choices.LastChannelFirst, "last-channel-first", "does periodic work in its last channel first"

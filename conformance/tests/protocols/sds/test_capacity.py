@@ -10,7 +10,8 @@ from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.checks.core.sync import syncs_keep_to_their_period
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Channel, LocalLog, LogEntry
+from sds_reference import Channel, LocalLog, LogEntry, Message
+from sds_reference.repair import Repair
 
 CROWDS = (
     *("a-crowd-waits-for-one", "a-chain-of-a-thousand", "many-own-messages-unacknowledged", "a-hundred-of-each-kind"),
@@ -28,10 +29,30 @@ class _ShortLog(LocalLog):
         return inserted
 
 
+class _ShortCache(Repair):
+    def cache_message(self, message: Message) -> None:
+        super().cache_message(message)
+        if len(self.cache) > BOUND:
+            del self.cache[next(iter(self.cache))]
+
+    def take_responses(self, now_ms: int) -> list[Message]:
+        for item in self.incoming.due(self.current_time(now_ms)):
+            if item.entry.message_id not in self.cache:
+                self.incoming.remove(item.entry.message_id)
+        return super().take_responses(now_ms)
+
+
 class KeepsABoundedLog(Channel):
     """Its log has a bound, which it declares (AMB-96)."""
 
     log_class = _ShortLog
+
+
+class CachesTheBoundedLog(Channel):
+    """It cannot answer requests for messages that left the log meanwhile."""
+
+    log_class = _ShortLog
+    repair_class = _ShortCache
 
 
 def _declares_the_bound(request: pb.Request, reply: pb.Reply) -> None:
@@ -39,9 +60,23 @@ def _declares_the_bound(request: pb.Request, reply: pb.Reply) -> None:
         reply.hello.limits.log_entries = BOUND
 
 
-def test_a_declared_bound_of_the_log_is_respected() -> None:
-    outcome = certified(lambda: altered(_declares_the_bound, of_channel(KeepsABoundedLog)), scenarios=CROWDS)
+@pytest.mark.parametrize("channel", [KeepsABoundedLog, CachesTheBoundedLog])
+def test_a_declared_bound_of_the_log_is_respected(channel: type[Channel]) -> None:
+    outcome = certified(lambda: altered(_declares_the_bound, of_channel(channel)), scenarios=CROWDS)
     assert not with_verdict(outcome, Verdict.FAIL, Verdict.WARN, Verdict.ERROR)
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_requests_for_messages_that_left_a_bounded_log_need_no_response(
+    monkeypatch: pytest.MonkeyPatch, declared: bool
+) -> None:
+    monkeypatch.setitem(globals(), "BOUND", 100)
+    implementation = of_channel(CachesTheBoundedLog)
+    outcome = certified(
+        lambda: altered(_declares_the_bound, implementation) if declared else implementation,
+        scenarios=("many-authors",),
+    )
+    assert declared is not bool(with_verdict(outcome, Verdict.FAIL, Verdict.WARN, Verdict.ERROR))
 
 
 # ---- Sync messages keep to their period ------------------------------------------------------------------------------

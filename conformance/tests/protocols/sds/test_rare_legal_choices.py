@@ -7,18 +7,19 @@ from dataclasses import replace
 import pytest
 
 from global_schedules import performed, schedule
-from run_helpers import altered, certified, of_channel, outcomes, stage, verdict_on, view, with_verdict
+from run_helpers import Handle, altered, certified, of_channel, outcomes, stage, variant, verdict_on, view, with_verdict
 from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.checks.core.history import hints_belong_to_their_id
 from sds_conformance.protocols.sds.checks.core.message import content_delivered_unchanged
-from sds_conformance.protocols.sds.checks.core.receive import delivered_messages_leave_the_buffer
+from sds_conformance.protocols.sds.checks.core.receive import delivered_messages_leave_the_buffer, missing_are_the_unmet
 from sds_harness.schedules.operations import Wait
 from sds_harness.sds.operations import Send
 from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Channel, Config, HistoryEntry, Message
+from sds_reference.effects import Missing
 from sds_reference.wire_fields import LEN, VARINT, WireField, join, split
 
 HELD, VIOLATED = {Outcome.HELD}, {Outcome.VIOLATED}
@@ -158,3 +159,31 @@ def test_a_clock_that_is_set_at_first_use_is_one_ahead(ahead: int, violated: set
     what = schedule(Wait(60_000), Send("alice", "m1"), names=("alice", "bob"))
     found = assess(performed(what, lambda: of_channel(AtFirstUse)), Scope.select()).findings
     assert {finding.requirement for finding in found} == violated
+
+
+# ---- Missing messages that are reported once, or each time -----------------------------------------------------------
+
+
+class ReportsTheDelivered(Channel):
+    """Reports what was ever missing."""
+
+    def signal_missing(self, message, unmet, effects):  # type: ignore[no-untyped-def]
+        self.ever = [*getattr(self, "ever", []), *message.causal_history]
+        effects.events.append(Missing(self.channel_id, tuple(self.ever)))
+
+
+@pytest.mark.parametrize(
+    ("handle", "expected"),
+    [
+        (variant("signals-missing-once"), HELD),
+        (variant("signals-all-that-is-missing"), HELD),
+        (of_channel(ReportsTheDelivered), HELD | VIOLATED),
+    ],
+)
+def test_missing_messages_may_be_reported_once_or_with_each_message(handle: Handle, expected: set[Outcome]) -> None:
+    on = stage(handle)
+    alice, bob = on.open(), on.peer("bob")
+    first, second, third = (bob.content(on.now_ms + number) for number in range(3))
+    alice.receive(bob.content(on.now_ms + 4, first, second), bob.content(on.now_ms + 5, second, third))
+    alice.receive(first, bob.content(on.now_ms + 6, second, third))
+    assert outcomes(missing_are_the_unmet, view(on)) == expected

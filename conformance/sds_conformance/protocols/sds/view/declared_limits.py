@@ -71,6 +71,10 @@ class KeptEntries:
                 del self._present[message_id]
                 self._maybe_gone_from[message_id] = at
 
+    def maybe_gone_from(self, message_id: str, otherwise: int) -> int:
+        """The index of the step from which on a message that entered the log may be gone; ``otherwise`` if it stays."""
+        return self._maybe_gone_from.get(message_id, otherwise)
+
     def holds(self, message_id: str, by: int | None = None) -> bool:
         """Is a message that entered the log certainly present after a step, or at the end?"""
         left = self._maybe_gone_from.get(message_id)

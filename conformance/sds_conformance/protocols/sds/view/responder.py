@@ -53,7 +53,8 @@ class ResponsePeriod:
     copy: Received | None
     """The first copy of the message that arrived while the request was pending."""
     end: int
-    """Index of the step that changes the pending request, or at which the clock is set back."""
+    """Index of the step that changes the pending request, at which the clock is set back, or, without an answer, from
+    which on the message may be gone."""
     overdue: Step | None
     """The tick by which the response was due."""
     t_max_tick: Step | None
@@ -307,6 +308,8 @@ def _turn(view: ChannelView, asked: RequestedMessage, request: Received, *, fixe
     t_max = view.terms.t_max_ms
     bound = Window(since.now_ms, since.now_ms + t_max) if t_max else None
     answer = next((a.step for a in asked.answers if since.index <= a.step.index < end), None)
+    if answer is None:  # A log of declared size may drop the message before its response is due (AMB-96).
+        end = min(end, view.kept_entries.maybe_gone_from(asked.message_id, NEVER))
     return ResponsePeriod(
         asked,
         request,

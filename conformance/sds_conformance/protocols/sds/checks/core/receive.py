@@ -389,17 +389,25 @@ def channels_not_joined_deliver_nothing(view: ChannelView) -> Iterator[Observati
 
 @check("SDS-INSWEEP-02", pb.CAPABILITY_MISSING, of="received unmet")
 def missing_are_the_unmet(view: ChannelView) -> Iterator[Observation]:
-    """Missing dependencies that are reported on arrival are the unmet ones."""
+    """Missing dependencies that are reported on arrival are the unmet ones.
+
+    An implementation may report each of them once, or all of them each time, because the text does not say.
+    """
+    earlier: set[str] = set()
+    reported: set[str] = set()
     for received in view.received:
-        if not received.acceptable or not received.unmet:
-            continue
         entries = {entry.message_id for entry in missing_signals(view, received.step)}
-        if entries:
+        if received.acceptable and received.unmet and entries:
             # An implementation may leave out buffered messages: they are unmet, but not missing (AMB-70).
-            met = received.unmet - received.unmet_buffered <= entries <= received.unmet
-            code = "missing-entry" if entries <= received.unmet else "foreign-entry"
+            new = received.unmet - received.unmet_buffered - reported
+            foreign = entries - received.unmet
+            if foreign & earlier:
+                foreign -= earlier - {d.message_id for d in view.delivered if d.step.index < received.step.index}
+            code = "foreign-entry" if foreign else "missing-entry"
             expected = f"{sorted(received.unmet)} named as missing"
-            yield observe_outcome(received.step, code, met, expected, f"{sorted(entries)}")
+            yield observe_outcome(received.step, code, new <= entries and not foreign, expected, f"{sorted(entries)}")
+        earlier |= received.unmet
+        reported |= entries
 
 
 @check("SDS-INSWEEP-02", pb.CAPABILITY_MISSING, of="ticks")
