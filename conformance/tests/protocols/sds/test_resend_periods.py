@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from run_helpers import Handle, T, altered, of_channel, outcomes, reference, stage, view
+from run_helpers import Handle, T, altered, certified, of_channel, outcomes, reference, stage, view, with_verdict
 from sds_conformance.judging.judgement import Outcome
+from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.checks.core.outgoing_buffer import (
     possibly_acknowledged_have_their_own_period,
     unacknowledged_come_sooner,
@@ -149,3 +150,10 @@ def test_a_copy_that_answers_a_repair_request_says_nothing_of_periods() -> None:
     asks = bob.content(T + 1, bloom_filter=on.filter_over(sent.message_id))
     alice.receive(replace(asks, repair_request=(HistoryEntry(sent.message_id),)))
     assert list(possibly_acknowledged(view(on))) == []
+
+
+def test_undeclared_resends_are_no_responses() -> None:
+    undeclared = frozenset({pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD})
+    outcome = certified(lambda: reference(without=undeclared), scenarios=("asked-for-unacknowledged-messages",))
+    assert with_verdict(outcome, Verdict.PASS) >= {"SDS-R-TRESP-02"}
+    assert not with_verdict(outcome, Verdict.FAIL, Verdict.WARN, Verdict.ERROR)

@@ -395,9 +395,12 @@ def _window(
 
 
 def is_certainly_answer(view: ChannelView, message_id: str, answer: Step) -> bool:
-    """Can a copy of an own message only be an answer (AMB-120)?"""
-    if not view.can(pb.CAPABILITY_RESEND):
-        return True
+    """Can a copy of an own message only be an answer (AMB-120), if undeclared resends do not happen?"""
+    return not view.can(pb.CAPABILITY_RESEND) or is_no_resend(view, message_id, answer)
+
+
+def is_no_resend(view: ChannelView, message_id: str, answer: Step) -> bool:
+    """Can a copy of an own message be no resend, whether resends are declared or not?"""
     if any(m.in_history and m.message_id == message_id and m.received.step.index < answer.index for m in view.mentions):
         return True
     c, sent = view.configuration, view.own(message_id)

@@ -23,6 +23,7 @@ from ...view.responder import (
     ResponsePeriod,
     answers_and_originals,
     is_certainly_answer,
+    is_no_resend,
     response_periods,
     slack_ms,
 )
@@ -148,12 +149,13 @@ def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-SWEEP-04", *TIMED, of="asked sds-r")
 def a_request_is_answered_once(view: ChannelView) -> Iterator[Observation]:
-    """A pending request is answered once, and not again without a new request."""
+    """A pending request is answered once, and not again without a new request.
+
+    An implementation may resend unacknowledged messages, as it must, without declaring that it does.
+    """
     ignored = {e.message_id for r in arrived_in_order(view) if r.own or r.rejected for e in r.message.repair_request}
     for asked in view.repair.asked if view.terms.on else ():
-        answers = [
-            a.step for a in asked.answers if not asked.own or is_certainly_answer(view, asked.message_id, a.step)
-        ]
+        answers = [a.step for a in asked.answers if not asked.own or is_no_resend(view, asked.message_id, a.step)]
         if asked.message_id in ignored or not answers:
             continue
         # One answer per request: another requirement forbids that further requests add answers.
