@@ -28,7 +28,7 @@ def generate(out: Path) -> list[Path]:
             + [f"{package}/{source.relative_to(folder)}" for source in sources]
         )
         if code:
-            raise SystemExit(f"protoc failed with exit code {code}: see its message above, then mend the .proto file")
+            raise SystemExit(f"protoc failed with exit code {code}: see its message, then correct the .proto file")
         written += sorted((out / package).rglob("*_pb2.py*"))
     return written
 

@@ -1,6 +1,6 @@
 """Regenerate the documentation of the testee protocols: ``python reference/generate_protocol.py [OUT]``.
 
-For each protocol, writes the JSON Schemas ``request.schema.json`` and ``reply.schema.json`` beside the generated code,
+For each protocol, writes the JSON Schemas ``request.schema.json`` and ``reply.schema.json`` next to the generated code,
 and a page in ``harness/adapters``, from the .proto file and its comments. Run ``generate_proto.py`` first. OUT is the
 folder that receives them instead of this repository. Needs grpcio-tools, which contains protoc.
 """
@@ -82,7 +82,7 @@ class Source:
                 ["protoc", f"--proto_path={PROTO}", "--include_source_info", f"--descriptor_set_out={out}", path]
             )
             if code:
-                raise SystemExit(f"protoc failed with exit code {code}: see its message above, then mend the .proto")
+                raise SystemExit(f"protoc failed with exit code {code}: see its message above, then correct the .proto")
             files = FileDescriptorSet.FromString(out.read_bytes())
         pool = DescriptorPool()
         (parsed,) = files.file
@@ -92,7 +92,7 @@ class Source:
         self.head = _text(places[_SYNTAX,].leading_comments)
         self.comments: dict[str, str] = {}
         self.sections: dict[str, str] = {}
-        """The title that stands before a message or an enum, by the name of that."""
+        """The title before each message or enum, by the name of the message or enum."""
         self.order: list[tuple[int, str]] = []
         described: list[tuple[int, int, str, list[str]]] = []
         for number, message in enumerate(parsed.message_type):
@@ -157,7 +157,10 @@ def generate(out: Path) -> list[Path]:
 def _page(protocol: TesteeProtocol, source: Source) -> Iterator[str]:
     yield f"# {protocol.title}"
     yield ""
-    yield f"<!-- Written by `python reference/generate_protocol.py` from {protocol.source}: change that, not this. -->"
+    yield (
+        f"<!-- Written by `python reference/generate_protocol.py` from {protocol.source}: "
+        "change that file, not this one. -->"
+    )
     yield ""
     yield _linked(protocol, source.head)
     yield ""
@@ -189,7 +192,7 @@ def _page(protocol: TesteeProtocol, source: Source) -> Iterator[str]:
 
 
 def _linked(protocol: TesteeProtocol, text: str) -> str:
-    """``text``, in which the paths of other .proto files are links to their pages."""
+    """Return ``text`` with the paths of other .proto files as links to their pages."""
     for other in PROTOCOLS:
         if other is not protocol:
             page = Path(other.page).name

@@ -117,14 +117,14 @@ def of_clearskies(vectors: Path) -> Iterator[Exchange]:
 def _exchange(handle: Callable[[Any], Any], number: int, request: pb.Request | cs.Request) -> Exchange:
     request.id = number
     reply = handle(request)
-    if reply.HasField("rejected"):  # the text may be that of a library, and change
+    if reply.HasField("rejected"):  # the text may come from a library and change
         reply.rejected.reason = "not an SDS message" if isinstance(request, pb.Request) else "no such record"
     command, answer = request.WhichOneof("command"), reply.WhichOneof("answer")
     return command or "", answer or "", _line(request), _line(reply)
 
 
 def _failures(handle: Callable[[Any], Any], number: int, protocol: Any, error: str) -> Iterator[Exchange]:
-    """A command that no version of the protocol has, and a command at which the adapter fails."""
+    """An unknown command, and a command at which the adapter fails."""
     yield "", "unsupported", _UNKNOWN.format(number), _line(handle(protocol.Request(id=number)))
     tick = protocol.Request(id=number + 1, tick=protocol.Tick(now_ms=T + 4_000, handle=1))
     yield "tick", "error", _line(tick), _line(protocol.Reply(id=number + 1, error=protocol.Error(message=error)))
@@ -134,5 +134,5 @@ _PEM = re.compile(r"(-----BEGIN [A-Z ]+-----).*?(-----END [A-Z ]+-----)(?:\\n)?"
 
 
 def _line(message: Message) -> str:
-    """A JSON line, in which keys are shortened."""
+    """A JSON line with shortened keys."""
     return _PEM.sub(r"\1...\2", Framing.JSON.pack(message).decode().rstrip())

@@ -60,7 +60,7 @@ def yardstick_s() -> float:
 
 
 def printed(script: str, arguments: list[str]) -> str:
-    """The output of a script. Raises Broken."""
+    """The output of a script. Raises ScriptError."""
     command = [sys.executable, str(HERE / f"{script}.py"), *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
         try:
@@ -83,7 +83,7 @@ def arguments_of(unit: Unit, quick: bool, before: Path | None) -> list[str]:
 
 
 def measured(unit: Unit, given: list[str], quick: bool) -> dict[str, Any]:
-    """Run the unit's script. Raises Broken."""
+    """Run the unit's script. Raises ScriptError."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         folder = str(Path(scratch) / "made")
         if unit.first:
@@ -148,7 +148,7 @@ def losses(new: Kept, old: Kept) -> Iterator[str]:
             if earlier is not None and (lost := measure.lost(earlier.ratio)) > TOLERATED:
                 yield (
                     f"{name}, {measure.name}: {lost:.0%} lost, {earlier.ratio:.3g} then and {measure.ratio:.3g} now "
-                    f"({measure.unit}, beside {measure.against})"
+                    f"({measure.unit}, relative to {measure.against})"
                 )
 
 

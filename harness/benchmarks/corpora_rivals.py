@@ -140,7 +140,7 @@ class Contestant:
         psutil.wait_procs(tree, END_S)
 
     def hear(self, limit_s: float) -> dict[str, Any]:
-        """The next answer. Raises Stopped."""
+        """The next answer. Raises ContestantError."""
         assert self._process.stdout is not None
         # The contestant writes one line per request, so nothing is left in the buffer.
         if not select.select([self._process.stdout], [], [], limit_s)[0]:
@@ -155,7 +155,7 @@ class Contestant:
         return answer
 
     def run(self, limit_s: float) -> tuple[dict[str, Any], float]:
-        """Compare once. Returns the answer and the CPU seconds. Raises Stopped."""
+        """Compare once. Returns the answer and the CPU seconds. Raises ContestantError."""
         before = self.cpu_s()
         self._say("run")
         answer = self.hear(limit_s)

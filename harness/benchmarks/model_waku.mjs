@@ -2,8 +2,8 @@
 //
 //   node model_waku.mjs FOLDER < messages        FOLDER/node_modules has @waku/sds
 //
-// stdin: messages, each behind its length in 4 bytes, big-endian. stdout: one line of JSON, with the seconds spent in
-// the library. Reading the messages and finding their ends is not part of them.
+// stdin: messages, each after its length in 4 bytes, big-endian. stdout: one line of JSON, with the seconds spent in
+// the library, without the time to read the messages.
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -1,8 +1,8 @@
 """Simulates whether the backoff of SDS-R prevents storms with up to 10,000 participants.
 
-requests   N participants miss the same message and notice it at the same moment. How many of them ask for it? Each asks
-           once, with its first message after T_req, unless it has heard another request by then.
-responses  N participants hold a message that one participant asks for, once. How many copies of it are sent? Each
+requests   N participants miss the same message and notice it at the same moment. How many of them request it? Each
+requests once, with its first message after T_req, unless it has heard another request by then. responses  N
+participants hold a message that one participant asks for, once. How many copies of it are sent? Each
            member of the response group answers at its first sweep after T_resp, unless it has heard another copy by
            then.
 
@@ -108,8 +108,9 @@ def own_moment(due_ms: int, phase_ms: int, period_ms: int) -> int:
 
 
 def on_the_wire(planned_ms: Sequence[int], delay_ms: int, unstoppable_ms: int | None = None) -> list[int]:
-    """The times of sent messages, ascending: all that are planned before the first one arrives. ``unstoppable_ms`` is
-    always sent.
+    """The times of sent messages, ascending: all that are planned before the first one arrives.
+
+    ``unstoppable_ms`` is always sent.
     """
     own = [] if unstoppable_ms is None else [unstoppable_ms]
     first_heard_ms = min([*planned_ms, *own], default=0) + delay_ms

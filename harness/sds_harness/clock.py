@@ -3,7 +3,7 @@
 libfaketime is a preloaded library. It answers calls for the time with the content of a file. The harness writes the
 file before each command that has a time; between two commands the time does not advance. The file holds seconds of the
 epoch, so time zones do not matter. A probe finds out whether time really moves for an implementation. It does not for a
-static binary, or for a program that asks the kernel without the C library.
+static binary, or for a program that gets the time from the kernel without the C library.
 
 Monotonic time is not changed: event loops and locks wait by it and would never wake up. There is one exception. If the
 probe shows that the clock follows but the timers do not, and that both follow when monotonic time is moved as well,
@@ -57,8 +57,10 @@ class ClockProbe:
 
 
 def find_library() -> Path:
-    """The path of libfaketime, from PyPI or the system, built for the processor of this Python. Raises
-    MissingClockLibraryError."""
+    """The path of libfaketime, from PyPI or the system, built for the processor of this Python.
+
+    Raises MissingClockLibraryError.
+    """
     if not sys.platform.startswith("linux"):
         raise MissingClockLibraryError(f"{OPTION} works on Linux only")
     spec = find_spec("libfaketime")

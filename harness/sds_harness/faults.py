@@ -20,7 +20,7 @@ class FaultKind(Enum):
         "Does the adapter flush stdout after every reply? Raise --timeout, or --start-timeout for hello, if it is only "
         "slow.",
     )
-    CRASH = "crash", "Its last words on stderr are above. Does it also crash on this input without the adapter?"
+    CRASH = "crash", "Its last lines on stderr are above. Does it also crash on this input without the adapter?"
     EXIT = "exit", "The process must answer every request and end only when its stdin ends."
     GARBAGE = "garbage", "Does something print to stdout? Only replies may; logs go to stderr."
     OVERSIZED = "oversized", "Is the length prefix 4 bytes, big-endian? Does the adapter speak the framing asked for?"
@@ -50,7 +50,7 @@ class FaultKind(Enum):
     )
     DEAF = (
         "deaf",
-        "Does the adapter hand the bytes of `receive` to the implementation, and to the right channel? If it cannot "
+        "Does the adapter pass the bytes of `receive` to the implementation, and to the right channel? If it cannot "
         "receive at all, it does not conform: answer `unsupported`, and the report says so.",
     )
     """It answers valid messages, but nothing that it answers or shows depends on any of them."""

@@ -69,7 +69,7 @@ def open_regular_file(path: Path) -> Iterator[BinaryIO]:
 
 def _unreadable_error(error: OSError | ValueError) -> FileError:
     # A ValueError has no strerror, and its text depends on the version of Python.
-    why = getattr(error, "strerror", None) or "no file can have that name"
+    why = getattr(error, "strerror", None) or "a file cannot have that name"
     return FileError(f"cannot be read: {printable(why)}")
 
 
@@ -110,7 +110,7 @@ def parse_json(content: str | bytes) -> Any:
 def _finite(number: str) -> float:
     value = float(number)
     if not math.isfinite(value):
-        raise ValueError(f"{number[:20]} is not a number of JSON, or has no room in 64 bits")
+        raise ValueError(f"{number[:20]} is not a number of JSON, or does not fit in 64 bits")
     return value
 
 
@@ -129,7 +129,9 @@ def packaged_schema(package: str, name: str) -> dict[str, Any]:
 
 def find_schema_error(validator: Any, data: Any, longest: int = 200, part: Mapping[str, Any] | None = None) -> str:
     """Where and how data violates a JSON Schema, in at most ``longest`` characters for the reason; "" if it does not.
-    With ``part``, a schema within that of the validator, the data is checked against that part."""
+
+    With ``part``, a schema within that of the validator, the data is checked against that part.
+    """
     if _surely_fits(validator.schema, data, part):
         return ""
     from jsonschema.exceptions import best_match  # imported late because it is slow; most commands do not need it
@@ -146,8 +148,10 @@ _QUICK_VALIDATORS: dict[int, tuple[Any, Any]] = {}
 
 
 def _surely_fits(schema: Any, data: Any, part: Mapping[str, Any] | None) -> bool:
-    """Does the data match? A quick validator accepts most data; the validator that describes errors decides about the
-    rest."""
+    """Does the data match?
+
+    A quick validator accepts most data; the validator that describes errors decides about the rest.
+    """
     from jsonschema_rs import validator_for
 
     wanted = schema if part is None else part
@@ -204,8 +208,10 @@ def write_new(path: Path, content: bytes) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder with a name of the suite's choice in a folder that the user named. Raises OSError, also if the name
-    is a link."""
+    """Make a folder with a name of the suite's choice in a folder that the user named.
+
+    Raises OSError, also if the name is a link.
+    """
     try:
         path.mkdir()
     except FileExistsError:
@@ -311,8 +317,10 @@ def _replace(path: Path, old: os.stat_result | None, data: bytes) -> None:
 
 
 def _take_over(handle: int, path: Path, old: os.stat_result) -> None:
-    """Give a file the owner, mode and extended attributes of another one. Raises OSError; EPERM if they cannot
-    be set."""
+    """Give a file the owner, mode and extended attributes of another one.
+
+    Raises OSError; EPERM if they cannot be set.
+    """
     try:
         new = os.fstat(handle)
         if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):

@@ -33,8 +33,10 @@ class Listener(Protocol):
         ...
 
     def on_frame(self, body: bytes, whole: bool) -> None:
-        """Called with the body of each frame that is received. ``whole`` is False for a partial frame and for
-        unexpected output."""
+        """Called with the body of each frame that is received.
+
+        ``whole`` is False for a partial frame and for unexpected output.
+        """
         ...
 
 
@@ -70,7 +72,7 @@ class Link(Protocol):
         return ()
 
     def new_stderr_lines(self) -> tuple[str, ...]:
-        """Some lines of what the implementation wrote to stderr since the last call; empty if stderr cannot be read."""
+        """Some lines that the implementation wrote to stderr since the last call; empty if stderr cannot be read."""
         return ()
 
     def close(self) -> None:
@@ -205,8 +207,10 @@ class StdioLink(Link):
             self._fail(FaultKind.GARBAGE, str(error), _advise_revision(body, kind, revision))
 
     def _fail_blank(self, what: str) -> NoReturn:
-        """Raise the fault for an answer that is a blank line, as in a banner of npm. Quotes the next line that is not
-        blank."""
+        """Raise the fault for an answer that is a blank line, as in a banner of npm.
+
+        Quotes the next line that is not blank.
+        """
         until = time.monotonic() + _BANNER_S
         while not (words := _first_words(self._buffer)) and time.monotonic() < until:
             time.sleep(_LOOK_EVERY_S)
@@ -223,7 +227,7 @@ class StdioLink(Link):
             self._fail(FaultKind.HANG, f"no answer to {what} within {timeout_s:g} s{text}")
         died = describe_exit(process, f"in answer to {what}")
         if died is None:
-            self._fail(FaultKind.EXIT, f"{pipe} closed in answer to {what} while the process runs on")
+            self._fail(FaultKind.EXIT, f"{pipe} closed in answer to {what}, and the process still runs")
         kind, detail = died
         if pipe == "stdin":
             # The process ended without reading, but may have printed before. Read that now, so that the fault does not

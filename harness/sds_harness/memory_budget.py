@@ -20,7 +20,7 @@ def weight(message: Message, size: int) -> int:
 
 
 def _entries(message: Message) -> int:
-    """How many entries the lists of a large message have, including the large messages within it."""
+    """The number of entries in the lists of a large message, including the large messages within it."""
     if message.ByteSize() < LARGE_BYTES:
         return 0
     out = 0

@@ -35,13 +35,13 @@ class Session:
         """Sizes of the last request and its reply."""
         self._fault: TesteeError | None = None
         if limits.left_s <= 0:
-            total = f"the total time of {limits.total_s:g} s was over before it could be started"
+            total = f"the total time of {limits.total_s:g} s was over before the start of the implementation"
             raise TesteeError(FaultKind.OUT_OF_TIME, total)
         try:
             with limit_time(limits.left_s):
                 self.link = connect()
         except OverdueError:
-            total = f"it could not be started before the total time of {limits.total_s:g} s was over"
+            total = f"the implementation did not start before the end of the total time of {limits.total_s:g} s"
             raise TesteeError(FaultKind.OUT_OF_TIME, total) from None
         try:
             self.declaration = self._handshake(revision)
@@ -111,7 +111,7 @@ class Session:
             self.link.close()
         except OverdueError:
             self.kill()
-            detail = f"the end of the conversation could not be waited for within {self._limits.exit_s:g} s"
+            detail = f"the conversation did not end within {self._limits.exit_s:g} s"
             raise TesteeError(FaultKind.NEVER_EXITS, detail, self.link.stderr_lines()) from None
 
     def kill(self) -> None:

@@ -44,7 +44,7 @@ GRACE_S = 4.0
 """Maximal seconds from the first signal to the end of the program. The kill itself takes a moment, too."""
 AGAIN_S = 1.0
 _SOON_S = 0.02
-"""Seconds in which a destructor or a callback has returned."""
+"""Seconds after which a destructor or a callback has surely returned."""
 HEEDED = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 Hook = Callable[[], object]
@@ -54,14 +54,14 @@ _holding = 0
 
 
 class EndRequest:
-    """Whether a signal asked this program to end, and which one."""
+    """Whether a signal requested the end of this program, and which one."""
 
     def __init__(self) -> None:
         self.number = 0
         """The number of the first signal; 0 if there was none."""
         self._came = 0.0
         self._dropped = False
-        """Python dropped the KeyboardInterrupt, and it has to be raised again."""
+        """Whether Python dropped the KeyboardInterrupt, so that it must be raised again."""
         self._process = os.getpid()
 
     @property
@@ -229,8 +229,10 @@ def _run_suppressing_errors(hook: Hook) -> None:
 
 
 def _leave_dead_terminals() -> None:
-    """After a hangup, writes to the terminal fail. Replace it by /dev/null, so that reporting and storing do
-    not fail."""
+    """After a hangup, writes to the terminal fail.
+
+    Replace it by /dev/null, so that reporting and storing do not fail.
+    """
     for number in (1, 2):
         with contextlib.suppress(OSError):
             if stat.S_ISCHR(os.fstat(number).st_mode) and not os.isatty(number):

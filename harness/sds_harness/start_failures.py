@@ -45,7 +45,7 @@ def why_not_started(command: Sequence[str], error: Exception) -> str:
         return f"{_quote(word)} is a folder: name the program in it."
     if number in (errno.EACCES, errno.ENOEXEC) and path.is_file():
         runs = _RUN_BY.get(path.suffix)
-        otherwise = f", or name what runs it: {_type_instead([runs, *command])}" if runs else ""
+        otherwise = f", or name the program that runs it: {_type_instead([runs, *command])}" if runs else ""
         if access(path, X_OK):
             return f"It is not a program of this machine, and has no first line `#!...` with an interpreter{otherwise}"
         return f"It is not executable: type `chmod +x {shlex.quote(printable(word))}`{otherwise}"
@@ -87,7 +87,7 @@ def _interpreter_question(path: Path) -> str:
         else shebang
     )
     name = words[0] if words else ""
-    return f"Its first line, `#!{printable(' '.join(shebang))}`, asks for {_quote(name)}: is it installed at that path?"
+    return f"Its first line, `#!{printable(' '.join(shebang))}`, names {_quote(name)}: is it installed at that path?"
 
 
 def _split_first_word(command: Sequence[str]) -> list[str]:

@@ -14,14 +14,14 @@ _LONGEST = 80
 
 
 def did_you_mean(word: str, names: Iterable[str]) -> str:
-    """A question to end a complaint with, and a blank before it; "" where no name is like the word."""
+    """A question for the end of an error message, with a blank before it; "" if no name is similar to the word."""
     known = list(dict.fromkeys(names)) if len(word) <= _LONGEST else []
     # Numbers in IDs have two digits.
     padded = re.sub(r"-(\d)$", r"-0\1", word)
     if padded in known:
         return f" Did you mean {padded}?"
     lower = word.lower()
-    # One wrong letter is much of a short name.
+    # In a short name, one wrong letter lowers the similarity a lot.
     one_away = [name for name in known if _is_one_edit_away(lower, name.lower())]
     if one_away:
         near = max(one_away, key=lambda name: SequenceMatcher(None, lower, name.lower()).ratio())
@@ -31,7 +31,7 @@ def did_you_mean(word: str, names: Iterable[str]) -> str:
 
 
 def _is_one_edit_away(word: str, name: str) -> bool:
-    """Are they the same but for a letter that is wrong, missing or added, or two that changed places?"""
+    """Return whether one edit makes the words equal: a wrong, missing or added letter, or two swapped letters."""
     if abs(len(word) - len(name)) > 1:
         return False
     at = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(word, name, strict=False))))

@@ -53,7 +53,7 @@ class Step:
     reply: Any | None
     """None if the implementation broke down instead of answering."""
     stderr: tuple[str, ...] = field(default=(), compare=False, kw_only=True)
-    """Some lines of what the implementation wrote to stderr during the step."""
+    """Some lines that the implementation wrote to stderr during the step."""
 
     def lighten(self) -> None:
         """Share large values with other steps that have the same ones. Called when the answer has arrived."""

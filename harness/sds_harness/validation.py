@@ -1,5 +1,6 @@
-"""Checks each message of a conversation against the JSON Schema of its type: which field is wrong, and whose fault it
-is."""
+"""Checks each message of a conversation against the JSON Schema of its type: it names the wrong field and the side at
+fault.
+"""
 
 from __future__ import annotations
 
@@ -172,7 +173,7 @@ def _reject_duplicates(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _reject_constant(name: str) -> Any:
-    raise _NotAnObjectError(f'{name} is not JSON: it has to be quoted, "{name}"')
+    raise _NotAnObjectError(f'{name} is not JSON: it must be quoted, "{name}"')
 
 
 def _name_of_message(message: Any) -> str:
@@ -232,7 +233,7 @@ def _describe_oneof(ways: list[dict[str, Any]], value: Any) -> str:
     present = [names for names in choices if names and any(value.get(name) is not None for name in names)]
     if present:
         return f"{' and '.join(names[0] for names in present)} are set at once: they exclude each other"
-    return f"none of {', '.join(names[0] for names in choices if names)} is set: exactly one has to be"
+    return f"none of {', '.join(names[0] for names in choices if names)} is set: exactly one must be"
 
 
 def _describe_bad_base64(value: str) -> str:

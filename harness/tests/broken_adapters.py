@@ -1,10 +1,9 @@
-"""Adapters that break the testee protocol in one way each, and a few that only look as if they did.
+"""Adapters that break the testee protocol in one way each, and a few that only seem to break it.
 
     python broken_adapters.py NAME [FILE]
 
-Each answers as the reference does until the first Tick, and goes wrong there unless ELSEWHERE or its description says
-otherwise.
-FILE is where an adapter that starts another process writes the number of that process.
+Each answers like the reference until the first Tick and fails there, unless ELSEWHERE or its description says
+otherwise. An adapter that starts another process writes the process ID to FILE.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ def frame(body: bytes) -> bytes:
 
 
 def changed(right: bytes, change: Callable[[pb.Reply], object]) -> bytes:
-    """The right answer, changed."""
+    """A changed copy of the right answer."""
     body = FRAMING.take(bytearray(right))
     assert body is not None
     reply = FRAMING.parse(body, pb.Reply)
@@ -89,7 +88,7 @@ ANSWERS: dict[str, Callable[[bytes], bytes]] = {
     "refuses-to-close": lambda right: changed(right, unsupported),
     "refuses-to-be-observed": lambda right: changed(right, unsupported),
     "announces-4-gib": lambda right: b"\xff\xff\xff\xff" + right,
-    # These three answer a Tick as they should: see main.
+    # These three answer a Tick correctly: see main.
     "never-exits": lambda right: right,
     "is-dishonest": lambda right: right,
     "has-a-hostile-name": lambda right: right,
@@ -143,7 +142,7 @@ def closes_stdout(right: bytes) -> None:
 
 @adapter
 def closes_stdin(right: bytes) -> None:
-    """Answers, and takes nothing more."""
+    """Answers, and then closes stdin."""
     os.close(0)
     write(right)
     sleep()
@@ -151,7 +150,7 @@ def closes_stdin(right: bytes) -> None:
 
 @adapter
 def never_reads_again(right: bytes) -> None:
-    """Answers, and takes nothing more, but holds stdin open."""
+    """Answers, and then reads nothing more, but keeps stdin open."""
     write(right)
     sleep()
 
@@ -218,7 +217,7 @@ def orders_the_ci_about(right: bytes) -> None:
 
 
 def another_process(*, new_session: bool = False, keeps: int | None = None) -> None:
-    """Start a process that outlives this one by far, with one of its pipes, and leave its number in FILE."""
+    """Start a process that outlives this one and keeps one of its pipes; write its process ID to FILE."""
     stdin, stdout = (None if keeps == pipe else subprocess.DEVNULL for pipe in (0, 1))
     child = subprocess.Popen(
         ["sleep", "600"], stdin=stdin, stdout=stdout, stderr=subprocess.DEVNULL, start_new_session=new_session
@@ -260,7 +259,7 @@ def exits_while_a_stranger_keeps_stdin(right: bytes) -> None:
 @adapter
 def hangs_while_a_stranger_trickles(right: bytes) -> None:
     trickle = 'echo $$ >"$0"; while :; do printf x; sleep 0.02; done'
-    # Its parent ends at once, and nothing in its environment says where it comes from.
+    # Its parent ends at once, and its environment does not show its origin.
     command = ["sh", "-c", 'sh -c "$1" "$0" &', sys.argv[2], trickle]
     subprocess.run(command, env={"PATH": os.environ["PATH"]}, start_new_session=True, check=True)
     sleep()

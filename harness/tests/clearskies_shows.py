@@ -1,4 +1,4 @@
-"""What tests of schedules of ClearSkies share: performances on the model, in this process."""
+"""Helpers for tests of schedules of ClearSkies: performances on the model, in this process."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def commands(show: Performance, who: str = "") -> list[str]:
 
 
 def arrived(show: Performance, who: str) -> list[str]:
-    """The labels of what arrived at a participant, of what has one."""
+    """The labels of the messages that arrived at a participant, without unlabelled ones."""
     return [act.packet.label for act in received(show, who) if act.packet is not None and act.packet.label]
 
 

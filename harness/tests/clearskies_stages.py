@@ -1,4 +1,4 @@
-"""What tests of the harness of ClearSkies share: stages on the model, in this process."""
+"""Helpers for tests of the harness of ClearSkies: stages on the model, in this process."""
 
 from __future__ import annotations
 
@@ -39,5 +39,5 @@ def values(actor: Actor) -> dict[str, Any]:
 
 
 def without(*capabilities: int) -> dict[str, Any]:
-    """Options of a lesser implementation."""
+    """Options of an implementation without some capabilities."""
     return {"without": frozenset(capabilities)}

@@ -1,11 +1,11 @@
 """Servers of the testee protocol that break it in one way each.
 
-In this process, ``serving`` and ``listening``: servers that the suite did not start. As a program, a server that is
-started for a conversation:
+``serving`` and ``listening`` start servers in this process, which the suite did not start. As a program, this is a
+server that the suite starts for a conversation:
 
     python hostile_servers.py NAME
 
-Each answers as the reference does until the first Tick, and goes wrong there unless its description says otherwise.
+Each answers like the reference until the first Tick and fails there, unless its description says otherwise.
 """
 
 from __future__ import annotations
@@ -122,9 +122,9 @@ def serving(
     at_tick: Callable[[], object] = lambda: None,
     takes: int = -1,
 ) -> Iterator[tuple[int, health.HealthServicer]]:
-    """A server on a free port, and its health service, which says ``status``; none of that where it is None.
+    """A server on a free port, and its health service, which reports ``status``; no health service if it is None.
 
-    It takes messages of so many bytes, -1 for any.
+    It accepts messages of up to this number of bytes, -1 for any size.
     """
     options = (("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", takes))
     server = grpc.server(ThreadPoolExecutor(8), options=options)
@@ -144,7 +144,7 @@ def serving(
 
 @contextlib.contextmanager
 def listening(greet: Callable[[socket.socket], object]) -> Iterator[int]:
-    """A port at which something else than gRPC is spoken: each connection is handed over."""
+    """A port that does not speak gRPC: each connection is passed to a function."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def accept() -> None:
@@ -159,7 +159,7 @@ def listening(greet: Callable[[socket.socket], object]) -> Iterator[int]:
 
 
 def reset(connection: socket.socket) -> None:
-    """Close it as a machine does that has lost its memory."""
+    """Close it like a machine that has restarted: with a reset."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     connection.shutdown(socket.SHUT_RD)
     connection.close()
@@ -167,7 +167,7 @@ def reset(connection: socket.socket) -> None:
 
 @contextlib.contextmanager
 def between(port: int) -> Iterator[tuple[int, Callable[[], None]]]:
-    """A port that leads to ``port``, and what resets all connections through it."""
+    """A port that leads to ``port``, and a function that resets all connections through it."""
     through: list[socket.socket] = []
 
     def pump(source: socket.socket, sink: socket.socket) -> None:
@@ -182,7 +182,7 @@ def between(port: int) -> Iterator[tuple[int, Callable[[], None]]]:
         pump(onward, connection)
 
     def cut() -> None:
-        # Connections that arrive meanwhile are kept: a client that was cut off reconnects at once.
+        # Connections that arrive meanwhile are accepted: a disconnected client reconnects at once.
         for connection in through.copy():
             through.remove(connection)
             reset(connection)
@@ -228,7 +228,7 @@ def main() -> None:
                 os._exit(3)
             if name == "segfaults":
                 os.kill(os.getpid(), signal.SIGSEGV)
-                sleep()  # another thread may be the one that dies first
+                sleep()  # another thread may end first
             if name == "allocates":
                 hoard = []
                 while True:

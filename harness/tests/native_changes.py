@@ -1,10 +1,10 @@
 """Changes that the tests of the native kits make in a template before they build it, the same in every language.
 
-It prints with each message that it sends, fails where the content is "boom", and crashes where it is "crash". It
-declares ephemeral messages and has no method for them. It has Observe, which tells the largest Lamport timestamp, and
-of each ID whether it is not empty; filters, made of the IDs with commas between, and never asked; RepairTimes, which
-rejects with the number of response groups; and Decode, which finds the bytes themselves, after a message "a" with an
-empty hint.
+The changed adapter prints a line with each message that it sends, fails if the content is "boom", and crashes if it is
+"crash". It declares ephemeral messages without a method for them. Observe reports the largest Lamport timestamp, and
+for each ID whether it is not empty. Filters consist of the IDs with commas between them, and are never queried.
+RepairTimes rejects with the number of response groups. Decode returns the bytes themselves as content, after an entry
+"a" with an empty hint.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ GO = {
 		panic("a defect, Ж字🦊")
 	}
 """,
-    "// participant is its channels by ID.\n": """
+    "// participant has its channels by ID.\n": """
 func (p participant) Observe(in Observe) (State, error) {
 	largest := uint64(math.MaxUint64)
 	state := State{LamportTimestamp: &largest}

@@ -1,4 +1,4 @@
-"""The templates of adapters that have to be built: copied, changed where a test wants a fault in them, and built."""
+"""Copies the templates of adapters in compiled languages, adds the faults that a test needs, and builds them."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def _null(path: Path) -> None:
 
 
 def full(path: Path) -> None:
-    """A device on which there is never room."""
+    """A device that is always full."""
     _device(path, stat.S_IFCHR, 1, 7)
     assert stat.S_ISCHR(path.lstat().st_mode)
 

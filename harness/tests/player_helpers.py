@@ -25,7 +25,7 @@ NOT_CAROL = Route(lost=("carol",))
 
 
 def reference(change: Change | None = None, **options: Any) -> Handle:
-    """The reference with these TesteeOptions; ``change`` is done to its replies."""
+    """The reference with these TesteeOptions; ``change`` changes its replies."""
     inner = Testee(TesteeOptions("1", **options)).handle
 
     def handle(request: pb.Request) -> pb.Reply:
@@ -62,12 +62,12 @@ def arrivals(show: Performance, who: str) -> list[Act]:
 
 
 def heard(show: Performance, who: str) -> list[str]:
-    """Labels of what arrived, "" for what has none."""
+    """Labels of the messages that arrived, "" for unlabelled ones."""
     return [act.packet.label if act.packet else "?" for act in arrivals(show, who)]
 
 
 def delivered(show: Performance, who: str) -> list[str]:
-    """Labels of what was delivered, "" for what has none."""
+    """Labels of the delivered messages, "" for unlabelled ones."""
     label = {message(show, name).message_id: name for name in show.labels}
     events = [event for act in show.acts if act.who == who for event in act.step.events]
     return [label.get(event.message_id, "") for event in events if event.kind == "delivered"]
@@ -84,7 +84,7 @@ def without(*capabilities: int, **options: Any) -> Handle:
 
 
 class Fragile:
-    """The reference, which crashes at a command; knows which ones it got."""
+    """The reference, which crashes at a command and records the commands that it received."""
 
     def __init__(self, crashes_at: str = "") -> None:
         self.asked: list[str] = []

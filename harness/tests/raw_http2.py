@@ -1,4 +1,6 @@
-"""Just enough of HTTP/2 to answer the first request of a conversation with any bytes, as no library of gRPC would."""
+"""A minimal HTTP/2 server that answers the first request of a conversation with any bytes, also with bytes that no gRPC
+library sends.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ _LARGEST_FRAME = 1 << 14
 
 
 def header(name: bytes, value: bytes) -> bytes:
-    """A field that is spelt out."""
+    """A header field without compression."""
     return bytes([0, len(name)]) + name + bytes([len(value)]) + value
 
 
@@ -26,7 +28,7 @@ def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
 
 
 def message(body: bytes, *, compressed: bool = False, announced: int | None = None) -> bytes:
-    """A message of gRPC, which may announce another length than it has."""
+    """A message of gRPC, which may announce a wrong length."""
     length = len(body) if announced is None else announced
     return bytes([compressed]) + length.to_bytes(4, "big") + body
 
@@ -37,9 +39,9 @@ def answer(
     encoding: bytes = b"identity",
     after: Callable[[socket.socket], object] = lambda connection: None,
 ) -> None:
-    """Serve a connection: there is no health service, and the first request is answered with what is ``sent``.
+    """Serve a connection: there is no health service, and the first request is answered with the bytes ``sent``.
 
-    After that everything is taken and nothing said, but for what ``after`` does.
+    Then the server reads everything and sends nothing, except what ``after`` sends.
     """
     answered = False
     with contextlib.suppress(OSError, EOFError):
@@ -61,7 +63,7 @@ def answer(
 
 
 def flood(connection: socket.socket, forever: Callable[[], bool] = lambda: True) -> None:
-    """Send PING frames without end, and read no answer to any."""
+    """Send PING frames without end, and read no answers."""
     with contextlib.suppress(OSError):
         while forever():
             connection.sendall(frame(PING, 0, 0, b"are you?") * 1_000)

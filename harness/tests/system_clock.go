@@ -1,5 +1,5 @@
-// As much of an implementation as shows its clock: a participant can be opened, and what it sends has the time in it.
-// A program in Go asks the kernel for the time, without the C library: nothing that is loaded before it can change that.
+// A minimal implementation that shows its clock: a participant can be opened, and its messages contain the time. A
+// program in Go gets the time from the kernel, without the C library: a preloaded library cannot change that.
 package main
 
 import (

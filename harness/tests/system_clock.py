@@ -2,7 +2,7 @@
 
     python system_clock.py [WAY]
 
-WAY is how it is odd, one of those below.
+WAY selects one of the oddities below.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Each breakdown of an adapter is classified, within its time, and leaves no process behind."""
+"""Each breakdown of an adapter is classified within its time limit, and leaves no process behind."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Start = Callable[..., Session]
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Start a session with a broken adapter; at the end of the test nothing of its process group may live."""
+    """Start a session with a broken adapter; at the end of the test no process of its group may be alive."""
     links: list[StdioLink] = []
 
     def connect(framing: Framing, limits: Limits, *command: str) -> StdioLink:
@@ -55,7 +55,7 @@ def start() -> Iterator[Start]:
 
 
 def living_members(group: int) -> list[int]:
-    """Processes of a group that still live when they should be gone."""
+    """Processes of a group that are still alive when they should have ended."""
     return [pid for pid in psutil.pids() if group_of(pid) == group and not soon_gone(pid)]
 
 
@@ -74,7 +74,7 @@ def lives(pid: int) -> bool:
 
 
 def soon_gone(pid: int) -> bool:
-    """Is the process dead, or within a second? A kill takes effect a moment after it was sent."""
+    """Return whether the process ends within a second: a kill takes effect a moment after it was sent."""
     deadline = time.monotonic() + 1
     while lives(pid):
         if time.monotonic() > deadline:
@@ -406,7 +406,7 @@ def test_after_a_fault_everything_that_is_asked_fails_in_the_same_way(start: Sta
 @pytest.mark.parametrize("lives", ["read", "exit"])
 @pytest.mark.parametrize("pause", ["", "time.sleep(0.1);"])
 def test_of_a_banner_the_first_line_that_says_something_is_quoted(lives: str, pause: str) -> None:
-    """As of `npm start`: a blank line, then what is run."""
+    """As with `npm start`: a blank line, then the command."""
     end = "sys.stdin.read()" if lives == "read" else ""
     program = (
         f"import sys, time; sys.stdin.readline(); print(flush=True); {pause} "

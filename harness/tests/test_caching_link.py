@@ -1,4 +1,4 @@
-"""A link that remembers: what it asks, what it answers from memory, and whom it finds out."""
+"""The caching link: the requests that it sends, its cached answers, and the implementations that it rejects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sds_reference.testee.server import Testee, TesteeOptions
 
 
 class Listening(Link):
-    """The reference, and what it is asked."""
+    """The reference, which records the requests that it receives."""
 
     def __init__(self) -> None:
         self.testee = Testee(TesteeOptions("1"))
@@ -56,7 +56,7 @@ class Talk:
         return self.ask(send=pb.Send(now_ms=2, handle=handle, channel_id="c1", content=content.encode()))
 
     def play(self, *contents: str) -> list[pb.Effects]:
-        """One participant from its opening to its end; what it answered."""
+        """Play one participant from its opening to its end; return its answers."""
         handle = self.open()
         out = [self.send(handle, content).effects for content in contents]
         self.ask(close=pb.Close(now_ms=3, handle=handle))

@@ -1,4 +1,4 @@
-"""Time is moved from outside where that works, and where it does not, a probe finds out and says why."""
+"""Time is moved from outside where that works; elsewhere a probe reports the reason."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def declared_by(*command: str, variables: Mapping[str, str] | None = None) -> De
 
 
 def sent_at(stage: Stage, now_ms: int) -> int | None:
-    """The Lamport timestamp of a message that a new participant sends then."""
+    """The Lamport timestamp of a message that a new participant sends at that time."""
     stage.now_ms = now_ms
     return stage.open(f"alice-{now_ms}").send().lamport_timestamp
 
@@ -117,7 +117,7 @@ def test_monotonic_time_is_moved_for_who_needs_it() -> None:
 def test_a_program_in_node_reads_it_too(tmp_path: Path) -> None:
     node, adapter = waku_command()
     undone = tmp_path / "undone.mjs"
-    # Its adapter sets the clock of the library from the commands, and declares it: not so here.
+    # Its adapter normally sets the clock of the library from the commands and declares that; here it does not.
     undone.write_text("""
 const now = Date.now, write = process.stdout.write.bind(process.stdout);
 Object.defineProperty(Date, "now", { get: () => now, set: () => {} });

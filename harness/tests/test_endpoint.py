@@ -1,4 +1,4 @@
-"""Where a server is, and how to be let in: what can be typed, and what is said of what cannot."""
+"""Addresses and tokens of servers: valid forms, and the errors for invalid ones."""
 
 from __future__ import annotations
 

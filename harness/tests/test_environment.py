@@ -1,4 +1,4 @@
-"""An environment changes one thing around a schedule, and the schedule says the same in it."""
+"""An environment changes one condition, and a schedule means the same in it."""
 
 from __future__ import annotations
 

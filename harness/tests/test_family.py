@@ -1,4 +1,4 @@
-"""Whose a process is: those that left group, session and parent are counted, named and killed, too."""
+"""The family of a process: processes that left their group, session and parent are found, named and killed, too."""
 
 from __future__ import annotations
 

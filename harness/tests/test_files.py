@@ -1,4 +1,4 @@
-"""Files that can be anybody's are read within bounds; files of ours hit nothing else."""
+"""Untrusted files are read within bounds, and written files replace nothing else."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_what_is_no_file_is_refused_at_once(make: object, tmp_path: Path, monkey
     [
         ("none", NOTHING),
         (".", "cannot be read: Is a directory"),
-        ("a\0b", "cannot be read: no file can have that name"),
+        ("a\0b", "cannot be read: a file cannot have that name"),
     ],
 )
 def test_what_cannot_be_read_says_why(name: str, said: str, tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_what_cannot_be_read_says_why(name: str, said: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e400", "-1E999"])
 def test_a_number_that_is_not_finite_is_refused(number: str) -> None:
-    with pytest.raises(FileError, match=f"{number} is not a number of JSON, or has no room in 64 bits"):
+    with pytest.raises(FileError, match=f"{number} is not a number of JSON, or does not fit in 64 bits"):
         parse_json(f'{{"seconds": [{number}]}}')
     assert parse_json("[1e-400, -0.5, 1e308]") == [0.0, -0.5, 1e308]
 
@@ -65,7 +65,7 @@ def test_no_more_is_read_than_may_be(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"^has more than 1 KiB$"):
         read_bytes(path, 1024)
     with path.open("wb") as file:
-        file.truncate(1 << 40)  # one that takes no room on the disk
+        file.truncate(1 << 40)  # a sparse file, which takes no room on the disk
     with pytest.raises(FileError, match=r"^has more than 3 MiB$"):
         read_bytes(path, 3 << 20)
 

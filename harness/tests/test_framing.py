@@ -1,4 +1,4 @@
-"""Frames on a byte stream: however they are cut into chunks, the same messages come out."""
+"""Frames on a byte stream: any division into chunks gives the same messages."""
 
 from __future__ import annotations
 
@@ -196,7 +196,9 @@ def test_any_bytes_are_a_message_or_a_framing_error(framing: Framing, body: byte
 
 
 class Pipes:
-    """What ``serve`` needs of the module os: a stdin that arrives in chunks, a stdout that takes a few bytes a time."""
+    """The functions of the module os that ``serve`` needs: a stdin that arrives in chunks, a stdout that takes a few
+    bytes a time.
+    """
 
     def __init__(self, chunks: list[bytes]) -> None:
         self.chunks = [chunk for chunk in chunks if chunk]

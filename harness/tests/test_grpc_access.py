@@ -50,7 +50,7 @@ def reference(token: str = "", vouched_by: trustme.CA | None = None) -> Iterator
 
 
 def greet(address: str, ca: Path | None = None, token_file: Path | None = None) -> str:
-    """The name that the server tells."""
+    """The name that the server reports."""
     endpoint = Endpoint(address, SDS.service, ca=ca, token_file=token_file)
     session = open_session(lambda: GrpcLink(endpoint, (), LIMITS), LIMITS, "sds-2026-01")
     session.close()

@@ -1,4 +1,4 @@
-"""Each breakdown of a server is classified, within its time, and leaves nothing behind."""
+"""Each breakdown of a server is classified within its time limit, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SLACK_S = 3.0
 
 
 def connected(port: int, limits: Limits = LIMITS) -> Session:
-    """A conversation with a server that runs already."""
+    """A conversation with a running server."""
     endpoint = Endpoint(f"127.0.0.1:{port}", SDS.service)
     return open_session(lambda: GrpcLink(endpoint, (), limits), limits, "sds-2026-01")
 
@@ -66,7 +66,7 @@ def broken(call: Callable[[], object], within_s: float) -> Breakdown:
 
 
 def command_of(process: psutil.Process) -> list[str]:
-    """The command of a process; none of a zombie, which other tests of this process may have left."""
+    """The command of a process; empty for a zombie, which other tests of this process may have left."""
     try:
         return process.cmdline()
     except (psutil.NoSuchProcess, psutil.ZombieProcess):
@@ -76,7 +76,7 @@ def command_of(process: psutil.Process) -> list[str]:
 @pytest.fixture(autouse=True)
 def nothing_is_left(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """No process, and no folder for a socket."""
-    tmp_path_factory.getbasetemp()  # which must not be made in the folder that goes
+    tmp_path_factory.getbasetemp()  # it must not be in a folder that is removed
     with tempfile.TemporaryDirectory() as folder:
         monkeypatch.setattr(tempfile, "tempdir", folder)
         yield

@@ -1,4 +1,4 @@
-"""A small file may ask for much, and a large one take long to be refused: neither does."""
+"""A small file cannot request too much work, and a large file is rejected fast."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deadlines do not move with the clock on the wall, and hold in other processes and on other machines."""
+"""Deadlines do not depend on the wall clock, and hold in other processes and on other machines."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_moment_is_the_same_in_another_process_of_the_machine(tmp_path: Path) 
     until = after(60)
     kept = tmp_path / "limits"
     kept.write_bytes(pickle.dumps((Limits(total_s=60, began=until), until)))
-    time.sleep(0.2)  # what the way takes is not given back
+    time.sleep(0.2)  # the time of the transfer is not given back
     code = "import pickle, sys; limits, at = pickle.load(open(sys.argv[1], 'rb')); print(limits.began.at_s, at.at_s)"
     told = subprocess.run([sys.executable, "-c", code, kept], capture_output=True, text=True, check=True).stdout
     assert [float(word) for word in told.split()] == [until.at_s, until.at_s]

@@ -43,7 +43,7 @@ class Line:
         return packet.number
 
     def arrivals(self, until_ms: int = EVER) -> list[tuple[int, str, int]]:
-        """When, at whom, and the number of the packet."""
+        """The time, the listener and the number of each packet that arrives."""
         out = []
         while (due := self.network.due(until_ms)) is not None:
             out.append((due[0], due[1], due[2].number))
@@ -77,7 +77,7 @@ CHANCE = Links(loss_percent=40, duplicate_percent=40, delay_ms=(0, 1_000))
 
 
 def fates(line: Line, sender: str = "alice", listener: str = "bob", count: int = 20) -> list[tuple[int, ...]]:
-    """When the copies of each of the next broadcasts of a sender arrive at a listener."""
+    """The arrival times at a listener of the copies of a sender's next broadcasts."""
     times: dict[int, list[int]] = {line.say(sender): [] for _ in range(count)}
     for at_ms, name, number in line.arrivals():
         if name == listener and number in times:
@@ -86,7 +86,7 @@ def fates(line: Line, sender: str = "alice", listener: str = "bob", count: int =
 
 
 def test_the_fate_of_a_copy_is_the_same_in_every_version() -> None:
-    """A stored schedule must mean the same next year."""
+    """A stored schedule must mean the same in every version of the suite."""
     assert fates(Line(CHANCE), count=8) == [(248,), (299, 1013), (225,), (755, 1017), (), (), (198, 871), (368,)]
 
 
@@ -103,7 +103,7 @@ def test_what_becomes_of_one_broadcast_does_not_change_the_next_ones() -> None:
 
 
 def test_less_loss_loses_no_other_copies() -> None:
-    """So a counterexample stays one when its links are made better."""
+    """So a counterexample remains one when its links lose less."""
     lost = {}
     for percent in (10, 50):
         line = Line(Links(loss_percent=percent))

@@ -1,4 +1,4 @@
-"""Output paths of every kind: each is written as its kind asks for, or refused, and none is replaced by mistake."""
+"""Output paths of every kind: each is written as its kind requires, or refused, and none is replaced by mistake."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LARGE = "x" * (1 << 20)
 
 @contextmanager
 def reading(path: Path, most: int = -1) -> Iterator[list[bytes]]:
-    """Reads a FIFO in a thread, to its end or so many bytes."""
+    """Reads a FIFO in a thread, to its end or up to a number of bytes."""
     seen: list[bytes] = []
 
     def read() -> None:

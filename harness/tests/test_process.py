@@ -1,4 +1,4 @@
-"""The process behind a link starts, hears which framing to speak, and ends, without anybody breaking anything."""
+"""The process behind a link starts, gets the framing, and ends, when nothing breaks."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_nothing_can_be_written_to_a_process_that_was_ended() -> None:
     child = python("import sys; sys.stdin.read()")
     child.close(5)
     with ExitStack() as others:
-        for _ in range(8):  # which may get the numbers that its pipes had
+        for _ in range(8):  # new files may get the descriptors of its pipes
             others.enter_context(TemporaryFile())
         assert not child.write(b"anybody there?")
 

@@ -1,4 +1,4 @@
-"""A token that a server quotes is in nothing that the harness keeps."""
+"""The harness stores no token that a server quotes."""
 
 from __future__ import annotations
 

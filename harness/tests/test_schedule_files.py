@@ -1,4 +1,4 @@
-"""Schedules as files: every operation survives, classes and schema say the same, and no stranger's file is trusted."""
+"""Schedules as files: every operation is read back unchanged, classes and schema agree, and no file is trusted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A session numbers requests, holds replies to the rules, and knows what was declared."""
+"""A session numbers requests, checks replies against the rules, and knows the declaration."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ PATIENCE_S = 60
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """No test is ended by the grace; the codes with which a program would have ended at once."""
+    """The grace period ends no test; returns the exit codes with which the program would have ended."""
     codes: list[int] = []
     monkeypatch.setattr(signals, "end_now", codes.append)
     monkeypatch.setattr(signals, "GRACE_S", 1e6)
@@ -31,7 +31,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def program(text: str, *, grace: float = 60.0) -> subprocess.Popen[str]:
-    """A program that heeds signals and does what ``text`` says, after a first line that says that it runs."""
+    """A program that handles signals and executes ``text``, after it has printed a first line."""
     head = f"import signal, subprocess, sys, time\nfrom sds_harness import signals\nsignals.GRACE_S = {grace}\n"
     return subprocess.Popen(
         [sys.executable, "-c", head + textwrap.dedent(text)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

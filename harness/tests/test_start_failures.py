@@ -21,7 +21,7 @@ LIMITS = Limits(start_s=20, command_s=10, exit_s=5)
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder in which everything is typed: a script for each thing that can be wrong with one."""
+    """The current folder of the commands: it has one script for each possible error."""
     monkeypatch.chdir(tmp_path)
     for name, first_line, mode in (
         ("plain.py", "#!/usr/bin/env python3\n", 0o644),

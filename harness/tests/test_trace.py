@@ -17,7 +17,7 @@ from sds_reference.testee import server
 
 
 class CrashesAtATick(server.Testee):
-    """The reference, but for one thing."""
+    """The reference, except that it crashes at a Tick."""
 
     def handle(self, request: pb.Request) -> pb.Reply:
         if request.HasField("tick"):

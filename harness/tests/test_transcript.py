@@ -1,4 +1,4 @@
-"""Transcripts: what is written while a conversation is held, by one process or many, and what is read of it again."""
+"""Transcripts: their lines, written by one process or several, and reading them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def transcript(tmp_path: Path) -> Transcript:
 
 
 def recorded(transcript: Transcript, command: tuple[str, ...], framing: Framing = Framing.JSON) -> Stage:
-    """A stage whose conversation is kept."""
+    """A stage whose conversation is recorded."""
     link = lambda: RecordedLink(StdioLink(command, framing, LIMITS), transcript, command="adapter")  # noqa: E731
     return Stage(open_session(link, LIMITS, "sds-2026-01"), "by-hand")
 
@@ -97,7 +97,7 @@ def test_it_is_written_before_the_answer_comes(transcript: Transcript) -> None:
 
 
 class Watcher:
-    """Looks when something was sent."""
+    """Records the time of each message that is sent."""
 
     def __init__(self, look: Any) -> None:
         self._look = look
@@ -305,10 +305,10 @@ HOSTILE = [
     (b"[" * 100_000, "no JSON that can be read"),
     (b'{"x":' + b"9" * 10_000 + b"}", "no JSON that can be read"),
     (b'{"x":"' + b"y" * MAX_LINE + b'"}', "it is longer than 4,194,304 bytes"),
-    (b"{}", "it belongs to no conversation"),
-    (b'{"conversation":[]}', "it belongs to no conversation"),
+    (b"{}", "it does not belong to a conversation"),
+    (b'{"conversation":[]}', "it does not belong to a conversation"),
     (b'{"conversation":2,"begone":1}', "it has no known field"),
-    (b'{"conversation":2,"direction":"<","json":{}}', "it is a reply to no request"),
+    (b'{"conversation":2,"direction":"<","json":{}}', "it is a reply without a request"),
     (b'{"conversation":2,"direction":7}', "its direction is neither > nor <"),
 ]
 

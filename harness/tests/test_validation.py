@@ -39,7 +39,7 @@ def framing_of(framing: Framing, message: Any) -> bytes:
         (b'{"id":"1","effects":{}} trailing', "the line is not JSON: Extra data at character 25"),
         (b"[" * 100_000, "the line is nested too deeply"),
         (b'{"id":"1","id":"2","effects":{}}', 'the field "id" is duplicated in one object'),
-        (b'{"id":NaN,"effects":{}}', 'NaN is not JSON: it has to be quoted, "NaN"'),
+        (b'{"id":NaN,"effects":{}}', 'NaN is not JSON: it must be quoted, "NaN"'),
         (b"[]", "a list is not an object"),
         (b'{"id":"1","effects":{},"error":{}}', "effects and error are set at once: they exclude each other"),
         (b'{"id":"1"}', "none of hello, opened, effects"),

@@ -1,4 +1,4 @@
-"""Every schedule of a small world, each once: held against an enumeration that knows no reduction."""
+"""Every schedule of a small world, each once: compared with an enumeration without reduction."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ SETTING = Schedule(tuple(map(Member, ("alice", "bob", "carol"))))
 
 
 def all_words(world: World, length: int) -> Iterator[Word]:
-    """Every order of events that can be, whatever they are like."""
+    """All possible orders of events, without reduction."""
 
     def further(word: Word, counts: tuple[int, ...], under_way: frozenset[Event]) -> Iterator[Word]:
         if len(word) == length:
@@ -105,7 +105,7 @@ def seen(world: World, word: Word) -> Seen:
 
 
 def renamed(seen_so: Seen, names: tuple[int, ...]) -> Seen:
-    """The same with other names."""
+    """The word with renamed participants."""
     out: list[tuple[Event, ...]] = [()] * len(names)
     for who, events in enumerate(seen_so):
         out[names[who]] = tuple(
@@ -116,13 +116,13 @@ def renamed(seen_so: Seen, names: tuple[int, ...]) -> Seen:
 
 
 def orbit(seen_so: Seen) -> frozenset[Seen]:
-    """It and all that differs from it by names alone."""
+    """The word and all words that differ from it only by names."""
     return frozenset(renamed(seen_so, names) for names in permutations(range(len(seen_so))))
 
 
 @pytest.mark.parametrize("name", WORLDS)
 def test_each_trace_has_one_word(name: str) -> None:
-    """As many words as there are kinds of what can be seen, and of each kind one: that which comes first."""
+    """There is exactly one word for each distinct trace: the first one in order."""
     world, most = WORLDS[name]
     for length in range(most + 1):
         everything: dict[Seen, Word] = {}
@@ -136,7 +136,7 @@ def test_each_trace_has_one_word(name: str) -> None:
 
 @pytest.mark.parametrize("name", WORLDS)
 def test_names_are_changed_where_they_cannot_matter(name: str) -> None:
-    """One of each orbit is left where names do not matter, all of it where they do."""
+    """One word of each orbit stays if names do not matter, and all words if they do."""
     world, most = WORLDS[name]
     for length in range(most + 1):
         words = list(world.words(length))
@@ -150,7 +150,7 @@ def test_names_are_changed_where_they_cannot_matter(name: str) -> None:
 
 
 def test_nothing_comes_after_the_end() -> None:
-    """So each word that has no end is followed by one that has."""
+    """Each word without a final event is followed by a word with one."""
     endless, world = (
         World(2, (SEND, ARRIVE)),
         World(2, (SEND, EventKind("rest", doing, everybody=True, ends=True), ARRIVE)),
@@ -165,7 +165,7 @@ def test_nothing_comes_after_the_end() -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_everything_happens_in_its_order(data: st.DataObject) -> None:
-    """An arrival comes after what was done before it by whom it reaches, and after the message was sent."""
+    """An arrival comes after the earlier events of its listener, and after the message was sent."""
     world, _ = WORLDS[data.draw(st.sampled_from(["two, all of it", "three"]))]
     word: Word = ()
     for _ in range(data.draw(st.integers(0, 9))):
@@ -196,7 +196,7 @@ def test_everything_happens_in_its_order(data: st.DataObject) -> None:
 
 
 def before(world: World, word: Word, who: int) -> Word:
-    """What of a word comes before the last event of a participant, and that: in the order of the word."""
+    """The last event of a participant and all events on which it depends, in the order of the word."""
     counts = [0] * world.participants
     placed = []
     for event in word:
@@ -260,8 +260,10 @@ def all_stream_words(world: World, length: int) -> Iterator[Word]:
 
 
 def read(world: World, word: Word) -> tuple[object, ...]:
-    """For each two participants, what happens at the first one and what the second one takes from it, in order: equal
-    for equivalent words, and for no others."""
+    """For each two participants, the events of the first one and the arrivals from it at the second one, in order.
+
+    The results are equal for equivalent words and for no others.
+    """
 
     def concerns(event: Event, who: int, reader: int) -> bool:
         return event.who in (ALL, who) or (event.who, event.sender) == (reader, who)

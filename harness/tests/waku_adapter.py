@@ -1,4 +1,4 @@
-"""Where @waku/sds is, for the tests that drive it."""
+"""Finds @waku/sds for the tests that drive it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FOLDER = Path(__file__).parents[1] / "adapters" / "waku-sds"
 
 
 def waku_command() -> list[str]:
-    """The command of its adapter; a test that asks for it is skipped where something is not installed."""
+    """The command of its adapter; a test that needs it is skipped if something is not installed."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not installed: install Node 20 or newer, then `npm ci` in harness/adapters/waku-sds")

@@ -17,7 +17,7 @@ from .record import Record, StoredRecord
 
 
 class ClosesOnRefusal(Peer):
-    """The text does not say how to handle a link after invalid input: it is closed."""
+    """The text does not say how to handle a link after invalid input: this peer closes it."""
 
     def refuse(self, link: Link, reason: str, effects: Effects) -> None:
         super().refuse(link, reason, effects)
@@ -45,7 +45,7 @@ class SendsAtTicks(Peer):
         return self.wait(super().disconnect(number))
 
     def wait(self, effects: Effects) -> Effects:
-        """Keep back what would be sent."""
+        """Queue the output instead of sending it."""
         self.waiting += effects.sent
         effects.sent = []
         return effects
@@ -139,8 +139,10 @@ class AnswersAtTicks(Peer):
 
 
 class AnswersInParts(SendsAtTicks):
-    """Send at most ten messages of an answer per link and tick, which the text allows. Send other messages
-    immediately."""
+    """Send at most ten messages of an answer per link and tick, which the text allows.
+
+    Send other messages immediately.
+    """
 
     AT_ONCE = 10
 
@@ -164,7 +166,7 @@ class AnswersInParts(SendsAtTicks):
 
 
 class _Output(SendsAtTicks):
-    """Sends at once, in other pieces."""
+    """Sends immediately, but in other pieces."""
 
     def wait(self, effects: Effects) -> Effects:
         effects.sent = self.pieces(effects.sent)
@@ -230,7 +232,7 @@ class ReordersEqualRevisions(Peer):
 
 
 class ShowsRecordsInReverse(Peer):
-    """Records have no order."""
+    """Records have no order: this peer shows them in reverse."""
 
     def records(self) -> list[Record]:
         return super().records()[::-1]
@@ -273,8 +275,8 @@ class KeepsItsDeletion(Peer):
 
 
 class RenamesInTwo(Peer):
-    """ "The uuid should be used to identify records", but this is no must: a rename makes two changes, and both are
-    sent."""
+    """ "The uuid should be used to identify records", but this is not required: a rename makes two changes, and both
+    are sent."""
 
     def change_key(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
         if key == new_key or not self.writes:
@@ -390,8 +392,10 @@ class RepeatsItsRequest(Peer):
 
 
 class ReceivesAtTicks(Peer):
-    """The text does not say when data is read: this peer reads at ticks. Data that is unread when a link breaks is
-    requested again."""
+    """The text does not say when data is read: this peer reads at ticks.
+
+    Data that is unread when a link breaks is requested again.
+    """
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)

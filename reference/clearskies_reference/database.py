@@ -27,7 +27,7 @@ from .timestamps import Timestamp, from_nanoseconds, nanoseconds_up
 from .vector_clock import MAX_INTEGER, is_before, is_id
 
 Draw = Callable[[int], bytes]
-"""So many random bytes."""
+"""Return this number of random bytes."""
 _MARGIN = 1_024
 """Bytes of a body without key, value and clock, with a reserve for growth."""
 
@@ -57,7 +57,7 @@ class Database(ABC):
 
     @abstractmethod
     def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
-        """Rule: "Repeat the message to all of its peers", but to the link it came from."""
+        """Rule: "Repeat the message to all of its peers", except to the link that it came from."""
 
     # ---- Local changes -------------------------------------------------------------------------------------------
 
@@ -215,7 +215,10 @@ class Database(ABC):
     def make_stored_record(
         self, current: StoredRecord | None, incoming: Record, signed: Message | None
     ) -> StoredRecord:
-        """The record to store for an update: by, rev and time are the writer's. Raises MalformedMessageError."""
+        """The record to store for an update, with the writer, revision and time that the update names.
+
+        Raises MalformedMessageError.
+        """
         clock, ticks = self.logical_clock.count_reception(current, incoming.vector_clock)
         record = replace(incoming, vector_clock=clock)
         if _is_large(record):

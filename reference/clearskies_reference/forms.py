@@ -29,7 +29,7 @@ class SpacedBodies(Peer):
 
 
 class SpacedRequests(Peer):
-    """The same of requests."""
+    """Requests with blanks, their members in another order, and an unknown member."""
 
     def request_body(self) -> bytes:
         data = json.loads(super().request_body())
@@ -57,7 +57,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 class WritesWholeNumbersWithPoint(Peer):
-    """JSON has one kind of numbers."""
+    """JSON has one kind of numbers: this peer writes 1 as 1.0."""
 
     def body(self, record: Record) -> bytes:
         data = json.loads(super().body(record))
@@ -95,7 +95,7 @@ class CapitalUuids(Peer):
 
 
 class CapitalOwnUuids(CapitalUuids):
-    """Write uuids of others unchanged."""
+    """Write own uuids in upper case, and those of others unchanged."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -116,7 +116,7 @@ class CapitalOwnUuids(CapitalUuids):
 
 
 class CapitalUuidsShown(Peer):
-    """On the wire they are unchanged."""
+    """Show uuids to the application in upper case. On the wire they are unchanged."""
 
     def put(self, key: str, value: str, now_ms: int, uuid: str = "") -> Effects:
         return _with_capital_uuid(super().put(key, value, now_ms, uuid))
@@ -138,7 +138,7 @@ def _with_capital_uuid(effects: Effects) -> Effects:
 
 
 class ZonedTimes(Peer):
-    """ISO 8601 has zones."""
+    """ISO 8601 has zones: this peer writes times with an offset from UTC."""
 
     def time_of_change(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         time = super().time_of_change(now_ms, after)
@@ -147,7 +147,7 @@ class ZonedTimes(Peer):
 
 
 class CommaTimes(Peer):
-    """ISO 8601 has a comma or a point before a fraction."""
+    """ISO 8601 allows a comma or a point before a fraction: this peer writes a comma."""
 
     def time_of_change(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         time = super().time_of_change(now_ms, after)
@@ -176,7 +176,7 @@ class ZeroEntries(Peer):
 
 
 class DeletionsWithoutValue(Peer):
-    """The text does not define the value of a deleted record on the wire (CA-13)."""
+    """The text does not define the value of a deleted record on the wire (CA-13): this peer omits it."""
 
     def body(self, record: Record) -> bytes:
         data = json.loads(super().body(record))
@@ -184,7 +184,7 @@ class DeletionsWithoutValue(Peer):
 
 
 class DeletionsWithLastValue(Peer):
-    """The same, the other way."""
+    """The text does not define the value of a deleted record on the wire (CA-13): this peer sends the last one."""
 
     def mark_deleted(self, stored: StoredRecord, now_ms: int, effects: Effects) -> None:
         content = (stored.record.key, stored.record.value, True)
@@ -224,7 +224,7 @@ class AcceptsRepeatedNames(RepeatsBytes):
 
 
 class AcceptsDepth(Peer):
-    """ "The corresponding values are JSON", which has no depth at which it ends."""
+    """ "The corresponding values are JSON", which has no maximum depth."""
 
     def read_body(self, body: bytes) -> Record | GetUpdates | None:
         shallow, deepest = collapse(body)

@@ -1,9 +1,9 @@
 """Messages on a stream, as the core protocol frames them.
 
 ``m`` LENGTH body, or ``s`` LENGTH ``:`` LENGTH body newline signature newline, where lengths are ASCII digits, the body
-is a JSON object and the signature is in base64. ``!`` and ``$`` are the same two with an attachment behind: pieces of
-LENGTH newline bytes, of which one of length 0 is the last. Database messages have no attachments, so attachments are
-discarded.
+is a JSON object and the signature is in base64. ``!`` and ``$`` start the same two with an attachment after them:
+pieces of the form LENGTH newline bytes, up to a piece of length 0. Database messages have no attachments, so
+attachments are discarded.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .errors import BrokenFramingError, MalformedMessageError
 from .json_text import MAX_BODY_BYTES
 
 MAX_SIGNATURE_BYTES = 8_192
-"""Bytes of a signature in base64; those of 2048 bits have 344."""
+"""Maximum number of bytes of a signature in base64; a signature of 2048 bits has 344."""
 
 _DIGITS = len(str(MAX_BODY_BYTES))
 _LONGEST_HEAD = 1 + _DIGITS + 1 + _DIGITS
@@ -74,7 +74,7 @@ class Parser:
 
     @property
     def incomplete_bytes(self) -> int:
-        """Bytes at the end that are of a message which is not whole yet."""
+        """Number of bytes at the end that belong to a message which is not complete yet."""
         return self._skipped + len(self._buffer)
 
     def feed(self, data: bytes) -> Iterator[Message]:

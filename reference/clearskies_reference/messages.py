@@ -1,4 +1,4 @@
-"""The two messages of the extension: database.update and database.get_updates, between their bodies and values."""
+"""The two messages of the extension: database.update and database.get_updates, converted between bodies and values."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class Link:
     asked: bool = False
     """This peer has sent database.get_updates."""
     subscribed: bool = False
-    """The other one has: "it is subscribed to all future update messages"."""
+    """The other peer has sent it: "it is subscribed to all future update messages"."""
 
 
 class Peer(Database):
@@ -100,7 +100,7 @@ class Peer(Database):
         return effects
 
     def known(self) -> dict[str, int]:
-        """Rule: "The highest known revision number for each peer in the club", its own with them."""
+        """Rule: "The highest known revision number for each peer in the club", including its own."""
         return dict(sorted(self.store.known.items()))
 
     # ---- Links ---------------------------------------------------------------------------------------------------
@@ -265,7 +265,7 @@ class Peer(Database):
         assert found is not None, "it is stored before it is sent"
         if found.signed is not None:
             return found.signed
-        assert self.keys.read_write_private is not None, "there was one when the link was connected"
+        assert self.keys.read_write_private is not None, "the key was there when the link was connected"
         body = self.body(found.record)
         message = make_signed_message(body, self.config.signature_profile.sign(body, self.keys.read_write_private))
         self.store.put(replace(found, signed=message))
@@ -274,7 +274,7 @@ class Peer(Database):
     # ---- Ends ----------------------------------------------------------------------------------------------------
 
     def close_link(self, link: Link, reason: str, effects: Effects) -> None:
-        """Close a link of the peer's own accord."""
+        """Close a link on the initiative of this peer."""
         effects.events.append(LinkClosed(link.number, reason))
         self._forget(link, effects)
 

@@ -34,7 +34,7 @@ class Record:
 
     @property
     def version(self) -> Version:
-        """What identifies this version of the record."""
+        """The identity of this version of the record."""
         return self.last_updated_by, self.last_updated_rev
 
     @property

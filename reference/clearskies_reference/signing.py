@@ -22,7 +22,7 @@ KEY_BITS = 2048
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SignatureProfile:
-    """How bodies are signed. There is one of each."""
+    """How bodies are signed. There is one instance of each profile."""
 
     name: str
     padding: AsymmetricPadding
@@ -61,7 +61,7 @@ def signature_profile(name: str) -> SignatureProfile:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys of a member by access level, as far as databases need them: a reader needs the public one."""
+    """The keys of a member by access level, without keys that databases do not need: a reader needs the public one."""
 
     read_write_public: RSAPublicKey | None = None
     read_write_private: RSAPrivateKey | None = None

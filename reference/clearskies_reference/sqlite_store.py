@@ -63,7 +63,7 @@ class SqliteStore(Store):
                 self._begun = False
                 owner = self._fact("peer_id", peer_id)
                 if owner != peer_id:
-                    raise ConfigurationError(f"the store is one of the peer {owner}")
+                    raise ConfigurationError(f"the store belongs to the peer {owner}")
                 self._fact("revision", str(revision))
                 self._fact("clock", "{}")
                 self._load()

@@ -19,11 +19,11 @@ class Store(ABC):
     """
 
     revision: int
-    """The peer's own counter, as of the last commit and since."""
+    """The peer's own counter, including changes that are not committed yet."""
     known: dict[str, int]
-    """The highest known revision by peer, "separately" (CA-11). To be changed by ``learn`` alone."""
+    """The highest known revision by peer, "separately" (CA-11). Only ``learn`` may change it."""
     clock: VectorClock
-    """The peer's own logical clock, if it has one for all records (CA-7). To be changed by ``set_clock`` alone."""
+    """The peer's own logical clock, if it has one for all records (CA-7). Only ``set_clock`` may change it."""
 
     @abstractmethod
     def get(self, uuid: str) -> StoredRecord | None:
@@ -39,7 +39,7 @@ class Store(ABC):
 
     @abstractmethod
     def since(self, since: Mapping[str, int]) -> list[StoredRecord]:
-        """The records that a peer lacks that knows ``since``, sorted by last_updated_rev.
+        """The records that are new to a peer with the known revisions ``since``, sorted by last_updated_rev.
 
         Their last_updated_rev is above the entry of their last_updated_by in ``since``, or the entry is missing.
         """
@@ -58,7 +58,7 @@ class Store(ABC):
 
     @abstractmethod
     def set_clock(self, clock: VectorClock) -> None:
-        """Keep the clock of the peer."""
+        """Set the clock of the peer."""
 
     @abstractmethod
     def commit(self) -> None:

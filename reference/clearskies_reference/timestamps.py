@@ -31,11 +31,11 @@ class Timestamp:
     fraction: str
     """Decimal digits after the point, without zeros at the end: in this form their order is that of strings."""
     text: str = field(compare=False)
-    """As it was written."""
+    """The text of the time, as it was written."""
 
 
 def timestamp(text: object) -> Timestamp:
-    """The time in ISO 8601. Without a zone it is taken for UTC, in which times are. Raises MalformedMessageError."""
+    """The time in ISO 8601. A time without a zone is read as UTC. Raises MalformedMessageError."""
     if not isinstance(text, str) or len(text) > LONGEST or not (found := _FORM.fullmatch(text)):
         raise MalformedMessageError(f"update_time {str(text)[:LONGEST]!r} is not ISO 8601")
     year, month, day = int(found["year"]), int(found["month"]), int(found["day"])
@@ -50,7 +50,7 @@ def timestamp(text: object) -> Timestamp:
 
 
 def from_nanoseconds(nanoseconds: int, digits: int) -> Timestamp:
-    """The time so long after 1970 in UTC, written with ``digits`` digits after the point, 0 to 9.
+    """The time ``nanoseconds`` after the start of 1970 in UTC, written with ``digits`` digits after the point, 0 to 9.
 
     Raises RefusedWriteError for years that the format cannot express.
     """
@@ -87,14 +87,14 @@ def _days_in(year: int, month: int) -> int:
 
 
 def _days_before(year: int, month: int, day: int) -> int:
-    """Days from 1970-01-01 to a date of the Gregorian calendar, whose year begins in March while one reckons."""
+    """Days from 1970-01-01 to a date of the Gregorian calendar, whose year begins in March in this calculation."""
     year -= month <= 2
     of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + day - 1
     return year * 365 + year // 4 - year // 100 + year // 400 + of_year - 719_468
 
 
 def _date(days: int) -> tuple[int, int, int]:
-    """Year, month and day of so many days after 1970-01-01."""
+    """Year, month and day of the date that is this number of days after 1970-01-01."""
     days += 719_468
     era, of_era = divmod(days, 146_097)
     years = (of_era - of_era // 1_460 + of_era // 36_524 - of_era // 146_096) // 365
@@ -106,4 +106,4 @@ def _date(days: int) -> tuple[int, int, int]:
 
 
 _LAST_SECOND = _days_before(10**10, 1, 1) * _DAY_SECONDS - 1
-"""The last that ``timestamp`` reads."""
+"""The latest time that ``timestamp`` reads."""

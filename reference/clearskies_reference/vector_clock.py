@@ -16,9 +16,9 @@ VectorClock = Mapping[str, int]
 
 
 def is_before(one: VectorClock, other: VectorClock) -> bool:
-    """Is ``one`` nowhere greater than ``other``?
+    """Is no number of ``one`` greater than that of ``other``?
 
-    Clocks that are before each other are equal; clocks with no order are concurrent (CA-12).
+    If each is before the other, they are equal. If neither is, they are concurrent (CA-12).
     """
     return all(number <= other.get(peer_id, 0) for peer_id, number in one.items())
 
@@ -38,7 +38,7 @@ def with_number(clock: VectorClock, peer_id: str, number: int) -> VectorClock:
 
 
 def vector_clock(value: object) -> VectorClock:
-    """The clock in a JSON value. Raises MalformedMessageError. Members that are 0 are as absent."""
+    """The clock in a JSON value. Raises MalformedMessageError. Members that are 0 count as absent."""
     if not isinstance(value, dict):
         raise MalformedMessageError("a vector clock is a JSON object")
     if len(value) > MAX_MEMBERS:
@@ -46,7 +46,7 @@ def vector_clock(value: object) -> VectorClock:
     for peer_id, number in value.items():
         if not is_id(peer_id):
             raise MalformedMessageError(
-                f"{peer_id[:40]!r} in a vector clock is no peer ID: those are 32 lower-case hex digits"
+                f"{peer_id[:40]!r} in a vector clock is not a peer ID: a peer ID has 32 lower-case hex digits"
             )
         if type(number) is not int or not 0 <= number <= MAX_INTEGER:
             raise MalformedMessageError("a number of a vector clock is an integer from 0 to 2^64-1")

@@ -1,4 +1,4 @@
-"""String hashes of the published implementations, each exact to the library that computes it.
+"""String hashes of the published implementations. Each gives exactly the result of the library that computes it.
 
 Each function takes a string and returns an integer. The hashes for filters are non-negative: the index formulas start
 from them.

@@ -43,7 +43,7 @@ class Channel(Sender):
             return effects
         regular = self.is_regular(kind)
         self.refuse_unusable(message, kind, now_ms)
-        if self.repair is not None:  # copies of known messages count here, too (AMB-23)
+        if self.repair is not None:  # copies of known messages are reviewed, too (AMB-23)
             self.repair.on_receive(message, counts=kind is Kind.CONTENT, now_ms=now_ms)
             if self.config.repair.answers_at_once:
                 self.sweep_repair_requests(now_ms, effects)

@@ -102,7 +102,7 @@ class SignalsAtTheSweep(Channel):
 
 
 class LostOnceIsLostForAll(Channel):
-    """Marks the dependency as lost (AMB-92): no message waits for it any more, whenever that message arrived."""
+    """Marks the dependency as lost (AMB-92): then no message waits for it, not even one that arrives later."""
 
     lost: frozenset[str] = frozenset()
 
@@ -133,7 +133,7 @@ class GivesUpMessages(Channel):
 
 
 class LossTimersRestart(Channel):
-    """Counts the time until a dependency is lost anew when the clock steps back (AMB-92)."""
+    """Restarts the time until a dependency is lost when the clock steps back (AMB-92)."""
 
     latest_ms = 0
 
@@ -263,8 +263,8 @@ class LastChannelFirst(Participant):
 
 
 class WorksAtEveryCommand(Participant):
-    """Runs its due timers at every command, which tells the time as a tick does: the specification names no process
-    that runs periodic work."""
+    """Runs its due timers at every command, because each command carries the time, as a tick does: the specification
+    names no process that runs periodic work."""
 
     def send(
         self,
@@ -287,7 +287,7 @@ def _join_effects(first: Effects, then: Effects) -> Effects:
 
 
 class DeliversWhileSending(Channel):
-    """Delivers messages that waited for an own message as soon as that is sent, and not at the next sweep."""
+    """Delivers messages that waited for an own message as soon as the own message is sent, not at the next sweep."""
 
     def send(
         self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
@@ -376,7 +376,7 @@ class IgnoresWhatIsTooFarAhead(Channel):
 
 
 class ReadsStartOfLongFilters(Channel):
-    """Reads a filter that has extra bytes behind it, and ignores these bytes (AMB-53)."""
+    """Reads a filter that has extra bytes at its end, and ignores these bytes (AMB-53)."""
 
     def read_filter(self, message: Message) -> FilterView | None:
         cut = (message.bloom_filter or b"")[: self.parameters.byte_length]
@@ -426,7 +426,7 @@ class RefusesAbove63Bits(Channel):
 
 
 class ResendsAHundred(Channel):
-    """The text does not say how much one sweep does: here it sends a hundred copies, and the others stay due."""
+    """The text does not say how much one sweep does: this channel sends a hundred copies, and the others stay due."""
 
     def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
         due = self.outgoing.take_due(now_ms)
@@ -439,7 +439,7 @@ class ResendsAHundred(Channel):
 
 
 class OneLevelASweep(Channel):
-    """It delivers messages whose dependencies are met; messages that wait for these are delivered at the next sweep."""
+    """Delivers messages whose dependencies are met; messages that wait for these are delivered at the next sweep."""
 
     def deliver_ready(self, effects: Effects) -> None:
         ready = []

@@ -88,7 +88,7 @@ class Config:
     causal_history_size: int = 2
     """Message IDs in a causal history; the specification recommends two ("Send Message")."""
     causal_history_varies: bool = False
-    """Whether every second message has one ID more than that; no size is stated then."""
+    """Whether every second message has one ID more; if so, the model declares no size."""
     causal_history_descending: bool = False
     """Newest first instead of oldest first; the specification says "ordered" (AMB-29)."""
 
@@ -165,7 +165,7 @@ class Config:
 
     @property
     def bloom_retained_ids(self) -> int:
-        """The number of newest IDs that stay in a filter when it is recomputed; 1 at least."""
+        """The number of newest IDs that stay in a filter when it is recomputed; at least 1."""
         return max(1, int(self.bloom_capacity * self.bloom_retained)) if self.bloom_capacity > 1 else 0
 
 

@@ -1,7 +1,7 @@
 """Hash profiles: the ``hash()`` of sections "Determine T_req", "Determine T_resp" and "Determine response group".
 
 The specification does not say which function it is (AMB-01), nor how two strings become one argument (AMB-02). Each
-profile here reproduces exactly the implementation that gives it its name; both published ones concatenate.
+profile reproduces exactly the implementation that gives it its name. Both published implementations concatenate.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from .message import Kind, Message
 
 
 class IncreasesByTen(Channel):
-    """The proposal asks for an increase, of any size."""
+    """The proposal requires an increase of any size: this channel increases the clock by ten."""
 
     def next_lamport(self, now_ms: int) -> int:
         self.clock.value += 9
@@ -16,7 +16,7 @@ class IncreasesByTen(Channel):
 
 
 class IncreasesOnReception(Channel):
-    """The clock that Lamport described is increased on reception as well."""
+    """The clock that Lamport described is increased on reception as well: so is the clock of this channel."""
 
     def witness_lamport(self, lamport_timestamp: int) -> None:
         super().witness_lamport(lamport_timestamp)
@@ -24,7 +24,7 @@ class IncreasesOnReception(Channel):
 
 
 class ForgetsItsSyncs(Channel):
-    """The proposal does not say that own sync messages are logged."""
+    """The proposal does not say that own sync messages are logged: this channel does not log them."""
 
     def keep_own(self, message: Message, retrieval_hint: bytes | None = None) -> None:
         if message.kind is not Kind.SYNC:
@@ -32,7 +32,7 @@ class ForgetsItsSyncs(Channel):
 
 
 class ResendsSyncs(Channel):
-    """The proposal does not say whether sync messages wait to be acknowledged."""
+    """The proposal does not say whether sync messages wait to be acknowledged: this channel resends them."""
 
     def keep_own(self, message: Message, retrieval_hint: bytes | None = None) -> None:
         super().keep_own(message, retrieval_hint)
@@ -41,7 +41,7 @@ class ResendsSyncs(Channel):
 
 
 class DeliversSyncs(Channel):
-    """The application may be told of each message that is processed."""
+    """The proposal does not say which messages are delivered: this channel also delivers sync messages."""
 
     def deliver(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
         super().deliver(message, effects, retrieval_hint)
@@ -50,14 +50,14 @@ class DeliversSyncs(Channel):
 
 
 class ProcessesOwnMessages(Channel):
-    """A later revision added the rule to ignore own messages."""
+    """A later revision added the rule to ignore own messages: this channel processes them."""
 
     def is_own(self, message: Message) -> bool:
         return False
 
 
 class ReviewsEveryCopy(Channel):
-    """A later revision added the permission to ignore duplicates."""
+    """A later revision added the permission to ignore duplicates: this channel processes them."""
 
     def is_duplicate(self, message: Message) -> bool:
         return False
@@ -68,7 +68,7 @@ class ReviewsEveryCopy(Channel):
 
 
 class BufferedMeetsDependencies(Channel):
-    """The proposal does not say that a dependency is met by the log alone."""
+    """The proposal does not say that only the log meets a dependency: here the incoming buffer does so, too."""
 
     def unmet_dependencies(self, message: Message) -> set[str]:
         return {i for i in super().unmet_dependencies(message) if i not in self.incoming}

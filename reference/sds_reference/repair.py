@@ -134,7 +134,7 @@ class Repair:
             )
 
     def may_request(self, message_id: str) -> bool:
-        """Is it missing, with an ID by which others can find it?"""
+        """Return whether a message is missing and has an ID by which others can find it."""
         return bool(message_id) and not self.has_arrived(message_id)
 
     def remove_overheard(self, message_id: str) -> None:
@@ -155,8 +155,8 @@ class Repair:
     def accept_request(self, entry: HistoryEntry, now_ms: int) -> None:
         """Rule: "SHOULD [be added] to its incoming repair request buffer".
 
-        That is a request for a message in the local history, from within the response group. A second request changes
-        nothing while the first is pending (AMB-78).
+        Only requests for messages in the local history count, and only if this participant is in the response group. A
+        second request changes nothing while the first is pending (AMB-78).
         """
         message = self.cache.get(entry.message_id)
         if message is None or (self.config.needs_sender and not entry.sender_id):
@@ -206,7 +206,7 @@ class Repair:
             self.cache[message.message_id] = replace(message, repair_request=()) if stale else message
 
     def take_responses(self, now_ms: int) -> list[Message]:
-        """Rule: return each requested message to broadcast once ``T_resp <= current_time``, one time only (AMB-79)."""
+        """Rule: return each requested message to broadcast once ``T_resp <= current_time``, and only once (AMB-79)."""
         due = [item.entry.message_id for item in self.incoming.due(self.current_time(now_ms))]
         for message_id in due:
             self.incoming.remove(message_id)

@@ -224,7 +224,7 @@ _OF_SDS = {
         _with_channel(
             choices.DeliversWhileSending,
             "delivers-while-sending",
-            "delivers what waits for an own message as soon as that is sent",
+            "delivers messages that wait for an own message as soon as the own message is sent",
         ),
         _with_channel(
             choices.ResendsAtFixedTimes,
@@ -252,7 +252,7 @@ _OF_SDS = {
         _with_channel(
             choices.LostOnceIsLostForAll,
             "lost-once-is-lost-for-all",
-            "no message waits for a dependency that was marked lost once",
+            "no message waits any more for a dependency that was marked lost",
         ),
         _with_channel(
             choices.GivesUpMessages, "gives-up-messages", "marks the waiting message as lost, not its dependencies"
@@ -260,7 +260,7 @@ _OF_SDS = {
         _with_channel(
             choices.LossTimersRestart,
             "loss-timers-restart",
-            "counts the time until a dependency is lost anew when the clock steps back",
+            "restarts the time until a dependency is lost when the clock steps back",
         ),
         _with_channel(choices.ClockAtFirstUse, "clock-at-first-use", "initializes the clock when it is first needed"),
         _with_channel(
@@ -443,14 +443,14 @@ _OF_SDS = {
 
 
 def _of_proposal(name: str, summary: str = "", **config: object) -> Variant:
-    """A choice under the proposal of 2024; by default the choice that has this name in SDS."""
+    """A choice under the proposal of 2024; by default, the choice with the same name in SDS."""
     alike = _OF_SDS.get(name, Variant(name, summary, tuple(config.items())))
     summary = f"{summary or alike.summary}, as the proposal of 2024 allows"
     return Variant(f"forum-{name}", summary, alike.config, "forum-2024")
 
 
 def _of_proposal_with_channel(channel: type[Channel], name: str, summary: str) -> Variant:
-    """A choice under the proposal that takes other steps."""
+    """A choice under the proposal that needs another channel class."""
     return replace(_with_channel(channel, f"forum-{name}", summary), revision="forum-2024")
 
 

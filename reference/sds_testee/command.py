@@ -38,12 +38,12 @@ def add_carriers(out: argparse.ArgumentParser) -> None:
         "--grpc-token-file",
         type=Path,
         metavar="FILE",
-        help=f"let in only who brings the token in FILE (default: {TOKEN_VARIABLE}, if that is set)",
+        help=f"accept only calls with the token in FILE (default: {TOKEN_VARIABLE}, if that is set)",
     )
 
 
 def add_choices(out: argparse.ArgumentParser) -> None:
-    """The options that make it another than the model itself."""
+    """The options that select a mutant or a variant instead of the model itself."""
     out.add_argument(
         "--without",
         action="append",
@@ -73,7 +73,7 @@ def look_up(known: Mapping[str, T], name: str, what: str, module: str) -> T:
 
 
 def look_up_all(known: Mapping[str, T], names: str, joined: Callable[[Sequence[T]], T], module: str) -> T:
-    """The mutant of that name, or several mutants ``joined``, if there is more than one name with + between.
+    """The mutant of that name, or several mutants ``joined``, if there are several names with + between them.
 
     Raises ValueError.
     """
@@ -95,9 +95,10 @@ def serve_as_asked(
     conversation: Callable[[], Callable[[Any], Any]],
     protocol: Any,
 ) -> int:
-    """Serve until stdin ends, or over gRPC until SIGTERM. 0, or 2 for a command line that makes no sense.
+    """Serve until stdin ends, or over gRPC until SIGTERM.
 
-    ``conversation`` makes the handle of one; ``protocol`` is the module of the testee protocol that protoc generated.
+    Return 0, or 2 for an invalid command line. ``conversation`` makes the handler of one conversation; ``protocol`` is
+    the module of the testee protocol that protoc generated.
     """
     if arguments.grpc:
         try:
@@ -119,7 +120,8 @@ def _serve_over_grpc(
 ) -> None:
     """Serve until SIGTERM and, if the harness gave the address, until stdin ends.
 
-    Raises OSError or ValueError for what cannot be read or be listened at, and ImportError without the extra.
+    Raises OSError or ValueError for a file that cannot be read and an address that cannot be used, ImportError without
+    the extra.
     """
     import grpc
 

@@ -1,4 +1,4 @@
-"""Several faults in one implementation: mutants joined to one.
+"""Several faults in one implementation: several mutants are joined into one.
 
 An implementation with more than one fault shows whether a report distinguishes faults. Mutants can be joined if no two
 of them change the same step, the same part of the state or the same setting.
@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 M = TypeVar("M")
 
 JOINT = "+"
-"""Stands between the names of mutants that are joined: ``starts-at-zero+recomputes-t-req-when-missing-again``."""
+"""Separates the names of joined mutants: ``starts-at-zero+recomputes-t-req-when-missing-again``."""
 Parts = Mapping[type[Any], Mapping[str, type[Any]]]
-"""By class: the attributes that hold the class of a part, each with the class of the model."""
+"""By class: the attributes that contain the class of a part, each with the class of the model."""
 _OF_EVERY_CLASS = {
     *vars(ABCMeta("Empty", (), {})),
     "__annotations__",
@@ -25,7 +25,7 @@ _OF_EVERY_CLASS = {
     "__parameters__",
     "__static_attributes__",
 }
-"""Attributes that a class has without changing anything."""
+"""Attributes that every class has, and that change nothing."""
 
 
 class IncompatibleMutantsError(ValueError):
@@ -89,7 +89,7 @@ def _joined_config(configs: Iterable[Iterable[tuple[str, Any]]]) -> tuple[tuple[
 
 
 def _changes(one: type[Any], model: type[Any]) -> dict[str, type[Any]]:
-    """By name: the class that gives ``one`` an attribute that ``model`` has not, or has from another class."""
+    """By name: the class from which ``one`` has an attribute that ``model`` lacks, or has from another class."""
     out: dict[str, type[Any]] = {}
     for owner in one.__mro__:
         if owner not in model.__mro__:

@@ -21,18 +21,18 @@ class FramingError(ValueError):
 
 
 class TooLongError(FramingError):
-    """A frame that begins as one of the protocol does, and is longer than MAX_FRAME_BYTES."""
+    """A frame that begins like a frame of the protocol, but is longer than MAX_FRAME_BYTES."""
 
 
 _LIKELY_BYTES = 8 * MAX_FRAME_BYTES
-"""A length prefix beyond this is text that was printed: four printable characters are more."""
+"""A larger length prefix is printed text: four printable characters make a larger number."""
 
 
 class Framing(Enum):
-    """How requests and replies stand on stdin and stdout."""
+    """How requests and replies are encoded on stdin and stdout."""
 
     JSON = "json"
-    """One ProtoJSON object a line."""
+    """One ProtoJSON object per line."""
     BINARY = "binary"
     """A 4-byte big-endian length, then protobuf."""
 
@@ -46,8 +46,8 @@ class Framing(Enum):
     def take(self, buffer: bytearray, searched: int = 0) -> bytes | None:
         """Remove the first complete frame from ``buffer`` and return its body; None if there is none yet.
 
-        The first ``searched`` bytes were in the buffer when there was none, so no frame ends among them. Raises
-        FramingError for a frame over MAX_FRAME_BYTES, TooLongError if it looks like one of the protocol.
+        An earlier call has searched the first ``searched`` bytes and found no end of a frame in them. Raises
+        FramingError for a frame over MAX_FRAME_BYTES, or TooLongError if it looks like a frame of the protocol.
         """
         if self is Framing.BINARY:
             if len(buffer) < 4:
@@ -73,8 +73,8 @@ class Framing(Enum):
     def parse(self, body: bytes, kind: type[M], *, lenient: bool = False) -> M:
         """The message in a frame's body. Raises FramingError.
 
-        ``lenient`` ignores unknown fields, as is right for a request: the harness may be newer. In a JSON reply one is
-        a misspelt name.
+        ``lenient`` ignores unknown fields: use it for requests, because the harness may be newer. In a JSON reply, an
+        unknown field is a misspelt name.
         """
         try:
             if self is Framing.BINARY:

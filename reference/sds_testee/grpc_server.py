@@ -17,14 +17,14 @@ from .framing import Framing, FramingError
 from .rpc import MESSAGE_SIZES, METHOD, authorization
 
 CONVERSATIONS = 64
-"""Most conversations at the same time; each has a thread."""
+"""Maximum number of conversations at the same time; each has a thread."""
 
 Handle = Callable[[Any], Any]
 """The answer to a request."""
 
 
 class Server:
-    """A server that listens, as soon as it is made, for any number of conversations, each with a handle of its own."""
+    """A server that listens from its creation on, for any number of conversations, each with its own handler."""
 
     def __init__(
         self,
@@ -37,16 +37,16 @@ class Server:
         token: str = "",
         credentials: grpc.ServerCredentials | None = None,
     ) -> None:
-        """``conversation`` makes the handle of one; ``service`` is the full name of the service of the protocol.
+        """``conversation`` makes the handler of one conversation; ``service`` is the service's full name.
 
-        ``address`` is HOST:PORT or unix:PATH; with ``credentials`` TLS is spoken there. Raises OSError if the address
+        ``address`` is HOST:PORT or unix:PATH; with ``credentials``, it uses TLS. Raises OSError if the address
         cannot be bound.
         """
         self._conversation, self._request, self._reply = conversation, request, reply
         self._token = authorization(token)
         self._server = grpc.server(
             ThreadPoolExecutor(CONVERSATIONS + 1),
-            # Late requests get an error at once instead of waiting.
+            # Requests after the end get an error at once instead of waiting.
             maximum_concurrent_rpcs=CONVERSATIONS,
             # Two servers on one port would share the conversations between them.
             options=(*MESSAGE_SIZES, ("grpc.so_reuseport", 0)),
@@ -62,17 +62,17 @@ class Server:
                 else self._server.add_insecure_port(address)
             )
         except RuntimeError:
-            raise OSError(f"cannot listen at {address}: is it taken, or not of this machine?") from None
+            raise OSError(f"cannot listen at {address}: is it in use, or not an address of this machine?") from None
         self._server.start()
         for name in ("", service):
             self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
 
     def wait(self) -> None:
-        """Until it is stopped."""
+        """Wait until the server is stopped."""
         self._server.wait_for_termination()
 
     def stop(self) -> None:
-        """Ends all conversations."""
+        """End all conversations."""
         self._server.stop(0)
 
     def _converse(self, requests: Iterator[bytes], context: grpc.ServicerContext) -> Iterator[bytes]:

@@ -1,8 +1,8 @@
 """JSON Schemas (draft 2020-12) of the messages of a testee protocol in JSON lines, from descriptors.
 
-What ProtoJSON lets a parser accept is accepted: 64-bit numbers as strings or numbers, bytes in either alphabet of
-base64 with or without padding, names in lowerCamelCase or as the .proto has them, null for what is left out. An unknown
-name is rejected: between a harness and an adapter it is a misspelling.
+The schemas accept everything that ProtoJSON allows a parser to accept: 64-bit numbers as strings or numbers, bytes in
+either alphabet of base64 with or without padding, names in lowerCamelCase or as in the .proto file, null for an unset
+field. They reject unknown names: between a harness and an adapter, an unknown name is a misspelling.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescript
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 REQUIRED = ("id",)
-"""Fields of the outermost message that are always there: ids are counted from 1."""
+"""Fields that the outermost message always has: ids are counted from 1."""
 
 Schema = dict[str, Any]
 _SET = {"not": {"type": "null"}}
@@ -22,10 +22,11 @@ _NO_COMMENTS: Mapping[str, str] = {}
 
 
 def schema_of(root: Descriptor, comments: Mapping[str, str] = _NO_COMMENTS) -> Schema:
-    """The schema of a request or a reply, with those of the messages in it under ``$defs``.
+    """The schema of a request or a reply, with the schemas of its inner messages under ``$defs``.
 
-    ``comments`` are texts for people by the full name of what they describe. Raises NotImplementedError for what no
-    testee protocol has: maps whose keys are no strings, and the messages that ProtoJSON writes in ways of their own.
+    ``comments`` are texts for people, by the full name of the message or field that they describe. Raises
+    NotImplementedError for types that no testee protocol has: maps whose keys are not strings, and messages to which
+    ProtoJSON gives a special form.
     """
     definitions: dict[str, Schema] = {}
     whole = {"$schema": DIALECT, "title": _short(root.full_name, root)} | _message(root, root, definitions, comments)
@@ -47,7 +48,7 @@ def _message(
         if outermost and field.name in REQUIRED:
             described |= _SET
         properties[field.json_name] = described
-    # The same under the name in the .proto, which parsers accept as well.
+    # Parsers also accept the name in the .proto file.
     aliases = [field for field in message.fields if field.name != field.json_name]
     properties |= {field.name: {"$ref": f"{_place(message, root)}/properties/{field.json_name}"} for field in aliases}
     out["properties"] = properties
@@ -62,7 +63,7 @@ def _message(
 
 
 def _choice(oneof: OneofDescriptor, *, needed: bool) -> Schema:
-    """One of its fields is set, or, unless one is ``needed``, none."""
+    """Exactly one of its fields is set; if none is ``needed``, none may be set, too."""
     each = [_require_presence(field) for field in oneof.fields]
     if needed:
         return {"oneOf": each}
@@ -92,11 +93,11 @@ def _field(
 def _define(
     field: FieldDescriptor, root: Descriptor, definitions: dict[str, Schema], comments: Mapping[str, str]
 ) -> str:
-    """The name of the definition of a value of a field, which is made if it is not there."""
+    """The name of the definition of a field's value. If the definition does not exist, it is added."""
     if field.message_type is not None:
         message = field.message_type
         if message.full_name.startswith("google.protobuf."):
-            raise NotImplementedError(f"{field.full_name}: ProtoJSON writes {message.full_name} in a way of its own")
+            raise NotImplementedError(f"{field.full_name}: ProtoJSON gives {message.full_name} a special form")
         name = _short(message.full_name, root)
         if name not in definitions:
             definitions[name] = {}  # for messages that contain themselves
@@ -135,7 +136,7 @@ def _bounds(bits: int, *, signed: bool) -> Schema:
 
 
 def _up_to(most: int) -> str:
-    """A regular expression for the decimal numbers from 0 to ``most``."""
+    """Return a regular expression for the decimal numbers from 0 to ``most``."""
     digits = str(most)
     ways = ["0", *([f"[1-9][0-9]{{0,{len(digits) - 2}}}"] if len(digits) > 1 else [])]
     for place, digit in enumerate(digits):

@@ -1,8 +1,8 @@
-"""ProtoJSON at about the price of binary: a reader and a writer for each type of message, made from its descriptor.
+"""ProtoJSON at about the cost of binary: a reader and a writer for each type of message, made from its descriptor.
 
-The reader takes what is written as everybody writes it, and nothing else. Whatever it is not sure of is left to
-protobuf's own `json_format`, which says what is wrong with it or takes it: so what is accepted, what comes out of it,
-and the words of every refusal are those of `json_format`. The writer writes the same text.
+The reader accepts only texts in the usual form. It passes every other text to protobuf's own `json_format`, which
+accepts it or says what is wrong with it. So the accepted texts, their meaning and all error messages are those of
+`json_format`. The writer writes the same text as `json_format`.
 
 `json_format` handles everything that no testee protocol has: maps, extensions, messages that contain themselves, the
 messages of google.protobuf, 32-bit floating point numbers.
@@ -49,9 +49,9 @@ def write(message: Message, *, compact: bool = False) -> str:
 
 
 def _embedded_fields(message: Any, within: frozenset[Any]) -> list[FieldDescriptor]:
-    """The fields of an embedded message that are read and written here. Raises TypeError if it is not."""
+    """The fields of an embedded message that this module reads and writes. Raises TypeError if it cannot."""
     if _is_elsewhere(message):
-        raise TypeError(f"{message.full_name} has a form of its own")
+        raise TypeError(f"{message.full_name} has a special form")
     return [
         field
         for field in message.fields
@@ -76,13 +76,15 @@ _LONG = frozenset((FieldDescriptor.CPPTYPE_INT64, FieldDescriptor.CPPTYPE_UINT64
 # ---- Reading -----------------------------------------------------------------------------------------------------
 
 _Read = Callable[[Any, list[int]], Any]
-"""From a value of JSON to one that the constructor of a message takes; adds the fields in it to the last number."""
+"""Converts a JSON value to a value for the constructor of a message, and adds the number of fields in it to the last
+element."""
 _Known = tuple[str, type, _Read | None, dict[type, _Read | None], int]
-"""The name of a field in the constructor, the type that its values mostly have in JSON, how that one is read, how each
-is, and the bit of the choice that it is one of, else 0. None for a value that is used unchanged."""
+"""The name of a field in the constructor, the usual type of its values in JSON, the reader of that type, the reader of
+any type, and the bit of the oneof that the field belongs to, or 0. The reader is None for a value that is used
+unchanged."""
 
 _FAR_APART = 300
-"""Bytes between colons in a text in which they are few."""
+"""Average number of bytes between colons in a text with few colons."""
 _SPACED_COLON = re.compile(rb'"[ \t\r\n]+:')
 
 
@@ -101,7 +103,7 @@ def _read(body: bytes, kind: type[M]) -> M:
 
 
 def _more_than(names: int, body: bytes) -> bool:
-    """Are there more colons than ``names``? There are no fewer."""
+    """Return whether the text has more colons than ``names``. It never has fewer."""
     if len(body) < _FAR_APART * names:
         return body.count(b":") != names
     # Searching for the colon is faster than counting the characters before it.
@@ -143,7 +145,7 @@ def _reader(message: Any, within: frozenset[Any] = frozenset()) -> _Read:
 
 
 def _readers(field: FieldDescriptor, within: frozenset[Any]) -> dict[type, _Read | None]:
-    """How the values of a field are read, by their types in JSON, the usual one first."""
+    """The readers of the values of a field, by their types in JSON, the usual type first."""
     one: dict[type, _Read | None]
     if field.message_type is not None:
         one = {dict: _reader(field.message_type, within)}
@@ -172,7 +174,7 @@ def _read_each(one: dict[type, _Read | None]) -> _Read:
 
 def _integer(value: Any, names: list[int]) -> int:
     if " " in value:
-        raise ValueError("Python takes blanks around a number, and ProtoJSON does not")
+        raise ValueError("Python accepts blanks around a number, and ProtoJSON does not")
     return int(value)
 
 
@@ -209,7 +211,7 @@ def _writer(message: Any, compact: bool, within: frozenset[Any] = frozenset()) -
         if field.is_repeated:
             known[field] = (name, _write_each(one, after))
         else:
-            # Values that consist of digits only need nothing but quotation marks.
+            # Values that consist only of digits need quotation marks and no escaping.
             known[field] = (f'{name}"', None) if one is _write_long else (name, one)
 
     def write_message(value: Any) -> str:

@@ -10,7 +10,7 @@ from .framing import MAX_FRAME_BYTES
 METHOD = "Converse"
 """The one method of the service of a testee protocol: a stream of requests, a stream of replies."""
 ADDRESS_VARIABLE = "SDS_TESTEE_GRPC"
-"""Where a server that the harness starts has to listen: HOST:PORT, or unix:PATH."""
+"""The address at which a server that the harness starts must listen: HOST:PORT or unix:PATH."""
 TOKEN_VARIABLE = "SDS_TESTEE_GRPC_TOKEN"
 """The environment variable with the token, if no file is given."""
 MESSAGE_SIZES = (
@@ -23,12 +23,12 @@ _LONGEST_TOKEN = 4096
 
 
 def authorization(token: str) -> tuple[tuple[str, str], ...]:
-    """The metadata that a token is carried in, none without one."""
+    """The metadata that carry a token; none if there is no token."""
     return (("authorization", f"Bearer {token}"),) if token else ()
 
 
 def read_token(file: Path | None) -> str:
-    """The token in a file or, without one, in the environment; "" if there is none.
+    """The token in a file or, without a file, in the environment; "" if there is none.
 
     Raises ValueError, which describes the error and never quotes the file.
     """
@@ -44,8 +44,10 @@ def read_token(file: Path | None) -> str:
         except OSError as error:
             raise ValueError(f"the token cannot be read from {file}: {error.strerror}") from None
         except UnicodeDecodeError:
-            raise ValueError(f"{file} holds no token: that is one line of ASCII") from None
+            raise ValueError(f"{file} contains no token: a token is one line of ASCII") from None
     token = text.strip()
     if len(text) > _LONGEST_TOKEN or not all("!" <= c <= "~" for c in token) or (file is not None and not token):
-        raise ValueError(f"{where} holds no token: that is one line of at most {_LONGEST_TOKEN} letters without blanks")
+        raise ValueError(
+            f"{where} contains no token: a token is one line of at most {_LONGEST_TOKEN} letters without blanks"
+        )
     return token

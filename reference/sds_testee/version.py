@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 @cache
 def suite_version() -> str:
-    """Version of the installed distribution; "0+unknown" if the packages are used without one."""
+    """Version of the installed distribution; "0+unknown" if the packages are used without installation."""
     try:
         return version("sds-conformance")
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""What tests of the ClearSkies model share: keys, IDs, updates written by hand, and a club of peers in memory."""
+"""Helpers of the tests of the ClearSkies model: keys, IDs, updates written by hand, and a club of peers in memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOW = 1_700_000_000_000
 
 
 def private(level: AccessLevel = RW) -> RSAPrivateKey:
-    """The private key of a level: one for each, and all tests."""
+    """The private key of a level; all tests share it."""
     return _generated(level)
 
 
@@ -35,7 +35,7 @@ def keys_of(level: AccessLevel) -> Keys:
 
 
 def peer(peer_id: str = A, level: AccessLevel = RW, seed: int = 0, **more: Any) -> Peer:
-    """A peer whose random bytes follow from its ID."""
+    """A peer whose random bytes are derived from its ID."""
     kind: type[Peer] = more.pop("kind", Peer)
     return kind(peer_id, level, keys=keys_of(level), draw=Random(f"{peer_id} {seed}").randbytes, **more)
 
@@ -72,7 +72,7 @@ def get_updates(**since: int) -> bytes:
 
 
 def said(sent: list[Sent], link: int | None = None) -> list[dict[str, Any]]:
-    """The bodies in what was sent, on one link or on all."""
+    """The bodies of the sent messages, on one link or on all."""
     data = b"".join(each.data for each in sent if link in (None, each.link))
     return [json.loads(message.body) for message in Parser().feed(data)]
 
@@ -85,7 +85,7 @@ def values(peer: Peer) -> dict[str, str]:
 
 
 class Club:
-    """Peers and the links between them, along which bytes go in the order of one and in pieces of any size."""
+    """Peers and the links between them. Each link carries its bytes in order, in pieces of any size."""
 
     def __init__(
         self,
@@ -132,7 +132,7 @@ class Club:
             self.took(here, effects)
 
     def cut(self, one: str, other: str) -> None:
-        """Lose the bytes under way, perhaps in the middle of a message."""
+        """Lose the bytes in flight, perhaps in the middle of a message."""
         number = self.links.pop(frozenset((one, other)), None)
         if number is not None:
             for here in (one, other):
@@ -146,7 +146,7 @@ class Club:
         self.peers[peer_id] = self._opened(peer_id)
 
     def took(self, peer_id: str, effects: Effects) -> None:
-        """Put the output of a peer under way."""
+        """Put the output of a peer on its links."""
         assert effects.refused == []
         for each in effects.sent:
             if (each.link, peer_id) in self.under_way:
@@ -154,7 +154,7 @@ class Club:
                 self.messages += 1
 
     def step(self) -> bool:
-        """Some bytes arrive somewhere; False if none are under way."""
+        """Deliver some bytes on some link. Return False if none are in flight."""
         waiting = [place for place, queue in self.under_way.items() if queue]
         if not waiting:
             return False
@@ -169,7 +169,7 @@ class Club:
         return True
 
     def settle(self, most: int = 20_000) -> None:
-        """Until nothing is under way, which takes an end (CA-3, CA-8)."""
+        """Deliver bytes until none are in flight: this must end (CA-3, CA-8)."""
         for _ in range(most):
             if not self.step():
                 return

@@ -1,4 +1,4 @@
-"""Participants of SDS-R in one channel, on a network that loses what a test says, under virtual time."""
+"""Participants of SDS-R in one channel, on a network that loses the messages that a test chooses, under virtual time."""
 
 from __future__ import annotations
 
@@ -75,9 +75,10 @@ def nothing(sent: Broadcast, to: str) -> bool:
 
 
 class Room:
-    """Participants of one channel; a message takes a second, and everybody ticks every second.
+    """Participants of one channel; a message takes a second, and each participant ticks every second.
 
-    Each has joined a second before the one in front of it in the list, so that their sync messages are not all at once.
+    Each has joined a second before the previous one in the list, so that they do not send sync messages at the same
+    time.
     """
 
     def __init__(self, names: list[str], config: Config | dict[str, Config] = CONFIG, loses: Loses = nothing) -> None:
@@ -95,7 +96,7 @@ class Room:
         self.members[name].join("c", self.now_ms - len(self.members) * SECOND)
 
     def leave(self, name: str) -> Participant:
-        """Gone, with all it has."""
+        """Remove a participant with all its state."""
         return self.members.pop(name)
 
     def send(self, name: str, message_id: str) -> None:
@@ -128,7 +129,10 @@ class Room:
             ]
 
     def check(self, sent: Broadcast) -> None:
-        """A copy is the message, if not the requests in it; else who speaks speaks for itself, of what it misses."""
+        """A copy equals the original except for its requests.
+
+        Any other message has its sender's own ID, and requests messages that the sender misses.
+        """
         message = sent.message
         if sent.again:
             original = self.originals[message.message_id]
@@ -144,22 +148,22 @@ class Room:
             assert entry.sender_id == self.originals[entry.message_id].sender_id
 
     def requests(self) -> list[tuple[str, str]]:
-        """Who asked for what, in order."""
+        """The requesters and the requested IDs, in order."""
         return [(sent.by, entry.message_id) for sent in self.tap for entry in sent.message.repair_request]
 
     def responses(self) -> list[tuple[str, str]]:
-        """Who broadcast a copy of what, in order."""
+        """The participants that broadcast copies, and the IDs of the copies, in order."""
         return [(sent.by, sent.message.message_id) for sent in self.tap if sent.again]
 
     def converged(self) -> bool:
-        """Everybody has all messages that were sent, in their order, and nothing waits."""
+        """Return whether all participants have all sent messages in log order, and no message waits."""
         order = sorted(self.originals.values(), key=lambda m: (m.lamport_timestamp or 0, m.message_id.encode()))
         expected = [message.message_id for message in order]
         return all(log(member) == expected and not incoming(member) for member in self.members.values())
 
 
 def first_copy_lost(*names: str) -> Loses:
-    """The sender's own broadcasts of content do not reach these."""
+    """The sender's own broadcasts of content do not reach these participants."""
     return lambda sent, to: (
         to in names and sent.message.kind is Kind.CONTENT and sent.message.message_id == "m-0" and not sent.again
     )

@@ -18,8 +18,10 @@ def imported(source: str) -> set[str]:
 
 
 def imports(source: str, module: str, package: bool) -> list[tuple[int, str]]:
-    """Everything that ``module`` imports when it runs: the line and the full name, that of the module and of what is
-    taken from it. ``package`` says whether it is the ``__init__`` of one."""
+    """Everything that ``module`` imports when it runs: the line and the full name, of the module or of an object in it.
+
+    ``package`` is true for the ``__init__`` of a package.
+    """
     found: list[tuple[int, str]] = []
     here = module.split(".") if package else module.split(".")[:-1]
     for node in _running(ast.parse(source)):
@@ -33,7 +35,7 @@ def imports(source: str, module: str, package: bool) -> list[tuple[int, str]]:
 
 
 def _running(node: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but those that only a type checker looks at."""
+    """All nodes except those that only a type checker reads."""
     yield node
     if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
         return

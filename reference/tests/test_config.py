@@ -1,4 +1,4 @@
-"""Config: its defaults, what it refuses, and that every field of it counts."""
+"""Config: its defaults, its errors, and the effect of each field."""
 
 from __future__ import annotations
 
@@ -250,7 +250,7 @@ REPAIR_OTHER: dict[str, Any] = {
 
 
 def story(config: Config) -> list[Effects | str]:
-    """All that a participant gives back in one run that touches everything configurable."""
+    """All output of a participant in one run that depends on every setting."""
     alice = Participant("alice", config)
     alice.join("c", T)
     told: list[Effects | str] = [alice.tick(T + 30_000)]
@@ -299,7 +299,7 @@ REPAIRING = Config(sds_r=True, sync_interval_ms=None, resend_unacknowledged_ms=1
 
 
 def repair_story(config: Config) -> list[Effects]:
-    """All that a participant gives back in one run that touches everything configurable of SDS-R."""
+    """All output of a participant in one run that depends on every setting of SDS-R."""
     alice = Participant("alice", config)
     alice.join("c", T)
 

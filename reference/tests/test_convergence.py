@@ -109,7 +109,7 @@ class World:
             self.receive(receiver, wire)
 
     def heal(self) -> None:
-        """One resend period on a network that has become reliable, with a store for what is reported missing."""
+        """One resend period on a network that has become reliable, with a store for messages that are reported missing."""
         self.now_ms += 30_000
         for number, member in enumerate(self.members):
             self.took_effect(number, member.tick(self.clock(number)))
@@ -120,7 +120,7 @@ class World:
                 self.receive(number, self.wires[wanted.pop()])
 
     def in_order(self) -> list[str]:
-        """The log that everybody should have."""
+        """The log that all participants should have."""
         sent = self.store.values()
         return [m.message_id for m in sorted(sent, key=lambda m: (m.lamport_timestamp or 0, m.message_id.encode()))]
 

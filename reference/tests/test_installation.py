@@ -1,4 +1,4 @@
-"""What to type for an extra fits the way in which the suite was installed."""
+"""The command that installs an extra fits the way in which the suite was installed."""
 
 from __future__ import annotations
 

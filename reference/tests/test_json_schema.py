@@ -1,4 +1,4 @@
-"""The JSON Schemas of the testee protocol take what ProtoJSON lets a parser take, and nothing that is misspelt."""
+"""The JSON Schemas of the testee protocol accept everything that ProtoJSON allows, and reject misspelt names."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SCHEMAS: dict[str, Any] = {
 
 
 def wrong(name: str, message: Any) -> list[str]:
-    """The places in a message that its schema does not take."""
+    """The places in a message that its schema rejects."""
     return [error.json_path for error in Draft202012Validator(SCHEMAS[name]).iter_errors(message)]
 
 

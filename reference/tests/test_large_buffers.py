@@ -15,7 +15,7 @@ ENOUGH_S = 1.0
 
 
 def all_in_time(times: int, step: Callable[[], object]) -> None:
-    """Take a step so often; fail as soon as it takes too long."""
+    """Repeat a step; fail as soon as it takes too long."""
     started = process_time()
     for number in range(times):
         step()

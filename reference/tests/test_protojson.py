@@ -1,4 +1,4 @@
-"""The codec of ProtoJSON is json_format, both ways: the same messages, the same text, the same words of refusal."""
+"""The codec of ProtoJSON gives the same messages, the same texts and the same errors as json_format."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def written(draw: st.DrawFn, value: Any, kind: Any) -> str:
 
 @st.composite
 def broken(draw: st.DrawFn) -> tuple[Any, bytes]:
-    """A type of message, and a text that may be one of these, or nearly."""
+    """A type of message, and a text that is such a message or almost one."""
     message = draw(any_message)
     kind = type(message)
     body = draw(written(json_format.MessageToDict(message), kind)).encode("utf-8", "surrogatepass")

@@ -1,4 +1,7 @@
-"""The models are sans-I/O: no clock, no network, no randomness, no layer above them; one has a store in a file."""
+"""The models are sans-I/O: no clock, no network, no randomness, no import of a layer above them.
+
+One of them has a store in a file.
+"""
 
 from __future__ import annotations
 

@@ -246,7 +246,7 @@ def test_a_response_repairs_those_too_who_cannot_ask(revision: Revision) -> None
 
 
 def five_messages_of_two(room: Room) -> None:
-    """Only carol has SDS-R of the two, and names the sender of what bob sent first."""
+    """Of the two, only Carol has SDS-R. She names the sender of Bob's first message."""
     room.send("bob", "m-0")
     room.run(1)
     for number in range(1, 5):
@@ -296,7 +296,9 @@ seeds = st.integers(0, 2**32)
 
 
 def converse(room: Room, steps: list[tuple[str, int]]) -> None:
-    """Erin, who hears all, has the word after everybody else, so each message is named by one that others can get."""
+    """Erin, who receives everything, sends after each other participant, so each message is named by one that others
+    can get.
+    """
     for number, (name, seconds) in enumerate(steps):
         room.send(name, f"{number * 7 % 10}-{number}")
         room.run(seconds)
@@ -316,8 +318,10 @@ def converse(room: Room, steps: list[tuple[str, int]]) -> None:
 def test_all_logs_are_equal_whatever_is_lost_and_whoever_is_gone(
     steps: list[tuple[str, int]], seed: int, loss: float, after_request: AfterRequest, named: tuple[Revision, int]
 ) -> None:
-    """In the end alice and bob are gone, and the network goes on losing. In the published revision gaps can only close
-    if messages go on naming them: that needs long causal histories."""
+    """In the end Alice and Bob are gone, and the network still loses messages.
+
+    In the published revision a gap closes only if later messages name it, which needs long causal histories.
+    """
     chance = Random(seed)
     revision, size = named
     config = replace(
@@ -343,7 +347,7 @@ def test_all_logs_are_equal_whatever_is_lost_and_whoever_is_gone(
 def test_who_loses_messages_catches_up(
     steps: list[tuple[str, int]], seed: int, loss: float, cascade: bool, revision: Revision
 ) -> None:
-    """Only Frank is badly connected, and he only listens: no other participant asks and no entry is removed."""
+    """Only Frank loses messages, and he only listens: no other participant requests anything, and no entry is removed."""
     chance = Random(seed)
     room = Room(
         ["alice", "bob", "carol", "dave", "erin", "frank"],

@@ -81,7 +81,7 @@ OUTPUT_PLACE = OutputPlace()
 
 def unwritable_path_message(path: Path, error: OSError | ValueError, what: str = "") -> str:
     """The message about a file that cannot be written."""
-    why = getattr(error, "strerror", None) or "no file can have that name"
+    why = getattr(error, "strerror", None) or "a file cannot have that name"
     return f"cannot write {what}{path}: {why}. Name another FILE."
 
 

@@ -1,4 +1,5 @@
-/* Your adapter: hands each command to the implementation, and tells what came of it. Now that is a toy. */
+/* Your adapter: passes each command to the implementation, and returns the result. As delivered, the implementation is
+   a toy. */
 #include <stdlib.h>
 
 #include "kit.h"
@@ -27,7 +28,7 @@ static void on_hello(void *none, const kit_json *given) {
     kit_end_list();
 }
 
-/* What works, and nothing else: what is not declared is skipped, not failed. */
+/* Declare only what works: tests of undeclared capabilities are skipped, and do not fail. */
 static const char *const capabilities[] = {
     "CAPABILITY_VIRTUAL_CLOCK",
     "CAPABILITY_CHANNELS",
@@ -40,7 +41,7 @@ static void *on_open(const kit_json *given) {
     uint64_t now_ms = kit_get_number(given, "nowMs");
     size_t size = 0;
     for (const kit_json *item = kit_first(given, "channels"); item != NULL; item = kit_next(item), size++)
-        kit_as_text(item); /* What is no text ends the command before there is anything to free. */
+        kit_as_text(item); /* An item that is not text ends the command before anything is allocated. */
     participant *who = malloc(sizeof *who);
     toy **channels = malloc((size + 1) * sizeof *channels);
     if (who == NULL || channels == NULL) kit_fail("out of memory");
@@ -92,7 +93,7 @@ static void on_receive(void *who, const kit_json *given) {
     kit_begin_list("events");
     if (channel != NULL) refusal = toy_receive(channel, &message, delivered);
     if (refusal != NULL) kit_reject(refusal);
-    kit_end_list(); /* What is said in other channels is nobody's business. */
+    kit_end_list(); /* Messages of other channels are ignored. */
 }
 
 static void on_tick(void *who, const kit_json *given) { (void)who, (void)given; } /* The toy has no periodic work. */

@@ -1,4 +1,4 @@
-/* Values of ProtoJSON, read and written. Part of the kit: nothing here needs a change. See kit.h. */
+/* Values of ProtoJSON, read and written. Part of the kit: do not change it. See kit.h. */
 #include "json.h"
 
 #include <stdarg.h>
@@ -17,7 +17,7 @@ typedef struct block {
 
 static block *blocks;
 
-/* What was written. */
+/* The bytes written so far. */
 static struct {
     char *at;
     size_t size, room;
@@ -49,7 +49,7 @@ bool kit_same(kit_text one, kit_text other) {
     return one.size == other.size && (one.size == 0 || memcmp(one.at, other.at, one.size) == 0);
 }
 
-/* The length of the character that begins there, 0 if none does. */
+/* The length in bytes of the character that begins there, or 0 if none does. */
 static size_t utf8_length(const unsigned char *at, size_t left) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     size_t length = at[0] < 0x80 ? 1 : at[0] >> 5 == 6 ? 2 : at[0] >> 4 == 14 ? 3 : at[0] >> 3 == 30 ? 4 : 0;
@@ -100,7 +100,7 @@ static unsigned read_unit(void) {
     return unit;
 }
 
-/* What comes after \u, as UTF-8. Half of a pair is no character. */
+/* The character after \u, as UTF-8. Half of a surrogate pair is an error. */
 static char *read_point(char *to) {
     uint32_t point = read_unit();
     if (point >> 10 == 0xd800 >> 10 && end - at >= 6 && at[0] == '\\' && at[1] == 'u') {
@@ -119,7 +119,7 @@ static char *read_point(char *to) {
     return to;
 }
 
-/* What comes after a quotation mark. */
+/* Reads the rest of a string, after its first quotation mark. */
 static kit_text read_text(void) {
     const char *close = at;
     while (close < end && *close != '"') close += *close == '\\' && close + 1 < end ? 2 : 1;
@@ -197,14 +197,14 @@ const kit_json *json_parse(kit_text line) {
 
 const kit_json *kit_get(const kit_json *given, const char *name) {
     const kit_json *found = NULL; /* The last one counts. */
-    if (given->kind != OBJECT) kit_fail("there is no field %s in what is no object", name);
+    if (given->kind != OBJECT) kit_fail("the value with field %s is not an object", name);
     for (const kit_json *field = given->first; field != NULL; field = field->next)
         if (kit_same(field->name, kit_string(name))) found = field;
     return found != NULL && found->kind != NOTHING ? found : NULL;
 }
 
 kit_text kit_as_text(const kit_json *item) {
-    if (item->kind != TEXT) kit_fail("what should be a text is none");
+    if (item->kind != TEXT) kit_fail("a text is expected");
     return item->text;
 }
 

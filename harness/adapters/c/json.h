@@ -1,4 +1,4 @@
-/* What json.c and kit.c share. Part of the kit: nothing here needs a change. */
+/* Declarations that json.c and kit.c share. Part of the kit: do not change it. */
 #ifndef JSON_H
 #define JSON_H
 
@@ -14,11 +14,11 @@ struct kit_json {
     kit_json *next;  /* Beside it. */
 };
 
-/* The value that a line is. */
+/* Parses a line. */
 const kit_json *json_parse(kit_text line);
-/* What was put so far. */
+/* The fields that were put so far. */
 kit_text json_written(void);
-/* Frees all that was allocated and put. */
+/* Frees everything that was allocated or put. */
 void json_free(void);
 
 #endif

@@ -48,7 +48,8 @@ KIT_NORETURN void kit_fail(const char *format, ...) {
 #define CONTENT "nowMs handle channelId content messageId:MESSAGE_ID"
 #define MINE(function) offsetof(kit_implementation, function)
 
-/* The answer, the capability that is needed, and the fields, each with the capability that it needs where it is set. */
+/* The answer, the capability that the command needs, and the fields, each with the capability that it needs if it is
+   set. */
 static const struct command {
     const char *name, *answer, *capability, *fields;
     size_t function;
@@ -70,7 +71,7 @@ static const struct command {
      "nowMs participantId messageId senderId tMinMs tMaxMs numResponseGroups", MINE(repair_times)},
 };
 
-/* Ends the command unless one is declared whose name begins so. */
+/* Ends the command unless a capability with this prefix is declared. */
 static void need(const kit_implementation *mine, const char *capability, size_t size) {
     char *name = kit_alloc(size + sizeof "CAPABILITY_");
     memcpy(name, "CAPABILITY_", 11);
@@ -80,7 +81,7 @@ static void need(const kit_implementation *mine, const char *capability, size_t 
     if (*declared == NULL && size > 0) kit_unsupported(name + 11);
 }
 
-/* Is anything asked that is not known, or not declared? */
+/* Ends the command if it has an unknown field, or a field that needs an undeclared capability. */
 static void check(const kit_implementation *mine, const struct command *command, const kit_json *given) {
     need(mine, command->capability, strlen(command->capability));
     for (const kit_json *field = given->first; field != NULL && command->fields != NULL; field = field->next) {
@@ -172,7 +173,7 @@ static void answer(const kit_implementation *mine, kit_text line) {
         char *what = kit_alloc(asked->name.size + 1);
         kit_unsupported(memcpy(what, asked->name.at, asked->name.size));
     }
-    if (asked->kind != OBJECT) kit_fail("the fields of %s are no object", command->name);
+    if (asked->kind != OBJECT) kit_fail("the fields of %s are not an object", command->name);
     check(mine, command, asked);
     kit_begin_object(NULL);
     kit_put_uint64("id", id);
@@ -209,7 +210,7 @@ int kit_serve(const kit_implementation *mine) {
         fprintf(stderr, "this adapter speaks JSON lines only\n");
         return 1;
     }
-    /* What is printed by mistake is not to get among the replies: from here on it goes to stderr. */
+    /* Output that is printed by mistake must not mix with the replies: from here on it goes to stderr. */
     int replies = dup(1);
     if (replies < 0 || dup2(2, 1) < 0) return 1;
     setvbuf(stdout, NULL, _IOLBF, 0);

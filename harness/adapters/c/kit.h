@@ -1,7 +1,7 @@
-/* The kit: the testee protocol on stdin and stdout, one JSON object a line. Nothing here and in kit.c and json.c needs a
- * change, and they want C11 and POSIX and nothing else. What to fill in stands in adapter.c.
+/* The kit: the testee protocol on stdin and stdout, one JSON object per line. Do not change this file, kit.c or json.c;
+   they need only C11 and POSIX. Fill in adapter.c.
  *
- * What the kit gives, and what kit_alloc gives, lives until the command is answered: copy what you keep. */
+ * Values from the kit and memory from kit_alloc are valid until the command is answered: copy what you keep. */
 #ifndef KIT_H
 #define KIT_H
 
@@ -16,7 +16,7 @@ extern "C" {
 #define KIT_NORETURN _Noreturn
 #endif
 
-/* Text in UTF-8 or plain bytes. Any byte can be in it, so there is no 0 at its end. */
+/* Text in UTF-8, or plain bytes. It can contain any byte, so it does not end with a 0. */
 typedef struct {
     const char *at;
     size_t size;
@@ -25,19 +25,20 @@ typedef struct {
 /* A value of a request. */
 typedef struct kit_json kit_json;
 
-/* A command. `given` has its fields; `who` is what `open` made, NULL for commands without a participant. What it puts
- * are the fields of the answer. */
+/* A command. `given` has its fields; `who` is the result of `open`, NULL for commands without a participant. The
+   function puts the fields of the answer. */
 typedef void kit_handler(void *who, const kit_json *given);
 
-/* Yours. NULL is what you do not have. */
+/* Your functions. Set the ones that you do not have to NULL. */
 typedef struct {
-    /* HelloReply without its capabilities: what is tested. */
+    /* HelloReply without its capabilities: the name and version of the implementation. */
     kit_handler *hello;
-    /* What works, for example "CAPABILITY_SYNC", with NULL at the end. What is not here is answered `unsupported`. */
+    /* What works, for example "CAPABILITY_SYNC", with NULL at the end. Commands that need others are answered
+       `unsupported`. */
     const char *const *capabilities;
-    /* Makes a participant, which is not NULL, and puts the configuration that is in force. */
+    /* Makes a participant, which is not NULL, and puts the effective configuration. */
     void *(*open)(const kit_json *given);
-    /* These answer effects. */
+    /* These put Effects. */
     kit_handler *close, *send, *receive, *tick, *send_sync, *send_ephemeral;
     /* State, Filter, Membership, Encoded, Decoded, RepairOffsets. */
     kit_handler *observe, *build_filter, *query_filter, *encode, *decode, *repair_times;
@@ -46,14 +47,14 @@ typedef struct {
 /* Answers every line of stdin until it ends; returns the exit code. */
 int kit_serve(const kit_implementation *mine);
 
-/* ---- Reading: what is absent is empty or 0, what is of another type ends the command with `error` ---- */
+/* ---- Reading: an absent value is empty or 0, a value of another type ends the command with `error` ---- */
 
 const kit_json *kit_get(const kit_json *given, const char *name); /* NULL where it is absent. */
 kit_text kit_get_text(const kit_json *given, const char *name);
 kit_text kit_get_bytes(const kit_json *given, const char *name);
 uint64_t kit_get_number(const kit_json *given, const char *name);
 int32_t kit_get_integer(const kit_json *given, const char *name); /* May be negative. */
-/* The first value of a list, and those that follow, until NULL. */
+/* The first value of a list and the next ones; NULL at the end. */
 const kit_json *kit_first(const kit_json *given, const char *name);
 const kit_json *kit_next(const kit_json *item);
 kit_text kit_as_text(const kit_json *item);
@@ -71,13 +72,13 @@ void kit_end_object(void);
 void kit_begin_list(const char *name);
 void kit_end_list(void);
 
-/* ---- Refusing: these end the command at once, by longjmp, and nothing that was put is told ---- */
+/* ---- Refusing: these end the command at once, by longjmp, and drop all fields that were put ---- */
 
-/* Input that your implementation refuses, and that has changed nothing. */
+/* For input that your implementation rejects without any change. */
 KIT_NORETURN void kit_reject(const char *reason);
-/* What your implementation does not have. */
+/* For commands and fields that your implementation does not support. */
 KIT_NORETURN void kit_unsupported(const char *what);
-/* Anything else that goes wrong: `error`. */
+/* Any other failure: `error`. */
 KIT_NORETURN void kit_fail(const char *format, ...);
 
 /* ---- Helpers ---- */

@@ -11,14 +11,14 @@ enum { VARINT = 0, FIXED64 = 1, SIZED = 2, FIXED32 = 5 }; /* Wire types of proto
 
 /* ---- The wire: protobuf by hand -------------------------------------------------------------------------------- */
 
-/* Adds to bytes that have room for it. */
+/* Appends to bytes that have enough room. */
 static void add_varint(kit_text *wire, uint64_t number) {
     char *to = (char *)wire->at;
     for (; number > 0x7f; number >>= 7) to[wire->size++] = (char)(number | 0x80);
     to[wire->size++] = (char)number;
 }
 
-/* Adds a field that has its length in front: 20 bytes more than its value at most. */
+/* Adds a field with a length prefix: at most 20 bytes more than its value. */
 static void add_sized(kit_text *wire, uint64_t number, kit_text value) {
     add_varint(wire, number << 3 | SIZED);
     add_varint(wire, value.size);
@@ -45,7 +45,7 @@ static kit_text encode(const toy_message *m) {
     return wire;
 }
 
-/* Takes a number off the front. */
+/* Removes a number from the front. */
 static bool take_varint(kit_text *wire, uint64_t *number) {
     *number = 0;
     for (size_t i = 0; i < 10 && i < wire->size; i++) {
@@ -60,7 +60,7 @@ static bool take_varint(kit_text *wire, uint64_t *number) {
     return false;
 }
 
-/* Takes a field off the front: its key, which is number << 3 | wire type, and its number or its bytes. */
+/* Removes a field from the front: its key (number << 3 | wire type), and its number or its bytes. */
 static bool take_field(kit_text *wire, uint64_t *key, uint64_t *number, kit_text *value) {
     *number = 0;
     if (!take_varint(wire, key) || *key >> 3 == 0) return false;
@@ -75,14 +75,14 @@ static bool take_field(kit_text *wire, uint64_t *key, uint64_t *number, kit_text
     return true;
 }
 
-/* The message in these bytes. What it does not know it skips, SDS-R among it. */
+/* The message in these bytes. Unknown fields are skipped, including those of SDS-R. */
 const char *toy_decode(kit_text wire, toy_message *m) {
     uint64_t key, number;
     kit_text value;
     memset(m, 0, sizeof *m);
     m->history = kit_alloc((wire.size / 2 + 1) * sizeof *m->history); /* No entry has less than two bytes. */
     while (wire.size > 0) {
-        if (!take_field(&wire, &key, &number, &value)) return "these bytes are no message";
+        if (!take_field(&wire, &key, &number, &value)) return "these bytes are not a message";
         kit_text *text = NULL, entry = {"", 0};
         if (key == (1 << 3 | SIZED)) text = &m->sender;
         if (key == (2 << 3 | SIZED)) text = &m->id;
@@ -93,7 +93,7 @@ const char *toy_decode(kit_text wire, toy_message *m) {
         if (key == (20 << 3 | SIZED)) m->content = value;
         if (key != (11 << 3 | SIZED)) continue;
         for (kit_text inner = value; inner.size > 0;) {
-            if (!take_field(&inner, &key, &number, &value)) return "these bytes are no message";
+            if (!take_field(&inner, &key, &number, &value)) return "these bytes are not a message";
             if (key == (1 << 3 | SIZED)) entry = value;
             if (!kit_is_utf8(entry)) return "text that is not UTF-8";
         }
@@ -124,7 +124,7 @@ struct piece {
     max_align_t memory[];
 };
 
-/* Memory, or the end: a toy has no other answer. */
+/* Allocates memory, or ends the process: that is enough for a toy. */
 static void *more(void *before, size_t size) {
     void *memory = realloc(before, size);
     if (memory == NULL) abort();
@@ -192,7 +192,7 @@ static int compare(kit_text one, kit_text other) {
     return difference != 0 ? difference : (one.size > other.size) - (one.size < other.size);
 }
 
-/* Puts an ID that is kept into the log, and the clock follows. */
+/* Puts an ID that is kept into the log, and updates the clock. */
 static void keep(toy *t, uint64_t lamport, kit_text id) {
     size_t place = t->log_size++;
     t->log = more(t->log, t->log_size * sizeof *t->log);
@@ -213,9 +213,10 @@ static bool is_logged(const toy *t, kit_text id) {
 
 const char *toy_send(toy *t, kit_text content, uint64_t now_ms, kit_text *id, kit_text *wire) {
     if (content.size == 0) return "there is no content";
-    if (t->clock == UINT64_MAX) return "the Lamport timestamp has reached its end";
+    if (t->clock == UINT64_MAX) return "the Lamport timestamp has reached its maximum";
     uint64_t lamport = now_ms > t->clock + 1 ? now_ms : t->clock + 1;
-    /* Timestamps tell the messages of a sender in a channel apart, the hash tells senders and channels. */
+    /* The timestamp distinguishes messages of one sender in one channel; the hash distinguishes senders and channels.
+       */
     kit_text who = {kit_alloc(60 + t->participant.size + t->channel.size + content.size), 0};
     add_sized(&who, 1, t->participant);
     add_sized(&who, 3, t->channel);

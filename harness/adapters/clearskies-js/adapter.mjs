@@ -1,5 +1,5 @@
-// The adapter: reads commands of clearskies/testee/v1/testee.proto from stdin, a line of ProtoJSON each, hands them to
-// peers, and answers on stdout.
+// The adapter: reads commands of clearskies/testee/v1/testee.proto from stdin, one line of ProtoJSON each, passes them
+// to peers, and answers on stdout.
 import { text } from "./message.mjs";
 import { frame, Unframer } from "./framing.mjs";
 import { DEPTH, PEERS, Refused } from "./limits.mjs";
@@ -95,7 +95,7 @@ function observe(peer, { uuids }) {
   return { state: { records: shown, revision: peer.revision, known: { since: peer.known } } };
 }
 
-/** The commands to a peer that give effects. */
+/** The commands to a peer that return effects. */
 const EFFECTS = {
   close,
   connect: (peer, { link, peerId, accessLevel }) => peer.connect(link, peerId, checkedPeer(peerId, accessLevel)),
@@ -175,10 +175,10 @@ function fail(sentence) {
 }
 
 const framing = process.env.SDS_TESTEE_FRAMING;
-if (framing && framing !== "json") fail("this adapter speaks JSON lines only: SDS_TESTEE_FRAMING has to be json");
+if (framing && framing !== "json") fail("this adapter speaks JSON lines only: SDS_TESTEE_FRAMING must be json");
 process.stdout.on("error", (error) => fail(`stdout: ${error.message}`));
 for await (const line of lines(process.stdin)) {
-  // A slow reader is waited for.
+  // Wait for a slow reader.
   await new Promise((done) => process.stdout.write(reply(line), done));
 }
 process.exit(0);

@@ -1,8 +1,7 @@
-// What happens to records: the application's changes, what comes from other peers, and conflicts of the two.
+// Changes of records: by the application, by other peers, and by conflicts of the two.
 //
-// Who decides a conflict: a read-write peer writes what comes of it, and sends that. A read-only peer cannot sign
-// anything: it keeps the message of the record that wins, joins the clocks, and waits for a read-write peer to do
-// the rest.
+// A read-write peer resolves a conflict by writing a record and sending it. A read-only peer cannot sign anything: it
+// keeps the message of the winner, merges the clocks, and waits for the resolution of a read-write peer.
 import { randomBytes } from "node:crypto";
 import { value as jsonValue } from "./json.mjs";
 import { DEPTH, PEERS, Refused, UINT64 } from "./limits.mjs";
@@ -12,7 +11,7 @@ import { before, isId, join, tick } from "./vector-clock.mjs";
 
 const larger = (one, other) => (one > other ? one : other);
 
-/** What the application sees of a record. */
+/** A record as the application sees it. */
 const seen = ({ key, value, by, rev, time, deleted }) => [key, value, by, rev, time, deleted].join("\n");
 
 export class Database {
@@ -41,7 +40,7 @@ export class Database {
     return this.#create(key, text, uuid || randomBytes(16).toString("hex"), nowMs).uuid;
   }
 
-  /** Another key for the record that has this one. */
+  /** Gives the record with this key another key. */
   rename(key, newKey, nowMs) {
     this.#checkWriter();
     const record = this.#live(key);
@@ -86,9 +85,9 @@ export class Database {
   }
 
   /**
-   * The record as it goes to other peers. The first time that a change goes out, the peer's member of the vector clock
-   * goes up by one (rule 3). Later, the same message is repeated: were the clock to move each time, two copies of one
-   * change would seem to be two changes.
+   * The record as it is sent to other peers. When a change is sent for the first time, the peer's member of the vector
+   * clock increases by one (rule 3). Later, the same message is repeated: if the clock increased each time, two copies
+   * of one change would look like two changes.
    */
   outgoing(uuid) {
     const record = this.records.get(uuid);
@@ -100,7 +99,7 @@ export class Database {
     return this.records.get(uuid);
   }
 
-  /** The record's vector clock as this peer has it: with its own member, which also moves when a record comes. */
+  /** The record's vector clock at this peer: with its own member, which also increases when a record arrives. */
   clock({ version, own }) {
     return own > 0n ? new Map(version).set(this.#peerId, own) : version;
   }
@@ -108,23 +107,23 @@ export class Database {
   // ---- Changes of others -------------------------------------------------------------------------------------------
 
   /**
-   * A database.update came: `incoming` is what it writes, with its body and signature.
-   * @returns what to do: `repeat`, a message that goes to all other peers as it is, or null; `send`, the uuids of
-   *   records that go to all peers, in this order; `events`, for the application.
-   * @throws {Refused} if it cannot be kept. It has changed nothing.
+   * A database.update arrived: `incoming` is its record, with its body and signature.
+   * @returns what to do: `repeat`, a message to relay unchanged to all other peers, or null; `send`, the uuids of
+   * records to send to all peers, in this order; `events`, for the application.
+   * @throws {Refused} if it cannot be stored. Nothing has changed then.
    */
   receive(incoming, nowMs) {
     this.records.checkRoom(incoming);
     const outcome = { repeat: null, send: new Set(), events: [], touched: new Map() };
     const current = this.records.get(incoming.uuid);
     const descends = current && before(current.version, incoming.version);
-    // A message with all that was joined here: a read-write peer has resolved what is provisional here.
+    // The message contains everything that was merged here: a read-write peer has resolved the provisional version.
     const resolves = descends && current.provisional;
     if (current && !resolves && before(incoming.version, current.version)) {
       this.records.note(incoming.by, incoming.rev);
       return outcome;
     }
-    // Rule 4: a tick, and then the larger of the two.
+    // Rule 4: count the reception, and then take the larger of the two.
     const own = larger(tick(current?.own ?? 0n), incoming.version.get(this.#peerId) ?? 0n);
     const arrived = { ...incoming, own, unsent: false, provisional: false };
     if (current && !descends) this.#sameUuid(current, arrived, nowMs, outcome);
@@ -142,7 +141,7 @@ export class Database {
     return outcome;
   }
 
-  /** Puts a record in its place, and resolves a conflict about its key. */
+  /** Stores a record, and resolves a conflict about its key. */
   #place(record, nowMs, outcome) {
     const old = this.#touch(record.uuid, outcome);
     const rival = this.records.place(record);
@@ -156,12 +155,12 @@ export class Database {
     return old;
   }
 
-  /** A change that comes of a conflict. Where there is no room for it, it does not come about. */
+  /** A change that resolves a conflict. If it would exceed a limit, it is not made. */
   #change(record, nowMs, outcome) {
     try {
       this.#touch(record.uuid, outcome);
       this.#write(record, nowMs);
-      // What is written last is sent last: revisions go out in their order.
+      // The record that is written last is sent last, so that revisions are sent in order.
       outcome.send.delete(record.uuid);
       outcome.send.add(record.uuid);
       return true;
@@ -192,7 +191,7 @@ export class Database {
     this.#separate(winner, loser, nowMs, outcome);
   }
 
-  /** Two records have the same key: only one can go on with it. */
+  /** Two records have the same key: only one can keep it. */
   #sameKey(rival, record, nowMs, outcome) {
     outcome.events.push({ conflict: { uuid: rival.uuid, incomingUuid: record.uuid } });
     if (this.#readOnly) return;
@@ -200,12 +199,12 @@ export class Database {
     const loser = winner === record ? rival : record;
     const value = this.#mergedValue(winner, loser);
     this.#separate(winner, loser, nowMs, outcome);
-    // It is tracked as deleted, so that no copy of it comes back, and others learn of it.
+    // It is tracked as deleted, so that no copy restores it, and others receive the deletion.
     this.#change({ ...loser, value: "null", deleted: true }, nowMs, outcome);
     if (value !== undefined) this.#change({ ...winner, value }, nowMs, outcome);
   }
 
-  /** A record whose clock has changed, with a message that says so; null if such a message were too long. */
+  /** A record with a changed clock and a message with that clock; null if the message would be too long. */
   #remade(record) {
     try {
       return { ...record, body: updateBody(record), signature: null, provisional: false };
@@ -215,7 +214,7 @@ export class Database {
     }
   }
 
-  /** The value that two records merge to, if the application wants that and it is not the winner's anyway. */
+  /** The merged value of two records, if the application merges and the value differs from the winner's. */
   #mergedValue(winner, loser) {
     if (this.#resolution !== "MERGE" || winner.deleted || loser.deleted) return undefined;
     const value = merged(winner.value, loser.value);
@@ -223,8 +222,8 @@ export class Database {
   }
 
   /**
-   * The record that loses goes on under a new uuid and key, if the application wants that. Others may do the same: the
-   * key is the same everywhere, so that copies meet, and one of them remains.
+   * Stores the loser under a new uuid and key, if the application keeps both. Other peers may do the same: the key is
+   * the same on all peers, so the copies are in conflict, and one of them remains.
    */
   #separate(winner, loser, nowMs, outcome) {
     if (this.#resolution !== "SEPARATE" || loser.deleted) return;

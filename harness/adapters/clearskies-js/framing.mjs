@@ -3,14 +3,14 @@
 //
 //   m27{...}        s27:344{...}\nBASE64\n        !27{...}CHUNKS        $27:344{...}\nBASE64\nCHUNKS
 //
-// CHUNKS are a binary attachment: a length, "\n" and so many bytes, again and again until a length of 0. No message of
-// the database has one, but those of others may, and have to be skipped.
+// CHUNKS are a binary attachment: chunks of a length, "\n" and that number of bytes, up to a chunk of length 0. No
+// message of the database has one, but messages of other extensions may, and are skipped.
 import { BODY_BYTES, Refused, SIGNATURE_CHARACTERS } from "./limits.mjs";
 
 const BRACE = 0x7b;
 const NEWLINE = 0x0a;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-/** Longest length: the digits of BODY_BYTES. */
+/** Maximum length of a number: the digits of BODY_BYTES. */
 const DIGITS = String(BODY_BYTES).length;
 
 /** The bytes of a message: `body` is that of a JSON object, `signature` bytes or null. */
@@ -22,7 +22,7 @@ export function frame(body, signature = null) {
   return Buffer.concat([Buffer.from(`s${body.length}:${base64.length}`), body, Buffer.from(`\n${base64}\n`)]);
 }
 
-/** Bytes that are collected piece by piece, in time that is linear in their number. */
+/** Collects bytes piece by piece, in time that is linear in their number. */
 class Collected {
   #bytes = Buffer.alloc(0);
   #length = 0;
@@ -51,11 +51,11 @@ class Collected {
 }
 
 /**
- * Takes the bytes of one link as they come, and gives the messages in them. Each step reads its part of a message from
- * `data` on from `at`, and returns the place after it, or undefined while it wants more bytes.
+ * Reads the bytes of one link as they arrive, and yields the messages in them. Each step reads its part of a message
+ * from `data`, starting at `at`, and returns the place after it, or undefined if it needs more bytes.
  */
 export class Unframer {
-  /** How many bytes of a message that is not whole yet have come. */
+  /** Number of bytes that have arrived of an incomplete message. */
   rest = 0;
   #step = this.#kind;
   #collected = new Collected();
@@ -63,8 +63,8 @@ export class Unframer {
   #digits = 0;
 
   /**
-   * Yields `{body, signature}`, bytes both, the signature null where there is none.
-   * @throws {Refused} when the framing is broken. The rest of the link means nothing then.
+   * Yields `{body, signature}`, both as bytes; the signature is null if there is none.
+   * @throws {Refused} when the framing is broken. The rest of the link cannot be read then.
    */
   *push(data) {
     let at = 0;
@@ -79,7 +79,7 @@ export class Unframer {
     }
   }
 
-  /** Where a message is whole. It reads nothing. */
+  /** The end of a complete message. This step reads nothing. */
   #done() {}
 
   #kind(data, at) {
@@ -97,7 +97,7 @@ export class Unframer {
     this.#step = step;
   }
 
-  /** Reads a digit of a number, if one is there. */
+  /** Reads a digit of a number, if there is one. */
   #digit(data, at, largest) {
     const digit = data[at] - 0x30;
     if (!(digit >= 0 && digit <= 9)) {
@@ -132,7 +132,7 @@ export class Unframer {
     return at;
   }
 
-  /** Collects up to `length` bytes; are they all there now? */
+  /** Collects up to `length` bytes; returns whether all of them have arrived. */
   #collect(data, at, length) {
     const end = Math.min(data.length, at + length - this.#collected.length);
     this.#collected.add(data.subarray(at, end));
@@ -156,7 +156,7 @@ export class Unframer {
       const bytes = this.#collected.take();
       const base64 = bytes.toString("latin1", 1, length - 1);
       const ownLine = bytes[0] === NEWLINE && bytes[length - 1] === NEWLINE;
-      if (!ownLine) throw new Refused("a signature stands on its own line");
+      if (!ownLine) throw new Refused("a signature must be on its own line");
       if (!BASE64.test(base64)) throw new Refused("a signature is base64");
       this.signature = Buffer.from(base64, "base64");
       this.#end();
@@ -176,7 +176,7 @@ export class Unframer {
     return at + 1;
   }
 
-  /** Skips a chunk: nothing of it is kept. */
+  /** Skips a chunk without storing it. */
   #chunk(data, at) {
     const end = Math.min(data.length, at + this.#number);
     this.#number -= end - at;

@@ -1,6 +1,6 @@
-// JSON without loss: a scanner that checks a whole text (RFC 8259, no duplicate names, bounded depth) and hands out the
-// members of an object as the text they were written in. Nothing is converted, so no number loses digits, and a value
-// stays as its writer wrote it. One pass, no recursion.
+// JSON without loss: a scanner that checks a whole text (RFC 8259, no duplicate names, bounded depth) and returns the
+// members of an object as their original text. Nothing is converted, so no number loses digits, and a value stays
+// unchanged. One pass, no recursion.
 import { DEPTH, NUMBER_CHARACTERS, Refused, UINT64 } from "./limits.mjs";
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
@@ -20,7 +20,7 @@ class Scanner {
     throw new Refused(`JSON: ${what} at character ${this.at}`);
   }
 
-  /** Skips whitespace; the code of the character that follows, NaN at the end. */
+  /** Skips whitespace; returns the code of the next character, NaN at the end. */
   next() {
     for (;;) {
       const code = this.text.charCodeAt(this.at);
@@ -48,7 +48,7 @@ class Scanner {
     try {
       return JSON.parse(literal);
     } catch {
-      return this.fail("a string has an escape that there is not");
+      return this.fail("a string has an unknown escape");
     }
   }
 
@@ -77,11 +77,11 @@ class Scanner {
 
 /**
  * Checks that a text is one JSON value, and calls `onMember(name, text)` for each member of it, if it is an object.
- * @throws {Refused} if it is none, if a name is there twice in one object, or if it is deeper than `depth`.
+ * @throws {Refused} if it is not JSON, if an object has a name twice, or if it is deeper than `depth`.
  */
 function scan(text, depth, onMember) {
   const scanner = new Scanner(text);
-  /** The containers that are open: the names of an object, null for an array. */
+  /** The open containers: the set of names of an object, null for an array. */
   const open = [];
   let member;
   let start = 0;
@@ -103,7 +103,7 @@ function scan(text, depth, onMember) {
       open.pop();
     } else if (code === QUOTE) scanner.string();
     else scanner.scalar();
-    // Here a value has ended, and with it perhaps those around it.
+    // A value has ended here, and perhaps the containers around it.
     for (;;) {
       if (open.length === 0) {
         if (!Number.isNaN(scanner.next())) scanner.fail("something follows the value");
@@ -139,20 +139,21 @@ export function value(text, depth = DEPTH) {
 }
 
 
-/** The string that a checked JSON text is. */
+/** The string in a checked JSON text. */
 export function string(text, what) {
   if (text?.charCodeAt(0) !== QUOTE) throw new Refused(`${what}: a string is needed`);
   return JSON.parse(text);
 }
 
-/** The integer from 0 to 2^64 - 1 that a checked JSON text is, as a BigInt. A fraction or an exponent makes it none. */
+/** The integer from 0 to 2^64 - 1 in a checked JSON text, as a BigInt. A number with a fraction or an exponent is not
+ * an integer. */
 export function integer(text, what) {
   const number = UNSIGNED.test(text ?? "") ? BigInt(text) : undefined;
   if (number === undefined || number > UINT64) throw new Refused(`${what}: an integer from 0 to 2^64 - 1 is needed`);
   return number;
 }
 
-/** The boolean that a checked JSON text is. */
+/** The boolean in a checked JSON text. */
 export function boolean(text, what) {
   if (text !== "true" && text !== "false") throw new Refused(`${what}: true or false is needed`);
   return text === "true";

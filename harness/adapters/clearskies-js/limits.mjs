@@ -1,18 +1,18 @@
-// The bounds of everything that comes from outside, and the error that says that one of them, or a rule, was broken.
+// The limits of all input, and the error for input that exceeds a limit or breaks a rule.
 
-/** Input that is not taken: bytes, a message, a command or a store that breaks a rule. It has changed nothing. */
+/** Refused input: bytes, a message, a command or a store that breaks a rule. Nothing has changed. */
 export class Refused extends Error {}
 
 /** Largest body of a message, in bytes: the core protocol's own bound. */
 export const BODY_BYTES = 16_777_216;
 
-/** Deepest nesting of objects and arrays in a body. A value stands one level deep in its message. */
+/** Deepest nesting of objects and arrays in a body. A value is one level deep in its message. */
 export const DEPTH = 500;
 
 /** Largest number of members of a vector clock or of `since`, and of peers whose revisions are known. */
 export const PEERS = 65_536;
 
-/** Longest number in JSON, in characters. Longer ones are no use to anybody, and slow to read. */
+/** Longest number in JSON, in characters. Longer ones are useless, and slow to read. */
 export const NUMBER_CHARACTERS = 4_096;
 
 /** Longest signature in base64: that of an RSA key of 4096 bits has 684 characters. */
@@ -21,8 +21,9 @@ export const SIGNATURE_CHARACTERS = 1_024;
 /** Largest revision and clock number: "a 64-bit integer", taken as unsigned. */
 export const UINT64 = (1n << 64n) - 1n;
 
-/** How many records with the same key a read-only peer keeps hidden until a read-write peer has resolved that. */
+/** Number of records with the same key that a read-only peer keeps hidden until a read-write peer resolves the
+ * conflict. */
 export const HIDDEN = 1_024;
 
-/** How many database.get_updates of one piece of a link are answered. Each can be answered with the whole database. */
+/** Number of database.get_updates in one piece of a link that are answered: each answer can be the whole database. */
 export const REQUESTS = 16;

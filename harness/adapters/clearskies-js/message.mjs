@@ -13,9 +13,9 @@ function id(text, what) {
   return result;
 }
 
-/** A key that can go anywhere: half a surrogate pair is no Unicode, and has no place in UTF-8. */
+/** Whether a key can be encoded: half a surrogate pair is not valid Unicode, and UTF-8 cannot encode it. */
 export function checkedKey(key) {
-  if (!key.isWellFormed()) throw new Refused("key: no Unicode");
+  if (!key.isWellFormed()) throw new Refused("key: not valid Unicode");
   return key;
 }
 
@@ -23,7 +23,7 @@ export function checkedKey(key) {
 function checkedTime(text) {
   const parts = TIME.exec(text);
   const [year, month, day] = (parts ?? []).slice(1, 4).map(Number);
-  // Of a day that there is not, say 31 April, Date makes another one. The calendar is the same every 400 years.
+  // Date turns a day that does not exist, such as 31 April, into another day. The calendar is the same every 400 years.
   const date = new Date(Date.UTC(2000 + (year % 400), month - 1, day));
   if (!parts || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day || toTheMinute(text).length !== 16) {
     throw new Refused("update_time: a time of ISO 8601 is needed, with its offset from UTC");
@@ -53,8 +53,8 @@ export function timeOf(nowMs) {
 }
 
 /**
- * Of two writes in conflict, would the first one win? The larger update_time does; of the same time, the larger
- * last_updated_by, last_updated_rev and uuid, so that everybody comes to the same end.
+ * Whether the first of two writes in conflict wins. The larger update_time wins; if the times are equal, the larger
+ * last_updated_by, last_updated_rev and uuid, so that all peers choose the same.
  */
 export function wins(one, other) {
   const [time, otherTime] = [sortable(one.time), sortable(other.time)];
@@ -64,12 +64,12 @@ export function wins(one, other) {
   return one.uuid > other.uuid;
 }
 
-/** A body as text, which is to be UTF-8. */
+/** A body as text, which must be UTF-8. */
 export function text(body) {
   try {
     return UTF8.decode(body);
   } catch {
-    throw new Refused("a body is no UTF-8");
+    throw new Refused("a body is not UTF-8");
   }
 }
 
@@ -80,8 +80,8 @@ export function parse(body) {
 }
 
 /**
- * What a database.update writes: uuid, key, value (JSON text, "null" of what is deleted), by and rev (last_updated_*),
- * time (update_time), deleted and version (vector_clock).
+ * The record in a database.update: uuid, key, value (JSON text, "null" of what is deleted), by and rev
+ * (last_updated_*), time (update_time), deleted and version (vector_clock).
  */
 export function update(fields) {
   const deleted = fields.has("deleted") && boolean(fields.get("deleted"), "deleted");
@@ -126,7 +126,8 @@ export function updateBody(record) {
 /** The body of a database.get_updates. */
 export const getUpdatesBody = (known) => bodyOf([["type", '"database.get_updates"'], ["since", toJson(known)]]);
 
-/** Two values in one: of two JSON objects the members of both, those of the first if both have one; else the first. */
+/** Merges two values. Two JSON objects become one with the members of both; if both have a member, the first one's
+ * stays. Otherwise the first value stays. */
 export function merged(first, second) {
   if (first[0] !== "{" || second[0] !== "{") return first;
   const both = members(first);

@@ -1,6 +1,6 @@
-// A peer of the database extension: its links, what it asks, answers and repeats on them.
+// A peer of the database extension: its links, and its requests, answers and relayed messages on them.
 //
-// A link is closed by the peer when what comes on it cannot be trusted any more: "it is imperative that records are
+// The peer closes a link when it cannot trust the input on it any more: "it is imperative that records are
 // sent and processed in order, with no records skipped, or they will never be synced".
 import { Database } from "./database.mjs";
 import { frame, Unframer } from "./framing.mjs";
@@ -11,11 +11,11 @@ import { sign, verify } from "./signing.mjs";
 /** One connection to another peer. */
 class Link {
   unframer = new Unframer();
-  /** This peer has sent a database.get_updates, and is subscribed to what comes after it. */
+  /** This peer has sent a database.get_updates, and is subscribed to later changes. */
   asked = false;
-  /** The other end has. */
+  /** The other end has sent one. */
   subscribed = false;
-  /** How many it has sent in one piece. */
+  /** Number of requests that it has sent in one piece. */
   requests = 0;
 
   constructor(number, peerId, readOnly) {
@@ -36,8 +36,8 @@ export class Peer {
   #failure = null;
 
   /**
-   * @param keys `{readWritePrivate, readWritePublic}`, the first for a read-write peer alone.
-   * @param store the path of a file, "" for none.
+   * @param keys `{readWritePrivate, readWritePublic}`, the first only for a read-write peer. @param store the path of a
+   * file, "" for none.
    */
   constructor({ peerId, readOnly, keys, resolution, store }) {
     this.#readOnly = readOnly;
@@ -88,7 +88,7 @@ export class Peer {
     return this.#write(() => this.#database.delete(key, nowMs));
   }
 
-  /** Nothing is ever due. */
+  /** There is no periodic work. */
   tick() {
     return this.#command(() => {});
   }
@@ -98,9 +98,9 @@ export class Peer {
     this.#database.records.close();
   }
 
-  // ---- What can be seen --------------------------------------------------------------------------------------------
+  // ---- Visible state -----------------------------------------------------------------------------------------------
 
-  /** The records that are there for the application, those that are deleted among them. */
+  /** The records that the application sees, including deleted ones. */
   records() {
     const { records } = this.#database;
     return [...records.values()].filter((record) => records.isVisible(record));
@@ -120,7 +120,7 @@ export class Peer {
 
   // ---- Inside ------------------------------------------------------------------------------------------------------
 
-  /** Does something, and has it in the store before it is answered. */
+  /** Executes a change, and writes it to the store before the answer. */
   #command(work) {
     if (this.#failure) throw this.#failure;
     [this.#sent, this.#events] = [[], []];
@@ -128,7 +128,7 @@ export class Peer {
     try {
       this.#database.records.commit();
     } catch (error) {
-      // What is in memory is no longer what is in the store. Nothing can be promised from here on.
+      // Memory and store differ now, so later changes could be lost.
       this.#failure = error;
       throw error;
     }
@@ -143,7 +143,7 @@ export class Peer {
     });
   }
 
-  /** Asks for updates, once for each peer: only one link to it is to be subscribed. */
+  /** Requests updates, once for each peer: only one link to a peer should be subscribed. */
   #ask(link) {
     for (const other of this.#links.values()) if (other.asked && other.peerId === link.peerId) return;
     link.asked = true;
@@ -155,7 +155,7 @@ export class Peer {
     this.#drop(link.number);
   }
 
-  /** A link is gone. If it was the one that was asked on, another one to the same peer takes over. */
+  /** A link has ended. If it was the subscribed one, another link to the same peer replaces it. */
   #drop(number) {
     const gone = this.#links.get(number);
     this.#links.delete(number);
@@ -173,7 +173,8 @@ export class Peer {
     }
   }
 
-  /** Who may have written this? Between two read-write peers no signature is needed; one that is there has to fit. */
+  /** Checks the author of an update. Between two read-write peers no signature is needed, but an existing one must be
+   * valid. */
   #check(link, body, signature) {
     if (!signature && !this.#readOnly && !link.readOnly) return;
     if (!signature) throw new Refused("an update without a signature");
@@ -202,7 +203,7 @@ export class Peer {
     for (const link of this.#links.values()) if (link.subscribed) this.#send(link, this.#database.outgoing(uuid));
   }
 
-  /** Sends a record's message, signed where the other end could not trust it otherwise. */
+  /** Sends a record's message, with a signature if the other end needs one. */
   #send(link, record) {
     if (this.#readOnly || link.readOnly) record.signature ??= sign(record.body, this.#keys.readWritePrivate);
     const signature = this.#readOnly || link.readOnly ? record.signature : null;

@@ -1,10 +1,10 @@
-// ProtoJSON: the commands of clearskies/testee/v1/testee.proto as they come in a line, and replies as a line.
-// There bytes are base64, 64-bit numbers strings, enums names, and what is 0 or empty may be left out.
+// ProtoJSON: the commands of clearskies/testee/v1/testee.proto as lines, and replies as lines. In ProtoJSON bytes are
+// base64, 64-bit numbers are strings, enums are names, and fields that are 0 or empty may be absent.
 
-/** The request asks for something that there is not: answered `unsupported`. */
+/** The request needs something that does not exist: it is answered `unsupported`. */
 export class Unsupported extends Error {}
 
-/** The request cannot be understood: answered `error`. */
+/** The request is invalid: it is answered `error`. */
 export class RequestError extends Error {}
 
 function text(value, path) {
@@ -39,13 +39,13 @@ function texts(value, path) {
 
 const message = (fields, onUnknown) => [(value, path) => read(value, fields, path, onUnknown), read({}, fields, "")];
 
-/** The name of an enum without its prefix; "" where it is unspecified, or not known here. */
+/** The name of an enum without its prefix; "" if it is unspecified or unknown. */
 const name = (prefix, names) => [
   (value) => names.find((item, index) => value === index + 1 || value === prefix + item) ?? "",
   "",
 ];
 
-// A field is [converter, what it is when unset].
+// A field is [converter, value when unset].
 const UINT = [uint, 0];
 const TEXT = [text, ""];
 const TEXTS = [texts, []];
@@ -56,7 +56,7 @@ const ACCESS_LEVEL = name("ACCESS_LEVEL_", ["READ_WRITE", "READ_ONLY"]);
 const KEYS = { readWritePrivate: TEXT, readOnlyPrivate: TEXT, readWritePublic: TEXT, readOnlyPublic: TEXT };
 const CONFIGURATION = { resolution: name("RESOLUTION_", ["MERGE", "SEPARATE"]) };
 
-/** What each command takes. */
+/** The fields of each command. */
 const COMMANDS = {
   hello: { protocolVersion: UINT, harness: TEXT, revision: TEXT },
   open: {
@@ -64,7 +64,7 @@ const COMMANDS = {
     peerId: TEXT,
     accessLevel: ACCESS_LEVEL,
     keys: message(KEYS),
-    // What the harness asks for is a wish: what is not known here is ignored.
+    // The configuration of the harness is a proposal: unknown settings are ignored.
     configuration: message(CONFIGURATION, () => {}),
     store: TEXT,
   },
@@ -104,7 +104,7 @@ function read(value, fields, path, onUnknown = refuse) {
   return result;
 }
 
-/** The request in a line as `{command, fields}`. `onId` is told the id as soon as it is known. */
+/** The request in a line as `{command, fields}`. `onId` is called with the id as soon as it is known. */
 export function parseRequest(line, onId) {
   let request;
   try {

@@ -1,13 +1,13 @@
 // The records of one peer, in memory and in its store: found by uuid and by key, with the peer's own revision and the
 // highest known revision of each peer.
 //
-// A record is never changed but replaced. Beside what `update` of message.mjs gives it has
-//   own          the peer's own member of the record's vector clock, which moves when a record comes, too (rule 4);
-//   body         its message, in bytes, as it came or as it was made here;
-//   signature    the signature that came with it, or was made; null if there is none yet;
-//   unsent       it was written here, and has not been sent to anybody;
-//   provisional  its version was joined here, and there is no message that says so yet.
-// `version` is the vector clock that peers compare: the one of the message, joined with those of conflicts.
+// A record is never changed but replaced. In addition to the fields of `update` in message.mjs it has
+//   own          the peer's own member of the record's vector clock, which also increases when a record arrives (rule 4);
+//   body         its message, in bytes, as it was received or made here;
+//   signature    its received or own signature; null if there is none yet;
+//   unsent       it was written here, and has not been sent yet;
+//   provisional  its version was merged here, and there is no message with that version yet.
+// `version` is the vector clock that peers compare: that of the message, merged with those of conflicts.
 import { boolean, integer, members, object, string } from "./json.mjs";
 import { HIDDEN, PEERS, Refused } from "./limits.mjs";
 import { parse, update, wins } from "./message.mjs";
@@ -23,14 +23,14 @@ export class Records {
   known = new Map();
   #peerId;
   #records = new Map();
-  /** By key the record that has it, and by key those that would have it were it not for that one. */
+  /** By key: the record that has it, and the records that are hidden because of that one. */
   #owners = new Map();
   #hidden = new Map();
   #store = null;
-  /** What is not in the store yet: uuids, and peers in `known`. */
+  /** Changes that are not in the store yet: uuids, and peers in `known`. */
   #dirty = new Set();
   #dirtyKnown = new Set();
-  /** By uuid, how many bytes of the store are needed for the record. */
+  /** By uuid: the number of bytes that the record needs in the store. */
   #sizes = new Map();
   #needed = 0;
 
@@ -51,23 +51,23 @@ export class Records {
     return this.#records.values();
   }
 
-  /** The record that has the key; one that is deleted has none. */
+  /** The record that has the key; a deleted record has no key. */
   owner(key) {
     return this.#records.get(this.#owners.get(key));
   }
 
-  /** Is it there for the application? Two records never have the same key there. */
+  /** Whether the application sees the record. It never sees two records with the same key. */
   isVisible(record) {
     return record.deleted || this.#owners.get(record.key) === record.uuid;
   }
 
-  /** @throws {Refused} if no more than what is there can be kept. */
+  /** @throws {Refused} if the store is full. */
   checkRoom({ key, by }) {
     if (this.#hidden.get(key)?.size >= HIDDEN) throw new Refused(`more than ${HIDDEN} records with one key`);
     if (this.known.size >= PEERS && !this.known.has(by)) throw new Refused(`more than ${PEERS} peers`);
   }
 
-  /** A revision of a peer was seen. What a peer has forgotten of itself, it learns again. */
+  /** Notes a revision of a peer. A peer that has lost its own revisions learns them again. */
   note(by, rev) {
     if (rev > (this.known.get(by) ?? -1n)) {
       this.known.set(by, rev);
@@ -77,8 +77,8 @@ export class Records {
   }
 
   /**
-   * Puts a record in the place of the one with its uuid. If another one has or had its key, that one is returned: the
-   * winner of the two has the key now, the other is hidden.
+   * Replaces the record with the same uuid. If another record has or had its key, that one is returned: the winner of
+   * the two has the key now, the other is hidden.
    */
   place(record) {
     const old = this.#records.get(record.uuid);
@@ -112,7 +112,7 @@ export class Records {
     return rival;
   }
 
-  /** The records that somebody who knows these revisions has not, by last_updated_rev. */
+  /** The records that a peer with these known revisions lacks, by last_updated_rev. */
   since(revisions) {
     const unknown = [...this.values()].filter(({ by, rev }) => rev > (revisions.get(by) ?? -1n));
     return unknown.sort((one, other) => compare(one.rev, other.rev) || compare(one.by, other.by));
@@ -120,7 +120,7 @@ export class Records {
 
   // ---- The store ---------------------------------------------------------------------------------------------------
 
-  /** Writes what has changed to the store, all of it or nothing. */
+  /** Writes all changes to the store, or none. */
   commit() {
     if (this.#dirty.size + this.#dirtyKnown.size === 0) return;
     if (this.#store) {
@@ -169,7 +169,7 @@ export class Records {
     this.#sizes.set(uuid, entry.length);
   }
 
-  /** Takes a line of the store back. */
+  /** Restores the changes in a line of the store. */
   #restore(line, index) {
     if (index === 0) {
       if (string(line.get("format"), "format") !== FORMAT) throw new Refused("of another format");
@@ -202,5 +202,5 @@ export class Records {
 
 const compare = (one, other) => (one < other ? -1 : Number(one > other));
 
-/** The record that wins of two, of which the first may be missing. */
+/** The winner of two records; the first may be missing. */
 const winner = (one, other) => (one && wins(one, other) ? one : other);

@@ -19,7 +19,7 @@ function rsa(read, pem, what) {
 /** The RSA key in a PEM of PKCS#8. */
 export const privateKey = (pem, what) => rsa(createPrivateKey, pem, what);
 
-/** The RSA key in a PEM of SubjectPublicKeyInfo. A private key is none, though node would take its public half. */
+/** The RSA key in a PEM of SubjectPublicKeyInfo. A private key is refused, although Node would use its public half. */
 export function publicKey(pem, what) {
   if (pem.includes("PRIVATE KEY")) throw new Refused(`${what}: that is a private key`);
   return rsa(createPublicKey, pem, what);

@@ -1,15 +1,15 @@
-// What a peer must not forget, in a file: a journal of lines, each a JSON object that is one change as a whole. A line
-// is written before the command that brought it about is answered, so the end of the process at any moment loses
-// nothing that was answered. A last line without its newline was never answered for, and is cut off.
+// The durable data of a peer in a file: a journal of lines. Each line is a JSON object with all changes of one command.
+// The line is written before the command is answered, so the end of the process at any moment loses no answered change.
+// A last line without its newline belongs to a command that was not answered, and is removed.
 //
-// The operating system holds what is written from then on; only a new journal, which takes the place of the old one, is
-// also forced to the disk. A machine that loses power may lose the last changes, a process that is killed loses none.
+// Lines are written to the operating system; only a new journal, which replaces the old one, is also forced to the
+// disk. A power failure may lose the last changes, a killed process loses none.
 import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync } from "node:fs";
 import { renameSync, rmSync, writeSync } from "node:fs";
 import { Refused } from "./limits.mjs";
 
 const CHUNK = 1 << 20;
-/** A journal is written anew when it has more than that, in bytes, and four times what is needed of it. */
+/** A journal is rewritten when it has more bytes than this, and four times as many as it needs. */
 const COMPACT_FROM = 1 << 22;
 
 function writeAll(file, text) {
@@ -25,15 +25,15 @@ export class Store {
 
   /**
    * Opens the journal, makes it if it is not there, and calls `onLine(text)` for each line of it.
-   * @throws {Refused} if the file cannot be used, or a whole line in it is not what a peer writes.
+   * @throws {Refused} if the file cannot be used, or if a complete line in it was not written by a peer.
    */
   constructor(path, onLine) {
     this.#path = path;
     try {
-      // Of a compaction that did not come to its end.
+      // Left by an interrupted compaction.
       rmSync(`${path}.new`, { force: true });
       this.#file = openSync(path, "a+", 0o600);
-      if (!fstatSync(this.#file).isFile()) throw new Refused("no ordinary file");
+      if (!fstatSync(this.#file).isFile()) throw new Refused("not a regular file");
       this.#bytes = this.#read(onLine);
       ftruncateSync(this.#file, this.#bytes);
     } catch (error) {
@@ -42,7 +42,7 @@ export class Store {
     }
   }
 
-  /** Reads all whole lines; how many bytes they have. */
+  /** Reads all complete lines; returns their number of bytes. */
   #read(onLine) {
     const chunk = Buffer.alloc(CHUNK);
     let parts = [];
@@ -61,7 +61,7 @@ export class Store {
     return whole;
   }
 
-  /** Adds a line. An error of the file is thrown as it is: what was to be written is not safe. */
+  /** Adds a line. Throws the error of the file: the line is not safe then. */
   append(line) {
     this.#bytes += writeAll(this.#file, `${line}\n`);
   }
@@ -71,7 +71,7 @@ export class Store {
     return this.#bytes > COMPACT_FROM && this.#bytes > 4 * needed;
   }
 
-  /** Puts these lines in the place of all that there are. */
+  /** Replaces all lines by these. */
   rewrite(lines) {
     const path = `${this.#path}.new`;
     const file = openSync(path, "w", 0o600);

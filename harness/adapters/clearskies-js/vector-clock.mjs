@@ -1,14 +1,14 @@
-// Vector clocks (section "Conflicts"): Maps from peer IDs to BigInts. A member that is 0 is not in the Map: "at first
+// Vector clocks (section "Conflicts"): Maps from peer IDs to BigInts. Members that are 0 are not in the Map: "at first
 // all values are zero".
 import { integer, members, object } from "./json.mjs";
 import { PEERS, Refused, UINT64 } from "./limits.mjs";
 
 const ID = /^[0-9a-f]{32}$/;
 
-/** Is that an ID: 128 bits as 32 lower-case hex digits? */
+/** Whether the value is an ID: 128 bits as 32 lower-case hex digits. */
 export const isId = (text) => ID.test(text);
 
-/** The numbers by peer ID that a JSON object is: a vector clock, or `since`. */
+/** The numbers by peer ID in a JSON object: a vector clock, or `since`. */
 export function numbers(text, what) {
   const result = new Map();
   if (text === undefined) throw new Refused(`${what}: missing`);
@@ -20,7 +20,7 @@ export function numbers(text, what) {
   return result;
 }
 
-/** The vector clock that a JSON object is. */
+/** The vector clock in a JSON object. */
 export function clock(text, what = "vector_clock") {
   const result = numbers(text, what);
   for (const [peer, number] of result) if (number === 0n) result.delete(peer);
@@ -30,18 +30,18 @@ export function clock(text, what = "vector_clock") {
 /** A Map of numbers by peer ID as the text of a JSON object. */
 export const toJson = (map) => object(Array.from(map, ([peer, number]) => [peer, String(number)]));
 
-/** Has `other` seen all that `one` has? Two clocks that are before each other are equal. */
+/** Whether `other` includes everything that `one` has seen. Two clocks that are before each other are equal. */
 export function before(one, other) {
   for (const [peer, number] of one) if (number > (other.get(peer) ?? 0n)) return false;
   return true;
 }
 
-/** Each member the larger of the two. */
+/** The merged clock: each member is the larger of the two. */
 export function join(one, other) {
   const result = new Map(one);
   for (const [peer, number] of other) if (number > (result.get(peer) ?? 0n)) result.set(peer, number);
   return result;
 }
 
-/** One more, and never beyond 64 bits. */
+/** The next number, at most 2^64 - 1. */
 export const tick = (number) => (number < UINT64 ? number + 1n : number);

@@ -1,7 +1,7 @@
 package main
 
-// The adapter: what is tested, and how its calls become answers. It is wired to the toy of toy.go; put your
-// implementation in its place. README.md says in what order.
+// The adapter: what is tested, and how its calls become answers. It uses the toy of toy.go: replace that by your
+// implementation. README.md lists the steps.
 
 func main() { Serve(adapter{}) }
 
@@ -13,7 +13,7 @@ func (adapter) Hello(string) HelloReply {
 		Version:   "0.1.0",
 		Language:  "Go",
 		Revisions: []string{"sds-2026-01"},
-		// What works, and nothing else: what is not declared is skipped, not failed.
+		// Declare only what works: tests of undeclared capabilities are skipped, and do not fail.
 		Capabilities: []string{"CAPABILITY_VIRTUAL_CLOCK", "CAPABILITY_CHANNELS", "CAPABILITY_DELIVERED"},
 	}
 }
@@ -28,7 +28,7 @@ func (adapter) Open(in Open) (Participant, Configuration, error) {
 	return who, Configuration{CausalHistorySize: &history, BloomCapacity: &room, BloomErrorRate: &rate, SdsR: &sdsR}, nil
 }
 
-// participant is its channels by ID.
+// participant has its channels by ID.
 type participant map[string]*channel
 
 func (p participant) Send(in Send) (Effects, error) {
@@ -50,7 +50,7 @@ func (p participant) Receive(in Receive) (Effects, error) {
 	}
 	channel, joined := p[message.channel]
 	if !joined {
-		return Effects{}, nil // What is said in other channels is nobody's business.
+		return Effects{}, nil // Messages of other channels are ignored.
 	}
 	messages, err := channel.receive(message)
 	if err != nil {

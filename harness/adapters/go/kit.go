@@ -1,7 +1,7 @@
 package main
 
-// The kit: the testee protocol on stdin and stdout, one JSON object a line. Nothing in this file needs a change, and it
-// wants Go 1.19 or newer and nothing else. What to fill in stands in adapter.go.
+// The kit: the testee protocol on stdin and stdout, one JSON object per line. Do not change this file; it needs only Go
+// 1.19 or newer. Fill in adapter.go.
 
 import (
 	"bufio"
@@ -14,17 +14,18 @@ import (
 	"strings"
 )
 
-// Implementation is yours: it makes participants. Filters, Codec and RepairTimer are for what it can do without one.
+// Implementation is yours: it makes participants. Filters, Codec and RepairTimer have commands that need no
+// participant.
 type Implementation interface {
-	// Hello says what is tested and what works; revision is the one that the run is about.
+	// Hello returns the declaration of the implementation; revision is the one that the run judges.
 	Hello(revision string) HelloReply
-	// Open makes a participant that is a member of the channels, and says which configuration is in force.
+	// Open makes a participant that is a member of the channels, and returns the effective configuration.
 	Open(Open) (Participant, Configuration, error)
 }
 
-// Participant is one participant. SyncSender, EphemeralSender and Observer are for what it can do besides.
+// Participant is one participant. SyncSender, EphemeralSender and Observer have its optional commands.
 //
-// Errors of Rejected and Unsupported are answered as such, all others with `error`. A panic ends the process.
+// Errors made by Rejected and Unsupported are answered as such, all others with `error`. A panic ends the process.
 type Participant interface {
 	Send(Send) (Effects, error)
 	Receive(Receive) (Effects, error)
@@ -59,10 +60,10 @@ type (
 	}
 )
 
-// Rejected is for input that your implementation refuses, and that has changed nothing.
+// Rejected is for input that your implementation rejects without any change.
 func Rejected(reason string) error { return refusal{"rejected", "reason", reason} }
 
-// Unsupported is for what your implementation does not have.
+// Unsupported is for commands and fields that your implementation does not support.
 func Unsupported(what string) error { return refusal{"unsupported", "what", what} }
 
 type refusal struct{ answer, field, text string }
@@ -111,7 +112,7 @@ func (s *server) reply(line []byte) []byte {
 	return reply
 }
 
-// handle is the name and the value of an answer, an error's too.
+// handle returns the name and the value of an answer, which may be an error.
 func (s *server) handle(line []byte, id *uint64) (answer string, value any) {
 	name, fields, err := command(line, id)
 	if err == nil {
@@ -125,7 +126,7 @@ func (s *server) handle(line []byte, id *uint64) (answer string, value any) {
 	return refused.answer, map[string]string{refused.field: refused.text}
 }
 
-// command takes a request apart: its id, and the name and the fields of its one command.
+// command returns the parts of a request: its id, and the name and the fields of its one command.
 func command(line []byte, id *uint64) (name string, fields []byte, err error) {
 	var request map[string]json.RawMessage
 	if err := json.Unmarshal(line, &request); err != nil {
@@ -221,7 +222,7 @@ func (s *server) close(fields []byte) (any, error) {
 	})(s, fields)
 }
 
-// need is nil if one is declared whose name begins so.
+// need returns nil if a capability with this prefix is declared.
 func (s *server) need(capability string) error {
 	for _, declared := range s.capabilities {
 		if strings.HasPrefix(declared, "CAPABILITY_"+capability) {
@@ -234,7 +235,7 @@ func (s *server) need(capability string) error {
 // errMissing is for a command whose interface is not implemented.
 var errMissing = errors.New("missing")
 
-// to is for commands to a participant, pure for those to the implementation.
+// to wraps commands to a participant, pure those to the implementation.
 func to[Who any, In interface{ handle() uint64 }, Out any](
 	do func(Who, In) (Out, error),
 ) func(*server, []byte) (any, error) {
@@ -269,7 +270,7 @@ func pure[Who, In, Out any](do func(Who, In) (Out, error)) func(*server, []byte)
 	}
 }
 
-// read is a command by its fields. Unsupported are fields that are not known, and those whose capability is missing.
+// read parses the fields of a command. Unknown fields, and fields whose capability is not declared, are unsupported.
 func read[In any](s *server, fields []byte) (in In, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(fields))
 	decoder.DisallowUnknownFields()

@@ -1,10 +1,10 @@
 package main
 
-// The messages of testee.proto, which says what each field means. Part of the kit: nothing here needs a change.
+// The messages of testee.proto, which says what each field means. Part of the kit: do not change it.
 
 import "encoding/json"
 
-// What may be unset is a pointer: nil is unset.
+// Optional fields are pointers: nil means unset.
 type (
 	HelloReply struct {
 		ProtocolVersion uint32    `json:"protocolVersion"` // Set by the kit.
@@ -69,7 +69,7 @@ type (
 		Handle        uint64        `json:"handle,string"`
 		Configuration Configuration `json:"configuration"`
 	}
-	// To says which participant is meant, and what time it is.
+	// To has the handle of the participant and the time.
 	To struct {
 		NowMs  uint64 `json:"nowMs,string"`
 		Handle uint64 `json:"handle,string"`
@@ -103,7 +103,7 @@ type (
 		Events     []Event  `json:"events,omitempty"`
 		MessageID  string   `json:"messageId,omitempty"`
 	}
-	// Event has a channel, and one of the others.
+	// Event has a channel, and exactly one of the other fields.
 	Event struct {
 		ChannelID            string     `json:"channelId"`
 		Delivered            *Delivered `json:"delivered,omitempty"`
@@ -190,7 +190,7 @@ type (
 		RepairRequest    []HistoryEntry `json:"repairRequest,omitempty"`
 		Content          *[]byte        `json:"content,omitempty"`
 	}
-	// HistoryEntry is also an entry of Missing, where it has no sender.
+	// HistoryEntry is also an entry of Missing, without a sender.
 	HistoryEntry struct {
 		MessageID     string  `json:"messageId,omitempty"`
 		RetrievalHint *[]byte `json:"retrievalHint,omitempty"`
@@ -227,13 +227,13 @@ type (
 
 func (t To) handle() uint64 { return t.Handle }
 
-// UnmarshalJSON ignores what is not known: what cannot be set is no reason to refuse an Open.
+// UnmarshalJSON ignores unknown settings: Open accepts them.
 func (c *Configuration) UnmarshalJSON(text []byte) error {
 	type known Configuration
 	return json.Unmarshal(text, (*known)(c))
 }
 
-// need is a capability that is needed for what a command asks, if it does.
+// need is the capability that the fields of a command need, if any.
 type need struct {
 	asked      bool
 	capability string

@@ -1,6 +1,6 @@
 package main
 
-// A toy SDS: what the text asks of everybody, and hardly more. It is here to be replaced by your implementation.
+// A toy SDS with little more than the mandatory parts of the specification. Replace it with your implementation.
 //
 // A participant sends, receives, delivers in causal order and keeps a log. It never sends anything again, acknowledges
 // nothing, sends neither sync nor ephemeral messages, and repairs nothing.
@@ -16,13 +16,13 @@ import (
 
 const (
 	historySize = 2 // Message IDs in a causal history.
-	// Of a bloom filter: about one wrong hit in a hundred.
+	// Size of the bloom filter: about one false positive in a hundred.
 	filterIDs, filterBits, filterHashes = 100, 1024, 7
 	// Wire types of protobuf.
 	varint, fixed64, sized, fixed32 = 0, 1, 2, 5
 )
 
-var errNoMessage = errors.New("these bytes are no message")
+var errNoMessage = errors.New("these bytes are not a message")
 
 // message is a message of a channel. Without a timestamp it is ephemeral, without content a sync message.
 type message struct {
@@ -42,7 +42,7 @@ func addVarint(wire []byte, number uint64) []byte {
 	return append(wire, byte(number))
 }
 
-// addSized adds a field that has its length in front.
+// addSized adds a field with a length prefix.
 func addSized(wire []byte, number uint64, value []byte) []byte {
 	wire = addVarint(addVarint(wire, number<<3|sized), uint64(len(value)))
 	return append(wire, value...)
@@ -59,7 +59,7 @@ func encode(m message) []byte {
 	return addSized(addSized(wire, 12, m.bloom), 20, m.content)
 }
 
-// takeVarint gives the number in front, and what comes after it.
+// takeVarint returns the number at the front, and the rest.
 func takeVarint(wire []byte) (number uint64, rest []byte, err error) {
 	for i := 0; i < len(wire) && i < 10; i++ {
 		number |= uint64(wire[i]&0x7f) << (7 * i)
@@ -103,7 +103,7 @@ func eachField(wire []byte, take func(key, number uint64, value []byte) error) e
 	return nil
 }
 
-// decode gives the message in these bytes. What it does not know it skips, SDS-R among it.
+// decode returns the message in these bytes. It skips unknown fields, including those of SDS-R.
 func decode(wire []byte) (m message, err error) {
 	texts := map[uint64]*string{1<<3 | sized: &m.sender, 2<<3 | sized: &m.id, 3<<3 | sized: &m.channel}
 	err = eachField(wire, func(key, number uint64, value []byte) error {
@@ -126,7 +126,7 @@ func decode(wire []byte) (m message, err error) {
 	return m, err
 }
 
-// takeText sets to, if the field is one that is asked for.
+// takeText sets to if the field has the given number.
 func takeText(to *string, value []byte) error {
 	if to == nil {
 		return nil
@@ -140,7 +140,7 @@ func takeText(to *string, value []byte) error {
 
 // ---- The protocol ----------------------------------------------------------------------------------------------
 
-// channel is what one participant keeps of one channel.
+// channel is the state of one participant in one channel.
 type channel struct {
 	participant, id string
 	clock           uint64    // The Lamport timestamp.
@@ -154,19 +154,19 @@ func newChannel(participant, id string, nowMs uint64) *channel {
 	return &channel{participant: participant, id: id, clock: nowMs, logged: map[string]bool{}}
 }
 
-// send gives the ID and the bytes of a new message.
+// send returns the ID and the bytes of a new message.
 func (c *channel) send(content []byte, nowMs uint64) (id string, wire []byte, err error) {
 	if len(content) == 0 {
 		return "", nil, errors.New("there is no content")
 	}
 	if c.clock == math.MaxUint64 {
-		return "", nil, errors.New("the Lamport timestamp has reached its end")
+		return "", nil, errors.New("the Lamport timestamp has reached its maximum")
 	}
 	lamport := c.clock + 1
 	if nowMs > lamport {
 		lamport = nowMs
 	}
-	// Timestamps tell the messages of a sender in a channel apart, the hash tells senders and channels.
+	// The timestamp distinguishes messages of one sender in one channel; the hash distinguishes senders and channels.
 	who := addSized(addSized(addSized(nil, 1, []byte(c.participant)), 3, []byte(c.id)), 20, content)
 	m := message{sender: c.participant, channel: c.id, stamped: true, lamport: lamport, content: content}
 	m.id = fmt.Sprintf("%x-%016x", lamport, hash(who))
@@ -180,7 +180,7 @@ func (c *channel) send(content []byte, nowMs uint64) (id string, wire []byte, er
 	return m.id, encode(m), nil
 }
 
-// receive gives what is delivered now, in this order.
+// receive returns the messages that are delivered now, in order.
 func (c *channel) receive(m message) (delivered []message, err error) {
 	if m.sender == c.participant || len(m.content) == 0 {
 		return nil, nil // One's own; or a sync message, which speaks of acknowledgements and repairs alone.
@@ -216,7 +216,7 @@ func (c *channel) waits(id string) bool {
 	return false
 }
 
-// ready is the place of the first that waits for nothing any more, or -1.
+// ready is the index of the first message with no missing dependency, or -1.
 func (c *channel) ready() int {
 next:
 	for i, m := range c.waiting {
@@ -230,7 +230,7 @@ next:
 	return -1
 }
 
-// keep puts a message into the log, and the clock follows.
+// keep puts a message into the log, and updates the clock.
 func (c *channel) keep(m message) {
 	if m.lamport > c.clock {
 		c.clock = m.lamport

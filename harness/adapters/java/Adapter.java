@@ -4,9 +4,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Your adapter: hands each command to the implementation, and tells what came of it. Now that is a toy. */
+/** Your adapter: passes each command to the implementation, and returns the result. As delivered, the implementation is
+ * a toy. */
 final class Adapter implements Kit.Implementation<Map<String, Toy>> {
-    // A participant is here its channels by ID.
+    // A participant has its channels by ID.
 
     @Override
     public Map<String, Object> hello(String revision) {
@@ -16,7 +17,7 @@ final class Adapter implements Kit.Implementation<Map<String, Toy>> {
 
     @Override
     public List<String> capabilities() {
-        // What works, and nothing else: what is not declared is skipped, not failed.
+        // Declare only what works: tests of undeclared capabilities are skipped, and do not fail.
         return List.of("CAPABILITY_VIRTUAL_CLOCK", "CAPABILITY_CHANNELS", "CAPABILITY_DELIVERED");
     }
 
@@ -57,7 +58,7 @@ final class Adapter implements Kit.Implementation<Map<String, Toy>> {
         try {
             Toy.Message message = Toy.decode(given.bytes("wire"));
             Toy channel = who.get(message.channel);
-            // What is said in other channels is nobody's business.
+            // Messages of other channels are ignored.
             for (Toy.Message m : channel == null ? List.<Toy.Message>of() : channel.receive(message)) {
                 var delivered = Json.object("messageId", m.id, "content", m.content);
                 events.add(Json.object("channelId", m.channel, "delivered", delivered));

@@ -8,18 +8,18 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Values of ProtoJSON, read and written. Part of the kit: nothing here needs a change.
+ * Values of ProtoJSON, read and written. Part of the kit: do not change it.
  *
- * <p>There, 64-bit numbers are strings and bytes are base64. So writing makes strings of a Long, which counts as
- * unsigned, and of a byte[]; an Integer and a Double become numbers. What is null is left out of objects.
+ * <p>In ProtoJSON, 64-bit numbers are strings and bytes are base64. So a Long (unsigned) and a byte[] are written as
+ * strings; an Integer and a Double become numbers. Null fields of objects are omitted.
  */
 final class Json {
     private static final int DEPTH = 64; // Requests have five levels.
 
-    /** A number as it stands in the text. */
+    /** A number as it is written in the text. */
     record Digits(String text) {}
 
-    /** What is wrong with a text or a value. */
+    /** An error in a text or a value. */
     static final class Fault extends RuntimeException {
         Fault(String message) {
             super(message);
@@ -35,7 +35,7 @@ final class Json {
         return out;
     }
 
-    /** The fields of a command. What is absent is empty or 0. */
+    /** The fields of a command. An absent field is empty or 0. */
     static final class Fields {
         private final Map<String, Object> fields;
 
@@ -43,7 +43,7 @@ final class Json {
             this.fields = fields;
         }
 
-        /** Is the field there, be it empty? */
+        /** Is the field present, even if it is empty? */
         boolean has(String name) {
             return fields.get(name) != null;
         }
@@ -53,7 +53,7 @@ final class Json {
             return of(String.class, name, fields.getOrDefault(name, ""));
         }
 
-        /** A field of type uint32 or uint64; the Long is to be taken as unsigned. */
+        /** A field of type uint32 or uint64; the Long is unsigned. */
         long number(String name) {
             Object value = fields.getOrDefault(name, "0");
             String digits = value instanceof Digits number ? number.text() : of(String.class, name, value);
@@ -113,7 +113,7 @@ final class Json {
         return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
     }
 
-    /** The value that a text is. */
+    /** Parses a text. */
     static Object parse(String text) {
         var reader = new Json(text);
         Object value = reader.value(0);
@@ -123,7 +123,7 @@ final class Json {
         return value;
     }
 
-    /** Adds the text of a value. */
+    /** Appends the text of a value. */
     static void write(Object value, StringBuilder out) {
         if (value instanceof Map<?, ?> fields) {
             String between = "{";
@@ -182,7 +182,7 @@ final class Json {
         return new Fault("no JSON at character " + at);
     }
 
-    /** The next character that is no space, 0 at the end. */
+    /** The next character that is not a space, 0 at the end. */
     private char peek() {
         while (at < text.length() && " \t\r\n".indexOf(text.charAt(at)) >= 0) {
             at++;
@@ -278,7 +278,7 @@ final class Json {
         throw fault();
     }
 
-    /** What comes after a backslash; then the last character of it is the current one. */
+    /** Reads an escape after its backslash; then its last character is the current one. */
     private char escape() {
         at++;
         char letter = at < text.length() ? text.charAt(at) : 0;
@@ -294,7 +294,7 @@ final class Json {
         return (char) Integer.parseInt(digits, 16);
     }
 
-    /** Half of a pair is no character. */
+    /** Half of a surrogate pair is not a character. */
     private static String whole(StringBuilder text) {
         for (int i = 0; i < text.length(); i++) {
             boolean pair = i + 1 < text.length() && Character.isSurrogatePair(text.charAt(i), text.charAt(i + 1));

@@ -12,42 +12,42 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The kit: the testee protocol on stdin and stdout, one JSON object a line. Nothing in this file needs a change, and it
- * wants Java 17 or newer and nothing else. What to fill in stands in Adapter.java.
+ * The kit: the testee protocol on stdin and stdout, one JSON object per line. Do not change this file; it needs only
+ * Java 17 or newer. Fill in Adapter.java.
  */
 final class Kit {
-    /** Throw it for input that your implementation refuses, and that has changed nothing. */
+    /** Throw it for input that your implementation rejects without any change. */
     static final class Rejected extends RuntimeException {
         Rejected(String reason) {
             super(reason);
         }
     }
 
-    /** Throw it for what your implementation does not have. */
+    /** Throw it for commands and fields that your implementation does not support. */
     static final class Unsupported extends RuntimeException {
         Unsupported(String what) {
             super(what);
         }
     }
 
-    /** A new participant, and which configuration is in force. */
+    /** A new participant and its effective configuration. */
     record Opened<P>(P participant, Map<String, Object> configuration) {}
 
     /**
-     * Yours. P is what you make of a participant. {@code given} has the fields of the command, as testee.proto names
-     * them in lowerCamelCase. An answer is a {@link Json#object} with the fields of its message there.
+     * Your implementation. P is your class of participants. {@code given} has the fields of the command, as
+     * testee.proto names them in lowerCamelCase. An answer is a {@link Json#object} with the fields of its message.
      */
     interface Implementation<P> {
-        /** HelloReply: what is tested. */
+        /** HelloReply: the name and version of the implementation. */
         Map<String, Object> hello(String revision);
 
-        /** What works, for example CAPABILITY_SYNC. What is not here is answered `unsupported`. */
+        /** What works, for example CAPABILITY_SYNC. Commands that need others are answered `unsupported`. */
         List<String> capabilities();
 
         /** Makes a participant that is a member of `channels`. */
         Opened<P> open(Json.Fields given) throws Exception;
 
-        /** Frees a participant; answers effects, as the next three do. */
+        /** Frees a participant; returns effects, as the next three do. */
         Map<String, Object> close(P who, Json.Fields given) throws Exception;
 
         Map<String, Object> send(P who, Json.Fields given) throws Exception;
@@ -105,7 +105,7 @@ final class Kit {
 
     /** Answers every line of stdin until it ends. */
     static <P> void serve(Implementation<P> mine) throws IOException {
-        // What is printed by mistake is not to get among the replies. No locale decides on an encoding.
+        // Output that is printed by mistake must not mix with the replies. The encoding does not depend on the locale.
         var errors = new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8);
         System.setOut(errors);
         System.setErr(errors);
@@ -193,7 +193,7 @@ final class Kit {
             return Json.object(command.answer(), answer(name, given));
         }
 
-        /** Is anything asked that is not known, or not declared? */
+        /** Ends the command if it has an unknown field, or a field that needs an undeclared capability. */
         private void check(String name, Command command, Map<String, Object> fields, Json.Fields given) {
             need(command.capability());
             for (String field : name.equals("hello") ? List.<String>of() : fields.keySet()) {
@@ -210,7 +210,7 @@ final class Kit {
             }
         }
 
-        /** Is one declared whose name begins so? */
+        /** Is a capability with this prefix declared? */
         private void need(String capability) {
             if (mine.capabilities().stream().noneMatch(known -> known.startsWith("CAPABILITY_" + capability))
                     && !capability.isEmpty()) {
@@ -265,7 +265,7 @@ final class Kit {
 
     // ---- The commands ------------------------------------------------------------------------------------------
 
-    /** Its answer, the capability that it needs, and its fields: for each the capability that it needs. */
+    /** The answer, the capability that the command needs, and the fields, each with the capability that it needs. */
     private record Command(String answer, String capability, Map<String, String> fields) {}
 
     private static final Map<String, Command> COMMANDS = new HashMap<>();

@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * A toy SDS: what the text asks of everybody, and hardly more. It is here to be replaced by your implementation.
+ * A toy SDS with little more than the mandatory parts of the specification. Replace it with your implementation.
  *
  * <p>A participant sends, receives, delivers in causal order and keeps a log. It never sends anything again,
  * acknowledges nothing, sends neither sync nor ephemeral messages, and repairs nothing. A Toy is one participant in one
@@ -20,7 +20,7 @@ final class Toy {
     /** Message IDs in a causal history. */
     static final int HISTORY = 2;
 
-    /** Of a bloom filter: about one wrong hit in a hundred. */
+    /** Size of the bloom filter: about one false positive in a hundred. */
     static final int FILTER_IDS = 100;
 
     private static final int FILTER_BITS = 1024;
@@ -33,7 +33,7 @@ final class Toy {
     private static final int SIZED = 2;
     private static final int FIXED32 = 5;
 
-    /** Bytes that are no message, or nothing to send. */
+    /** Bytes that are not a message, or empty content to send. */
     static final class Refused extends Exception {
         Refused(String reason) {
             super(reason);
@@ -52,7 +52,7 @@ final class Toy {
         byte[] content = {};
     }
 
-    /** What comes of a send. */
+    /** The result of a send. */
     record Sent(String id, byte[] wire) {}
 
     // ---- The wire: protobuf by hand ----------------------------------------------------------------------------
@@ -64,7 +64,7 @@ final class Toy {
         wire.write((int) number);
     }
 
-    /** Adds a field that has its length in front. */
+    /** Adds a field with a length prefix. */
     private static void addSized(ByteArrayOutputStream wire, int number, byte[] value) {
         addVarint(wire, number << 3 | SIZED);
         addVarint(wire, value.length);
@@ -107,7 +107,7 @@ final class Toy {
         }
     }
 
-    /** Takes the fields off some bytes. */
+    /** Reads the fields of a message one by one. */
     private static final class Reader {
         private final byte[] wire;
         private int at;
@@ -151,7 +151,7 @@ final class Toy {
         }
     }
 
-    /** The message in these bytes. What it does not know it skips, SDS-R among it. */
+    /** The message in these bytes. Unknown fields are skipped, including those of SDS-R. */
     static Message decode(byte[] wire) throws Refused {
         var message = new Message();
         for (Field field : new Reader(wire).fields()) {
@@ -193,7 +193,7 @@ final class Toy {
         this.clock = nowMs;
     }
 
-    /** By timestamp, equal timestamps by the bytes of IDs: the order of Java's strings is another one. */
+    /** Ordered by timestamp, and by the bytes of IDs if timestamps are equal: Java orders strings differently. */
     private static int inOrder(Message one, Message other) {
         int difference = Long.compareUnsigned(one.lamport, other.lamport);
         return difference != 0 ? difference : Arrays.compareUnsigned(utf8(one.id), utf8(other.id));
@@ -205,9 +205,10 @@ final class Toy {
             throw new Refused("there is no content");
         }
         if (clock == -1) {
-            throw new Refused("the Lamport timestamp has reached its end");
+            throw new Refused("the Lamport timestamp has reached its maximum");
         }
-        // Timestamps tell the messages of a sender in a channel apart, the hash tells senders and channels.
+        // The timestamp distinguishes messages of one sender in one channel; the hash distinguishes senders and
+        // channels.
         var who = new ByteArrayOutputStream();
         addSized(who, 1, utf8(participant));
         addSized(who, 3, utf8(channel));
@@ -229,7 +230,7 @@ final class Toy {
         return new Sent(message.id, encode(message));
     }
 
-    /** What is delivered now, in this order. */
+    /** Returns the messages that are delivered now, in order. */
     List<Message> receive(Message message) throws Refused {
         if (message.sender.equals(participant) || message.content.length == 0) {
             return List.of(); // One's own; or a sync message, which speaks of acknowledgements and repairs alone.
@@ -256,7 +257,7 @@ final class Toy {
         return delivered;
     }
 
-    /** The place of the first that waits for nothing any more, or -1. */
+    /** The index of the first message with no missing dependency, or -1. */
     private int ready() {
         for (int place = 0; place < waiting.size(); place++) {
             if (logged.containsAll(waiting.get(place).history)) {
@@ -266,7 +267,7 @@ final class Toy {
         return -1;
     }
 
-    /** Puts a message into the log, and the clock follows. */
+    /** Puts a message into the log, and updates the clock. */
     private void keep(Message message) {
         clock = Long.compareUnsigned(message.lamport, clock) > 0 ? message.lamport : clock;
         log.add(message);

@@ -1,10 +1,11 @@
-// Your adapter: hands each command to the implementation, and tells what came of it. Now that is a toy.
+// Your adapter: passes each command to the implementation, and returns the result. As delivered, the implementation is
+// a toy.
 import { Implementation, Rejected, serve } from "./kit.mjs";
 import { CAPACITY, HISTORY, Participant, Refused } from "./toy.mjs";
 
 class Adapter extends Implementation {
   hello = { name: "toy-sds", version: "0.1.0", language: "JavaScript", revisions: ["sds-2026-01"] };
-  // What works, and nothing else: what is not declared is skipped, not failed.
+  // Declare only what works: tests of undeclared capabilities are skipped, and do not fail.
   capabilities = ["CAPABILITY_VIRTUAL_CLOCK", "CAPABILITY_CHANNELS", "CAPABILITY_DELIVERED"];
 
   open({ nowMs, participantId, channels }) {

@@ -1,12 +1,12 @@
-// Types of kit.mjs. Names are those of the testee protocol; what is optional here may be left out.
+// Types of kit.mjs. Names are those of the testee protocol; fields that are optional here may be left out.
 
-/** A 64-bit number in an answer; where a Number does not hold it, a BigInt or its digits. */
+/** A 64-bit number in an answer; a BigInt or its digits if a Number cannot represent it. */
 export type Uint64 = number | bigint | string;
 type Now = { nowMs: number };
 type InChannel = Now & { channelId: string };
 type Maybe<T> = T | void | Promise<T | void>;
 
-/** What the harness asks for, and in the answer what is in force; unset is unknown. */
+/** The requested configuration, and in the answer the effective one; unset means unknown. */
 export interface Configuration {
   causalHistorySize?: number;
   bloomCapacity?: number;
@@ -55,7 +55,7 @@ export interface Effects {
   broadcasts?: Uint8Array[];
   /** The implementation's own signals, in order. */
   events?: Event[];
-  /** Of a message that was sent. */
+  /** The ID of a message that was sent. */
   messageId?: string;
 }
 
@@ -102,10 +102,10 @@ type FilterSize = { bloomCapacity?: number; bloomErrorRate?: number };
 /** Throw it, with the reason, for input that the implementation refuses. */
 export class Rejected extends Error {}
 
-/** The adapter or the implementation has no such thing. */
+/** The adapter or the implementation does not support this. */
 export class Unsupported extends Error {}
 
-/** `Who` is a participant, whatever `open` makes of it. */
+/** `Who` is a participant, as returned by `open`. */
 export class Implementation<Who = any> {
   hello: Hello;
   /** Names of the protocol's Capability. */

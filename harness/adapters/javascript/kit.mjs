@@ -1,22 +1,22 @@
-// The kit: speaks the testee protocol, JSON lines on stdin and stdout, for an Implementation. It is copied, and needs
-// no change. Node 20 or newer, and nothing else; types for TypeScript stand in kit.d.mts.
+// The kit: speaks the testee protocol, JSON lines on stdin and stdout, for an Implementation. It is copied: do not
+// change it. It needs only Node 20 or newer; kit.d.mts has types for TypeScript.
 //
 //   stdin --line--> parseRequest --{command, fields}--> Implementation --answer--> serialize --line--> stdout
 //
 // Subclass Implementation, fill in its methods one by one, and call serve.
 
-/** Throw it, with the reason, for input that the implementation refuses: answered `rejected`. */
+/** Throw it, with the reason, for input that the implementation refuses: it is answered `rejected`. */
 export class Rejected extends Error {}
 
-/** The adapter or the implementation has no such thing: answered `unsupported`. */
+/** The adapter or the implementation does not support this: it is answered `unsupported`. */
 export class Unsupported extends Error {}
 
-/** The request cannot be understood: answered `error`. */
+/** The request is invalid: it is answered `error`. */
 class RequestError extends Error {}
 
 // ---- Values --------------------------------------------------------------------------------------------------------
-// Each converter takes a value of ProtoJSON and the path of the field, for messages. There bytes are base64, 64-bit
-// numbers strings, and what is 0 or empty may be left out.
+// Each converter takes a value of ProtoJSON and the path of the field, for messages. In ProtoJSON bytes are base64,
+// 64-bit numbers are strings, and fields that are 0 or empty may be absent.
 
 function text(value, path) {
   if (typeof value !== "string") throw new RequestError(`${path}: a string is needed`);
@@ -32,7 +32,7 @@ function uint64(value, path) {
   return String(BigInt(digits));
 }
 
-/** A uint as a Number, which is what JavaScript computes with. */
+/** A uint as a Number. */
 function uint(value, path) {
   const number = Number(uint64(value, path));
   if (!Number.isSafeInteger(number)) throw new Unsupported(`${path} above 2^53 - 1`);
@@ -75,7 +75,7 @@ function entries(value, path) {
 }
 
 // ---- Commands ------------------------------------------------------------------------------------------------------
-// A field is [converter, what it is when unset]; undefined where the protocol has presence.
+// A field is [converter, value when unset]; undefined if the protocol distinguishes unset from empty.
 
 const NOW_MS = [uint, 0];
 const TEXT = [text, ""];
@@ -108,7 +108,7 @@ const MESSAGE = {
   senderId: TEXT,
   messageId: TEXT,
   channelId: TEXT,
-  // Decimal digits: a Number would not hold all of them.
+  // Decimal digits, because a Number would lose some of them.
   lamportTimestamp: [uint64, undefined],
   causalHistory: [entries, []],
   bloomFilter: OPTIONAL_BYTES,
@@ -116,14 +116,14 @@ const MESSAGE = {
   content: OPTIONAL_BYTES,
 };
 
-/** What each command takes. */
+/** The fields of each command. */
 const COMMANDS = {
   hello: { protocolVersion: [uint, 0], harness: TEXT, revision: TEXT },
   open: {
     nowMs: NOW_MS,
     participantId: TEXT,
     channels: TEXTS,
-    // What the harness asks for is a wish: a field that is not known here stays unset in the answer.
+    // The configuration of the harness is a proposal: an unknown field stays unset in the answer.
     configuration: [(value, path) => message(value, CONFIGURATION, path, () => {}), message({}, CONFIGURATION, "")],
   },
   close: PARTICIPANT,
@@ -171,7 +171,7 @@ function refuse(what) {
   throw new Unsupported(what);
 }
 
-/** The request in a line as `{command, fields}`. `onId` is told the id as soon as it is known. */
+/** The request in a line as `{command, fields}`. `onId` is called with the id as soon as it is known. */
 function parseRequest(line, onId) {
   let request;
   try {
@@ -189,8 +189,8 @@ function parseRequest(line, onId) {
 }
 
 /**
- * One line of output. Bytes become base64 and BigInts strings. Strings that are no Unicode have no place in a protobuf
- * string: U+FFFD stands for such parts.
+ * One line of output. Bytes become base64 and BigInts strings. A protobuf string cannot contain invalid Unicode: U+FFFD
+ * replaces it.
  */
 function serialize(reply) {
   const json = JSON.stringify(reply, function (key, value) {
@@ -227,10 +227,10 @@ function todo(what) {
 }
 
 /**
- * Its methods are the commands; they may be async. `who` is the participant, whatever `open` made of it, and then come
- * the fields of the command: bytes are Uint8Arrays, times Numbers. What is returned has the names of the protocol,
- * bytes as bytes, and what is empty may be left out. Effects are `{broadcasts: [bytes], events: [...], messageId}`, an
- * event for example `{channelId: "c1", delivered: {messageId: "m1", content: bytes}}`.
+ * Its methods are the commands; they may be async. The first argument `who` is the participant, as returned by `open`;
+ * the others are the fields of the command: bytes are Uint8Arrays, times are Numbers. Results use the names of the
+ * protocol; bytes are bytes, and empty fields may be left out. Effects are `{broadcasts: [bytes], events: [...],
+ * messageId}`, an event for example `{channelId: "c1", delivered: {messageId: "m1", content: bytes}}`.
  */
 export class Implementation {
   /** Hello, without capabilities: name, version, language, revisions; profiles and limits as in HelloReply. */
@@ -240,11 +240,11 @@ export class Implementation {
   #participants = new Map();
   #lastHandle = 0;
 
-  /** Called before each command that has a time: where the implementation looks at a clock, set that here. */
+  /** Called before each command that has a time: if the implementation reads a clock, set that clock here. */
   setClock(nowMs) {}
 
   open({ nowMs, participantId, channels, configuration }) {
-    todo("open: make a participant, join the channels; return {who, configuration}, what is in force");
+    todo("open: make a participant, join the channels; return {who, configuration}, the effective one");
   }
   close(who, { nowMs }) {
     todo("close: free the participant, not the process; return nothing");
@@ -259,7 +259,7 @@ export class Implementation {
     todo("sendSync: send a sync message now; return effects, {} if there was nothing to send");
   }
   receive(who, { nowMs, wire, retrievalHint }) {
-    todo("receive: hand over bytes from the network as they are; return effects, {} if it ignores them");
+    todo("receive: pass on the unchanged bytes from the network; return effects, {} if it ignores them");
   }
   tick(who, { nowMs }) {
     todo("tick: run the periodic work that is due, in every channel; return effects, {} if none");
@@ -336,7 +336,7 @@ async function reply(implementation, line) {
   } catch (error) {
     if (error instanceof Unsupported) return serialize({ id, unsupported: { what: error.message } });
     if (error instanceof Rejected) return serialize({ id, rejected: { reason: error.message } });
-    // A fault: the suite quotes it, and the process goes on.
+    // A fault: the suite quotes it, and the process continues.
     if (!(error instanceof RequestError)) {
       process.stderr.write(`${String(error?.stack ?? error).replace(/\s*\n\s*/g, " | ")}\n`);
     }
@@ -344,7 +344,7 @@ async function reply(implementation, line) {
   }
 }
 
-/** Say a sentence on stderr and end. */
+/** Print a sentence to stderr and exit. */
 export function fail(sentence) {
   process.stderr.write(`${sentence}\n`);
   process.exit(2);
@@ -357,14 +357,14 @@ export async function serve(implementation) {
     fail("this adapter speaks JSON lines only: run sds-conformance with --framing json");
   }
   process.stdout.on("error", (error) => fail(`stdout: ${error.message}`));
-  // What an implementation prints is not to get among the replies.
+  // Output of the implementation must not mix with the replies.
   const write = process.stdout.write.bind(process.stdout);
   process.stdout.write = process.stderr.write.bind(process.stderr);
   for await (const line of lines(process.stdin)) {
     const answered = await reply(implementation, line);
-    // A slow reader is waited for.
+    // Wait for a slow reader.
     await new Promise((resolve, reject) => write(answered, (error) => (error ? reject(error) : resolve())));
   }
-  // Should the implementation ever hold a timer, it must not outlive stdin.
+  // A timer of the implementation must not keep the process alive after stdin ends.
   process.exit(0);
 }

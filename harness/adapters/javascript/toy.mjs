@@ -1,8 +1,8 @@
-// A toy SDS: what the text asks of everybody, and hardly more. It is here to be replaced by your implementation.
+// A toy SDS with little more than the mandatory parts of the specification. Replace it with your implementation.
 //
 // A participant sends, receives, delivers in causal order and keeps a log. It never sends anything again, acknowledges
-// nothing, sends neither sync nor ephemeral messages, and repairs nothing. Lamport timestamps are BigInts, for a Number
-// does not hold all of them.
+// nothing, sends neither sync nor ephemeral messages, and repairs nothing. Lamport timestamps are BigInts, because a
+// Number cannot represent all of them.
 
 export const HISTORY = 2; // Message IDs in a causal history.
 export const CAPACITY = 100; // Of a bloom filter, with BITS and HASHES: about one wrong hit in a hundred.
@@ -11,7 +11,7 @@ const HASHES = 7;
 const LARGEST = 2n ** 64n - 1n; // What a Lamport timestamp has room for.
 const [VARINT, FIXED64, LENGTH, FIXED32] = [0, 1, 2, 5]; // Wire types of protobuf.
 
-/** Bytes that are no message, or nothing to send. */
+/** Bytes that are not a message, or empty content to send. */
 export class Refused extends Error {}
 
 // ---- The wire: protobuf by hand ------------------------------------------------------------------------------------
@@ -25,7 +25,7 @@ function varint(number) {
   }
 }
 
-/** A field that has its length in front; text is UTF-8. */
+/** A field with a length prefix; text is UTF-8. */
 function sized(number, value) {
   const bytes = Buffer.from(value);
   return Buffer.concat([varint((number << 3) | LENGTH), varint(bytes.length), bytes]);
@@ -44,7 +44,7 @@ function encode({ senderId, messageId, channelId, lamport, history, bloom, conte
   ]);
 }
 
-/** The number that begins there, and where the next thing begins. */
+/** The number that begins there, and the place after it. */
 function readVarint(wire, at) {
   let value = 0n;
   for (let index = 0; index < 10 && at + index < wire.length; index++) {
@@ -80,7 +80,7 @@ function text(bytes) {
   }
 }
 
-/** The message in these bytes. What it does not know it skips, SDS-R among it. Throws Refused. */
+/** The message in these bytes. Unknown fields are skipped, including those of SDS-R. Throws Refused. */
 function decode(wire) {
   const message = { senderId: "", messageId: "", channelId: "", lamport: undefined, history: [], content: Buffer.of() };
   const names = { 1: "senderId", 2: "messageId", 3: "channelId" };
@@ -108,13 +108,13 @@ function fnv(bytes) {
 
 const hex = (number) => number.toString(16);
 
-/** By Lamport timestamp; equal ones by the bytes of the IDs. */
+/** Ordered by Lamport timestamp; equal ones by the bytes of the IDs. */
 function isBefore(one, other) {
   if (one.lamport !== other.lamport) return one.lamport < other.lamport;
   return Buffer.compare(Buffer.from(one.messageId), Buffer.from(other.messageId)) < 0;
 }
 
-/** What one participant keeps of one channel. */
+/** The state of one participant in one channel. */
 class Channel {
   #log = []; // In the order of isBefore.
   #logged = new Set();
@@ -130,8 +130,8 @@ class Channel {
   send(content, nowMs) {
     if (content.length === 0) throw new Refused("there is no content");
     const lamport = this.clock >= BigInt(nowMs) ? this.clock + 1n : BigInt(nowMs);
-    if (lamport > LARGEST) throw new Refused("the Lamport timestamp has reached its end");
-    // Timestamps tell the messages of a sender in a channel apart, the hash tells senders and channels.
+    if (lamport > LARGEST) throw new Refused("the Lamport timestamp has reached its maximum");
+    // The timestamp distinguishes messages of one sender in one channel; the hash distinguishes senders and channels.
     const [senderId, channelId] = [this.participantId, this.channelId];
     const who = fnv(Buffer.concat([sized(1, senderId), sized(3, channelId), sized(20, content)]));
     const messageId = `${hex(lamport)}-${hex(who).padStart(16, "0")}`;
@@ -145,7 +145,7 @@ class Channel {
     const { senderId, messageId, lamport, content } = message;
     if (senderId === this.participantId) return [];
     if (lamport === undefined) return content.length > 0 ? [message] : [];
-    // A sync message: what it says of others' messages is for acknowledgements and repairs.
+    // A sync message: its fields serve only acknowledgements and repairs.
     if (content.length === 0) return [];
     if (messageId === "") throw new Refused("a message without an ID");
     if (this.#logged.has(messageId) || this.#waiting.has(messageId)) return [];
@@ -189,7 +189,7 @@ class Channel {
   }
 }
 
-/** A participant of several channels, who joins them now. Times are milliseconds of the epoch. */
+/** A participant of several channels, who joins them now. Times are epoch milliseconds. */
 export class Participant {
   #channels;
 
@@ -204,7 +204,7 @@ export class Participant {
     return channel.send(content, nowMs);
   }
 
-  /** The messages that are delivered now; what is said in other channels is nobody's business. Throws Refused. */
+  /** The messages that are delivered now; messages of other channels are ignored. Throws Refused. */
   receive(wire) {
     const message = decode(wire);
     return this.#channels.get(message.channelId)?.receive(message) ?? [];

@@ -1,4 +1,5 @@
-## Your adapter: hands each command to the implementation, and tells what came of it. Now that is a toy.
+## Your adapter: passes each command to the implementation, and returns the result. As delivered, the implementation is
+## a toy.
 
 import std/[json, tables]
 import kit, toy
@@ -12,7 +13,7 @@ method hello(mine: Adapter, revision: string): JsonNode =
   %*{"name": "toy-sds", "version": "0.1.0", "language": "Nim", "revisions": ["sds-2026-01"]}
 
 method capabilities(mine: Adapter): seq[string] =
-  # What works, and nothing else: what is not declared is skipped, not failed.
+  # Declare only what works: tests of undeclared capabilities are skipped, and do not fail.
   @["CAPABILITY_VIRTUAL_CLOCK", "CAPABILITY_CHANNELS", "CAPABILITY_DELIVERED"]
 
 method open(mine: Adapter, given: JsonNode): (Participant, JsonNode) =
@@ -40,7 +41,7 @@ method receive(who: Member, given: JsonNode): JsonNode =
   result = %*{"events": []}
   try:
     let message = decode(given.bytes("wire"))
-    if message.channel in who.channels: # What is said in other channels is nobody's business.
+    if message.channel in who.channels: # Messages of other channels are ignored.
       for m in who.channels[message.channel].receive(message):
         let delivered = %*{"messageId": m.id, "content": bytesJson(m.content)}
         result["events"].add %*{"channelId": m.channel, "delivered": delivered}

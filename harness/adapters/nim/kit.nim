@@ -1,20 +1,20 @@
-## The kit: the testee protocol on stdin and stdout, one JSON object a line. Nothing in this file needs a change, and it
-## wants Nim 1.6 or newer and nothing else. What to fill in stands in adapter.nim.
+## The kit: the testee protocol on stdin and stdout, one JSON object per line. Do not change this file; it needs only
+## Nim 1.6 or newer. Fill in adapter.nim.
 
 import std/[base64, json, os, posix, strutils, tables]
 
 type
   Rejected* = object of CatchableError
-    ## Raise it for input that your implementation refuses, and that has changed nothing.
+    ## Raise it for input that your implementation rejects without any change.
   Unsupported* = object of CatchableError
-    ## Raise it for what your implementation does not have.
+    ## Raise it for commands and fields that your implementation does not support.
   Fault = object of CatchableError
 
   Implementation* = ref object of RootObj
-    ## Yours: what can be done without a participant. `given` has the fields of the command, as testee.proto names them
-    ## in lowerCamelCase, and an answer those of its message there.
+    ## Your implementation: commands without a participant. `given` has the fields of the command, as testee.proto names
+    ## them in lowerCamelCase, and an answer has the fields of its message.
   Participant* = ref object of RootObj
-    ## Yours: one participant. All but `observe` answer effects.
+    ## Your participant. All methods except `observe` return effects.
 
 proc missing(name: string): JsonNode =
   raise newException(Fault, "its capability is declared, but there is no method " & name)
@@ -22,11 +22,11 @@ proc missing(name: string): JsonNode =
 # ---- What to fill in ---------------------------------------------------------------------------------------------
 
 method hello*(mine: Implementation, revision: string): JsonNode {.base.} = missing("hello")
-  ## HelloReply: what is tested.
+  ## HelloReply: the name and version of the implementation.
 method capabilities*(mine: Implementation): seq[string] {.base.} = @[]
-  ## What works, for example CAPABILITY_SYNC. What is not here is answered `unsupported`.
+  ## What works, for example CAPABILITY_SYNC. Commands that need others are answered `unsupported`.
 method open*(mine: Implementation, given: JsonNode): (Participant, JsonNode) {.base.} = (nil, missing("open"))
-  ## Makes a participant that is a member of `channels`; with it comes the configuration that is in force.
+  ## Makes a participant that is a member of `channels`; also returns the effective configuration.
 method buildFilter*(mine: Implementation, given: JsonNode): JsonNode {.base.} = missing("buildFilter")
   ## For CAPABILITY_FILTER_CODEC: a Filter.
 method queryFilter*(mine: Implementation, given: JsonNode): JsonNode {.base.} = missing("queryFilter")
@@ -49,14 +49,14 @@ method sendEphemeral*(who: Participant, given: JsonNode): JsonNode {.base.} = mi
 method observe*(who: Participant, given: JsonNode): JsonNode {.base.} = missing("observe")
   ## For CAPABILITY_OBSERVE: a State.
 
-# ---- Values of ProtoJSON: 64-bit numbers are strings, bytes are base64, what is 0 or empty may be absent ---------
+# ---- Values of ProtoJSON: 64-bit numbers are strings, bytes are base64, 0 and empty values may be absent ---------
 
 proc has*(given: JsonNode, name: string): bool =
-  ## Is the field there, be it empty?
+  ## Is the field present, even if it is empty?
   given.kind == JObject and given.hasKey(name) and given[name].kind != JNull
 
 proc charLength(text: string, at: int): int =
-  ## The bytes of the character that begins there, 0 if none does.
+  ## The number of bytes of the character that begins there, 0 if none does.
   let first = text[at].ord
   let more = if first < 0x80: 0 elif first shr 5 == 6: 1 elif first shr 4 == 14: 2 elif first shr 3 == 30: 3 else: 9
   if more >= text.len - at:
@@ -70,7 +70,7 @@ proc charLength(text: string, at: int): int =
   if point < least or point > 0x10ffff or point shr 11 == 0xd800 shr 11: 0 else: more + 1
 
 proc isUtf8*(text: string): bool =
-  ## Strictly: nothing longer than it need be, and no halves of the pairs of UTF-16.
+  ## Strict UTF-8: no overlong encodings, and no surrogates.
   var at = 0
   while at < text.len:
     let length = text.charLength(at)
@@ -80,7 +80,7 @@ proc isUtf8*(text: string): bool =
   true
 
 proc told(text: string): string =
-  ## Text as it can be told: what is no character becomes a question mark.
+  ## The text with a question mark for each byte that is not a character.
   if text.isUtf8:
     return text
   var at = 0
@@ -139,7 +139,7 @@ proc bytes*(given: JsonNode, name: string): string =
   decode(letters)
 
 proc uint64Json*(number: uint64): JsonNode =
-  ## The string that ProtoJSON wants of a number of 64 bits.
+  ## A 64-bit number as a string, as ProtoJSON requires.
   %($number)
 
 proc bytesJson*(bytes: string): JsonNode =
@@ -150,7 +150,8 @@ proc bytesJson*(bytes: string): JsonNode =
 
 const sizes = " bloomCapacity:FILTER_SIZES bloomErrorRate:FILTER_SIZES"
 const commands = {
-  # The answer, the capability that is needed, and the fields, each with the capability that it needs where it is set.
+  # The answer, the capability that the command needs, and the fields, each with the capability that it needs if it is
+  # set.
   "hello": ("hello", "", ""),
   "open": ("opened", "", "nowMs participantId channels configuration"),
   "close": ("effects", "", "nowMs handle"),
@@ -174,7 +175,7 @@ type Server = ref object
   last: uint64
 
 proc need(server: Server, capability: string) =
-  ## Raises Unsupported unless one is declared whose name begins so.
+  ## Raises Unsupported unless a capability with this prefix is declared.
   if capability.len == 0:
     return
   for declared in server.mine.capabilities:
@@ -183,7 +184,7 @@ proc need(server: Server, capability: string) =
   raise newException(Unsupported, capability)
 
 proc check(server: Server, name: string, given: JsonNode) =
-  ## Is anything asked that is not known, or not declared?
+  ## Ends the command if it has an unknown field, or a field that needs an undeclared capability.
   let (_, capability, fields) = commands[name]
   server.need(capability)
   if name == "hello":
@@ -278,7 +279,7 @@ proc serve*(mine: Implementation) =
   ## Answers every line of stdin until it ends.
   if getEnv("SDS_TESTEE_FRAMING", "json") != "json":
     quit("this adapter speaks JSON lines only")
-  # What is printed by mistake is not to get among the replies: from here on it goes to stderr.
+  # Output that is printed by mistake must not mix with the replies: from here on it goes to stderr.
   var replies: File
   if not replies.open(dup(1), fmWrite) or dup2(2, 1) < 0:
     quit("stdout is closed")

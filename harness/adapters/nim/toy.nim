@@ -1,4 +1,4 @@
-## A toy SDS: what the text asks of everybody, and hardly more. It is here to be replaced by your implementation.
+## A toy SDS with little more than the mandatory parts of the specification. Replace it with your implementation.
 ##
 ## A participant sends, receives, delivers in causal order and keeps a log. It never sends anything again, acknowledges
 ## nothing, sends neither sync nor ephemeral messages, and repairs nothing.
@@ -8,13 +8,13 @@ from kit import isUtf8
 
 const
   historySize* = 2 ## Message IDs in a causal history.
-  filterIds* = 100 ## Of a bloom filter: about one wrong hit in a hundred.
+  filterIds* = 100 ## Size of the bloom filter: about one false positive in a hundred.
   filterBits = 1024
   filterHashes = 7
   (varint, fixed64, sized, fixed32) = (0'u64, 1'u64, 2'u64, 5'u64) # Wire types of protobuf.
 
 type
-  Refused* = object of CatchableError ## Bytes that are no message, or nothing to send.
+  Refused* = object of CatchableError ## Bytes that are not a message, or empty content to send.
 
   Message* = object ## Without a timestamp it is ephemeral, without content a sync message.
     sender*, id*, channel*: string
@@ -23,7 +23,7 @@ type
     history*: seq[string]
     bloom*, content*: string
 
-  ChannelLog* = ref object ## What one participant keeps of one channel.
+  ChannelLog* = ref object ## The state of one participant in one channel.
     participant, id: string
     clock: uint64 # The Lamport timestamp.
     log: seq[(uint64, string)] # By timestamp, equal timestamps by the bytes of IDs.
@@ -43,7 +43,7 @@ proc addVarint(wire: var string, number: uint64) =
   wire.add char(left)
 
 proc addSized(wire: var string, number: uint64, value: string) =
-  ## Adds a field that has its length in front.
+  ## Adds a field with a length prefix.
   wire.addVarint(number shl 3 or sized)
   wire.addVarint(value.len.uint64)
   wire.add value
@@ -73,7 +73,7 @@ proc takeVarint(wire: string, at: var int): uint64 =
   refuse("a number has no end")
 
 iterator fields(wire: string): tuple[key, number: uint64, value: string] =
-  ## The key of each field, which is number << 3 | wire type, and its number or its bytes.
+  ## The key of each field (number << 3 | wire type), and its number or its bytes.
   var at = 0
   while at < wire.len:
     let key = wire.takeVarint(at)
@@ -93,7 +93,7 @@ proc text(value: string): string =
   value
 
 proc decode*(wire: string): Message =
-  ## The message in these bytes. What it does not know it skips, SDS-R among it. Raises Refused.
+  ## The message in these bytes. Unknown fields are skipped, including those of SDS-R. Raises Refused.
   for key, number, value in wire.fields:
     case key
     of 1 shl 3 or sized: result.sender = text(value)
@@ -133,7 +133,7 @@ proc bloom(channel: ChannelLog): string =
       result[index] = char(result[index].ord or (1 shl (place mod 8)))
 
 proc keep(channel: ChannelLog, lamport: uint64, id: string) =
-  ## Puts an ID into the log, and the clock follows.
+  ## Puts an ID into the log, and updates the clock.
   channel.clock = max(channel.clock, lamport)
   channel.log.insert((lamport, id), channel.log.upperBound((lamport, id)))
   channel.logged.incl id
@@ -143,9 +143,9 @@ proc send*(channel: ChannelLog, content: string, nowMs: uint64): (string, string
   if content.len == 0:
     refuse("there is no content")
   if channel.clock == high(uint64):
-    refuse("the Lamport timestamp has reached its end")
+    refuse("the Lamport timestamp has reached its maximum")
   let lamport = max(nowMs, channel.clock + 1)
-  # Timestamps tell the messages of a sender in a channel apart, the hash tells senders and channels.
+  # The timestamp distinguishes messages of one sender in one channel; the hash distinguishes senders and channels.
   var who: string
   who.addSized(1, channel.participant)
   who.addSized(3, channel.id)
@@ -167,7 +167,7 @@ proc isReady(channel: ChannelLog, message: Message): bool =
   true
 
 proc receive*(channel: ChannelLog, message: Message): seq[Message] =
-  ## What is delivered now, in this order. Raises Refused.
+  ## Returns the messages that are delivered now, in order. Raises Refused.
   if message.sender == channel.participant or message.content.len == 0:
     return # One's own; or a sync message, which speaks of acknowledgements and repairs alone.
   if not message.stamped:

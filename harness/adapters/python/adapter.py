@@ -1,4 +1,7 @@
-"""Your adapter: passes each command to the implementation, and returns the result. Now that is a toy."""
+"""Your adapter: passes each command to the implementation, and returns the result.
+
+As delivered, the implementation is a toy.
+"""
 
 from __future__ import annotations
 

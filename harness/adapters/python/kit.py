@@ -1,6 +1,7 @@
-"""The kit: speaks the testee protocol for an Implementation. It is copied, and needs no change.
+"""The kit: speaks the testee protocol for an Implementation.
 
-Subclass Implementation, fill in its methods one by one, and call `serve`. Python 3.9 or newer, and nothing else.
+It is copied: do not change it. Subclass Implementation, fill in its methods one by one, and call `serve`. It needs only
+Python 3.9 or newer.
 """
 
 import base64
@@ -40,18 +41,18 @@ class RejectedError(Exception):
 
 
 class Implementation:
-    """Its methods are the commands, `who` is the participant, as returned by `open`.
+    """Its methods are the commands; `who` is the participant, as returned by `open`.
 
-    Bytes are plain bytes, in what is returned as well, and what is empty may be left out. Effects are {"broadcasts":
-    [b"..."], "events": [...], "messageId": "..."}, an event for example {"channelId": "c1", "delivered": {"messageId":
-    "m1", "content": b"hi"}}.
+    Bytes are plain bytes, also in results, and empty fields may be left out. Effects are {"broadcasts": [b"..."],
+    "events": [...], "messageId": "..."}, an event for example {"channelId": "c1", "delivered": {"messageId": "m1",
+    "content": b"hi"}}.
     """
 
     hello: ClassVar[dict[str, Any]] = {"name": "my-sds", "version": "0", "revisions": ["sds-2026-01"]}
     capabilities: tuple[str, ...] = ()  # What works, for example ("CAPABILITY_VIRTUAL_CLOCK",).
 
     def open(self, now_ms: int = 0, participant_id: str = "", channels: Any = (), configuration: Any = ()) -> Any:
-        raise NotImplementedError("make a participant, join the channels; return it and a dict, what is in force")
+        raise NotImplementedError("make a participant, join the channels; return it and the effective configuration")
 
     def close(self, who: Any, now_ms: int = 0) -> Any:
         raise NotImplementedError("free the participant, not the process; return nothing")
@@ -90,15 +91,17 @@ class Implementation:
         )
 
     def repair_times(self, now_ms: int = 0, participant_id: str = "", message_id: str = "", **more: Any) -> Any:
-        # More: sender_id, t_min_ms, t_max_ms, num_response_groups; what is 0 or empty may be absent.
+        # More: sender_id, t_min_ms, t_max_ms, num_response_groups; values that are 0 or empty may be absent.
         raise NotImplementedError(
             'return {"tReqMs": ..., "tRespMs": ..., "inResponseGroup": ...}, times from now_ms on'
         )
 
 
 def plain(field: str, value: Any) -> Any:
-    """Convert a value of ProtoJSON to Python. ProtoJSON writes bytes as base64 and 64-bit numbers as strings, and omits
-    0 and ""."""
+    """Convert a value of ProtoJSON to Python.
+
+    ProtoJSON writes bytes as base64 and 64-bit numbers as strings, and omits 0 and "".
+    """
     if field == "configuration":
         return value
     if isinstance(value, dict):
@@ -141,8 +144,10 @@ def answer_to(mine: Implementation, participants: dict[int, Any], name: str, giv
 
 
 def line_of(reply: dict[str, Any]) -> bytes:
-    """A reply as a line. Replace text that is invalid Unicode by question marks, because a protobuf string cannot
-    contain it."""
+    """A reply as a line.
+
+    Replace text that is invalid Unicode by question marks, because a protobuf string cannot contain it.
+    """
     text = json.dumps(reply, ensure_ascii=False, default=lambda value: base64.b64encode(value).decode())
     return text.encode("utf-8", "replace") + b"\n"
 

@@ -1,7 +1,7 @@
 """A toy SDS with little more than the mandatory parts of the specification. Replace it with your implementation.
 
 A participant sends, receives, delivers in causal order and keeps a log. It never sends anything again, acknowledges
-nothing, sends neither sync nor ephemeral messages, and repairs nothing. Python 3.9 or newer, and nothing else.
+nothing, sends neither sync nor ephemeral messages, and repairs nothing. It needs only Python 3.9 or newer.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 HISTORY = 2  # Message IDs in a causal history.
-CAPACITY, BITS, HASHES = 100, 1024, 7  # Of a bloom filter: about one wrong hit in a hundred.
+CAPACITY, BITS, HASHES = 100, 1024, 7  # Size of the bloom filter: about one false positive in a hundred.
 LARGEST = 2**64 - 1  # The largest Lamport timestamp.
 VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5  # Wire types of protobuf.
 
@@ -46,7 +46,7 @@ def varint(number: int) -> bytes:
 
 
 def sized(number: int, value: bytes) -> bytes:
-    """A field that has its length in front."""
+    """A field with a length prefix."""
     return varint(number << 3 | LENGTH) + varint(len(value)) + value
 
 
@@ -132,9 +132,10 @@ class Channel:
         lamport = max(now_ms, self.clock + 1)
         if not content or lamport > LARGEST:
             raise InvalidInputError(
-                "the content is empty" if not content else "the Lamport timestamp has reached its end"
+                "the content is empty" if not content else "the Lamport timestamp has reached its maximum"
             )
-        # Timestamps tell the messages of a sender in a channel apart, the hash tells senders and channels.
+        # The timestamp distinguishes messages of one sender in one channel; the hash distinguishes senders and
+        # channels.
         who = sized(1, self.participant_id.encode()) + sized(3, self.channel_id.encode()) + sized(20, content)
         history = [message_id.decode() for _, message_id in self.log[-HISTORY:]]
         message = Message(self.participant_id, f"{lamport:x}-{fnv(who):016x}", self.channel_id, lamport, history)
@@ -184,7 +185,7 @@ class Channel:
 
 
 class Participant:
-    """A participant of several channels, who joins them now. Times are milliseconds of the epoch."""
+    """A participant of several channels, who joins them now. Times are epoch milliseconds."""
 
     def __init__(self, participant_id: str, channels: Iterable[str], now_ms: int) -> None:
         self.channels = {channel_id: Channel(participant_id, channel_id, now_ms) for channel_id in channels}
@@ -196,8 +197,10 @@ class Participant:
         return self.channels[channel_id].send(content, now_ms)
 
     def receive(self, wire: bytes) -> list[Message]:
-        """Returns the messages that are delivered now. Messages of other channels are ignored. Raises
-        InvalidInputError."""
+        """Returns the messages that are delivered now.
+
+        Messages of other channels are ignored. Raises InvalidInputError.
+        """
         message = decode(wire)
         channel = self.channels.get(message.channel_id)
         return channel.receive(message) if channel else []

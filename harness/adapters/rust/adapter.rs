@@ -1,4 +1,5 @@
-//! Your adapter: hands each command to the implementation, and tells what came of it. Now that is a toy.
+//! Your adapter: passes each command to the implementation, and returns the result. As delivered, the implementation is
+//! a toy.
 
 mod json;
 mod kit;
@@ -35,7 +36,7 @@ impl Implementation for Adapter {
     }
 
     fn capabilities(&self) -> &[&str] {
-        // What works, and nothing else: what is not declared is skipped, not failed.
+        // Declare only what works: tests of undeclared capabilities are skipped, and do not fail.
         &["CAPABILITY_VIRTUAL_CLOCK", "CAPABILITY_CHANNELS", "CAPABILITY_DELIVERED"]
     }
 
@@ -66,7 +67,7 @@ impl Implementation for Adapter {
     fn receive(&mut self, who: &mut Participant, given: &Json) -> Answer {
         let message = decode(&given.bytes("wire")?)?;
         let mut effects = Effects::default();
-        // What is said in other channels is nobody's business.
+        // Messages of other channels are ignored.
         if let Some(channel) = who.get_mut(&message.channel) {
             for m in channel.receive(message)? {
                 let delivered = Json::object([("messageId", (&m.id).into()), ("content", m.content.as_slice().into())]);

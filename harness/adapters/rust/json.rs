@@ -1,14 +1,15 @@
-//! Values of ProtoJSON, read and written. Part of the kit: nothing here needs a change.
+//! Values of ProtoJSON, read and written. Part of the kit: do not change it.
 //!
-//! There, 64-bit numbers are strings, bytes are base64, and a field with its default value may be absent. So `text`,
-//! `number` and their like take what is absent for empty or 0, and `Json::from` makes a string of a u64 and of bytes.
+//! In ProtoJSON, 64-bit numbers are strings, bytes are base64, and a field with its default value may be absent. So
+//! `text`, `number` and similar methods return empty or 0 for an absent field, and `Json::from` makes a string of a u64
+//! and of bytes.
 
 use std::fmt::Write;
 
 const DEPTH: usize = 64; // Requests have five levels.
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// A value of JSON. Numbers are as they stand in the text.
+/// A value of JSON. Numbers stay as they are written in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json {
     Null,
@@ -19,7 +20,7 @@ pub enum Json {
     Object(Vec<(String, Json)>),
 }
 
-/// What is wrong with a text or a value.
+/// An error in a text or a value.
 type Fault = String;
 
 impl Json {
@@ -28,7 +29,7 @@ impl Json {
         Json::Object(fields.into_iter().map(|(name, value)| (name.to_string(), value)).collect())
     }
 
-    /// A list of anything that a value can be made of.
+    /// A list of values.
     pub fn list<T: Into<Json>>(values: impl IntoIterator<Item = T>) -> Json {
         Json::List(values.into_iter().map(Into::into).collect())
     }
@@ -99,7 +100,7 @@ impl Json {
         }
     }
 
-    /// The value that a text is.
+    /// Parses a text.
     pub fn parse(text: &str) -> Result<Json, Fault> {
         let mut reader = Reader { text, at: 0 };
         let value = reader.value(0)?;
@@ -109,7 +110,7 @@ impl Json {
         }
     }
 
-    /// Its text, without spaces.
+    /// The text of the value, without spaces.
     pub fn write(&self, out: &mut String) {
         match self {
             Json::Null => out.push_str("null"),
@@ -192,7 +193,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The next byte that is no space.
+    /// The next byte that is not a space.
     fn peek(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
         while matches!(bytes.get(self.at), Some(b' ' | b'\t' | b'\r' | b'\n')) {
@@ -283,7 +284,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What comes after a backslash.
+    /// Reads an escape after its backslash.
     fn escape(&mut self) -> Result<char, Fault> {
         let letter = self.text.as_bytes().get(self.at).copied();
         self.at += 1;
@@ -305,7 +306,7 @@ impl Reader<'_> {
                         _ => self.at = before,
                     }
                 }
-                // Half of a pair is no character.
+                // Half of a surrogate pair is not a character.
                 char::from_u32(point).unwrap_or(char::REPLACEMENT_CHARACTER)
             }
             _ => return self.fault(),
@@ -333,7 +334,7 @@ fn to_base64(bytes: &[u8]) -> String {
     out
 }
 
-/// With or without padding, in either alphabet.
+/// Base64 with or without padding, in either alphabet.
 fn from_base64(text: &str) -> Option<Vec<u8>> {
     let letters = text.trim_end_matches('=');
     let mut out = Vec::with_capacity(letters.len() / 4 * 3 + 3);

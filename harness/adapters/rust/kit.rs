@@ -1,5 +1,5 @@
-//! The kit: the testee protocol on stdin and stdout, one JSON object a line. Nothing in this file needs a change, and what
-//! it wants is Rust 1.63 or newer. What to fill in stands in adapter.rs.
+//! The kit: the testee protocol on stdin and stdout, one JSON object per line. Do not change this file; it needs only
+//! Rust 1.63 or newer. Fill in adapter.rs.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -9,13 +9,13 @@ use std::process::ExitCode;
 
 use crate::json::Json;
 
-/// Why there is no answer.
+/// The reason why a command has no result.
 pub enum Refusal {
-    /// Input that your implementation refuses, and that has changed nothing.
+    /// For input that your implementation rejects without any change.
     Rejected(String),
-    /// What your implementation does not have.
+    /// For commands and fields that your implementation does not support.
     Unsupported(String),
-    /// Anything else that went wrong. A panic is a crash: it ends the process.
+    /// Any other failure. A panic is a crash: it ends the process.
     Error(String),
 }
 
@@ -28,20 +28,20 @@ impl From<String> for Refusal {
 /// The value of an answer, as an object of ProtoJSON.
 pub type Answer = Result<Json, Refusal>;
 
-/// Yours. `given` has the fields of the command, as testee.proto names them in lowerCamelCase; `Json` reads them. An
-/// answer has the fields of its message there.
+/// Your implementation. `given` has the fields of the command, as testee.proto names them in lowerCamelCase; `Json`
+/// reads them. An answer has the fields of its message.
 pub trait Implementation {
     /// What `open` makes.
     type Participant;
 
-    /// HelloReply: what is tested.
+    /// HelloReply: the name and version of the implementation.
     fn hello(&self, revision: &str) -> Json;
-    /// What works, for example CAPABILITY_SYNC. What is not here is answered `unsupported`.
+    /// What works, for example CAPABILITY_SYNC. Commands that need others are answered `unsupported`.
     fn capabilities(&self) -> &[&str];
 
-    /// Makes a participant that is a member of `channels`, and says which configuration is in force.
+    /// Makes a participant that is a member of `channels`, and returns the effective configuration.
     fn open(&mut self, given: &Json) -> Result<(Self::Participant, Json), Refusal>;
-    /// Frees a participant; answers effects, as the next three do.
+    /// Frees a participant; returns effects, as the next three do.
     fn close(&mut self, who: Self::Participant, given: &Json) -> Answer;
     fn send(&mut self, who: &mut Self::Participant, given: &Json) -> Answer;
     fn receive(&mut self, who: &mut Self::Participant, given: &Json) -> Answer;
@@ -85,13 +85,13 @@ fn missing(method: &str) -> Answer {
     Err(Refusal::Error(format!("its capability is declared, but there is no method {method}")))
 }
 
-/// Effects: what is broadcast, and what is signalled to the application.
+/// Effects: the broadcasts, and the signals to the application.
 #[derive(Default)]
 pub struct Effects {
     pub broadcasts: Vec<Vec<u8>>,
     /// Each of `event`.
     pub events: Vec<Json>,
-    /// Of a message that was sent.
+    /// The ID of a message that was sent.
     pub message_id: String,
 }
 
@@ -123,8 +123,8 @@ pub fn serve<I: Implementation>(mine: I) -> ExitCode {
         eprintln!("this adapter speaks JSON lines only");
         return ExitCode::FAILURE;
     }
-    // What is printed by mistake is not to get among the replies: from here on it goes to stderr.
-    // SAFETY: both calls take numbers of open files, and the number that `dup` gives is nobody else's.
+    // Output that is printed by mistake must not mix with the replies: from here on it goes to stderr.
+    // SAFETY: both calls take open file descriptors, and no other code owns the descriptor that `dup` returns.
     let mut replies = unsafe {
         let stdout = dup(1);
         dup2(2, 1);
@@ -184,11 +184,11 @@ impl<I: Implementation> Server<I> {
         Ok((command.answer, self.answer(name, given)?))
     }
 
-    /// Is anything asked that is not known, or not declared?
+    /// Ends the command if it has an unknown field, or a field that needs an undeclared capability.
     fn check(&self, command: &Command, given: &Json) -> Result<(), Refusal> {
         let fields = match given {
             Json::Object(fields) => fields,
-            _ => return Err(format!("the fields of {} are no object", command.name).into()),
+            _ => return Err(format!("the fields of {} are not an object", command.name).into()),
         };
         self.need(command.capability)?;
         for (name, value) in fields.iter().filter(|_| command.name != "hello") {
@@ -206,7 +206,7 @@ impl<I: Implementation> Server<I> {
         Ok(())
     }
 
-    /// Is one declared whose name begins so?
+    /// Is a capability with this prefix declared?
     fn need(&self, capability: &str) -> Result<(), Refusal> {
         let named = |declared: &&str| declared.trim_start_matches("CAPABILITY_").starts_with(capability);
         if capability.is_empty() || self.mine.capabilities().iter().any(named) {
@@ -266,9 +266,9 @@ impl<I: Implementation> Server<I> {
 struct Command {
     name: &'static str,
     answer: &'static str,
-    /// The capability that it needs, without CAPABILITY_ in front.
+    /// The capability that the command needs, without the prefix CAPABILITY_.
     capability: &'static str,
-    /// What it has, and after a colon the capability that is needed where it is set.
+    /// The fields, each with the capability that it needs if it is set, after a colon.
     fields: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! A toy SDS: what the text asks of everybody, and hardly more. It is here to be replaced by your implementation.
+//! A toy SDS with little more than the mandatory parts of the specification. Replace it with your implementation.
 //!
 //! A participant sends, receives, delivers in causal order and keeps a log. It never sends anything again, acknowledges
 //! nothing, sends neither sync nor ephemeral messages, and repairs nothing.
@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 
 /// Message IDs in a causal history.
 pub const HISTORY: usize = 2;
-/// Of a bloom filter: about one wrong hit in a hundred.
+/// Size of the bloom filter: about one false positive in a hundred.
 pub const FILTER_IDS: usize = 100;
 const FILTER_BITS: u64 = 1024;
 const FILTER_HASHES: u64 = 7;
@@ -17,7 +17,7 @@ const FIXED64: u64 = 1;
 const SIZED: u64 = 2;
 const FIXED32: u64 = 5;
 
-/// Bytes that are no message, or nothing to send.
+/// Bytes that are not a message, or empty content to send.
 pub struct Refused(pub &'static str);
 
 /// A message of a channel. Without a timestamp it is ephemeral, without content a sync message.
@@ -42,7 +42,7 @@ fn add_varint(wire: &mut Vec<u8>, mut number: u64) {
     wire.push(number as u8);
 }
 
-/// Adds a field that has its length in front.
+/// Adds a field with a length prefix.
 fn add_sized(wire: &mut Vec<u8>, number: u64, value: &[u8]) {
     add_varint(wire, number << 3 | SIZED);
     add_varint(wire, value.len() as u64);
@@ -68,7 +68,7 @@ fn encode(message: &Message) -> Vec<u8> {
     wire
 }
 
-/// The number in front, which is taken off.
+/// Removes and returns the number at the front.
 fn take_varint(wire: &mut &[u8]) -> Result<u64, Refused> {
     let mut number = 0;
     for (index, byte) in wire.iter().take(10).enumerate() {
@@ -81,7 +81,7 @@ fn take_varint(wire: &mut &[u8]) -> Result<u64, Refused> {
     Err(Refused("a number has no end"))
 }
 
-/// The key of a field, which is number << 3 | wire type, and its number or its bytes.
+/// The key of a field (number << 3 | wire type), and its number or its bytes.
 type Field<'a> = (u64, u64, &'a [u8]);
 
 fn fields(mut wire: &[u8]) -> Result<Vec<Field<'_>>, Refused> {
@@ -110,7 +110,7 @@ fn text(bytes: &[u8]) -> Result<String, Refused> {
     String::from_utf8(bytes.to_vec()).map_err(|_| Refused("text that is not UTF-8"))
 }
 
-/// The message in these bytes. What it does not know it skips, SDS-R among it.
+/// The message in these bytes. Unknown fields are skipped, including those of SDS-R.
 pub fn decode(wire: &[u8]) -> Result<Message, Refused> {
     const SENDER: u64 = 1 << 3 | SIZED;
     const ID: u64 = 2 << 3 | SIZED;
@@ -141,7 +141,7 @@ pub fn decode(wire: &[u8]) -> Result<Message, Refused> {
 
 // ---- The protocol ----------------------------------------------------------------------------------------------
 
-/// What one participant keeps of one channel.
+/// The state of one participant in one channel.
 pub struct Channel {
     participant: String,
     id: String,
@@ -170,9 +170,10 @@ impl Channel {
         if content.is_empty() {
             return Err(Refused("there is no content"));
         }
-        let next = self.clock.checked_add(1).ok_or(Refused("the Lamport timestamp has reached its end"))?;
+        let next = self.clock.checked_add(1).ok_or(Refused("the Lamport timestamp has reached its maximum"))?;
         let lamport = next.max(now_ms);
-        // Timestamps tell the messages of a sender in a channel apart, the hash tells senders and channels.
+        // The timestamp distinguishes messages of one sender in one channel; the hash distinguishes senders and
+        // channels.
         let mut who = Vec::new();
         add_sized(&mut who, 1, self.participant.as_bytes());
         add_sized(&mut who, 3, self.id.as_bytes());
@@ -193,7 +194,7 @@ impl Channel {
         Ok((message.id, wire))
     }
 
-    /// What is delivered now, in this order.
+    /// Returns the messages that are delivered now, in order.
     pub fn receive(&mut self, message: Message) -> Result<Vec<Message>, Refused> {
         if message.sender == self.participant || message.content.is_empty() {
             return Ok(Vec::new()); // One's own; or a sync message, which speaks of acknowledgements and repairs alone.
@@ -221,7 +222,7 @@ impl Channel {
         Ok(delivered)
     }
 
-    /// Puts an ID into the log, and the clock follows.
+    /// Puts an ID into the log, and updates the clock.
     fn keep(&mut self, lamport: u64, id: &str) {
         self.clock = self.clock.max(lamport);
         self.log.insert((lamport, id.to_string()));

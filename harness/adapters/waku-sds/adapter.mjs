@@ -7,15 +7,15 @@
 //
 //   node adapter.mjs [--release VERSION]           the releases are those of package.json; library.mjs picks one
 //
-// Rules: it adds no behaviour of its own and hides none; stdout carries replies and nothing else; the library sees no
-// time but now_ms; the process ends when stdin does.
+// Rules: it adds no behaviour and hides none; stdout carries only replies; the library sees no time except now_ms; the
+// process ends when stdin ends.
 
 function fail(sentence) {
   process.stderr.write(`${sentence}\n`);
   process.exit(2);
 }
 
-/** What comes of an import. If that, or what it imports, is not there, `next` says what to do. */
+/** The result of an import. If the module or one of its imports is missing, `next` says what to do. */
 async function load(importing, next) {
   try {
     return await importing();
@@ -39,7 +39,7 @@ function asked([option, version, ...rest], { RELEASES, NEWEST }) {
 
 const { serve } = await load(
   () => import("../javascript/kit.mjs"),
-  "the kit is missing: copy the folder javascript of harness/adapters as well, beside the folder of adapter.mjs",
+  "the kit is missing: copy the folder javascript of harness/adapters as well, next to the folder of adapter.mjs",
 );
 const releases = await import("./library.mjs");
 const release = asked(process.argv.slice(2), releases);

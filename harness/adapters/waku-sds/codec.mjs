@@ -6,7 +6,8 @@ const { ContentMessage, EphemeralMessage, Message, MessageChannel, SyncMessage }
 
 // ---- Filters -------------------------------------------------------------------------------------------------------
 
-/** The class of a channel's filter, which is not exported with the library's hash in it, and what it is made with. */
+/** The class of a channel's filter, and its arguments. The library does not export this class with its hash function.
+ * */
 function filterClass({ bloomCapacity, bloomErrorRate }) {
   const { constructor, options } = new MessageChannel("", "", { enableRepair: false }).filter;
   const { capacity = options.capacity, errorRate = options.errorRate } = {
@@ -23,7 +24,7 @@ export function buildFilter({ messageIds, ...size }) {
   return filter.toBytes();
 }
 
-/** As the library reads the filter of a message that it receives. */
+/** Reads a filter as the library does when it receives a message. */
 export function queryFilter({ bloomFilter, messageIds, ...size }) {
   const { constructor, options } = filterClass(size);
   const filter = refusing("fromBytes", () => constructor.fromBytes(bloomFilter, options));
@@ -32,11 +33,11 @@ export function queryFilter({ bloomFilter, messageIds, ...size }) {
 
 // ---- Messages ------------------------------------------------------------------------------------------------------
 
-/** The message's own class decides nothing: whatever it is, it is written by the method of Message. */
+/** The class of the message does not matter: the method of Message encodes every kind. */
 export function encode({ messageId, channelId, senderId, causalHistory, lamportTimestamp, ...rest }) {
   const { bloomFilter, content, repairRequest } = rest;
   if (repairRequest.length > 0 && !hasRepairs) throw new Unsupported("repair_request: this release has no such field");
-  // Without the field the constructor has another one in its place, which is not encoded.
+  // Without the field, the constructor takes another one at its place, which is not encoded.
   const requests = hasRepairs ? repairRequest : undefined;
   const lamport = lamportTimestamp === undefined ? undefined : counted(lamportTimestamp);
   const message = refusing(
@@ -46,7 +47,7 @@ export function encode({ messageId, channelId, senderId, causalHistory, lamportT
   return refusing("Message.encode", () => message.encode());
 }
 
-/** A Lamport timestamp as the release counts it. */
+/** A Lamport timestamp in the number type of the release. */
 const counted = (digits) => (countsInBigInts ? BigInt(digits) : toNumber(digits));
 
 const KINDS = [
@@ -55,10 +56,10 @@ const KINDS = [
   [EphemeralMessage, "MESSAGE_KIND_EPHEMERAL"],
 ];
 
-/** As the library reads what arrives from the network. */
+/** Decodes bytes as the library does when they arrive from the network. */
 export function decodeMessage(wire) {
   const message = refusing("Message.decode", () => Message.decode(wire));
-  if (message === undefined) throw new Rejected("Message.decode made no message of these bytes");
+  if (message === undefined) throw new Rejected("Message.decode rejects these bytes");
   return message;
 }
 
@@ -86,7 +87,7 @@ function historyEntry({ messageId, retrievalHint, senderId }) {
 
 // ---- Repair times --------------------------------------------------------------------------------------------------
 
-/** By the library's RepairManager, which computes with the clock: `now` is what that shows. */
+/** Computed by the library's RepairManager, which reads the clock: `now` is the time of that clock. */
 export function repairTimes({ participantId, messageId, senderId, tMinMs, tMaxMs, numResponseGroups }, now) {
   const repairConfig = { tMin: toNumber(tMinMs), tMax: toNumber(tMaxMs), numResponseGroups };
   const { repairManager } = new MessageChannel("", participantId, { enableRepair: true, repairConfig });
@@ -106,7 +107,7 @@ function toNumber(digits) {
 
 const offset = (time, now) => String(toNumber(time) - now);
 
-/** What the library throws at its input is its refusal. */
+/** An error that the library throws counts as a refusal. */
 function refusing(what, call) {
   try {
     return call();

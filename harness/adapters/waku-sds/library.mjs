@@ -1,10 +1,11 @@
-// Which release of @waku/sds is driven, and what it lacks. One process drives one release: choose() comes first, and
-// the other modules find there what they would import.
+// The release of @waku/sds that is driven, and its missing features. One process drives one release: call choose()
+// first; then the other modules find the library's exports here.
 import { readFileSync } from "node:fs";
 
 const NAME = "@waku/sds";
 
-/** The folder in node_modules of each release, by version: package.json has one under its name, others as aliases. */
+/** The folder of each release in node_modules, by version: package.json has one release under its own name and the
+ * others as aliases. */
 const FOLDERS = new Map(
   Object.entries(read("package.json").dependencies).map(([folder, version]) => [
     version.replace(`npm:${NAME}@`, ""),
@@ -14,19 +15,19 @@ const FOLDERS = new Map(
 
 export const RELEASES = [...FOLDERS.keys()];
 
-/** The release that is driven unless another is asked for. */
+/** The default release. */
 export const NEWEST = RELEASES.find((version) => FOLDERS.get(version) === NAME);
 
 /** What the release exports. */
 export let library;
 /** Its name and version, as it states them. */
 export let identity;
-/** Does it have SDS-R: repair buffers, field 13, senders in history entries? */
+/** Whether it has SDS-R: repair buffers, field 13, senders in history entries. */
 export let hasRepairs;
-/** Are its Lamport timestamps BigInts? Those of old releases are Numbers, and 32 bits wide on the wire. */
+/** Whether its Lamport timestamps are BigInts. Those of old releases are Numbers, and have 32 bits on the wire. */
 export let countsInBigInts;
 
-/** Load a release. The import says what is missing. */
+/** Load a release. The error of the import names a missing module. */
 export async function choose(version) {
   const folder = FOLDERS.get(version);
   library = await import(folder);

@@ -5,24 +5,24 @@ import { hasRepairs, library } from "./library.mjs";
 
 const { MessageChannel, MessageChannelEvent: Event } = library;
 
-// Most entries of a repair request: a constant inside of the library, which shows it nowhere.
+// Maximum number of entries in a repair request: a constant that the library does not export.
 const MAX_REPAIR_REQUESTS = 3;
 
-/** The channel options for a Configuration; what the library has no option for is left out. */
+/** The channel options for a Configuration; settings without an option in the library are left out. */
 function channelOptions(configuration) {
   const { causalHistorySize, lostTimeoutMs, possibleAckThreshold } = configuration;
-  // Off unless it is asked for: the library's own default is on.
+  // Off unless it is requested: the library's own default is on.
   const options = { enableRepair: configuration.sdsR ?? false, repairConfig: repairConfig(configuration) };
   if (causalHistorySize !== undefined) options.causalHistorySize = causalHistorySize;
   if (lostTimeoutMs !== undefined) options.timeoutForLostMessagesMs = lostTimeoutMs;
   if (possibleAckThreshold !== undefined) {
-    // In the protocol 0 is never; to the library it would be at once.
+    // In the protocol 0 means never; in the library it would mean immediately.
     options.possibleAcksThreshold = possibleAckThreshold || Number.MAX_SAFE_INTEGER;
   }
   return options;
 }
 
-/** An option that is undefined would take the place of the library's default. */
+/** An undefined option would replace the library's default. */
 function repairConfig({ tMinMs, tMaxMs, numResponseGroups }) {
   const config = {};
   if (tMinMs !== undefined) config.tMin = tMinMs;
@@ -31,7 +31,7 @@ function repairConfig({ tMinMs, tMaxMs, numResponseGroups }) {
   return config;
 }
 
-/** A channel as the configuration wants it. */
+/** A channel with this configuration. */
 function makeChannel(channelId, participantId, configuration) {
   try {
     const channel = new MessageChannel(channelId, participantId, channelOptions(configuration));
@@ -42,12 +42,12 @@ function makeChannel(channelId, participantId, configuration) {
   }
 }
 
-/** Is the library to derive the number of response groups? A number that was given goes first. */
+/** Whether the library derives the number of response groups. A given number has priority. */
 function derivesGroups({ sdsR, numResponseGroups, numParticipants }) {
   return hasRepairs && sdsR && numResponseGroups === undefined && numParticipants !== undefined;
 }
 
-/** The Configuration in force, read back from a channel that was made with the one that was asked for. */
+/** The effective Configuration, read back from a channel that was made with the requested one. */
 function configurationInForce(configuration) {
   const channel = makeChannel("", "", configuration);
   const { possibleAcksThreshold, repairManager } = channel;
@@ -55,14 +55,14 @@ function configurationInForce(configuration) {
     causalHistorySize: channel.causalHistorySize,
     bloomCapacity: channel.filter.options.capacity,
     bloomErrorRate: channel.filter.options.errorRate,
-    // The library has no timer: it never syncs by itself, and sweeps when it is told to.
+    // The library has no timer: it never syncs by itself, and sweeps only when it is called.
     syncIntervalMs: "0",
     incomingSweepMs: "0",
     lostTimeoutMs: String(channel.timeoutForLostMessagesMs ?? 0),
     possibleAckThreshold: possibleAcksThreshold === Number.MAX_SAFE_INTEGER ? 0 : possibleAcksThreshold,
     sdsR: repairManager !== undefined,
     ...(repairManager && repairInForce(repairManager.config)),
-    // The library does not keep it.
+    // The library does not store it.
     numParticipants: derivesGroups(configuration) ? configuration.numParticipants : undefined,
   };
 }
@@ -78,7 +78,7 @@ function repairInForce({ tMin, tMax, numResponseGroups }) {
 
 export class Participant {
   #channels = new Map();
-  // What the library did since the last answer.
+  // The library's output since the last answer.
   #broadcasts = [];
   #events = [];
   #taskErrors = [];
@@ -117,7 +117,7 @@ export class Participant {
 
   async receive(wire, retrievalHint) {
     const message = decodeMessage(wire);
-    // The library itself drops what is for another channel.
+    // The library itself drops messages for other channels.
     for (const channel of this.#channels.values()) {
       channel.pushIncomingMessage(message, retrievalHint);
       await channel.processTasks();
@@ -144,7 +144,8 @@ export class Participant {
 
   // ---- Effects -----------------------------------------------------------------------------------------------------
 
-  /** Queue a message with `push`, let the library process it, and answer with the message it handed over. */
+  /** Queue a message with `push`, let the library process it, and answer with the message that it passed to the
+   * callback. */
   async #sending(channelId, push, outcome) {
     const channel = this.channel(channelId);
     let messageId = "";
@@ -158,7 +159,7 @@ export class Participant {
       throw new Rejected(error.message);
     }
     await channel.processTasks();
-    // No message was handed over, and the library said why: that is how it refuses an empty ephemeral message.
+    // The library sent no message and gave a reason: it refuses an empty ephemeral message in this way.
     const [refusal] = this.#taskErrors;
     if (!messageId && refusal !== undefined) {
       this.#taskErrors = [];
@@ -180,10 +181,10 @@ export class Participant {
     return effects;
   }
 
-  /** Turn the library's own signals into events, in its order. No listener may throw: Node would end the process. */
+  /** Convert the library's signals to events, in its order. No listener may throw: Node would end the process. */
   #listen(channel) {
     const { channelId } = channel;
-    // The library says which ID is delivered; the content was in its InMessageReceived for that ID.
+    // The signal has the ID of the delivered message; the content was in the InMessageReceived for that ID.
     const received = new Map();
     const signal = (name, toEvent) => {
       channel.addEventListener(name, ({ detail }) => this.#events.push({ channelId, ...toEvent(detail) }));
@@ -197,7 +198,7 @@ export class Participant {
     signal(Event.OutMessagePossiblyAcknowledged, ({ messageId }) => ({ possiblyAcknowledged: { messageId } }));
     signal(Event.InMessageMissing, (entries) => ({ missing: { entries: entries.map(missingEntry) } }));
     signal(Event.InMessageLost, (entries) => ({ lost: { messageIds: entries.map(({ messageId }) => messageId) } }));
-    // The library swallows what its tasks throw, except for this signal.
+    // The library catches errors of its tasks and reports them only by this signal.
     channel.addEventListener(Event.ErrorTask, ({ detail: { command, error } }) => {
       this.#taskErrors.push(error);
       const where = `channel ${JSON.stringify(channelId)}, task ${command}`;

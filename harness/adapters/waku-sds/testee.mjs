@@ -1,4 +1,4 @@
-// What belongs to which command, and what is declared.
+// The commands of the testee protocol, and the declaration.
 import { Implementation } from "../javascript/kit.mjs";
 import { buildFilter, decode, encode, queryFilter, repairTimes } from "./codec.mjs";
 import { hasRepairs, identity } from "./library.mjs";
@@ -99,12 +99,12 @@ function hello() {
 }
 
 /**
- * The library counts with integers of any size, and old releases with Numbers, which wrap at 32 bits on the wire: a
- * clock driven past 2^64 - 1, or a timestamp that came out negative, has no place in a State.
+ * The library counts with integers of any size, and old releases with Numbers, which wrap at 32 bits on the wire. A
+ * State cannot contain a timestamp above 2^64 - 1 or below 0.
  */
 const isUint64 = (timestamp) => BigInt.asUintN(64, BigInt(timestamp)) === BigInt(timestamp);
 
-/** State of a channel. Most of it is in fields that are private in TypeScript only: they are read, never written. */
+/** State of a channel. Most of it is in fields that only TypeScript treats as private: they are read, never written. */
 function observe(channel, filterIds) {
   const { lamportTimestamp, localHistory, repairManager } = channel;
   const { unacknowledged, possiblyAcknowledged } = channel.sweepOutgoingBuffer();

@@ -26,7 +26,7 @@ class Line:
         self.number = number
         self.ends = ends
         self.held = False
-        """Whether nothing arrives for now."""
+        """Whether deliveries are held for now."""
         self.connected: list[Actor] = []
         """The ends that know of the link."""
         self.closed_by: Actor | None = None
@@ -41,7 +41,7 @@ class Line:
         return self.ends[1] if end is self.ends[0] else self.ends[0]
 
     def can_hear(self, end: Actor) -> bool:
-        """Can anything arrive at this end?"""
+        """Return whether bytes can arrive at this end."""
         return not self.broken and end in self.connected and end is not self.closed_by
 
     def hold(self) -> Line:
@@ -63,8 +63,10 @@ class Line:
         self.network.carry()
 
     def let_all_through(self, sender: Actor) -> None:
-        """Deliver the bytes of ``sender`` that are in transit now, in the pieces in which they were sent. The line
-        stays held."""
+        """Deliver the bytes of ``sender`` that are in transit now, in the pieces in which they were sent.
+
+        The line stays held.
+        """
         waiting, self.under_way[sender.name] = self.under_way[sender.name], deque()
         for data in waiting:
             if self.can_hear(self.other(sender)):

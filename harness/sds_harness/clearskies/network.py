@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .stage import Stage
 
 MAX_DELIVERIES = 2_000
-"""Most deliveries caused by one operation. More means that the gossip has no end."""
+"""Maximum number of deliveries caused by one operation. With more, the peers answer each other without end."""
 DELIVERIES_A_LINK = 100
 """Maximum number of deliveries for each link, if their sum is larger."""
 

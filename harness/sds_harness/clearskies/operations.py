@@ -39,8 +39,8 @@ Json = Annotated[str, Shape("json", maxLength=500_000)]
 
 SIGNATURES = ("usual", "none", "forged", "flipped", "read-only", "read-write", "empty")
 """How a scripted peer signs: as the specification says, not at all, with a changed signature, with a changed body, with
-the key of read-only peers, with that of read-write peers where no signature is required either, or with a signature of
-no length."""
+the key of read-only peers, with the key of read-write peers even if no signature is required, or with an empty
+signature."""
 ODDITIES = (
     "",
     *("nan", "deep", "twice", "surrogate", "fraction", "list", "no-clock", "no-uuid", "no-time", "negative"),
@@ -66,7 +66,7 @@ Entries = Annotated[tuple[Entry, ...], Shape("entries", maxItems=1_000)]
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A message that is sent in part, or altered."""
+    """A part of a message, or an altered message."""
 
     label: Label
     begin: Place = 0
@@ -74,7 +74,7 @@ class Copy:
     end: Place | None = None
     """The byte after the last one that is sent; None for the end of the message."""
     altered: bool = False
-    """Whether the last digit of its update_time is another one, under the signature that it had."""
+    """Whether the last digit of its update_time is changed, under the original signature."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +92,13 @@ class Put(Operation, op="put", command="put"):
     """The value as valid JSON, in place of ``text``. Its strings may be in the scripts of an environment."""
     record: OptionalName = ""
     """The name of the record, which determines the uuid that the application gives, if it can; see ``Write.record``."""
+<<<<<<< HEAD
     length: Bytes = 0
     """In place of ``text``: the value is a string of so many letters."""
+=======
+    length: int = 0
+    """In place of ``text``: the value is a string of this number of letters."""
+>>>>>>> dff7ebc9 (Rewrite texts of the models, the harness and the adapters in plain sentences)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,12 +251,17 @@ class Write(Operation, op="write"):
     """Members that it lacks."""
     body: Json = ""
     """A JSON object: the whole message, in place of an update."""
+<<<<<<< HEAD
     length: Bytes = 0
     """In place of ``value`` and ``content``: its value is a string of so many letters."""
     body_bytes: Annotated[int, Shape(minimum=0, maximum=16 << 20)] = 0
     """In place of ``value`` and ``content``: its value is a string that makes its body so many bytes long."""
     levels: Annotated[int, Shape(minimum=0, maximum=20_000)] = 0
     """In place of ``value`` and ``content``: its value is so many empty lists, each in the one before it."""
+=======
+    length: int = 0
+    """In place of ``value`` and ``content``: its value is a string of this number of letters."""
+>>>>>>> dff7ebc9 (Rewrite texts of the models, the harness and the adapters in plain sentences)
 
 
 @dataclass(frozen=True, slots=True)

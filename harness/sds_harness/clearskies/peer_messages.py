@@ -34,8 +34,10 @@ LARGE_BYTES = 15_000_000
 def message_of_write(
     op: Write, peer: ScriptedPeer, after: Message | None, clock: dict[str, int] | None, poses_as: str
 ) -> Frame:
-    """The message of a Write, not yet signed. ``after`` is the update that it follows, ``clock`` the vector clock that
-    it has in place of the usual one, ``poses_as`` the ID of the claimed writer.
+    """The message of a Write, not yet signed.
+
+    ``after`` is the update that it follows, ``clock`` the vector clock that it has in place of the usual one,
+    ``poses_as`` the ID of the claimed writer.
 
     Raises ScheduleStoppedError if a text is not valid JSON.
     """
@@ -122,7 +124,7 @@ def _parts(value: Any) -> Iterable[Any]:
 
 
 def alter_time(frame: Frame) -> Frame:
-    """The message with the signature that it had, and another digit at the end of its update_time."""
+    """The message with its original signature, and a changed last digit of its update_time."""
     place = frame.body.rfind(b'Z"') - 1
     return frame.flipped(place) if place > 0 else frame
 

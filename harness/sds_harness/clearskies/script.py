@@ -50,7 +50,7 @@ class Message:
 
     @property
     def altered(self) -> Copy:
-        """The message with another digit at the end of its time, under the signature that it had."""
+        """The message with a changed last digit of its time, under the original signature."""
         return Copy(self.label, altered=True)
 
     def part(self, begin: int = 0, end: int | None = None) -> Copy:
@@ -88,8 +88,10 @@ class Script(script.Script[Member]):
         resolution: pb.Resolution | None = None,
         store: bool = False,
     ) -> Part:
-        """Open a peer under test; with a ``store``, its records are kept when it is reopened. All resolve conflicts in
-        the same way."""
+        """Open a peer under test; with a ``store``, its records are kept when it is reopened.
+
+        All resolve conflicts in the same way.
+        """
         if read_only:
             self.need(pb.CAPABILITY_READ_ONLY)
         if resolution is not None:
@@ -121,8 +123,11 @@ class Part:
     # ---- The application -----------------------------------------------------------------------------------------
 
     def put(self, key: str, value: Any = None, *, text: str = "", record: str = "", length: int = 0) -> Message:
-        """Write a value under a key. ``text`` replaces ``value`` and need not be valid JSON, or a string of a
-        ``length``; ``record`` is the name of the record, which determines the uuid that the application gives."""
+        """Write a value under a key.
+
+        ``text`` replaces ``value`` and need not be valid JSON, or a string of a ``length``; ``record`` is the name of
+        the record, which determines the uuid that the application gives.
+        """
         if record:
             self.script.need(pb.CAPABILITY_UUID_ACCEPTED)
         label = self._label()
@@ -266,8 +271,10 @@ class ScriptedLink:
         self.script.add(Connect(**self._ends))
 
     def update(self, key: str, value: Any = None, **more: Any) -> Message:
-        """Let the scripted peer send a database.update, signed where the protocol requires it. ``more`` as for
-        ``Peer.fields``."""
+        """Let the scripted peer send a database.update, signed where the protocol requires it.
+
+        ``more`` as for ``Peer.fields``.
+        """
         fields = self.peer.fields(key, value, **more)
         self.script.add(Say(**self._ends, **fields))
         return Message(fields["label"])

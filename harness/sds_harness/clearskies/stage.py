@@ -215,7 +215,7 @@ def play_until_quiet(traces: Sequence[Trace], play_round: Callable[[], None], cl
 
 
 def _says_something(trace: Trace, step: Step) -> bool:
-    """Did a peer send more than pings, repeated requests and repeated answers?"""
+    """Return whether a peer sent more than pings, repeated requests and repeated answers."""
     messages = trace.out(step)
     return bool(step.sent) and not (messages and all(m.type == PING_TYPE or m.repeated for m in messages))
 

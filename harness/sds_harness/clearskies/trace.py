@@ -1,4 +1,4 @@
-"""Traces of ClearSkies: what went over the links of each peer, as bytes and as messages.
+"""Traces of ClearSkies: the bytes on the links of each peer, and the messages in them.
 
 Links are streams, so a message may begin in one step and end in a later one. Streams are assembled on demand, each byte
 once.

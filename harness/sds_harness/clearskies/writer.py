@@ -24,7 +24,7 @@ from .operations import (
 PEERS = ("xavier", "Yvonne", "zoe", "Victor", "wendy")
 """Scripted peers that may write."""
 ODD_PEERS = ("xavier", "Yvonne", "zoe", "🦊", "e\u0301mile")
-"""Those where participants have odd names, too."""
+"""Scripted peers that may write, in schedules in which participants have odd names, too."""
 LURKERS = ("mallory", "Wanda")
 """Scripted peers that may only read."""
 KEYS = ("k", "photo-1234", "k2", "a/b", "", "ключ", "K", "e\u0301", "é", "\u2028 ", "🦊")

@@ -95,7 +95,7 @@ def look_at(home: Path, where: str) -> Java | str:
         return f"does not start ({type(error).__name__})"
     version = re.search(r"^java\.base@(\d+)", completed.stdout, re.MULTILINE)
     if version is None:  # --list-modules exists since Java 9
-        return "is older than that, or no Java"
+        return "is older than Java 9, or not Java"
     major = int(version[1])
     if not OLDEST <= major <= NEWEST:
         return f"is Java {major}"

@@ -100,14 +100,16 @@ def watch_progress(spark: SparkSession, progress: Progress) -> Iterator[None]:
 
 @contextlib.contextmanager
 def faults_named() -> Iterator[None]:
-    """Convert exceptions of a task to exceptions that tell faults of the suite from others. The driver sees only the
-    exception."""
+    """Convert exceptions of a task to exceptions that tell faults of the suite from others.
+
+    The driver sees only the exception.
+    """
     try:
         yield
     except CorpusError:
         raise
     except (OSError, MemoryError) as error:
-        raise CorpusError(f"A task could not go on ({type(error).__name__}): {_line_of(error)}") from None
+        raise CorpusError(f"A task failed ({type(error).__name__}): {_line_of(error)}") from None
     except Exception as error:
         raise SuiteFaultError(f"{type(error).__name__}: {_line_of(error)} ({_place_of(error)})") from None
 
@@ -124,8 +126,9 @@ def _place_of(error: BaseException) -> str:
 
 @contextlib.contextmanager
 def failures_told() -> Iterator[None]:
-    """Convert the exceptions that Spark raises in the block. Spark wraps the exception of a worker into tracebacks of
-    Java and Python.
+    """Convert the exceptions that Spark raises in the block.
+
+    Spark wraps the exception of a worker into tracebacks of Java and Python.
 
     Raises CorpusError; SuiteFaultError if a task of the suite failed; SparkFailedError if Spark failed.
     """

@@ -95,7 +95,7 @@ class Manifest:
         return ""
 
     def told_apart(self, other: Manifest) -> list[str]:
-        """The differences of the two manifests in what determines the schedules, as phrases."""
+        """The differences between the two manifests in the fields that determine the schedules, as phrases."""
         sides = {what: (getattr(self, what), getattr(other, what)) for what in ("seed", "grammar")}
         return [
             f"{what}: {printable(repr(mine))} and {printable(repr(theirs))}"
@@ -232,7 +232,7 @@ def _find_wrong_declaration(implementation: dict[str, Any], kind: CorpusKind) ->
     for name, wanted in types.items():
         value = implementation.get(name)
         if value is not None and type(value) is not wanted:
-            return f"{name} of the implementation is of no type that it can have"
+            return f"{name} of the implementation has a wrong type"
         if isinstance(value, list) and any(type(one) is not str for one in value):
             return f"{name} of the implementation are not all names"
     return ""

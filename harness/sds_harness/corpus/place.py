@@ -46,7 +46,7 @@ class Place:
                 root = str(Path(named).resolve())
                 root.encode()
             except (OSError, ValueError, RuntimeError) as error:  # a loop of links, or a name that Arrow cannot encode
-                raise CorpusError(f"{printable(named)} can be no folder: {_first_line(error)}") from None
+                raise CorpusError(f"{printable(named)} cannot be a folder: {_first_line(error)}") from None
             return cls(named, fs.LocalFileSystem(), root)
         try:
             system, root = fs.FileSystem.from_uri(named)
@@ -126,8 +126,10 @@ class Place:
 
     @contextlib.contextmanager
     def write_atomically(self) -> Iterator[Place]:
-        """A temporary file in the same folder. It replaces this file when the block ends, and is removed when the block
-        fails."""
+        """A temporary file in the same folder.
+
+        It replaces this file when the block ends, and is removed when the block fails.
+        """
         folder, _, name = self.root.rpartition("/")
         half = Place(self.label, self.system, f"{folder}/{TEMPORARY}{uuid.uuid4().hex}-{name}")
         try:

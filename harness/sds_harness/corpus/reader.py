@@ -68,8 +68,10 @@ class Stored:
         return rebuilt
 
     def hold_to_rows(self, rebuilt: Rebuilt) -> None:
-        """Check that all stored columns equal what recording this performance would write. ``self.rows`` must have all
-        columns. Raises DamagedFileError."""
+        """Check that all stored columns equal the columns that a recording of this performance would write.
+
+        ``self.rows`` must have all columns. Raises DamagedFileError.
+        """
         wanted = rows_of(self.corpus.kind, rebuilt.performance, self.schedule, rebuilt.judged)
         pairs = [("schedules/", wanted.side, self.side)]
         pairs += [("steps/", *rows) for rows in zip(wanted.steps, self.rows, strict=True)]
@@ -103,8 +105,9 @@ def stored_in(
     *,
     twins: bool = False,
 ) -> Iterator[Stored]:
-    """The schedules of a shard, or some of them, in order. ``columns`` are those to read of their rows; None for all.
-    With ``twins``, the stored twins instead.
+    """The schedules of a shard, or some of them, in order.
+
+    ``columns`` are those to read of their rows; None for all. With ``twins``, the stored twins instead.
 
     Memory holds one row group in Arrow's columns and the objects of one schedule at a time. Raises DamagedFileError.
     """
@@ -165,8 +168,10 @@ def stored_twins(
     performance_of: Callable[[Stored, Schedule], Performance],
     columns: Sequence[str] | None = TO_REBUILD,
 ) -> Replay:
-    """A replay that returns the stored twins of a schedule instead of playing on an implementation. They are read at
-    the first request. Raises DamagedFileError if another schedule is requested than is stored."""
+    """A replay that returns the stored twins of a schedule instead of playing on an implementation.
+
+    They are read at the first request. Raises DamagedFileError if another schedule is requested than is stored.
+    """
 
     def twins() -> Iterator[Stored]:
         yield from twins_of(of.corpus, shard, of.schedule, columns)

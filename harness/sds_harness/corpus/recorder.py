@@ -39,8 +39,10 @@ Replay = Callable[[Schedule], Performance]
 
 @contextlib.contextmanager
 def raise_corpus_errors(replay: Replay) -> Iterator[Replay]:
-    """Wraps a replay so that its CorpusError is raised again at the end of the block. The code in the block may catch
-    it like any other failure."""
+    """Wraps a replay so that its CorpusError is raised again at the end of the block.
+
+    The code in the block may catch it like any other failure.
+    """
     troubles: list[CorpusError] = []
 
     def play(schedule: Schedule) -> Performance:
@@ -146,13 +148,15 @@ class RecordingOutcome:
 
 
 def prepare(corpus: Corpus, *, overwrite: bool) -> set[int]:
-    """Create the folder, or check that its content belongs to this recording. Returns the shards that exist. Raises
-    CorpusError if the content differs from what this recording would write."""
+    """Create the folder, or check that its content belongs to this recording.
+
+    Returns the shards that exist. Raises CorpusError if the content differs from what this recording would write.
+    """
     place, manifest = corpus.place, corpus.manifest
     if overwrite and (place / MANIFEST).exists():
         # Check this before removing anything: other projects have a manifest.json as well.
         if not is_of_corpus(place / MANIFEST):
-            raise CorpusError(f"{place.label} has a {MANIFEST} that is of no corpus: name another folder.")
+            raise CorpusError(f"{place.label} has a {MANIFEST} that does not belong to a corpus: name another folder.")
         if strange := set(place.names()) - set(_PARTS):
             raise CorpusError(f"{place.label} has other files in it ({printable(min(strange))}): name another folder.")
         for name in _PARTS:
@@ -225,8 +229,10 @@ def _count_of(corpus: Corpus, shard: int) -> Count:
 
 
 def record_shard(recording: Recording, shard: int) -> Count:
-    """Play the schedules of a shard and commit it. Raises NotDrivenError; raises AlreadyCommittedError, and records
-    nothing, if another task was faster."""
+    """Play the schedules of a shard and commit it.
+
+    Raises NotDrivenError; raises AlreadyCommittedError, and records nothing, if another task was faster.
+    """
     count = Count()
     place, manifest = recording.place, recording.manifest
     company = recording.company()

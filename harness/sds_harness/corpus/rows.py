@@ -193,7 +193,7 @@ class _StoredLink(Link):
     def _breakdown_error(self) -> Exception:
         kind, detail, stderr = self._fault
         if kind not in {known.value for known in FaultKind}:
-            return ContradictoryRowsError("it broke in a way that has no name")
+            return ContradictoryRowsError("it broke in an unknown way")
         return TesteeError(FaultKind(kind), detail, stderr)
 
     @property

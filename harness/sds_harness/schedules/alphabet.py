@@ -44,8 +44,10 @@ class Alphabet(ABC):
         """The word as a schedule. ``setting`` has everything that all words share."""
 
     def check(self, participants: int, most: int, parts: Collection[AlphabetPart]) -> set[str]:
-        """The names in the parts. Raises ValueError for unknown names, and for a number of participants that is not
-        from 1 to ``most``."""
+        """The names in the parts.
+
+        Raises ValueError for unknown names, and for a number of participants that is not from 1 to ``most``.
+        """
         if not 1 <= participants <= most:
             raise ValueError(f"the number of participants is between 1 and {most}, not {participants}")
         if unknown := self.unknown(parts):
@@ -57,7 +59,7 @@ class Alphabet(ABC):
         return [name for part in parts for name in part.names if name not in self.names]
 
     def select(self, there: Collection[str], wanted: Collection[AlphabetPart]) -> tuple[AlphabetPart, ...]:
-        """The parts with the names that are ``there``, in the usual order and without duplicates."""
+        """The parts with only the names in ``there``, in the usual order and without duplicates."""
         names = [name for name in self.names if name in there]
         return tuple(
             dict.fromkeys(AlphabetPart(tuple(n for n in names if n in part.names), part.most) for part in wanted)

@@ -5,12 +5,12 @@ comparisons such as ``<=``, with the meaning of Python. A comparison has the val
 configuration, ``now_ms``, ``start_ms``, a limit that implementations may declare, such as ``log_entries``, or
 ``max_lamport``, the greatest Lamport timestamp that the revision can encode. Of several implementations, the smallest
 declared limit counts; a limit that none declares is 2^61. ``min`` and ``max`` leave out arguments that have no value
-because the implementation does not tell a field. Nothing is executed.
+because the implementation does not report a field. Nothing is executed.
 
 SDS has these names, too:
 
 - ``filter_bytes``: the size of the newest bloom filter that a participant has sent
-- ``missing``: the number of messages that participants know to be missing
+- ``missing``: the number of missing messages that participants know of
 - ``round_messages`` and ``round_requests``: the number of messages, and of messages with a repair request, that
   participants have sent since the last round of a ``repeat`` began
 - ``filters_are_known``: 1 if the suite can read bloom filters of the declared profile, else 0

@@ -236,8 +236,10 @@ class Notation:
 
 
 def read(path: Path) -> ScheduleDocument:
-    """The content of a file, not yet checked to be a schedule. Raises ScheduleFileError, also if the file cannot be
-    read."""
+    """The content of a file, not yet checked to be a schedule.
+
+    Raises ScheduleFileError, also if the file cannot be read.
+    """
     in_yaml = path.suffix.lower() in YAML_SUFFIXES
     try:
         text = read_bytes(path, MAX_YAML_BYTES if in_yaml else MAX_BYTES).decode("utf-8")
@@ -291,7 +293,7 @@ def line_in_json(text: str, path: yaml_text.Path) -> int:
             else:
                 break
     except (IndexError, ValueError, RecursionError):
-        pass  # the text is valid JSON but for a number that Python does not read: the place so far is good enough
+        pass  # the text is valid JSON except for a number that Python does not read: the place so far is good enough
     return text.count("\n", 0, place) + 1
 
 
@@ -308,14 +310,17 @@ def parse_text(text: str) -> Any:
 
 
 def _number(text: str) -> int | float:
-    """5.0 is an integer in JSON Schema, and must be one for the implementation."""
+    """Convert 5.0 to 5: JSON Schema treats it as an integer, and implementations need one."""
     value = float(text)
     return int(value) if value.is_integer() else value
 
 
 def _case(validator: Any, cases: list[dict[str, Any]], instance: Any, schema: dict[str, Any]) -> Iterator[Any]:
-    """A fast ``allOf`` for the only one in the schema, which has one case per operation type. Only the matching case is
-    evaluated. Evaluating each case for each operation took more than half of the time of reading a stored schedule."""
+    """A fast ``allOf`` for the only one in the schema, which has one case per operation type.
+
+    Only the matching case is evaluated. Evaluating each case for each operation took more than half of the time of
+    reading a stored schedule.
+    """
     kind = instance.get("op") if isinstance(instance, dict) else None
     for index, case in enumerate(cases):
         if case["if"]["properties"]["op"]["const"] == kind:

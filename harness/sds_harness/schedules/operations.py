@@ -14,7 +14,7 @@ from .shapes import Channel, Expression, Ms, Name, OptionalName, Percent, Shape,
 Names = Annotated[tuple[Name, ...], Shape(minItems=1, maxItems=64)]
 
 EVERYBODY = ""
-"""In place of a name: all participants that are present."""
+"""Used in place of a name: all participants that are present."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +104,21 @@ class Look(Operation, op="look", command="observe"):
     """Ask a participant for its state, if it can show it."""
 
     labels: ClassVar[tuple[str, ...]] = ("filter",)
+<<<<<<< HEAD
     who: OptionalName = EVERYBODY
     channel: Channel | None = None
     """The only channel that it is asked about; None for all of them."""
     filter: Annotated[tuple[Any, ...], Shape("references")] | None = None
     """Labels, or entries: the messages of which it is asked whether its bloom filter has them. None for the newest that
     it has."""
+=======
+    who: str = EVERYBODY
+    channel: int | None = None
+    """The only channel whose state is requested; None for all channels."""
+    filter: tuple[Any, ...] | None = None
+    """Labels, or entries: the messages that are looked up in its bloom filter. None for the newest messages that it
+    has."""
+>>>>>>> dff7ebc9 (Rewrite texts of the models, the harness and the adapters in plain sentences)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +178,8 @@ class Heal(Operation, op="heal"):
 class Calm(Operation, op="calm"):
     """Heal the network and then play up to ``rounds`` rounds. In each round a period passes, and all participants run
     their periodic work and exchange their state, as their protocol does. The rounds end early when two of them in a row
-    bring nothing new. While a participant lacks a message, two more rounds are needed than fill the longest time in
-    which the message may still arrive."""
+    change nothing. While a participant lacks a message, the rounds last longer than the longest time in which the
+    message may still arrive, by two rounds."""
 
     rounds: Annotated[int, Shape(minimum=1, maximum=200)] = 20
     period_ms: Annotated[int, Shape(minimum=1, maximum=10**9)] = 60_000
@@ -180,8 +189,9 @@ class Calm(Operation, op="calm"):
 
 @dataclass(frozen=True, slots=True)
 class Repeat(Operation, op="repeat"):
-    """Play the next operations several times. In each round their labels stand for the messages of that round, and the
-    numbered messages of scripted peers have new numbers."""
+    """Play the next operations several times. In each round their labels denote the messages of that round, and the
+    numbered messages of scripted peers have new numbers.
+    """
 
     operations: Annotated[int, Shape(minimum=1, maximum=200)]
     """How many of the next operations are repeated. None of them is a `repeat`."""
@@ -208,11 +218,13 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """Something that must be seen when a schedule is played. The suite has the kinds, and decides it."""
+    """Something that must be seen when a schedule is played. The suite defines the kinds and decides whether one is
+    met.
+    """
 
     who: str
     what: str
-    """The kind, such as ``delivers``. The schema of a protocol has those that it can show."""
+    """The kind, such as ``delivers``. The schema of a protocol lists the kinds that it can show."""
     labels: tuple[str, ...]
     """The messages."""
 
@@ -228,7 +240,7 @@ class Schedule:
     configuration: tuple[tuple[str, int | float | bool], ...] = ()
     """The configuration that the participants are asked to use, by the field names of the testee protocol."""
     seed: int = 0
-    """Determines what the links do by chance."""
+    """The seed of the random behaviour of the links."""
     name: str = ""
     notes: tuple[tuple[str, str], ...] = ()
     """Notes of the finder, such as the cast, the revision, and what the schedule shows."""

@@ -20,7 +20,7 @@ _EXAMPLE = "write a path such as operations[0].times"
 
 
 class ParameterError(ValueError):
-    """A path names no number of the schedule. The message has the reason."""
+    """A path does not name a number of the schedule. The message has the reason."""
 
 
 def value_of(schedule: Schedule) -> int:
@@ -61,7 +61,7 @@ def _numbers(schedule: Schedule) -> tuple[Mapping[str, int], str, str]:
 
 def _match(schedule: Schedule) -> re.Match[str]:
     if (found := _PATH.fullmatch(schedule.parameter)) is None:
-        raise ParameterError(f"{printable(schedule.parameter, 60)!r} names no number: {_EXAMPLE}")
+        raise ParameterError(f"{printable(schedule.parameter, 60)!r} does not name a number: {_EXAMPLE}")
     return found
 
 

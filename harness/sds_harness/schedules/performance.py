@@ -103,7 +103,7 @@ class Performance(Generic[S, T, W]):
     left_out: dict[int, str] = field(default_factory=dict)
     """Operations that could not be played, with the reason: a missing capability or a refusal."""
     ended: str = ""
-    """Why the schedule ended early: the implementation does not have what the schedule requires."""
+    """Why the schedule ended early: something that the implementation does not have."""
     crashed: dict[str, int] = field(default_factory=dict)
     """Participants that crashed, with the index of the operation."""
     calm_rounds: int = 0

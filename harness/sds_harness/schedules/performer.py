@@ -51,7 +51,7 @@ class ScheduleTooLongError(Exception):
 
 
 class RequirementNotMetError(ScheduleStoppedError):
-    """The schedule requires what the implementation does not have, and ends here."""
+    """The schedule requires something that the implementation does not have, and ends here."""
 
 
 def raise_if_stopped(show: Performance[Any, Any, Any], *optional: str) -> None:
@@ -129,8 +129,10 @@ class Performer(ABC, Generic[A, S, T, W]):
         self._advance(op.ms + self._value(op.period))
 
     def _advance(self, ms: int) -> None:
-        """Let a period pass, which can depend on a configuration that the implementation reports. Raises
-        ScheduleStoppedError if it is too long."""
+        """Let a period pass, which can depend on a configuration that the implementation reports.
+
+        Raises ScheduleStoppedError if it is too long.
+        """
         for stage in self._distinct:
             outside = stage.trace.declaration.outside_clock
             latest = outside.latest_ms if outside is not None else MOST
@@ -165,7 +167,7 @@ class Performer(ABC, Generic[A, S, T, W]):
 
     @property
     def _now_ms(self) -> int:
-        """Virtual time by a clock that is right, in epoch milliseconds."""
+        """Virtual time by a correct clock, in epoch milliseconds."""
         epoch: int = min(self._epochs.values())
         return epoch + self._elapsed
 
@@ -176,8 +178,10 @@ class Performer(ABC, Generic[A, S, T, W]):
     # ---- playing ---------------------------------------------------------------------------------------------------
 
     def play(self) -> Performance[S, T, W]:
-        """Play the schedule, from the opening of the participants to their end. A breakdown of an implementation is
-        recorded in the performance."""
+        """Play the schedule, from the opening of the participants to their end.
+
+        A breakdown of an implementation is recorded in the performance.
+        """
         try:
             self.perform()
         except TesteeError as fault:

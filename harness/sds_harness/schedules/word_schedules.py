@@ -60,7 +60,7 @@ class UnfoldedBroadcasts(Unfolded):
     """The indexes of these events in the word."""
 
     def find_silent(self, broadcast: Collection[int]) -> set[Known]:
-        """The events that should have broadcast and did not. ``broadcast`` are the operations that did."""
+        """The events that should have broadcast and did not. ``broadcast`` lists the operations that did."""
         return {known for known, operation in self.sources.items() if operation not in broadcast}
 
     def find_missing(self, performance: Performance[Any, Any, Any]) -> dict[Copy, int]:

@@ -89,7 +89,7 @@ class EventKind:
     ends: bool = False
     """Whether it must be the last event."""
     cuts: bool = False
-    """Whether everything that is under way is lost."""
+    """Whether all messages under way are lost."""
 
 
 @dataclass(frozen=True)
@@ -171,12 +171,12 @@ class World:
         return [places for _, places in _identify_events(word, self.participants)]
 
     def newest(self, word: Word) -> frozenset[int]:
-        """The participants to which this word shows more than every shorter part of it; none if two independent events
+        """The participants that see more in this word than in any shorter part of it; none if two independent events
         are last.
 
-        Everything before a participant's last event is itself a word, which is shorter if another event is last
-        elsewhere. In that word the participant sees the same. So a caller that judges participants by what they see
-        judges each view once if it judges only these participants.
+        The events up to a participant's last event are themselves a word, which is shorter if an event of another
+        participant comes later. In that word the participant sees the same. So a caller that judges only these
+        participants judges each view once.
         """
         if any(self.kinds[event.kind].aware for event in word):
             return frozenset(range(self.participants))
@@ -193,12 +193,15 @@ class World:
     # ---- renaming --------------------------------------------------------------------------------------------------
 
     def names_matter(self, word: Word) -> bool:
-        """Could the result depend on the names of participants? It could if two participants send without having heard
-        from each other: with equal timestamps, the message IDs decide the order. With ``gaps_by_name``, it also could
-        if a message arrives whose sender knew of messages that the recipient has not received.
+        """Could the result depend on the names of participants?
+
+        It could if two participants send without having heard from each other: with equal timestamps, the message IDs
+        decide the order. With ``gaps_by_name``, it also could if a message arrives whose sender knew of messages that
+        the recipient has not received.
 
         In a world of streams, it could if two participants send at all: an arrival shows that something was under way,
-        and not which messages it contained, so that the recipient may not have heard of one of them."""
+        and not which messages it contained, so that the recipient may not have heard of one of them.
+        """
         if not self.alike or not all(self.kinds[event.kind].equals for event in word):
             return True
         if self.streams:
@@ -358,7 +361,7 @@ class _Speller:
         doing = everyone if event.who == ALL else (event.who,)
         if kind.broadcasts:
             sent = {(listener, who, self._counts[who]) for who in doing for listener in everyone if listener != who}
-            if self._world.streams:  # what was under way before arrives with it
+            if self._world.streams:  # messages that were under way before arrive with it
                 left = {copy for copy in left if copy[1] not in doing}
             left = left | sent
         self._under_way = left

@@ -198,7 +198,7 @@ class Actor:
         others, command = self.stage.other_channels, request.WhichOneof("command") or ""
         if others is None or is_filter_maker(self.name):
             return self.stage.step(self.name, request)
-        if command != "observe":  # A look must directly follow the step whose effect it shows.
+        if command != "observe":  # An Observe must directly follow the step whose effect it shows.
             others.catch_up(self.stage, command)
         before = pb.Request()
         before.CopyFrom(request)

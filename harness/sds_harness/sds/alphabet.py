@@ -32,10 +32,10 @@ from .odd_volumes import MANY
 from .operations import Member, Schedule
 
 REPAIR = "repair"
-"""Not an event: switches SDS-R on. Its requests and answers travel with the messages of all other events."""
+"""Not an event: switches SDS-R on. Requests and answers are carried by the messages of all other events."""
 _KINDS = (*KINDS, EventKind("arrive", copies=1), EventKind("twice", copies=2))
 ALPHABET = (*dict.fromkeys(kind.name for kind in _KINDS), REPAIR)
-"""All names that can be requested."""
+"""All names that a user can select."""
 USUAL = (
     AlphabetPart(("send", "sync", "arrive", REPAIR)),
     AlphabetPart(("send", "time", "arrive", REPAIR)),
@@ -105,8 +105,10 @@ class SdsAlphabet(Alphabet):
 
 
 class ProposedAlphabet(SdsAlphabet):
-    """The alphabet of the proposal of 2024, which has no SDS-R. Its sync messages have a place in an order, and others
-    wait for them, as for content."""
+    """The alphabet of the proposal of 2024, which has no SDS-R.
+
+    Its sync messages have a place in an order, and others wait for them, as for content.
+    """
 
     names = tuple(name for name in ALPHABET if name != REPAIR)
     usual = tuple(part.without(REPAIR) for part in USUAL)

@@ -1,4 +1,4 @@
-"""A probe for SDS: does time move for an implementation? Its Lamport timestamps must follow the clock.
+"""A probe for SDS: it finds out whether time moves for an implementation. Its Lamport timestamps must follow the clock.
 
 A participant is opened and sends, at times that lie far apart, forwards and backwards: every scenario starts at the
 same time, so the clock must also be able to go back. Then the probe waits for the work that the implementation does by
@@ -91,7 +91,7 @@ def _standing_timers(stage: Stage) -> Iterator[str]:
         if alice.party.in_force.sync_interval_ms and not _wait_until(
             alice, lambda step: any(map(_is_sync, step.messages))
         ):
-            yield f"no sync message is sent in {waited}; leave out `periodic-sync` if that never happens"
+            yield f"no sync message is sent in {waited}; omit `periodic-sync` if that never happens"
     if declared.can(pb.CAPABILITY_LOST):
         alice = stage.open("losses", configuration=pb.Configuration(lost_timeout_ms=WAIT_MS))
         took = _receive_blocked_message(stage, alice)
@@ -110,7 +110,7 @@ def _standing_timers(stage: Stage) -> Iterator[str]:
 
 
 def _wait_until(actor: Actor, seen: Callable[[Step], bool]) -> bool:
-    """Does one of the next ticks, each a day apart, show it?"""
+    """Return whether one of the next ticks, each a day apart, shows it."""
     return any(seen(actor.after(DAY_MS).tick()) for _ in range(PAUSES))
 
 

@@ -36,11 +36,11 @@ COMPARED: tuple[Column, ...] = (
         dictionary=False,
     ),
     normative("delivered", TEXTS, "names of the messages delivered, in causal order"),
-    _digest("contents", summary="digest of what was delivered, in the order of `delivered`"),
+    _digest("contents", summary="digest of the delivered contents, in the order of `delivered`"),
     normative("acknowledged", TEXTS, "names of the messages acknowledged, sorted"),
     normative("possibly_acknowledged", TEXTS, "and possibly acknowledged"),
-    normative("missing", TEXTS, "names of the messages that are signalled as missing, sorted, each once"),
-    normative("lost", TEXTS, "names of the messages that are signalled as lost, sorted, each once"),
+    normative("missing", TEXTS, "names of the messages that are signalled as missing, sorted, without duplicates"),
+    normative("lost", TEXTS, "names of the messages that are signalled as lost, sorted, without duplicates"),
     normative("broadcasts", TEXTS, "names of the messages broadcast, sorted"),
     _digest(
         "wire",
@@ -57,7 +57,7 @@ INFORMATIVE: tuple[Column, ...] = (
     Column("message_id", TEXT, "ID of `message`, unchanged"),
     Column("dependencies", pa.int16(), "length of its causal history; -1 for no message"),
     Column("history", pa.int64(), "digest of the names in the causal histories broadcast", dictionary=False),
-    Column("filter", pa.int64(), "digest of the filters broadcast, and of what filters hold", dictionary=False),
+    Column("filter", pa.int64(), "digest of the filters broadcast and of the query results", dictionary=False),
     Column("due", pa.int64(), "digest of the times in the repair request buffers", dictionary=False),
 )
 COLUMNS = Columns(COMPARED, INFORMATIVE, ("dependencies",))

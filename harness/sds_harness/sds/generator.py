@@ -138,7 +138,7 @@ def _configuration(choices: Choices, *, sds_r: bool, text: Text) -> tuple[tuple[
     if chance(choices, 25):
         periods = pick(choices, ((5_000, 20_000), (60_000, 180_000)))
         chosen["resend_unacknowledged_ms"], chosen["resend_possibly_acknowledged_ms"] = periods
-    # Repairs make up half of the schedules. Without them there is more room for upkeep.
+    # Repairs make up half of the schedules. Without them there is more room for periodic work.
     if chance(choices, 12 if text.repairs and not sds_r else 40):
         chosen["sync_interval_ms"] = pick(choices, (10_000, 10_000, 30_000, 60_000))
     if chance(choices, 12):
@@ -153,8 +153,10 @@ def _configuration(choices: Choices, *, sds_r: bool, text: Text) -> tuple[tuple[
 
 
 def _repair_configuration(choices: Choices) -> dict[str, int]:
-    """The configuration of SDS-R. Some times are only a few milliseconds, so that a short schedule can wait for each
-    moment."""
+    """The configuration of SDS-R.
+
+    Some times are only a few milliseconds, so that a short schedule can wait for each moment.
+    """
     chosen: dict[str, int] = {}
     if not chance(choices, 8):
         times = ((30_000, 120_000), (30_000, 120_000), (2, 6), (2_000, 9_000), (5_000, 5_001), (1_000, 300_000))

@@ -305,7 +305,7 @@ def hybrid(who: str, label: str, route: Route) -> Said:
 
 @odd()
 def syncs(who: str, label: str, route: Route) -> Said:
-    """Sync messages have empty content, a known ID, gaps, or timestamps ahead."""
+    """Sync messages have empty content, a known ID, gaps, or timestamps ahead of the clock."""
     return (
         Say(PEER, f"{label}.0", to=who),
         Say(PEER, f"{label}.1", content="", lamport_ms=5, filter=(OWN,), to=who),
@@ -340,7 +340,7 @@ twins = partial(event, TWINS, most=1, equals=False, starts=True, aware=True)
 
 def _nearly(one: str, other: str) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """IDs and names are equal for a careless comparison."""
+        """IDs and names are different, but equal for a careless comparison."""
         first, second = f"{label}{one}", f"{label}{other}"
         return (
             lost(who, first),

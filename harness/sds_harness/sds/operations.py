@@ -61,7 +61,7 @@ TWINS: dict[str, Callable[[str], str]] = {
     "nul": lambda message_id: message_id + "\0",
 }
 """Message IDs that resemble another one: without its last character or with one more, with another one at the end or in
-the middle, in another case, and with characters that do not show or have two units in UTF-16."""
+the middle, in another case, and with characters that are invisible or have two units in UTF-16."""
 
 Twin = Annotated[str, Shape("twin", enum=["", *TWINS])]
 EMPTY = ("sender", "filter", "hints", "message_id", "channel")
@@ -113,7 +113,7 @@ class Send(Operation, op="send", command="send"):
     times: Annotated[int, Shape(minimum=1, maximum=2_000)] = 1
     """Number of messages sent at once. The label is that of the last one; the others have ".1", ".2", ... appended."""
     numbered: bool = False
-    """Whether the content is numbered per participant, not made from the label. An
+    """Whether the content has a number per participant, and is not made from the label. An
     environment may give such messages of different senders the same content."""
     may_be_refused: bool = False
     """Whether the implementation may refuse to send it, and the schedule goes on."""
@@ -152,7 +152,7 @@ class Ephemeral(Operation, op="ephemeral", command="send_ephemeral"):
 
 @dataclass(frozen=True, slots=True)
 class Lookup(Operation, op="lookup"):
-    """A participant fetches all messages from a store that it knows to miss, through all dependencies."""
+    """A participant fetches all messages that it knows to be missing from a store, including their dependencies."""
 
     who: OptionalName = EVERYBODY
 
@@ -162,24 +162,42 @@ class Again(Operation, op="again"):
     """The network delivers a copy of a message that was sent before."""
 
     labels: ClassVar[tuple[str, ...]] = ("label", "asks")
+<<<<<<< HEAD
     label: Label
     to: Name
     asks: Labels = ()
     """Labels that the copy asks for, if any (a copy may carry its own repair request)."""
+=======
+    label: str
+    to: str
+    asks: tuple[str, ...] = ()
+    """Labels of the messages that the copy requests (a copy may carry its own repair request)."""
+>>>>>>> dff7ebc9 (Rewrite texts of the models, the harness and the adapters in plain sentences)
 
 
 @dataclass(frozen=True, slots=True)
 class Write(Operation, op="write"):
-    """A scripted peer, which is not a participant of the schedule, writes a message, which arrives nowhere yet."""
+    """A scripted peer, which is not a participant of the schedule, writes a message. The message arrives only when
+    another operation sends it.
+    """
 
     names: ClassVar[tuple[str, ...]] = (*Operation.names, "poses_as")
     labels: ClassVar[tuple[str, ...]] = ("label", "after", "asks", "filter", "id_of", "since", "filter_of")
+<<<<<<< HEAD
     peer: Name
     label: Label
     lamport_ms: Annotated[int, Shape(minimum=-(10**13), maximum=1 << 64)] | None = 0
     """Lamport timestamp relative to virtual time. In revisions that count, relative to the one after the greatest that
     participants have sent. None is unset."""
     after: References = ()
+=======
+    peer: str
+    label: str
+    lamport_ms: int | None = 0
+    """Lamport timestamp relative to virtual time. In revisions that count, relative to the successor of the greatest
+    timestamp that participants have sent. None is unset."""
+    after: tuple[Reference, ...] = ()
+>>>>>>> dff7ebc9 (Rewrite texts of the models, the harness and the adapters in plain sentences)
     """Its causal history."""
     content: LongText | None = "usual"
     """"usual" is content that no other message has; None is unset, as in a sync message."""
@@ -218,9 +236,15 @@ class Write(Operation, op="write"):
     one that the revision can encode is used in place of a greater number."""
     filter_of: OptionalLabel = ""
     """A label: the message has the bloom filter of the message with this label."""
+<<<<<<< HEAD
     ones: Expression = ""
     """An expression: the message has a bloom filter of so many bytes, in which all bits are set."""
     twin: Twin = ""
+=======
+    ones: str = ""
+    """An expression: the message has a bloom filter of this number of bytes, in which all bits are set."""
+    twin: str = ""
+>>>>>>> dff7ebc9 (Rewrite texts of the models, the harness and the adapters in plain sentences)
     """With ``id_of``: the ID differs from that of the message, but resembles it. One of ``TWINS``."""
     length: Bytes = 0
     """Number of bytes of its content, which are all zero, in place of ``content``."""
@@ -248,10 +272,18 @@ class Receive(Operation, op="receive", command="receive"):
     hint: Hexadecimal = ""
     """Hexadecimal digits of a retrieval hint that the transport of the recipient has for the messages."""
     asked: bool = False
+<<<<<<< HEAD
     """Only those arrive that the newest broadcast of the participant asks for in its repair request."""
     unanswered_since: OptionalLabel = ""
     """The label of a mark: only those arrive that ask for a message which the participant has not sent since."""
     empty: Annotated[tuple[Annotated[str, Shape(enum=["hint"])], ...], Shape(maxItems=1)] = ()
+=======
+    """Only messages that the newest broadcast of the participant requests in its repair request arrive."""
+    unanswered_since: str = ""
+    """The label of a mark: only messages that request a message which the participant has not sent since then
+    arrive."""
+    empty: tuple[str, ...] = ()
+>>>>>>> dff7ebc9 (Rewrite texts of the models, the harness and the adapters in plain sentences)
     """Fields that are empty: ``hint``. Without the capability, there is no hint."""
 
 
@@ -290,9 +322,10 @@ class Garble(Operation, op="garble"):
 
 @dataclass(frozen=True, slots=True)
 class Await(Operation, op="await"):
-    """Let time pass until a participant is due to ask for some messages, or to respond with them. The times are those
-    that it has shown last. If it shows none, they follow from the declared hash and the time when the last message
-    arrived at it. Without either, no time passes."""
+    """Let time pass until a participant is due to request some messages, or to respond with them. The times are those
+    that it has shown last. If it shows none, they are computed from the declared hash and the time when the last
+    message arrived at it. Without either, no time passes.
+    """
 
     labels: ClassVar[tuple[str, ...]] = ("messages",)
     who: Name
@@ -310,9 +343,11 @@ class Await(Operation, op="await"):
 
 @dataclass(frozen=True, slots=True)
 class BuildFilter(Operation, op="build_filter", command="build_filter"):
-    """Ask the codec of the implementation for a bloom filter, and for the IDs that this filter has. If the filter is as
-    large as that of a participant and has a known encoding, only the first question is asked."""
+    """Ask the codec of the implementation for a bloom filter, and which IDs that filter contains. If the filter is as
+    large as that of a participant and has a known encoding, only the first request is sent.
+    """
 
+<<<<<<< HEAD
     members: MessageIds = ()
     """The IDs that it is built of."""
     queried: MessageIds = ()
@@ -324,6 +359,19 @@ class BuildFilter(Operation, op="build_filter", command="build_filter"):
     for the newest tenth of a filter."""
     strangers: Annotated[int, Shape(minimum=0, maximum=100_000)] = 0
     """The number of other IDs that it is asked for, too."""
+=======
+    members: tuple[str, ...] = ()
+    """The IDs that the filter is built of."""
+    queried: tuple[str, ...] = ()
+    """The IDs that are looked up in the filter."""
+    who: str = ""
+    """The participant whose filter has the same size. The operation is left out if that participant is not open."""
+    times: int = 0
+    """In place of ``members``: the number of IDs, as a multiple of the capacity of that participant's filter. The
+    newest IDs, a tenth of the capacity, are then looked up."""
+    strangers: int = 0
+    """The number of other IDs that are looked up, too."""
+>>>>>>> dff7ebc9 (Rewrite texts of the models, the harness and the adapters in plain sentences)
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,10 +383,17 @@ class Member(operations.Member):
     channels: Annotated[tuple[Channel, ...], Shape(maxItems=64)] = ()
     """Numbers of the channels that it joins; () for all."""
     configuration: tuple[tuple[str, int | float | bool], ...] = ()
+<<<<<<< HEAD
     """Settings that it is asked to use in addition to, or in place of, the configuration of the schedule."""
     participant_id: OptionalName = ""
     """Its participant ID, if that is not its name: several members may have the same ID. The name is then the ID and,
     in brackets, what tells them apart."""
+=======
+    """Requested settings in addition to, or in place of, the configuration of the schedule."""
+    participant_id: str = ""
+    """Its participant ID, if that is not its name: several members may have the same ID. The name is then the ID and a
+    distinguishing word in brackets."""
+>>>>>>> dff7ebc9 (Rewrite texts of the models, the harness and the adapters in plain sentences)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Repeats in two other channels what a scenario does in the third."""
+"""Repeats the operations of a scenario in the third channel in two other channels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from .stage import Stage
 
 AHEAD_MS = {"first": 500_000, "second": 1_000}
-"""The other channels, and how far the timestamps of messages that arrive in them are ahead of those in the third."""
+"""The other channels, and how far the timestamps of messages that arrive in them are ahead of the timestamps in the
+third."""
 MIRRORED = ("send", "send_ephemeral", "send_sync", "receive", "observe")
 
 

@@ -112,7 +112,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         self._revision: Revision = self._distinct[0].revision if self._distinct else SDS_2026_01
         self._store: dict[tuple[str, str], Packet] = {}
         self._syncs: dict[tuple[str, str], Packet] = {}
-        """Sync messages that others may depend on: revisions that log sync messages also store them."""
+        """Sync messages that others may depend on: in revisions that log sync messages, they are also in the store."""
         self._counts: dict[str, int] = {}
         """The greatest Lamport timestamp that participants have sent in each channel."""
         self._has: dict[str, dict[tuple[str, str], None]] = {name: {} for name in schedule.names}
@@ -193,7 +193,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         actor.receive(wire, retrieval_hint=self._hint)
 
     def _meet(self, listener: str, message: Message | None) -> None:
-        """Record what a participant has, and which messages it knows to be missing."""
+        """Record the messages that a participant has, and those that it knows to be missing."""
         if message is None or message.kind not in (Kind.CONTENT, Kind.SYNC):
             return
         has, heard, wants = self._has[listener], self._heard[listener], self._wants[listener]

@@ -49,7 +49,7 @@ from .operations import (
 
 @dataclass(frozen=True)
 class Moment:
-    """A time that is known when the schedule is played, plus some milliseconds."""
+    """A time that is known only when the schedule is played, plus some milliseconds."""
 
     since: str
     """The label of a mark or of a message, see ``Write.since``."""
@@ -191,7 +191,7 @@ class Script(script.Script[Member]):
         self.named = True
         """Whether the application names channels."""
         self._mark: Moment | None = None
-        """The present time; None if it is not known by a mark."""
+        """The present time; None if no mark gives it."""
         self._marks = 0
         self._peers: list[Peer] = []
 
@@ -217,7 +217,7 @@ class Script(script.Script[Member]):
         return self._mark
 
     def mark(self) -> Moment:
-        """The present virtual time, with a mark of its own."""
+        """The present virtual time, with its own mark."""
         self._mark = None
         return self.now
 
@@ -231,11 +231,11 @@ class Script(script.Script[Member]):
             self._mark = None
 
     def connect(self, delay_ms: int) -> None:
-        """Let all participants hear each other from now on, after a delay."""
+        """Connect all participants from now on; copies arrive after a delay."""
         self.add(Heal(), Links(delay_ms=(delay_ms, delay_ms)))
 
     def cut(self, senders: Sequence[Part], listeners: Sequence[Part]) -> None:
-        """Let participants no longer hear others; the other direction stays as it is."""
+        """Cut the links by which participants receive messages of others; the other direction stays unchanged."""
         deaf = tuple(part.name for part in listeners)
         self.add(Cut(tuple(part.name for part in senders), deaf, both=False))
 
@@ -254,8 +254,10 @@ class Script(script.Script[Member]):
 
     @contextmanager
     def repeat(self, rounds: Period | int, most: int = 0, until: str = "") -> Iterator[None]:
-        """Repeat the operations that are added here, see ``Repeat``. If the number of ``rounds`` is not known when the
-        script is written, ``most`` is the greatest."""
+        """Repeat the operations that are added here, see ``Repeat``.
+
+        If the number of ``rounds`` is not known when the script is written, ``most`` is the greatest.
+        """
         begin, most = len(self.operations), rounds if isinstance(rounds, int) else most
         self._mark = None
         yield
@@ -281,8 +283,10 @@ class Script(script.Script[Member]):
         *,
         may_be_refused: bool = False,
     ) -> Part:
-        """Open a participant; ``instance`` tells participants with one ID apart. If it ``may_be_refused`` and is, its
-        operations are left out."""
+        """Open a participant; ``instance`` distinguishes participants with one ID.
+
+        If it ``may_be_refused`` and is, its operations are left out.
+        """
         if len(channels) > 1:
             self.need(pb.CAPABILITY_CHANNELS)
         if not channels:
@@ -336,19 +340,21 @@ class Part:
         return self
 
     def receive(self, *messages: Message, hint: bytes | None = b"", optional: bool = False) -> None:
-        """Let messages arrive, in order; ``hint`` is the retrieval hint that the transport has. The schedule ends where
-        there can be none, unless the hint is ``optional``, or None, which is a hint of no length."""
+        """Let messages arrive, in order; ``hint`` is the retrieval hint that the transport has.
+
+        If the transport cannot have hints, the schedule ends, unless the hint is ``optional``. None is an empty hint.
+        """
         if hint and not optional:
             self.script.need(pb.CAPABILITY_RETRIEVAL_HINTS)
         empty = ("hint",) if hint is None else ()
         self.script.add(Receive(self.name, _labels(messages), (hint or b"").hex(), empty=empty))
 
     def receive_asked(self, *messages: Message) -> None:
-        """Let those of the messages arrive that the newest broadcast of the participant asks for."""
+        """Let the messages arrive that the newest broadcast of the participant requests."""
         self.script.add(Receive(self.name, _labels(messages), asked=True))
 
     def receive_unanswered(self, since: Moment, *messages: Message) -> None:
-        """Let those of the messages arrive that ask for one that the participant has not sent since a mark."""
+        """Let the messages arrive that request a message which the participant has not sent since a mark."""
         self.script.add(Receive(self.name, _labels(messages), unanswered_since=since.since))
 
     def receive_bytes(self, wire: bytes) -> None:
@@ -376,9 +382,11 @@ class Part:
         may_be_refused: bool = False,
         hint: bytes | None = b"",
     ) -> Message:
-        """Send content, by default that of the n-th message. The schedule goes on if the implementation refuses and the
-        message ``may_be_refused``. ``hint`` is its retrieval hint, if the implementation can have one; None is one of
-        no length."""
+        """Send content, by default that of the n-th message.
+
+        The schedule goes on if the implementation refuses and the message ``may_be_refused``. ``hint`` is its retrieval
+        hint, if the implementation can have one; None is an empty hint.
+        """
         if message_id:
             self.script.need(pb.CAPABILITY_MESSAGE_ID_ACCEPTED)
         label = self._label()
@@ -402,8 +410,11 @@ class Part:
         return Message(label, self.participant_id)
 
     def send_sync(self, channel: str = "", *, optional: bool = False, or_content: bool = False) -> Message:
-        """Send a sync message. Where the implementation has none, the schedule ends, unless the message is ``optional``
-        or content is sent instead."""
+        """Send a sync message.
+
+        Where the implementation has none, the schedule ends, unless the message is ``optional`` or content is sent
+        instead.
+        """
         if not optional and not or_content:
             self.script.need(pb.CAPABILITY_SYNC)
         label = self.script.unique_label(f"sync-{self.name}")
@@ -432,19 +443,23 @@ class Part:
     def await_due(
         self, *messages: Message, ms: int = 0, nth: int = 1, most: Period | str = "", otherwise: Period | str = ""
     ) -> Part:
-        """Let time pass until the participant is due to ask for messages, or to respond with them, see ``Await``.
-        Returns the participant."""
+        """Let time pass until the participant is due to request messages, or to respond with them, see ``Await``.
+
+        Returns the participant.
+        """
         self.script.add(Await(self.name, _labels(messages), nth, ms, str(most), str(otherwise)))
         return self
 
     def settle(self, undelivered: Message | None = None) -> Part:
-        """Let time pass until nothing more is delivered; only if a message is ``undelivered``, if that is given.
-        Returns the participant."""
+        """Let time pass until nothing more is delivered.
+
+        If ``undelivered`` is given, do this only if that message was not delivered yet. Returns the participant.
+        """
         self.script.add(Settle(self.name, undelivered.label if undelivered is not None else ""))
         return self
 
     def step_clock(self, ms: int) -> Part:
-        """Step the clock of the participant. That of scripted peers stays right. Returns the participant."""
+        """Step the clock of the participant. The clock of scripted peers stays correct. Returns the participant."""
         self.script.add(StepClock(self.name, ms))
         return self
 
@@ -521,10 +536,10 @@ class Peer:
     ) -> Message:
         """Write a message.
 
-        ``at`` is its Lamport timestamp. ``holds`` are the messages that its filter has; ``bloom_filter`` are the bytes
-        of a filter; ``filter_of`` is the message whose filter it has. ``message_id`` is an ID, the message whose ID it
-        has, or an entry with a ``twin`` of an ID. ``sender`` is the participant that it names as its sender; None for
-        an empty one.
+        ``at`` is its Lamport timestamp. ``holds`` are the messages in its filter; ``bloom_filter`` are the bytes
+        of a filter; ``filter_of`` is the message whose filter it copies. ``message_id`` is an ID, the message whose ID
+        it has, or an entry with a ``twin`` of an ID. ``sender`` is the participant that it names as its sender; None
+        for an empty one.
         """
         self._count += 1
         label = self.script.unique_label(f"{self.name}-{self._count}")

@@ -179,7 +179,7 @@ class Stage(stage.Stage[Step]):
 
 
 def bloom_parameters(party: Party) -> BloomParameters | None:
-    """Size of a participant's filter, if its configuration says it."""
+    """Size of a participant's filter, if its configuration states it."""
     c = party.in_force
     if not (c.HasField("bloom_capacity") and c.HasField("bloom_error_rate")):
         return None

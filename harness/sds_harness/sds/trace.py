@@ -1,4 +1,4 @@
-"""Traces of SDS: what went over the network in a step, as bytes and as messages."""
+"""Traces of SDS: the messages on the network in each step, as bytes and decoded."""
 
 from __future__ import annotations
 
@@ -90,8 +90,10 @@ class Wire:
         self._fields: list[WireField] | None = None
 
     def copy_for_step(self) -> Wire:
-        """A copy of this for another step. Each copy has its own message object, because the object tells which copy
-        was sent."""
+        """A copy of this for another step.
+
+        Each copy has its own message object, because the object tells which copy was sent.
+        """
         other = Wire.__new__(Wire)
         other.raw, other.dialect, other.text, other.error = self.raw, self.dialect, self.text, self.error
         other.message = Message(*_parts(self.message)) if self.message is not None else None

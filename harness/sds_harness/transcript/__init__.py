@@ -5,7 +5,7 @@ one process. All its lines have the number of its first line as ``conversation``
 
 - ``begins``: the command, the framing, the environment variables, and the process ID;
 - ``part``: a schedule begins here: its name, environment, revision, dialect and start time;
-- ``vector``: a golden vector begins here; it is asked in the codec or in the parts that follow;
+- ``vector``: a golden vector begins here; its requests are in the codec's lines or in the parts that follow;
 - ``participant``: the name that findings use for the participant with a ``handle``;
 - ``direction``: ``>`` for a request, ``<`` for a reply; ``what`` is the command or the answer;
 - ``fault``: what broke, the last lines of stderr, and the bytes received instead of a reply;

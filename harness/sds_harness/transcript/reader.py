@@ -84,7 +84,7 @@ class TranscriptPart:
     dialect: str = ""
     start_ms: int = 0
     vector: str = ""
-    """The golden vector that is asked; "" if none."""
+    """The golden vector that is played; "" if none."""
     exchanges: list[RecordedExchange] = field(default_factory=list)
     participants: dict[int, str] = field(default_factory=dict)
     """The names that findings use for participants, by handle."""
@@ -104,15 +104,17 @@ def remarks(path: Path) -> Iterator[tuple[str, Row]]:
 
 
 def parts(path: Path, complain: Complain) -> Iterator[TranscriptPart]:
-    """All parts with at least one exchange or fault, in the order in which they end. Raises NotATranscriptError,
-    FileError."""
+    """All parts with at least one exchange or fault, in the order in which they end.
+
+    Raises NotATranscriptError, FileError.
+    """
     open_: dict[int, TranscriptPart] = {}
     for line, row in _rows(path, complain):
         if "transcript" in row or "finding" in row or "judged" in row:
             continue
         number = row.get("conversation")
         if not isinstance(number, int):
-            complain(line, "it belongs to no conversation")
+            complain(line, "it does not belong to a conversation")
             continue
         if "begins" in row:
             open_[number] = TranscriptPart(_conversation(number, _object(row, "begins")), line)
@@ -232,7 +234,7 @@ def _exchange(part: TranscriptPart, line: int, row: Row, complain: Complain) -> 
         case "<" if part.exchanges and part.exchanges[-1].reply is None:
             part.exchanges[-1].reply = entry
         case "<":
-            complain(line, "it is a reply to no request")
+            complain(line, "it is a reply without a request")
         case _:
             complain(line, "its direction is neither > nor <")
 

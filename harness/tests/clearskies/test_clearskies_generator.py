@@ -1,4 +1,4 @@
-"""Generated schedules of ClearSkies: the same everywhere, valid, with every passage and operation within reach."""
+"""Generated schedules of ClearSkies: the same everywhere and valid, and every passage and operation occurs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def few(examples: int) -> settings:
 
 
 def survives(schedule: Schedule) -> bool:
-    """As a file it satisfies the schema, names only participants that exist, and is read back unchanged."""
+    """Return whether its file satisfies the schema, names only existing participants, and is read back unchanged."""
     return NOTATION.loads(dumps(schedule)) == schedule
 
 

@@ -1,4 +1,4 @@
-"""The player of ClearSkies: what each operation does to peers and links, and what becomes of what is under way."""
+"""The player of ClearSkies: the effect of each operation on peers, links and bytes under way."""
 
 from __future__ import annotations
 

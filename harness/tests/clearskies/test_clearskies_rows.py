@@ -1,4 +1,4 @@
-"""Rows of a corpus of ClearSkies: what is normative in them, what is not, and that performances are made again."""
+"""Rows of a corpus of ClearSkies: normative and informative columns, and the rebuilding of performances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Schedules of ClearSkies as files: every operation survives, classes and schema say the same, no file is trusted."""
+"""Schedules of ClearSkies as files: every operation is read back unchanged, classes and schema agree, and no file is
+trusted.
+"""
 
 from __future__ import annotations
 

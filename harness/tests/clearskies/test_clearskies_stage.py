@@ -78,7 +78,7 @@ def test_the_other_end_hears_the_last_words_and_then_that_a_link_was_closed() ->
 
 
 class Restless(Testee):
-    """Has something to say whenever it is ticked, to a link that was never there."""
+    """Sends a message to a nonexistent link at each Tick."""
 
     def handle(self, request: pb.Request) -> pb.Reply:
         if request.HasField("tick"):

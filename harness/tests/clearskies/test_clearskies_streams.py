@@ -1,4 +1,4 @@
-"""Streams are put together wherever their pieces end, and nothing that comes on them raises."""
+"""Streams are assembled from any pieces, and no input on them raises an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which Java Spark is run on."""
+"""The choice of the Java runtime for Spark."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sds_harness.corpus.java import VECTOR_MODULE, Java, find_java, look_at
 
 
 def java(folder: Path, modules: str) -> Path:
-    """A folder with a program that answers as Java does: with its modules, or else with the words it was given."""
+    """A folder with a program that answers like Java: with its modules, or else with its arguments."""
     program = folder / "bin" / "java"
     program.parent.mkdir(parents=True)
     program.write_text(

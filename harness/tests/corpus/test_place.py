@@ -1,4 +1,4 @@
-"""Where a corpus is: files that appear whole or not at all, on whatever file system."""
+"""The folder of a corpus: files appear atomically, on any file system."""
 
 from __future__ import annotations
 

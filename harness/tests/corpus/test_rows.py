@@ -1,4 +1,4 @@
-"""Rows of a corpus: what is normative in them, what is not, and that a performance can be made again from them."""
+"""Rows of a corpus: normative and informative columns, and the rebuilding of a performance from them."""
 
 from __future__ import annotations
 

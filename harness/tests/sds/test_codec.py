@@ -1,4 +1,4 @@
-"""Codec operations: typed results, nothing asked that is not declared; hostile answers are values or faults."""
+"""Codec operations: typed results, and no undeclared operation is sent; hostile answers are values or faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A dialect renumbers the fields of a message, there and back, and lets no private field pass for one of the text."""
+"""A dialect renumbers the fields of a message, in both directions, and no private field becomes a field of the
+specification.
+"""
 
 from __future__ import annotations
 

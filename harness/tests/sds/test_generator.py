@@ -1,4 +1,4 @@
-"""Generated schedules: the same everywhere, valid, with every passage within reach, and within their grammar."""
+"""Generated schedules: the same everywhere, valid and within their grammar, and every passage occurs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OTHERS = [
 """Interpreters of other versions."""
 PROPOSAL = Text.of(FORUM_2024)
 
-# The packages are stubs: what they import, other interpreters do not have, and the generator does not need it.
+# The packages are stubs: other interpreters do not have their imports, and the generator does not need them.
 DIGEST = """
 import hashlib, sys, types
 for name in ("sds_harness", "sds_harness.schedules", "sds_harness.sds"):
@@ -52,12 +52,12 @@ def drawn(count: int, grammar: Grammar | None = None, seed: int = 3, text: Text 
 
 
 def text_of(passage: str) -> Text:
-    """A text that it says something of."""
+    """A revision that the passage applies to."""
     return SDS if passage in passages_of(SDS) else PROPOSAL
 
 
 def survives(schedule: Schedule) -> bool:
-    """As a file it satisfies the schema, names only participants that exist, and is read back unchanged."""
+    """Return whether its file satisfies the schema, names only existing participants, and is read back unchanged."""
     return NOTATION.loads(dumps(schedule)) == schedule
 
 
@@ -93,7 +93,7 @@ def test_each_passage_alone_makes_valid_schedules(name: str) -> None:
 
 
 def noting(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """Counts which passages are written from now on."""
+    """Counts the passages that are written from now on."""
     written: Counter[str] = Counter()
 
     def counting(name: str, write: Callable[[Writer], None]) -> Callable[[Writer], None]:
@@ -176,7 +176,7 @@ def test_every_operation_is_drawn() -> None:
 def test_as_many_participants_as_were_asked_for(bounds: tuple[int, int]) -> None:
     sizes = {len(schedule.members) for schedule in drawn(80, Grammar(*bounds))}
     least, most = bounds
-    # Numbers without a weight of their own are drawn only where there is no other.
+    # Numbers without a weight are drawn only if there are no others.
     assert sizes == set(range(max(least, min(3, most)), most + 1))
 
 

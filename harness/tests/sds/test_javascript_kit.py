@@ -1,4 +1,4 @@
-"""The kit in JavaScript: honest while nothing is filled in, and whatever is asked, one line for each line."""
+"""The kit in JavaScript: without methods it declares nothing, and it answers each line with one line."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""The kits that have to be built, each behind its toy: what they make of lines that are no requests, of faults in the
-implementation, of large and odd values. One conversation for all of them, for they are to answer alike."""
+"""The kits in compiled languages, each with its toy: invalid lines, faults in the implementation, large and odd values.
+
+All get the same conversation, because they must answer alike.
+"""
 
 from __future__ import annotations
 
@@ -314,7 +316,7 @@ def bloom(*message_ids: str) -> bytes:
 
 
 def test_what_the_toy_says_is_what_every_toy_says(built: Built) -> None:
-    """Byte for byte: what an adapter in one language is tested with is good for all."""
+    """All toys send the same bytes, so that a test in one language holds for all."""
     bob = [
         Message("bob", f"b{n}", "c1", T + 5, tuple(HistoryEntry(f"b{m}", b"h") for m in range(n)), None, (), b"x")
         for n in range(4)

@@ -1,4 +1,4 @@
-"""How schedules end, what is left out of them, and that several implementations play the same again and again."""
+"""The ends of schedules, operations that are left out, and repeated performances with several implementations."""
 
 from __future__ import annotations
 
@@ -164,14 +164,14 @@ BUSY = Schedule(
 
 
 def mixed(schedule: Schedule = BUSY) -> Performance:
-    """On two implementations; that of bob speaks the dialect of nim-sds."""
+    """Play on two implementations; bob's speaks the dialect of nim-sds."""
     text = stage_on(reference())
     private = stage_on(reference(dialect=load_dialect("nim-sds")), "nim-sds")
     return play(schedule, {name: private if name == "bob" else text for name in schedule.names})
 
 
 def lines(show: Performance) -> str:
-    """All there is to know about a performance."""
+    """Everything in a performance, as lines."""
     traces = [line for trace in show.traces for line in trace.to_json_lines()]
     acts = [f"{a.number} {a.who} {a.step.index} {a.at_ms} {a.operation} {a.source}" for a in show.acts]
     losses = [f"{loss.packet.number} {loss.listener} {loss.at_ms} {loss.why}" for loss in show.losses]

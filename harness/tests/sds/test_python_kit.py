@@ -1,4 +1,5 @@
-"""The kit in Python: honest while nothing is filled in, and, filled in with the reference, the same as the reference.
+"""The kit in Python: without methods it declares nothing, and with the reference's methods it answers like the
+reference.
 
     python test_python_kit.py
 
@@ -48,14 +49,14 @@ NOT_DECLARED = {pb.CAPABILITY_UNSPECIFIED, pb.CAPABILITY_SDS_R, pb.CAPABILITY_ME
 if TYPE_CHECKING:
     import kit
 else:
-    # It is to be copied and in no package.
+    # The kit is copied by users and belongs to no package.
     _spec = spec_from_file_location("kit", KIT)
     kit = module_from_spec(_spec)
     _spec.loader.exec_module(kit)
 
 
 class Filled(kit.Implementation):
-    """As a person would fill it in, with the reference for an implementation."""
+    """The kit as a user would fill it in, with the reference as the implementation."""
 
     hello: ClassVar[dict[str, Any]] = {
         "name": "filled-kit",
@@ -155,7 +156,7 @@ def sized(bloom_capacity: Any = None, bloom_error_rate: Any = None) -> Config:
 
 
 def in_json(value: Any) -> Any:
-    """A message, its entries and its fields that are set, with the names of the JSON."""
+    """A message, its entries and its set fields, with the names of the JSON."""
     if isinstance(value, tuple):
         return [in_json(entry) for entry in value]
     if not is_dataclass(value):
@@ -170,7 +171,7 @@ def camel(name: str) -> str:
 
 
 def told(effects: Effects) -> dict[str, Any]:
-    """Effects as the kit takes them, bytes as bytes."""
+    """Effects in the form that the kit accepts, bytes as bytes."""
     out = pb.Effects()
     effects_into(out, effects)
     events = [json_format.MessageToDict(event) for event in out.events]
@@ -290,7 +291,7 @@ def test_it_refuses_the_other_framing_in_words() -> None:
 
 
 def story(stage: Stage) -> None:
-    """Something of every command, with text in many alphabets."""
+    """A conversation with every command, and text in many alphabets."""
     alice, carla = stage.open(), stage.open("carla", ("c1", "Ж-字"))
     bob, stranger = stage.peer("bob"), stage.peer("bob", "nowhere")
     first = alice.send("Grüße, 世界 🦊".encode())
@@ -377,7 +378,7 @@ def test_a_fault_of_the_implementation_is_quoted_and_the_process_goes_on(filled:
     assert answer(b"no memory").error.message == "MemoryError in send: über alles"
     assert answer(b"half a pair").effects.message_id == "?"
     assert len(answer(b"hello").effects.message_id) == 64
-    filled.close()  # first, for what it said on stderr to be complete
+    filled.close()  # close it first, so that its stderr is complete
     assert any("test_python_kit.py" in line for line in filled.link.stderr_lines())
 
 

@@ -1,4 +1,4 @@
-"""A stage plays a schedule: every command becomes a step of the trace, and what is not declared is never asked for."""
+"""A stage plays a schedule: every command becomes a step of the trace, and no undeclared command is sent."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def without(*capabilities: int) -> Handle:
 
 
 def changed(handle: Handle, **replies: Callable[[pb.Request, pb.Reply], None]) -> Handle:
-    """``handle`` with its replies to some commands changed; requests are seen as they came."""
+    """``handle`` with its replies to some commands changed; it sees the original requests."""
 
     def changing(request: pb.Request) -> pb.Reply:
         reply = handle(request)

@@ -1,4 +1,4 @@
-"""The Hypothesis strategies: what they draw is valid, shrinks, and finds faults."""
+"""The Hypothesis strategies: their schedules are valid, shrink, and find faults."""
 
 from __future__ import annotations
 

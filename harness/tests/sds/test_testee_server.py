@@ -1,4 +1,4 @@
-"""The reference behind the testee protocol: what it answers to each command, and that no carrier changes that."""
+"""The reference behind the testee protocol: its answers to each command, which are the same over each carrier."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def test_content_that_is_set_to_nothing_is_written_and_read_as_unset(waku: Codec
 
 @pytest.mark.parametrize("wire", [b"\x0a\xff", b"\xff", encode(Message("alice", "m", "c1"))])
 def test_what_the_library_makes_no_message_of_is_refused(waku: Codec, wire: bytes) -> None:
-    assert waku.decode(wire) == Refused("Message.decode made no message of these bytes")
+    assert waku.decode(wire) == Refused("Message.decode rejects these bytes")
 
 
 def test_its_filters_are_those_of_its_profile(waku: Codec, reference: Codec) -> None:

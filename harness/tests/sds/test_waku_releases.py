@@ -1,4 +1,4 @@
-"""The adapter of @waku/sds drives each release that its package.json pins, as it is."""
+"""The adapter of @waku/sds drives each release that its package.json pins, unchanged."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RELEASES = (*OLD, "0.0.8")
 
 
 def answers(release: str, *commands: dict[str, Any]) -> list[dict[str, Any]]:
-    """The answers of a release to these, in a process of its own."""
+    """The answers of a release to these commands, in its own process."""
     lines = "".join(json.dumps({"id": str(number), **command}) + "\n" for number, command in enumerate(commands, 1))
     asked = [*waku_command(), "--release", release]
     done = subprocess.run(asked, input=lines, capture_output=True, text=True, timeout=60, check=True)

@@ -87,7 +87,7 @@ class _Authority(Peer):
 
 
 class _TrustsSome(Peer):
-    """Looks at the signatures of some updates alone."""
+    """Verifies the signatures of some updates only."""
 
     _trusts = False
 

@@ -82,7 +82,7 @@ class _Ages(Peer):
     def never_replaces(self, incoming: Record, current: Record) -> bool:
         return super().is_older(incoming, current) or self.is_newer(incoming, current)
 
-    @fault(Peer.take, "56", "takes every version for newer than a deletion")
+    @fault(Peer.take, "56", "treats every version as newer than a deletion")
     def replaces_every_deletion(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         current = self.store.get(incoming.uuid)
         if current is None or not current.record.deleted or self.is_present(current.record, incoming):
@@ -343,7 +343,7 @@ class SignalsNoConflicts(Peer):
 
 
 class _Forgetting(Peer):
-    """Acts as if there were none of its deleted records."""
+    """Acts as if it had no deleted records."""
 
     def forgets(self, current: StoredRecord, incoming: Record) -> bool:
         return current.record.deleted and not incoming.deleted

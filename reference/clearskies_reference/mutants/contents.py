@@ -1,4 +1,4 @@
-"""Faults in what a record says: keys, values, deletions and times as they are read, kept, passed on and written."""
+"""Faults in the content of records: keys, values, deletions and times as they are read, stored, relayed and written."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class _Written(Peer):
 
 
 class _Understands(Peer):
-    """Understands some values, or keys, otherwise than they are written."""
+    """Reads some values or keys as other values or keys."""
 
     def value_of(self, value: Any) -> Any:
         """One value; the elements of lists and objects are read before them."""
@@ -180,7 +180,7 @@ class _Understanding(_Understands):
 
 @register_faults
 class _ConfusesKeys(MarksLosersOfKeysDeleted):
-    @fault(Peer.store_update, "07", "signals a conflict of two records whose keys differ in case alone")
+    @fault(Peer.store_update, "07", "signals a conflict of two records whose keys differ only in case")
     def signals_conflicts_of_similar_keys(
         self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects
     ) -> None:
@@ -188,7 +188,7 @@ class _ConfusesKeys(MarksLosersOfKeysDeleted):
             effects.events.append(Conflict(other.uuid, stored.record.uuid))
         super().store_update(current, stored, source, effects)
 
-    @fault(Peer.store_update, "07", "takes the older of two records for deleted whose keys differ in case alone")
+    @fault(Peer.store_update, "07", "treats the older of two records whose keys differ only in case as deleted")
     def deletes_records_with_similar_keys(
         self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects
     ) -> None:
@@ -204,7 +204,7 @@ class _ConfusesKeys(MarksLosersOfKeysDeleted):
 
 
 class _Tells(Peer):
-    """Tells its application of a change otherwise than it is."""
+    """Signals a change to its application with wrong content."""
 
     def as_sent(self, record: Record) -> Record:
         raise NotImplementedError

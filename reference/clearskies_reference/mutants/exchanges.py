@@ -1,4 +1,4 @@
-"""Faults in clocks, links, requests, revisions and stores, which show after several steps alone."""
+"""Faults in clocks, links, requests, revisions and stores, which show only after several steps."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ class _Links(Peer):
             super().process_message(link, message, effects)
 
     def read_type(self, message: Message) -> bool:
-        """Is it of a type that it knows?"""
+        """Return whether the message has a known type."""
         return b'"database.' in message.body or b'"core.' in message.body
 
     @fault(Peer.process_message, "35", "ends a subscription with a ping")
@@ -304,7 +304,7 @@ class DropsBeginningsAtTicks(Peer):
 
 
 class _CountsBraces(Parser):
-    """Takes a message for whole when as many braces are closed as were opened, also those in strings."""
+    """Treats a message as complete when as many braces are closed as were opened, and counts braces in strings too."""
 
     def feed(self, data: bytes) -> Iterator[Message]:
         return (message for message in super().feed(data) if message.body.count(b"{") == message.body.count(b"}"))
@@ -316,7 +316,7 @@ class CountsBraces(Peer):
 
 
 class _CountsCharacters(Parser):
-    """Takes the length of a body for a number of characters, and reads on into what follows in the piece."""
+    """Reads the length of a body as a number of characters, and so takes in bytes that follow the body in the piece."""
 
     def _step(self, start: int) -> tuple[int, Message | None]:
         end, message = super()._step(start)
@@ -336,7 +336,7 @@ class _CountsSignedCharacters(Parser):
     def _step(self, start: int) -> tuple[int, Message | None]:
         end, message = super()._step(start)
         if message is not None and message.signature is not None and not message.body.isascii():
-            raise BrokenFramingError("a signature stands between two newlines")
+            raise BrokenFramingError("a signature must be between two newlines")
         return end, message
 
 
@@ -346,7 +346,7 @@ class CountsSignedCharacters(Peer):
 
 
 class _DropsTheRest(Parser):
-    """Takes one piece for one message."""
+    """Treats each piece as one message."""
 
     def feed(self, data: bytes) -> Iterator[Message]:
         whole = False

@@ -31,13 +31,13 @@ class _Levels(Peer):
     @fault(Peer.delete_by_key, "02", "refuses to delete records that were not sent yet")
     def refuses_deletions(self, key: str, now_ms: int, effects: Effects) -> str:
         if not any(stored.sent for stored in self.records_with_existing_key(key)):
-            raise RefusedWriteError("nobody knows of it")
+            raise RefusedWriteError("no other peer has the record")
         return super().delete_by_key(key, now_ms, effects)
 
     @fault(Peer.change_key, "02", "refuses to rename its own records")
     def refuses_renames(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
         if any(stored.record.last_updated_by == self.peer_id for stored in self.records_with_existing_key(key)):
-            raise RefusedWriteError("the key of a record is for good")
+            raise RefusedWriteError("the key of a record cannot change")
         return super().change_key(key, new_key, now_ms, effects)
 
     @fault(Peer.take, "02", "ignores deletions of others")

@@ -1,4 +1,4 @@
-"""Faults in stores: changes that are stored too late, and records that are read otherwise than they were written."""
+"""Faults in stores: changes that are stored too late, and stored records that are misread."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class LosesUpdatesWhenKilled(Peer):
 
 
 class _ReadAgain(Peer):
-    """Reads a record otherwise than it was written when it is started again."""
+    """Misreads its stored records after a restart."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -63,7 +63,7 @@ class _ReadAgain(Peer):
         return stored
 
     def start(self) -> None:
-        """Do more when it is started."""
+        """Run additional steps at each start."""
 
 
 def _kept_with(stored: StoredRecord, **fields: Any) -> StoredRecord:

@@ -35,7 +35,7 @@ class Mutant:
     peer_class: type[Peer]
     config: tuple[tuple[str, Any], ...] = ()
     unseen: bool = False
-    """It does not show its state, so that only what it sends and signals can give it away."""
+    """It does not show its state, so that only its messages and signals can reveal the fault."""
     undeclared: tuple[str, ...] = ()
     """Short names of other capabilities that it does not declare."""
     pending: str = ""
@@ -53,8 +53,10 @@ _PARTS: Parts = {Peer: {"clock_class": LogicalClock}}
 
 
 def join_mutants(mutants: Sequence[Mutant]) -> Mutant:
-    """Return a mutant with the faults of all ``mutants``, and the requirement of the first. Raises
-    IncompatibleMutantsError."""
+    """Return a mutant with the faults of all ``mutants``, and the requirement of the first.
+
+    Raises IncompatibleMutantsError.
+    """
     return join_mutants_of_model(mutants, "peer_class", Peer, _PARTS)
 
 
@@ -118,8 +120,9 @@ def add_undeclared(known: str, name: str, more: str, *capabilities: str) -> None
 
 
 def add_counting_hops(known: str) -> None:
-    """Register a fault a second time, for a peer that counts sending and receiving in all clocks. To such a peer, most
-    changes of others are in conflict with what it has.
+    """Register a fault a second time, for a peer that counts sending and receiving in all clocks.
+
+    To such a peer, most changes of others are in conflict with its own versions.
     """
     other = MUTANTS[known]
     summary = f"{other.summary}, and counts hops"
@@ -131,7 +134,7 @@ def add_counting_hops(known: str) -> None:
 
 
 def _kebab(name: str) -> str:
-    """A class or method by the name of its mutant."""
+    """The name of the mutant of this class or method."""
     return re.sub(r"(?<!^)(?=[A-Z])|_", "-", name).lower()
 
 

@@ -504,7 +504,7 @@ class AllowsOneLink(Peer):
         before = [link for link in self.links.values() if link.peer_id == peer_id]
         effects = super().connect(number, peer_id, level, now_ms)
         for link in before:
-            self.close_link(link, "there is another one", effects)
+            self.close_link(link, "another link to this peer is open", effects)
         return effects
 
 

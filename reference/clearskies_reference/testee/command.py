@@ -33,7 +33,7 @@ _EPILOG = """examples:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options, each of which changes one thing."""
+    """The parser of the command line."""
     out = argparse.ArgumentParser(
         prog=f"python -m {MODULE}",
         description="The model of the ClearSkies database extension as an implementation under test: the testee "

@@ -50,14 +50,14 @@ _SIGNALS: dict[type[Event], Any] = {Changed: pb.CAPABILITY_CHANGED, Conflict: pb
 
 @dataclass(frozen=True)
 class TesteeOptions:
-    """How the model presents itself."""
+    """How the model appears to the suite."""
 
     version: str
     config: Config = field(default_factory=Config)
     peer_class: type[Peer] = Peer
     name: str = "clearskies_reference"
     without: frozenset[int] = frozenset()
-    """Capabilities it does not declare, to be driven as a lesser implementation would be."""
+    """Capabilities that it does not declare, so that the suite drives it like an implementation without them."""
     draw: Draw = os.urandom
 
 
@@ -197,7 +197,7 @@ class Testee:
         reply.verified.valid = peer.is_genuine(make_signed_message(command.body, command.signature))
 
     def _rejects_undeclared(self, capability: pb.Capability, reply: pb.Reply) -> bool:
-        """Is ``capability`` not declared? Then that is the answer."""
+        """If ``capability`` is not declared, reply `unsupported` and return True."""
         lacks = capability not in self._capabilities
         if lacks:
             reply.unsupported.what = pb.Capability.Name(capability)

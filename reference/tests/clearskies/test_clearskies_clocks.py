@@ -92,7 +92,7 @@ def test_a_change_counts_and_so_does_its_first_sending() -> None:
     one.connect(2, C, one.level, NOW)
     (sent,) = said(one.receive(1, get_updates(), NOW).sent)
     assert sent["vector_clock"] == {A: 2}
-    # To everybody else the change has the same clock, or theirs would seem to be concurrent.
+    # For all other peers the change has the same clock. Otherwise their changes would look concurrent.
     assert said(one.receive(2, get_updates(), NOW).sent)[0]["vector_clock"] == {A: 2}
     assert said(one.put("k", "2", NOW).sent)[0]["vector_clock"] == {A: 4}
 

@@ -1,4 +1,4 @@
-"""Sections "Conflicts" and "Deleted Records": which of two records is newer, which one wins, and what is kept of it."""
+"""Sections "Conflicts" and "Deleted Records": which of two records is newer, which one wins, and which content stays."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_the_largest_time_wins_in_any_order_and_the_clock_is_that_of_both(order:
     effects = take(one, **order[1])
     assert effects.events[0] == Conflict("1" * 32, "1" * 32)
     assert told(effects)[1:] == (["Changed"] if order is TWO else [])
-    # The result goes on to others only if it is another one.
+    # The result is sent to others only if it differs.
     assert [body["vector_clock"] for body in said(effects.sent)] == ([{B: 2, C: 2}] if order is TWO else [])
     (record,) = one.records()
     assert (record.value, record.version, record.vector_clock) == ("2", (C, 2), {B: 2, C: 2})
@@ -129,7 +129,7 @@ def test_of_two_records_with_a_key_the_one_with_the_largest_time_has_it(times: t
     changed = {event.record.uuid: event.record.deleted for event in effects.events if isinstance(event, Changed)}
     assert changed == ({"1" * 32: True, "2" * 32: False} if times[1] == LATE else {"2" * 32: True})
     assert values(one) == {"k": '{"c":2,"n":2}' if times[1] == LATE else '{"b":1,"n":1}'}
-    # It is no change that others would have to hear of, and they have both.
+    # This is not a change that others must receive: they have both records.
     assert one.store.revision == 1
     assert [body["uuid"][0] for body in said(effects.sent)] == ["2"]
 
@@ -191,7 +191,7 @@ def test_a_merge_has_the_members_of_both_and_is_a_change() -> None:
     merged = said(effects.sent)[-1]
     assert (merged["last_updated_by"], merged["last_updated_rev"]) == (A, 2)
     assert merged["vector_clock"].items() >= {B: 1, C: 1}.items()
-    # A resolution without a difference is no change, so resolutions end.
+    # A resolution without a difference is not a change, so resolutions end.
     assert len(said(take(one, {"a": 5}, EARLY, {D: 1}).sent)) == 0
 
 

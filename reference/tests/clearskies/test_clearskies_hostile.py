@@ -81,7 +81,7 @@ def test_a_signature_that_is_there_must_be_right_between_writers_too() -> None:
 @given(st.data())
 def test_no_byte_of_a_signed_update_can_be_flipped(data: st.DataObject) -> None:
     wire = bytearray(by_read_write(update()))
-    # The last letters of base64 can say the same in more ways than one.
+    # The last letter of base64 can be different for the same bytes.
     place = data.draw(st.integers(wire.index(b"{"), len(wire) - 6))
     wire[place] ^= data.draw(st.integers(1, 255))
     one = linked(RO)
@@ -117,7 +117,7 @@ def test_a_read_only_peer_repeats_the_bytes_of_the_signer() -> None:
     wire = by_read_write(odd)
     (sent,) = one.receive(1, wire, NOW).sent
     assert sent.data == wire
-    # The clock that it has merged is its own affair.
+    # The merged clock stays local.
     earlier = update(vector_clock={C: 1}, last_updated_by=C, update_time="2001-01-01T00:00:00Z")
     one.receive(1, by_read_write(earlier), NOW)
     one.connect(3, C, RW, NOW)
@@ -161,7 +161,7 @@ def test_what_breaks_the_framing_closes_the_link_and_what_stood_before_it_is_tak
     (closed,) = (event for event in effects.events if isinstance(event, LinkClosed))
     assert closed.link == 1
     assert list(one.links) == [2, 3]
-    # The other link to the same peer is asked instead.
+    # The request goes over the other link to the same peer.
     assert [sent.link for sent in effects.sent] == [2, 3]
 
 

@@ -1,4 +1,6 @@
-"""Several peers: whatever happens to their links and clocks, they come to one map, and the gossip ends."""
+"""Several peers: whatever happens to their links and clocks, they converge to the same records, and no messages are
+exchanged any more.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,7 @@ def live(club: Club, draw: Random, steps: int, *, restarts: bool = False) -> Non
 def write(club: Club, one: str, draw: Random) -> None:
     peer, now_ms, key = club.peers[one], club.clocks[one], draw.choice("xyz")
     what = draw.random()
-    # There may be nothing with that key, and some may not write.
+    # There may be no record with that key, and some peers may not write.
     with suppress(RefusedWriteError):
         if what < 0.6:
             value = json.dumps({draw.choice("abc"): draw.randrange(9)})
@@ -74,7 +76,7 @@ def assert_one_map(club: Club) -> None:
 
 def assert_agreed(club: Club) -> None:
     assert_one_map(club)
-    # All peers have all records: on new links they ask, and no peer has an answer.
+    # All peers have all records: on new links they request updates, and no peer has any.
     club.messages = 0
     club.join_all()
     club.settle()
@@ -212,7 +214,7 @@ def test_in_a_ring_every_update_is_repeated_once_by_each() -> None:
     club.took(club.ids[0], club.peers[club.ids[0]].put("k", "1", NOW))
     club.settle()
     assert club.maps() == [{"k": "1"}] * 6
-    # Two by the first, one by each other, which may come together in the middle.
+    # Two by the first peer, and one by each other peer; these may arrive together.
     assert 6 <= club.messages <= 7
 
 
@@ -252,7 +254,9 @@ def test_a_stream_that_is_cut_goes_on_where_it_ended() -> None:
 
 
 def test_what_comes_unasked_leaves_a_gap_where_a_link_breaks() -> None:
-    """Why updates go to those alone who have asked: what "all connected peers" get is out of order (CA-1, CA-5)."""
+    """Updates go only to peers that have requested them: updates to "all connected peers" would arrive out of order
+    (CA-1, CA-5).
+    """
     for unasked in (False, True):
         club = Club([RW, RW], config=Config(sends_unrequested=unasked))
         one, other = club.ids

@@ -1,4 +1,4 @@
-"""Stores: the same in memory and in a file, kept through the end of a process, and cheap however large."""
+"""Stores behave alike in memory and in a file, survive the end of a process, and stay fast when they are large."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_all_that_must_not_be_lost_is_there_again(tmp_path: Path) -> None:
     one.receive(1, plain(update(key="l", last_updated_rev=(1 << 63) + 5)), NOW)
     one.delete("k", NOW)
     before = (list(one.store), one.known(), one.store.revision)
-    # Nobody closes it: that is how a process ends that is killed.
+    # The store is not closed, as when the process is killed.
     again = peer(store=opened(path))
     assert (list(again.store), again.known(), again.store.revision) == before
     assert values(again) == {"l": '{"n":1}'}
@@ -199,7 +199,7 @@ def filled(store: Store, records: int) -> Peer:
 
 
 def calls(work: Callable[[], object]) -> int:
-    """Functions that are called, also those of C."""
+    """Count the function calls, including those of C functions."""
     count = 0
 
     def counting(frame: object, event: str, argument: object) -> None:

@@ -1,4 +1,4 @@
-"""The model behind the testee protocol: what it answers, and that no framing changes that."""
+"""The model behind the testee protocol: its answers, which are the same in each framing."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def keys(level: pb.AccessLevel = WRITER) -> pb.Keys:
 
 
 class Driver:
-    """Gives commands, and keeps the answers."""
+    """Sends commands and stores the replies."""
 
     def __init__(self, handle: Callable[[pb.Request], pb.Reply]) -> None:
         self._handle = handle
@@ -231,7 +231,7 @@ def test_the_list_names_mutants_and_variants(capsys: pytest.CaptureFixture[str])
 
 
 class Process:
-    """``python -m clearskies_reference``, asked over its pipes."""
+    """``python -m clearskies_reference``, driven over its pipes."""
 
     def __init__(self, framing: Framing) -> None:
         self._framing, self._buffer = framing, bytearray()

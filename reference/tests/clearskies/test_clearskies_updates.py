@@ -1,4 +1,4 @@
-"""Sections "Record Changes" and "Requesting Updates": one peer, and what goes over its links."""
+"""Sections "Record Changes" and "Requesting Updates": one peer, and the messages on its links."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ def test_a_client_asks_for_what_follows_the_highest_revisions_it_has_seen() -> N
     one = peer()
     assert said(one.connect(1, B, RW, NOW).sent) == [{"type": "database.get_updates", "since": {}}]
     take(one, last_updated_rev=7)
-    # C writes over it: that B's revision 7 was there does not show in the records any more.
+    # C overwrites it: the records no longer show that B had a revision 7.
     take(one, last_updated_by=C, last_updated_rev=3, vector_clock={B: 1, C: 1})
     one.put("l", "1", NOW)
     one.disconnect(1)
@@ -266,7 +266,7 @@ def test_one_of_several_links_to_a_peer_asks_and_another_if_that_ends() -> None:
 def test_both_of_two_links_are_answered() -> None:
     one = linked(B, B)
     assert [sent.link for sent in one.put("k", "1", NOW).sent] == [1, 2]
-    # Nothing goes back to whom it came from, on neither.
+    # No update goes back to the peer that it came from, on either link.
     assert take(one, uuid="2" * 32, key="l", link=2).sent == []
 
 

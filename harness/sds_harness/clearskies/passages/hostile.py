@@ -1,4 +1,6 @@
-"""Passages in which scripted peers send what no peer should, and what a peer with the keys of the club may."""
+"""Passages with messages of scripted peers: invalid ones, and valid ones that only a peer with the keys of the club can
+send.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Passages about links that come, go, are slow, and break in the middle of a message."""
+"""Passages about links that open, close, are slow, and break in the middle of a message."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class Passage:
     scripted: bool
     """Whether it has scripted peers."""
     fits: Premise
-    """Whether it makes sense with the present participants."""
+    """Returns whether the passage is possible with the present participants."""
 
     @property
     def summary(self) -> str:

@@ -29,7 +29,7 @@ def partition(writer: Writer) -> None:
 
 @passage(5)
 def one_way(writer: Writer) -> None:
-    """A participant is heard by another one, but hears nothing from it."""
+    """Messages of a participant reach another one, but not the reverse."""
     speaker, deaf = writer.two()
     writer.add(Cut((speaker,), (deaf,), both=False))
     writer.send(speaker)

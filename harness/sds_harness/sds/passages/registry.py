@@ -27,7 +27,7 @@ class Passage:
     logged_syncs: bool
     """Whether it is about logged sync messages."""
     fits: Premise
-    """Whether it makes sense with the writer's configuration."""
+    """Returns whether the passage is possible with the writer's configuration."""
 
     def is_of(self, text: Text) -> bool:
         """Does it apply to a revision?"""

@@ -11,7 +11,9 @@ from .repairs import missed, pass_time, speak, step_ms
 
 @passage(5, repairs=True, scripted=True)
 def asked_in_vain(writer: Writer) -> None:
-    """A participant asks for a message that does not exist, hears of it again, and after T_max should ask again."""
+    """A participant requests a message that does not exist, receives its name again, and should request it again after
+    T_max.
+    """
     ghost = f"ghost{len(writer.labels)}"
     poor = writer.pick_participant()
     writer.say(after=(ghost,), senders_named=True, to=poor)
@@ -28,7 +30,7 @@ def asked_in_vain(writer: Writer) -> None:
 
 @passage(5, repairs=True, scripted=True)
 def answered_by_another(writer: Writer) -> None:
-    """A participant is asked and hears another one's answer; when it is asked again, it must answer itself."""
+    """A participant receives a request and another one's answer; at the next request, it must answer itself."""
     author, holder = writer.two()
     label = writer.send(author, Route(lost=tuple(writer.others(author, holder))))
     writer.say(asks=(label,), content=None, senders_named=True, to=holder)
@@ -41,7 +43,7 @@ def answered_by_another(writer: Writer) -> None:
 
 @passage(5, repairs=True, scripted=True)
 def all_at_once(writer: Writer) -> None:
-    """One request asks for more messages than one of the participant's own requests would."""
+    """One request has more entries than one of the participant's own requests would have."""
     labels = [writer.say(lamport_ms=place) for place in range(writer.choices.integer(3, 7))]
     ghosts = tuple(f"ghost{place}" for place in range(writer.choices.integer(0, 2)))
     writer.say(asks=(*ghosts, *labels), content=None, senders_named=True)
@@ -56,7 +58,7 @@ def asked_by_two(writer: Writer) -> None:
     author, holder = writer.two()
     labels = [writer.send(author, Route(lost=tuple(writer.others(author, holder)))) for _ in writer.times(1, 3)]
     looks, alike = writer.chance(50), writer.chance(40)
-    # When the first answer was sent, before that, or both.
+    # The second request comes after the first answer, before it, or both.
     for number, ticks in enumerate(pick(writer.choices, ((13, 13), (1, 12), (6, 12), (13, 3, 12), (13, 6, 12)))):
         peer = writer.peers[0 if alike else number]
         writer.say(peer, asks=tuple(labels), content=None, senders_named=True, to=holder)
@@ -78,7 +80,7 @@ def asked_by_three(writer: Writer) -> None:
 
 @passage(5, repairs=True, scripted=True)
 def repaired_then_asked(writer: Writer) -> None:
-    """A participant that received a message by repair is asked for it in turn."""
+    """A participant that received a message by repair gets a request for it."""
     author, poor, label = missed(writer)
     writer.send(author)
     writer.add(Wait(writer.t_max_ms))
@@ -106,7 +108,9 @@ def clock_before_the_gap(writer: Writer) -> None:
 
 @passage(5, repairs=True, scripted=True)
 def left_to_others(writer: Writer) -> None:
-    """A participant hears another one's request for a message that it misses, and later messages: it must still ask."""
+    """A participant receives another one's request for a message that it misses, and later messages: it must still
+    request the message.
+    """
     ghost = f"ghost{len(writer.labels)}"
     poor = writer.pick_participant()
     writer.say(after=(ghost,), senders_named=True, to=poor)
@@ -141,7 +145,7 @@ def waited_then_asked(writer: Writer) -> None:
 
 @passage(7, repairs=True, scripted=True)
 def asked_in_silence(writer: Writer) -> None:
-    """A participant is asked and hears nothing more until it must answer; it may send something itself."""
+    """A participant receives a request and nothing more until it must answer; it may send something itself."""
     author, holder = writer.two()
     if writer.chance(25):
         label = writer.say(lamport_ms=(1 << 53) + writer.choices.integer(1, 4), to=holder)

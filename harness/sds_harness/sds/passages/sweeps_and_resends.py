@@ -1,4 +1,4 @@
-"""Passages about upkeep: acknowledgements, resends, sweeps, syncs, lost messages."""
+"""Passages about periodic work: acknowledgements, resends, sweeps, syncs, lost messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .registry import passage
 BLANKS = ("20206120", "00ff2061ff00", "0a", "00", "ff")
 """Contents that are barely text."""
 PERIODS_MS = (31_000, 6_000, 61_000, 95_000, 200_000)
-"""Each a little longer than a period that may be configured."""
+"""Times, each a little longer than a period that may be configured."""
 
 
 @passage(8)
@@ -66,7 +66,7 @@ def no_longer_in_a_filter(writer: Writer) -> None:
 
 @passage(4)
 def busy_sender(writer: Writer) -> None:
-    """A participant that is not heard sends messages more often than it resends."""
+    """A participant whose messages reach no other sends more often than it resends."""
     who = writer.pick_participant()
     lost = Route(lost=tuple(writer.others(who)))
     for _ in writer.times(5, 8):
@@ -116,7 +116,7 @@ def quiet_time(writer: Writer) -> None:
 
 @passage(6)
 def ephemerals(writer: Writer) -> None:
-    """Ephemeral messages among others, to participants that have everything and to others that miss something."""
+    """Ephemeral messages among others, to participants that have all messages and to others that miss some."""
     for _ in writer.times(2, 4):
         who = writer.pick_participant()
         if writer.chance(60):

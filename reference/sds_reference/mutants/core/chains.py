@@ -99,7 +99,7 @@ class _Waited(Channel):
                     if any(x.message_id == named.message_id and x.sender_id == self.participant_id for x in self.log):
                         effects.events.append(Acknowledged(self.channel_id, named.message_id))
 
-    @fault(Channel.insert_into_log, "MSG-11", "takes the hint of a dependency for one of the message that names it")
+    @fault(Channel.insert_into_log, "MSG-11", "uses the hint of a dependency as the hint of the message that names it")
     def hints_of_dependencies(self, message: Message, retrieval_hint: bytes | None) -> None:
         hints = (entry.retrieval_hint for entry in message.causal_history)
         found = next((hint for hint in hints if hint is not None), None)

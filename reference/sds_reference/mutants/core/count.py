@@ -250,7 +250,9 @@ class _Twice(Channel):
         super().deliver(message, effects, retrieval_hint)
 
     @fault(
-        Channel.count_filter_hit, "ACK-04", "counts filters that hold any own message, if filters are to acknowledge"
+        Channel.count_filter_hit,
+        "ACK-04",
+        "if filters can acknowledge, counts filters with any own message for each of them",
     )
     def counts_hits_together(self, entry: OutgoingEntry, effects: Effects, now_ms: int) -> None:
         self._hits += 1

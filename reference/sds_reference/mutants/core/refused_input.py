@@ -24,7 +24,7 @@ class _Keeping(Channel):
     """Processes part of a message before it checks whether the message is usable."""
 
     def taken(self, message: Message, kind: Kind, now_ms: int) -> bool:
-        """Was the message rejected? Then the caller must reject it again, after the fault has acted."""
+        """Return whether the message was rejected. If so, the caller must reject it again after the fault has acted."""
         try:
             super().refuse_unusable(message, kind, now_ms)
         except MalformedMessageError:
@@ -238,7 +238,7 @@ class BrokenBytesDropTheNextSync(Participant):
         return super().receive(wire, now_ms, retrieval_hint)
 
 
-@mutant("RECV-05", "takes a message that is cut within its last field as if that field were shorter")
+@mutant("RECV-05", "accepts a message that is cut within its last field, as if the field were shorter")
 class TakesWhatIsCutShort(Participant):
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         for more in range(9):

@@ -60,7 +60,7 @@ class _Kept(Channel):
             super().insert_into_log(message, retrieval_hint)
 
 
-add_log_order("log-by-id", "STATE-11", "orders its log by message ID alone", lambda log, entry: 0)
+add_log_order("log-by-id", "STATE-11", "orders its log only by message ID", lambda log, entry: 0)
 
 
 @register_faults

@@ -1,4 +1,4 @@
-"""Faults of SDS-R that need everyday events of a group: other channels, traffic, unusual content."""
+"""Faults of SDS-R that need ordinary events of a group: other channels, traffic, unusual content."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class _RequestsAcknowledge(Channel):
             self.acknowledge(entry.message_id, effects)
         super().review_ack_status(message, effects, now_ms)
 
-    @fault(Channel.review_ack_status, "STATE-08", "removes own messages that are asked for from the outgoing buffer")
+    @fault(Channel.review_ack_status, "STATE-08", "removes own messages that others request from the outgoing buffer")
     def requests_empty_the_outgoing_buffer(self, message: Message, effects: Effects, now_ms: int) -> None:
         for entry in message.repair_request:
             self.outgoing.acknowledge(entry.message_id)
