@@ -1,4 +1,4 @@
-"""Participants of SDS-R in one channel, on a network that loses the messages that a test chooses, under virtual time."""
+"""Participants of SDS-R in one channel, under virtual time, on a network that loses messages as a test says."""
 
 from __future__ import annotations
 

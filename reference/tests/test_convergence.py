@@ -109,7 +109,7 @@ class World:
             self.receive(receiver, wire)
 
     def heal(self) -> None:
-        """One resend period on a network that has become reliable, with a store for messages that are reported missing."""
+        """One resend period on a reliable network, with a store for messages that are reported missing."""
         self.now_ms += 30_000
         for number, member in enumerate(self.members):
             self.took_effect(number, member.tick(self.clock(number)))

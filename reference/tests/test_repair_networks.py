@@ -347,7 +347,7 @@ def test_all_logs_are_equal_whatever_is_lost_and_whoever_is_gone(
 def test_who_loses_messages_catches_up(
     steps: list[tuple[str, int]], seed: int, loss: float, cascade: bool, revision: Revision
 ) -> None:
-    """Only Frank loses messages, and he only listens: no other participant requests anything, and no entry is removed."""
+    """Only Frank loses messages, and he only listens: no other participant requests any, and no entry is removed."""
     chance = Random(seed)
     room = Room(
         ["alice", "bob", "carol", "dave", "erin", "frank"],

@@ -122,7 +122,8 @@ class SuiteCommands(Commands):
                         sys.exit(Exit.OURS)
                     traceback.print_exc()
                     click.echo(
-                        "This is a fault of the suite, and no verdict. Please report it, with all of this.", err=True
+                        "This is a fault of the suite, not a verdict. Please report it, with all of this output.",
+                        err=True,
                     )
                     sys.exit(Exit.OURS)
         except OutputError as lost:
@@ -138,12 +139,12 @@ class SuiteCommands(Commands):
             except KeyboardInterrupt:
                 click.echo(f"Ended by {ending.name}." if ending.by_others else "Interrupted.", err=True)
                 ctx.exit(ending.exit_code if ending.number else Exit.INTERRUPTED)
-            except (EOFError, BrokenPipeError) as error:  # of a process of ours: stdout and stderr raise OutputError
+            except (EOFError, BrokenPipeError) as error:  # from a worker process: stdout and stderr raise OutputError
                 raise ConnectionError("a process of the suite ended before its work was done") from error
             except SystemExit as end:
                 if not isinstance(end.code, int | None):
                     raise ImportError(f"an imported module ended the program: {end}") from end
-                # Commands know that they were interrupted, but not by what.
+                # Commands know that they were interrupted, but not by which signal.
                 sys.exit(ending.exit_code if ending.number and end.code == Exit.INTERRUPTED else end.code)
 
 
@@ -156,14 +157,14 @@ def _tell(sentence: str) -> None:
 
 def _give_up() -> NoReturn:
     """End the program while the main thread is stuck, so that nothing can be judged any more."""
-    message = "The implementation held up the harness past every timeout. Nothing was judged.\n"
+    message = "The implementation blocked the harness beyond every timeout. Nothing was judged.\n"
     with suppress(OSError):
         os.write(2, message.encode())  # the main thread may hold the lock of sys.stderr
     end_now(Exit.NOT_DRIVEN)
 
 
 def _suggest_dashes(error: click.UsageError, words: list[str]) -> None:
-    from .missing_dashes import with_dashes  # import after an error only: `--help` does not need these modules
+    from .missing_dashes import with_dashes  # import only after an error: `--help` does not need these modules
 
     if typed := with_dashes(error, words):
         click.echo(f"The command of an implementation follows `--`. Type\n  {typed}", err=True)

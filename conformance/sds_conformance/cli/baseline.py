@@ -194,15 +194,15 @@ def _read_result(source: Path) -> JudgedResult:
     if isinstance(schema, str) and schema in SHAPES:
         command, shape = SHAPES[schema]
         if wrong := find_schema_error(Draft202012Validator(shape), data, 120):
-            raise click.UsageError(f"{shown} is not what `{program()} {command} --json` prints: {wrong}")
+            raise click.UsageError(f"{shown} is not the output of `{program()} {command} --json`: {wrong}")
     try:
         return read_result(data)
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise click.UsageError(f"{shown} is neither a report nor what --json prints of a run") from None
+        raise click.UsageError(f"{shown} is neither a report nor the output of a run with --json") from None
 
 
 def _check_comparable(several: list[JudgedResult]) -> list[JudgedResult]:
-    """Raises UsageError unless all are of one implementation and revision, and of different commands."""
+    """Raises UsageError unless all reports are about one implementation and revision, and from different commands."""
     for name, values in (
         ("implementations", {one.implementation for one in several}),
         ("revisions", {one.revision for one in several}),
@@ -212,7 +212,7 @@ def _check_comparable(several: list[JudgedResult]) -> list[JudgedResult]:
             raise click.UsageError(f"the reports are of different {name}, {values_text}: write a file for each")
     if len({one.by for one in several}) < len(several):
         raise click.UsageError(
-            "two reports are of the same command: give at most one report of each of `run`, `fuzz` and `vectors run`"
+            "two reports are from the same command: give at most one report of each of `run`, `fuzz` and `vectors run`"
         )
     return several
 
@@ -221,6 +221,6 @@ def _require_same_revision(one: JudgedResult, baseline: Baseline) -> JudgedResul
     if one.revision != baseline.revision:
         theirs = printable(one.revision, 40)
         raise click.UsageError(
-            f"{baseline.printable_path} is of {printable(baseline.revision, 40)}, the report of {theirs}"
+            f"{baseline.printable_path} is for {printable(baseline.revision, 40)}, the report for {theirs}"
         )
     return one

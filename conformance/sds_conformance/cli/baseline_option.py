@@ -144,7 +144,7 @@ def show_gate(console: Console, found: Match, name: str, *, report: Path | None 
         again = shlex.join([program(), "baseline", "update", shown, source])
         show_command(console, "Or" if found.complaints else "Add", again)
     if any(complaint.says == "passes" for complaint in found.complaints):
-        console.print(Text("If a failure does not show every time, add flaky: true to its entry instead.", "dim"))
+        console.print(Text("If a failure does not occur every time, add flaky: true to its entry instead.", "dim"))
     if found.new or found.complaints:
         console.print()
     _show_flaky(console, found)

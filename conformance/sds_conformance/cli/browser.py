@@ -23,7 +23,7 @@ def show_address(err: Console, address: str) -> None:
 
 
 def _has_display() -> bool:
-    """Is there a screen? Without one, a browser of the terminal would take over this terminal."""
+    """Return whether there is a screen. Without one, a text browser would take over this terminal."""
     return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 

@@ -122,7 +122,7 @@ def span(seconds: float) -> str:
 def driven_or_ended(err: Console, driven: DrivenImplementation) -> Iterator[None]:
     """End the command if the implementation cannot be driven, with the breakdown and its exit code.
 
-    Raises UsageError if it declares another text than the implementations that it plays with.
+    Raises UsageError if it declares another revision than the implementations that it plays with.
     """
     driven.begin()
     try:

@@ -52,7 +52,7 @@ class LazyCommand(click.Command):
 
 _UNBROKEN_HYPHEN = "\N{NON-BREAKING HYPHEN}"
 _WHOLE = 1_000
-"""Longer than any summary of a command."""
+"""A width that is larger than any summary of a command."""
 
 
 class _Formatter(click.HelpFormatter):

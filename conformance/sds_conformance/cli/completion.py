@@ -22,12 +22,12 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def completion_request() -> str:
-    """The request of a shell for completion, such as ``bash_source``; "" if no shell asks for it."""
+    """The request of a shell for completion, such as ``bash_source``; "" if there is none."""
     return os.environ.get(VARIABLE, "")
 
 
 def complete(command: click.Command, wanted: str) -> Exit:
-    """Print the script, or the completions, that a shell asks for.
+    """Print the script or the completions that a shell requests.
 
     A completion never fails: a message or a traceback would appear in the line that the user is typing.
     """
@@ -37,7 +37,7 @@ def complete(command: click.Command, wanted: str) -> Exit:
         shells = ", ".join(f"{name}_source" for name in SHELLS)
         click.echo(f"{VARIABLE}={wanted} is unknown. Use one of {shells}.", err=True)
         return Exit.USAGE
-    # The name of the program, also where it was started as a module: a shell completes commands by their names.
+    # The name of the program, even if it was started as a module: a shell completes commands by their names.
     completion = found(command, {}, _PROGRAM, VARIABLE)
     if what == "source":
         order(completion.source())

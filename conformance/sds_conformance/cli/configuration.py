@@ -1,4 +1,4 @@
-"""The configuration file: values for options that a project would otherwise type each time.
+"""The configuration file: values of options that a user would otherwise type each time.
 
 `sds-conformance.toml`, or the table `[tool.sds-conformance]` of `pyproject.toml`, in the current folder. Its values are
 defaults of all commands that have the option. An option on the command line takes precedence.
@@ -41,7 +41,7 @@ _KEYS: Mapping[str, tuple[str, tuple[type, ...], str]] = MappingProxyType(
         "total-timeout": ("total_timeout", (int, float), "a number of seconds"),
     }
 )
-"""By key: the parameter of commands, the types of the value, and what it is."""
+"""By key: the parameter of commands, the types of the value, and its description."""
 KEYS = tuple(_KEYS)
 _IN_USE = __name__
 
@@ -75,12 +75,12 @@ def read_here() -> tuple[Path, dict[str, Any]] | None:
     from sds_harness.files import (
         FileError,
         read_text,
-    )  # It imports what Windows lacks; the message about Windows comes first
+    )  # It imports modules that Windows lacks; the message about Windows must come first
 
     try:
         text = read_text(PROJECT_FILE, _LARGEST_BYTES)
     except FileError:
-        return None  # it is not a file of ours
+        return None  # it is not a configuration file of the suite
     if TABLE not in text:
         return None
     found = read(PROJECT_FILE)
@@ -125,7 +125,7 @@ def _value(shown: str, key: str, value: Any) -> tuple[str, Any]:
 
 
 def apply_defaults(context: click.Context) -> None:
-    """Let the file in use supply defaults for a command that has options of that name, and say so once."""
+    """Let the file supply defaults for the options of a command, and print a line about it once."""
     found = context.meta.get(_IN_USE)
     if found is None or context.resilient_parsing:
         return
@@ -150,6 +150,6 @@ def explain(error: click.UsageError) -> str:
 
 
 def is_overridden_by(context: click.Context, name: str, other: str) -> bool:
-    """Was the parameter ``other`` typed, and does the value of ``name`` come from the file alone?"""
+    """Return whether the parameter ``other`` was typed, and the value of ``name`` comes only from the file."""
     sources = context.get_parameter_source(name), context.get_parameter_source(other)
     return sources == (ParameterSource.DEFAULT_MAP, ParameterSource.COMMANDLINE)

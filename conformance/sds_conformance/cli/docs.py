@@ -66,7 +66,7 @@ def docs_command(name: str | None, path: bool, opened: bool) -> None:
         if opened:
             (entry,) = select_entries([name])
             if not (address := address_of(entry)):
-                message = "the documentation site has no address yet, and no public text is about it"
+                message = "the documentation site has no address yet, and no public text describes it"
                 raise click.UsageError(f"{name} cannot be opened: {message}. Leave out --open to print it.")
             show_address(console(stderr=True), address)
             return

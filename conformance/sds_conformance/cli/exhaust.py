@@ -251,7 +251,7 @@ def _select_alphabets(
     small = [name for known in repertoires() if known.alphabet is not None for name in known.revisions]
     if revision not in small:
         raise click.UsageError(
-            f"small worlds are of {' and '.join(small)}. Of {revision} there are the scenarios of `run`: "
+            f"small worlds exist for {' and '.join(small)}. For {revision} use the scenarios of `run`: "
             f"{driven.format_command('run', '--revision', revision)}"
         )
     letters = alphabet_of(revision)
@@ -324,7 +324,7 @@ def _show(out: Console, coverage: Coverage) -> None:
         )
         out.print(f"{text} To play without their letters from the start, use --alphabet.\n", style="yellow")
     if coverage.otherwise:
-        text = f"{tally.declaration.name} does not always do the same: {coverage.otherwise}."
+        text = f"{tally.declaration.name} is not deterministic: {coverage.otherwise}."
         out.print(f"{text} So no reply came from the cache.\n", style="yellow")
     if why := tally.gave_up or tally.not_started:
         out.print(f"The rest was not played: {why}.\n", style="yellow")
@@ -335,13 +335,13 @@ def _last_screen(coverage: Coverage, roots: Sequence[Root], shrunk: Shrunk, driv
     revision = ["--revision", order.revision] if order.revision != CURRENT else []
     facts, (command, why) = next_of_found(tally, roots, shrunk, driven, revision, [exercised_line(tally, order.scope)])
     if not command:
-        command, why = driven.format_command("limits", *revision), "finds how much of each thing it holds"
+        command, why = driven.format_command("limits", *revision), "finds the sizes at which it breaks"
     verdict = last_line(coverage, roots, f"{tally.declaration.name} {tally.declaration.version}".strip())
     return LastScreen(verdict, cause_lines(tally, roots), facts, command, why)
 
 
 def events_left_out(coverage: Coverage) -> list[str]:
-    """The events that are left out: the letter of the alphabet that each belongs to, and what it is."""
+    """The events that are left out: the letter of the alphabet for each, and its description."""
     kinds = (coverage.order.world.kinds[kind] for kind in sorted(coverage.without))
     descriptions = ((kind.name, first_line(kind.write) if kind.write else "") for kind in kinds)
     return list(dict.fromkeys(f"{name}: {words}" if words else name for name, words in descriptions))
@@ -363,7 +363,7 @@ def describe_progress(coverage: Coverage) -> str:
 
 
 def _letters(coverage: Coverage) -> str:
-    """The letters of the alphabet that the events belong to that are left out."""
+    """The letters of the alphabet whose events are left out."""
     names = dict.fromkeys(coverage.order.world.kinds[kind].name for kind in sorted(coverage.without))
     return f"{' or '.join(names)} in them"
 
@@ -379,7 +379,7 @@ def last_line(coverage: Coverage, roots: Iterable[Root], name: str) -> Text:
     if failed:
         return Text(f"{name} does not conform: {failed}{warnings}. Covered: {played}.", "bold red")
     if tally.errors:
-        return Text(f"A fault of ours: no verdict on {name}. Covered: {played}.", "bold white on red")
+        return Text(f"A fault of the suite: no verdict on {name}. Covered: {played}.", "bold white on red")
     if tally.not_started:
         return Text(f"{name} could not be driven to the end: no verdict. Covered: {played}.", "magenta")
     if tally.exit_code is Exit.NON_CONFORMANT:

@@ -15,7 +15,7 @@ from .paths import unwritable_path_message
 
 
 def refuse_nowhere(*files: Path | None) -> None:
-    """Find out before a long run, not after it, that a file has no folder. Raises UsageError."""
+    """Check before a long run that the folder of a file exists. Raises UsageError."""
     for file in files:
         if file is not None and not file.absolute().parent.is_dir():
             message = f"there is no folder {file.parent}. Make it, or name another FILE"

@@ -291,7 +291,7 @@ def tell_found(
         for place, root in enumerate(sorted(roots, key=lambda root: root.id in known)):
             quiet = stories is not None and place >= stories
             details: dict[str, list[Text]] = {}
-            """Lines about what fails because of it."""
+            """Lines about the failures that it causes."""
             for what in (root.id, *root.under):
                 finding = tally.found[what]
                 example: Counterexample | FindingReplays | None = None
@@ -314,7 +314,7 @@ def tell_found(
                     if again is not None:
                         tally.flaky[what] = again
                     record(driven, [small.finding if small is not None else finding])
-                    # Print findings before they are saved: a full disk must not lose them.
+                    # Print findings before they are saved: otherwise a full disk would lose them.
                     if what == root.id and not quiet:
                         if small is not None:
                             show_counterexample(out, small, tally)

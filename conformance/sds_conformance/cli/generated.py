@@ -82,7 +82,7 @@ def generated_faults(
         interrupted = True
     except BrokenProcessPool:
         interrupted = True
-        err.print("A process of ours was killed: the rest was not played. Try fewer --jobs.", style="bold red")
+        err.print("A process of the suite was killed: the rest was not played. Try fewer --jobs.", style="bold red")
     results = [fates[place.name] for place in chosen if place.name in fates]
     reckoning = AlterationSummary(every, results, excuses, len(chosen), interrupted)
     if as_json:
@@ -166,7 +166,7 @@ def _show(out: Console, reckoning: AlterationSummary, source: ModelSource, seed:
     out.print(table)
     out.print()
     by_others = [fate for fate in reckoning.counted_results if fate.end is End.FOUND]
-    _list(out, source, "Found by other means than a run:", by_others)
+    _list(out, source, "Found by tests other than a run:", by_others)
     _list(out, source, "Alive:", reckoning.survivors)
     for name, why in reckoning.stale.items():
         out.print(f"Out of date among the excuses ({why}): {name}", style="bold red", soft_wrap=True)

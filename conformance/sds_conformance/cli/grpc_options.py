@@ -20,7 +20,7 @@ from ..judging.exits import Exit
 from .paths import INPUT_FILE
 
 SCHEME = "grpc://"
-"""Prefix of an address in place of a command."""
+"""Prefix of an address that replaces a command."""
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 

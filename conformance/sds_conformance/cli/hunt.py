@@ -200,9 +200,9 @@ def _show(out: Console, bag: HuntResults) -> None:
 _INTRODUCTION = """\
 # The hunt
 
-What generated schedules find by themselves. Each mutant is the reference model with exactly one fault; it plays the
-schedules of one seed, together with its like and among correct participants by turns, until something is found against
-it. That schedule is then shrunk: "after" counts schedules, "steps" the operations that are left of the last one.
+Faults that generated schedules find. Each mutant is the reference model with exactly one fault; it plays the schedules
+of one seed, alternately in a group of such mutants and among correct participants, until a finding accuses it. That
+schedule is then shrunk: "after" counts the schedules, "steps" the operations of the shrunk one.
 """
 
 

@@ -201,7 +201,9 @@ def _dimensions(protocol: Protocol, revision: str, profile: str, only: tuple[str
     """The dimensions of the suite to measure. Raises UsageError if there is none."""
     if not protocol.dimensions:
         known = [name for one in protocols() if one.dimensions for name in one.rules.revisions]
-        raise click.UsageError(f"{revision} has no limits that can be measured, but these have: {', '.join(known)}")
+        raise click.UsageError(
+            f"{revision} has no limits that can be measured; these revisions have: {', '.join(known)}"
+        )
     found = {name: one.of_text(protocol.rules, revision, profile) for name, one in protocol.dimensions.items()}
     dimensions = [one for name, one in found.items() if one is not None and (not only or name in only)]
     if only and not dimensions and not names_of("dimensions", revision).keys() & set(only):
@@ -221,7 +223,10 @@ def _hold_to_most(dimensions: Sequence[Dimension], at: int | None) -> None:
 
 
 def _load_report(folder: Path, revision: str, at: int | None) -> Report:
-    """The report that it goes to. Find out before, not after the measuring, that it cannot. Raises UsageError."""
+    """The report to which limits are added.
+
+    Checked before the measurement, so that an error costs no time. Raises UsageError.
+    """
     if at is not None:
         raise click.UsageError("--at plays one size, which does not give a limit: omit --at or --report")
     with usage_errors():
@@ -239,7 +244,7 @@ def _load_report(folder: Path, revision: str, at: int | None) -> Report:
 
 
 def _refuse_another(report: Report, declared: Declaration) -> None:
-    """Raises UsageError where what answers is not what the report is about."""
+    """Raises UsageError if the implementation is not the one in the report."""
     about = report.data["implementation"]
     limits = {name: limit for name, limit in declared.limits.items() if limit is not None}
     if (declared.name, declared.version, limits) != (about["name"], about["version"], about["limits"]):

@@ -71,13 +71,13 @@ def unknown_name_error(only: tuple[str, ...], known: Iterable[str], about: str =
 
 
 class WorkerLost(click.ClickException):
-    """A process of ours was killed: no verdict."""
+    """A process of the suite was killed: no verdict."""
 
     exit_code = Exit.OURS
 
     def __init__(self) -> None:
         super().__init__(
-            "a process of the suite ended before its work was done: was it killed, or did the memory run out? "
+            "a process of the suite ended before its work was done: was it killed, or was there too little memory? "
             "Nothing is proven. Try fewer --jobs"
         )
 

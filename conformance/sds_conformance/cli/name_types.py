@@ -64,7 +64,7 @@ def _properties(revision: str) -> Mapping[str, Any]:
 
 
 def _positions(revision: str) -> dict[str, str]:
-    """Without the positions on requirements that the revision does not state."""
+    """The positions, without those on requirements that the revision does not have."""
     catalogue = _rules(revision).catalogue
     citing = catalogue.requirements.values()
     cited = {name for one in citing for name in one.positions}
@@ -163,10 +163,10 @@ def elsewhere(word: str, names: Mapping[str, Iterable[str]]) -> str:
     those of each revision."""
     for revision, known in names.items():
         if word in known:
-            return f" It is of {revision}: add --revision {revision}."
+            return f" It belongs to {revision}: add --revision {revision}."
     for revision, known in names.items():
         if meant := did_you_mean(word, known):
-            return f"{meant} That is of {revision}: add --revision {revision}."
+            return f"{meant} That belongs to {revision}: add --revision {revision}."
     return ""
 
 
@@ -176,7 +176,7 @@ def complete_name(names: Iterable[str], incomplete: str) -> list[CompletionItem]
 
 
 class Choice(click.Choice[str]):
-    """One of a few names. A wrong one is answered with the nearest."""
+    """One of a few names. The error for a wrong one suggests the nearest."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         try:
@@ -201,7 +201,9 @@ class Name(click.types.StringParamType):
 
 
 class Pattern(click.types.StringParamType):
-    """A pattern for names of some kinds: it completes them, and the command says if it matches nothing."""
+    """A pattern for names of some kinds: the shell completes the names, and the command reports a pattern that matches
+    nothing.
+    """
 
     name = "glob"
 

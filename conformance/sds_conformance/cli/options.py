@@ -361,7 +361,7 @@ def _seed(context: click.Context, parameter: click.Parameter, value: str) -> int
 
 
 def which_seed(what: str, metavar: str = "N", default: str = "0") -> Decorator:
-    """The option ``seed``; ``what`` is what it determines."""
+    """The option ``seed``; ``what`` names the thing that the seed determines."""
     return click.option("--seed", callback=_seed, default=default, show_default=True, metavar=metavar, help=what)
 
 
@@ -400,7 +400,7 @@ which_schedules = combine(
 
 
 def exit_code(tally: CampaignTally) -> int:
-    """As for every other command."""
+    """The exit code, as for every other command."""
     return tally.exit_code
 
 
@@ -423,7 +423,7 @@ _SPEED_PERIOD_S = 3_600.0
 def progress_bar(err: Console, width: int = 40) -> Iterator[Progress]:
     """A progress bar of at most ``width`` columns, only on a terminal; it disappears at the end of the block.
 
-    It hides the cursor. An interrupt shows it again at once, because the program may be ended before the block is.
+    It hides the cursor. An interrupt shows the cursor again at once, because the program may end before the block.
     """
     shown = can_animate(err) and not signals.end_was_requested()
     with ExitStack() as stack:

@@ -62,7 +62,7 @@ def _has(encoding: str, text: str) -> bool:
 
 
 def _spell(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Error handler of the streams: escapes a character that the encoding lacks, so that different IDs stay different.
+    """Error handler of the streams: escapes characters that the encoding lacks, so that different IDs stay different.
 
     Only the signs in tables and sentences of the suite have an ASCII replacement.
     """
@@ -86,7 +86,7 @@ class OutputFilter(io.TextIOBase):
 
     def __init__(self, stream: TextIO, name: str) -> None:
         self.styled = Styled(stream, name)
-        """For text that is clean except for escape sequences of the suite's own styles."""
+        """A stream for text whose only escape sequences are the suite's own styles."""
 
     def write(self, text: str) -> int:
         self.styled.write(strip_controls(text))
@@ -124,8 +124,10 @@ _ERASE_LINE = "\r\x1b[2K"
 
 @contextmanager
 def bar_on_terminal() -> Iterator[None]:
-    """Within the block, the last line of the terminal is a progress bar on stderr. Text on stdout takes its place, and
-    the next refresh draws it below."""
+    """Within the block, the last line of the terminal is a progress bar on stderr.
+
+    Text on stdout replaces the bar, and the next refresh draws the bar below it.
+    """
     global _bars
     _bars += 1
     try:
@@ -182,7 +184,7 @@ class Styled(io.TextIOBase):
     def _raise_output_errors(self) -> Iterator[None]:
         try:
             yield
-        except (OSError, ValueError) as error:  # ValueError: of a stream that is closed
+        except (OSError, ValueError) as error:  # ValueError: the stream is closed
             raise OutputError(self, self._name, error) from None
 
 

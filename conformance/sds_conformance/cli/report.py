@@ -76,7 +76,7 @@ class ReportForms:
         return replace(self, files={**self.files, HTML: file})
 
     def check(self) -> None:
-        """Find out before a long run, not after it, that a file has no folder. Raises UsageError."""
+        """Check before a long run that the folder of a file exists. Raises UsageError."""
         refuse_nowhere(*self.files.values())
 
     def write(self, err: Console, report: Report) -> Exit | None:
@@ -86,8 +86,8 @@ class ReportForms:
         for form, path in [*self.files.items(), *([(Form("annotations", ""), None)] if self.annotations else [])]:
             try:
                 text = form.render(report)
-            except Exception as error:  # a fault of ours must not pass for a verdict
-                message = f"Our fault: {form.name}: {type(error).__name__}: {error}"
+            except Exception as error:  # a fault of the suite must not look like a verdict
+                message = f"Fault of the suite: {form.name}: {type(error).__name__}: {error}"
                 err.print(printable(message, 400), style="bold white on red", soft_wrap=True)
                 ends = Exit.OURS
                 continue
@@ -104,7 +104,7 @@ class ReportForms:
 
 
 def add_report_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options, and hand them over as ``report_forms``."""
+    """Give a command the options; it receives them as ``report_forms``."""
 
     @wraps(function)
     def wrapper(annotations: bool, **rest: Any) -> None:
@@ -156,7 +156,7 @@ def report_command(
     with usage_errors():
         report = with_limits(read_report(folder))
     if report.cut_off:
-        text = f"{folder} was cut off {report.cut_off}: the rest is not known."
+        text = f"{folder} was cut off {report.cut_off}: the rest is unknown."
         err.print(text, style="bold yellow", soft_wrap=True)
     ends = report_forms.write(err, report)
     if shown and report_forms.page is not None and ends is None:

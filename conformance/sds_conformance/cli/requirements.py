@@ -97,7 +97,7 @@ def _code_words(about: Requirement | GlobalProperty) -> list[str]:
 def select_entries(patterns: Sequence[str], kinds: Sequence[str] = ()) -> list[LookupEntry]:
     """The entries that match one of the IDs, names or globs and contain all other words.
 
-    ``kinds`` narrow it down, if any are given. If nothing is ``patterns`` for, these are all entries but the positions.
+    ``kinds`` narrow it down, if any are given. Without ``patterns``, these are all entries except the positions.
     Raises UsageError if nothing matches.
     """
     everything = entries()
@@ -298,7 +298,7 @@ _HEADINGS = {
 
 
 def show(out: Console, found: list[tuple[Protocol, Row]]) -> None:
-    """One thing in full, or several in lists with headings."""
+    """Print one entry in full, or several in lists with headings."""
     if len(found) == 1:
         protocol, row = found[0]
         {REQUIREMENT: _requirement, POSITION: _position, PROPERTY: _property, SCENARIO: _scenario}[row["kind"]](
@@ -353,7 +353,7 @@ def _list_requirements(out: Console, found: list[tuple[Protocol, Row]]) -> None:
 
 
 def _heading(protocol: Protocol, r: Row) -> Text:
-    """The section of a requirement, and whose: where the terminal can, a click leads to the text."""
+    """The section of a requirement and its specification, as a link to the text if the terminal supports links."""
     title = next(section.title for section in protocol.rules.catalogue.sections if section.id == r["section"])
     style = Style(bold=True, underline=True, link=r["link"] or None)
     revision = protocol.rules.catalogue.requirements[r["id"]].revisions[0]
@@ -361,7 +361,7 @@ def _heading(protocol: Protocol, r: Row) -> Text:
 
 
 def _test_counts(r: Row) -> str:
-    """How many checks, scenarios, mutants and runs, in columns."""
+    """The numbers of checks, scenarios, mutants and runs, in columns."""
     counts = [(len(r["checks"]), "check"), (len(r["scenarios"]), "scenario"), (len(r["mutants"]), "mutant")]
     counts += [(r["runs"], "run")] if r["runs"] is not None else []
     return " ".join(f"{n:>3} {what + ('s' if n != 1 else ''):<{len(what) + 1}}" for n, what in counts).rstrip()
@@ -401,7 +401,7 @@ def _requirement(out: Console, protocol: Protocol, r: Row) -> None:
 
 
 def _position(out: Console, protocol: Protocol, r: Row, *, statements: bool = True) -> None:
-    """One position; with ``statements`` of the requirements it concerns, else with their IDs alone."""
+    """One position; with ``statements`` of the requirements it concerns, else only with their IDs."""
     out.print(Text(r["id"], "bold"))
     grid = _grid()
     grid.add_row("Open", r["question"])
@@ -434,7 +434,7 @@ def _property(out: Console, protocol: Protocol, r: Row) -> None:
 
 
 def _scenario(out: Console, protocol: Protocol, r: Row) -> None:
-    from .scenarios.show import built_in_scenario  # imports what draws pictures
+    from .scenarios.show import built_in_scenario  # imports the modules that draw
 
     revision, _ = built_in_scenario(r["id"])
     which = "" if revision == default().rules.current else f" --revision {revision}"

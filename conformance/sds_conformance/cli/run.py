@@ -322,7 +322,7 @@ def _stated_requirements(revision: str) -> list[str]:
 
 
 def _prepare(folder: Path) -> None:
-    """Find out before a long run, not after it, that the report cannot be written."""
+    """Check before a long run that the report can be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         check_report(folder)

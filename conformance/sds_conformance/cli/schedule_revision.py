@@ -1,4 +1,4 @@
-"""Which revision generated and stored schedules are about, for the commands that play them."""
+"""The revision of generated and stored schedules, for the commands that play them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def grammar_of(
     type."""
     if revision not in scheduled():
         raise click.UsageError(
-            f"generated schedules are about {' and '.join(scheduled())}. Of {revision} there are the scenarios of "
+            f"generated schedules exist for {' and '.join(scheduled())}. For {revision} use the scenarios of "
             f"`run`: {driven.format_command('run', '--revision', revision)}"
         )
     if wrong := rules_of(revision).find_misfit(revision, profile, driven.dialect or ""):
@@ -31,7 +31,7 @@ def grammar_of(
 
 def revision_of(noted: str, asked: str | None, what: str) -> str:
     """The revision by which a stored object is played or judged: the requested one, else the one that it names, else
-    the current one. Raises UsageError for one of another text than it was made for."""
+    the current one. Raises UsageError if the object was made for a revision of another specification."""
     revision = asked or noted or CURRENT
     if noted and revisions()[revision].prefix != revisions()[noted].prefix:
         raise click.UsageError(

@@ -80,7 +80,8 @@ DECLARATIONS = 40
 MIXTURES = 10
 """Number of models with several faults in a whole self-test."""
 HONEST_DECLARATIONS = 12
-"""Declarations that the unchanged model is played with: to the end, which takes ten times as long as a broken model."""
+"""Number of declarations with which the unchanged model is played. A full play takes ten times as long as one of a
+broken model."""
 
 Named = tuple[str, str]
 """The names of a protocol and of one of its mutants or variants: two protocols can have the same fault."""
@@ -103,7 +104,7 @@ class SelfTestProof:
     unlisted: list[str] = field(default_factory=list)
     """Codes that mutants show and the catalogue does not list."""
     declarations: list[DeclarationResults] = field(default_factory=list)
-    """Declarations, each with broken implementations behind it."""
+    """Declarations, each played with broken implementations."""
     mixtures: list[Mixture] = field(default_factory=list)
     """Implementations with several faults, and the root causes that are reported of each."""
     interrupted: bool = False
@@ -300,7 +301,7 @@ def run_self_test(
 
 
 def _try_mixtures(proof: SelfTestProof, err: Console, count: int, seed: int, jobs: int) -> None:
-    """Add the results of so many models of SDS, each with several faults."""
+    """Add the results of a number of models of SDS, each with several faults."""
     if not count:
         return
     protocol = default()
@@ -312,7 +313,7 @@ def _try_mixtures(proof: SelfTestProof, err: Console, count: int, seed: int, job
 
 
 def _try_declarations(proof: SelfTestProof, err: Console, count: int, seed: int, jobs: int) -> None:
-    """Add the results of so many declarations of each protocol whose model can be had behind one."""
+    """Add the results of a number of declarations of each protocol whose model can be played with any declaration."""
     if not count:
         return
     drawn = [
@@ -340,7 +341,7 @@ def _mixture(name: str, seed: int, number: int) -> Mixture | None:
 
 
 _KNOWN = KnownRuns()
-"""In each process that plays: most of what mutants and variants do, the reference does as well."""
+"""The known runs of each worker process: mutants and variants behave like the reference in most runs."""
 
 
 def _mutant(named: Named, without: frozenset[str]) -> MutantResult:
@@ -476,7 +477,7 @@ Every check proves that it can fail, and that it accepts what is legal. Each mut
 one fault, and the check of its requirement, by name, must reject it; a crash is not a rejection. Each legal variant is
 the reference model with another choice where the text leaves one, and must pass everything. Behind declarations drawn
 at random (limits at their edges, capabilities left out, private profiles, dialects), a model that ignores every
-message, sends none or keeps nothing must not conform, and the model as it is must. The check of a *pending* mutant's
+message, sends none or stores nothing must not conform, and the unchanged model must. The check of a *pending* mutant's
 requirement does not reject it yet, for the reason given; as soon as it does, the self-test fails until the mark is
 removed.
 """
@@ -513,7 +514,7 @@ def markdown(proof: SelfTestProof) -> str:
     settled = [kill for kill in kills if not kill.pending]
     alone, beside = sum(not kill.also for kill in settled), [len(kill.also) for kill in settled]
     lines += [
-        f"{alone} of {len(settled)} mutants fail their own requirement alone, {sum(beside)} others fail as well, the",
+        f"{alone} of {len(settled)} mutants fail only their own requirement, {sum(beside)} others fail as well, the",
         f"median {statistics.median(beside or [0]):g}. Each of these is really violated as well, for a reason below; "
         "one in bold has no reason, and is",
         "a defect of its check.",
@@ -521,7 +522,7 @@ def markdown(proof: SelfTestProof) -> str:
     ]
     lines += [
         "`fail` is the violation of a MUST, `warn` that of a SHOULD or of a MUST that a position softens; `told` is a",
-        "deviation that is legal and worth a word.",
+        "legal deviation that is only noted.",
         "",
     ]
     lines += markdown_rows(

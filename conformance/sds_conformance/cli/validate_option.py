@@ -31,7 +31,7 @@ class Validation:
         self._heard = True
 
     def connect(self, variables: Mapping[str, str]) -> Link:
-        """As ``driven`` does, and listen."""
+        """Connect like ``driven``, and listen."""
         link: Link = self._driven.connect(variables)
         self._heard = link.listen(self._validator)
         return link
@@ -70,6 +70,6 @@ def _show(out: Console, complaint: SchemaComplaint, page_name: str) -> None:
     if complaint.more:
         print_labelled(out, "", Text(f"and {complaint.more} more of this kind", "dim"))
     page = PAGES[page_name].file
-    mend = f"What does {page} say about it?" if adapter else "This is a fault of ours: please report it."
+    mend = f"What does {page} say about it?" if adapter else "This is a fault of the suite: please report it."
     print_labelled(out, "Hint", Text(mend))
     out.print()

@@ -112,7 +112,7 @@ def classify_by_checks(divergence: Divergence, a: Stored, b: Stored, scopes: tup
     out = Classified(divergence, Class.LEGAL, "", "", violated_a, violated_b, finding_a, finding_b)
     for name, (_, assessment) in zip("AB", sides, strict=True):
         for ours in assessment.errors.values():
-            out.kind, out.cause, out.reason = Class.ERROR, "a fault of ours", f"{name}: {printable(ours)}"
+            out.kind, out.cause, out.reason = Class.ERROR, "a fault of the suite", f"{name}: {printable(ours)}"
             return out
     if finding_a is not None and finding_b is not None:
         both = dict.fromkeys((finding_a.requirement, finding_b.requirement))  # often the same requirement

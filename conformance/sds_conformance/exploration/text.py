@@ -280,10 +280,10 @@ def last_line(tally: CampaignTally, found: Iterable[Root], name: str) -> Text:
     if failed:
         flaky = sum(tally.found[what].severity is Verdict.FAIL for what in tally.flaky)
         of = f", {flaky} of them flaky" if flaky else ""
-        but = ". Besides, there are faults of ours" if tally.errors else ""
+        but = ". There are also faults of the suite" if tally.errors else ""
         return Text(f"{name} does not conform: {failed}{of}{warnings} ({played}){but}.", "bold red")
     if tally.errors:
-        return Text(f"A fault of ours: no verdict on {name} ({played}).", "bold white on red")
+        return Text(f"A fault of the suite: no verdict on {name} ({played}).", "bold white on red")
     if tally.not_started:
         return Text(f"{name} could not be driven to the end: no verdict ({played}).", "magenta")
     if tally.exit_code is Exit.NON_CONFORMANT:

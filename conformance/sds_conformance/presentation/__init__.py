@@ -1,1 +1,1 @@
-"""Telling: formats findings for terminals and as JSON."""
+"""Presentation: formats findings for terminals and as JSON."""

@@ -131,8 +131,10 @@ _FURTHER = " " * 4
 
 
 def command_lines(console: Console, command: str, indent: int) -> list[str]:
-    """The lines of a command, to be copied whole: one elsewhere than on a terminal. There it is broken between words,
-    and a backslash ends each line but the last.
+    """The lines of a command, to be copied as a whole.
+
+    Outside a terminal it is one line. On a terminal it is broken between words, and a backslash ends each line but the
+    last.
 
     The caller prints the first line after ``indent`` columns; further lines have their indent.
     """

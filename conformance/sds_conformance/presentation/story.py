@@ -257,7 +257,7 @@ def show_stderr(console: Console, lines: Iterable[str]) -> None:
 def show_errors(console: Console, errors: Mapping[str, str]) -> None:
     """Print errors of the suite: where and what."""
     for where, what in errors.items():
-        console.print(f"Our fault: {where}: {what}", style="bold white on red", soft_wrap=True)
+        console.print(f"Fault of the suite: {where}: {what}", style="bold white on red", soft_wrap=True)
 
 
 def print_hanging(console: Console, before: Text, text: Text) -> None:

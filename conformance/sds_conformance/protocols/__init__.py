@@ -140,7 +140,7 @@ def repertoire_of(revision: str) -> Repertoire:
     for repertoire in repertoires():
         if revision in repertoire.revisions:
             return repertoire
-    raise ValueError(f"no schedules are generated for {revision}: there are those of {', '.join(scheduled())}")
+    raise ValueError(f"no schedules are generated for {revision}, only for {', '.join(scheduled())}")
 
 
 def exchanges_of(revision: str) -> Exchanges:

@@ -75,7 +75,7 @@ class Pair:
 
     @property
     def translated(self) -> bool:
-        """Do the wire layouts differ, so that the bytes have to be translated?"""
+        """Do the wire layouts differ, so that the bytes must be translated?"""
         return self.sender.dialect != self.receiver.dialect
 
 
@@ -112,11 +112,11 @@ class Exchanges:
     of the text.
     """
     introduced: Callable[[Declaration], str]
-    """Describes the declared choices that other implementations have to know."""
+    """Describes the declared choices that other implementations must know."""
     profiles: tuple[str, ...] = ()
     """Names of these choices in the handshake, for machine-readable output."""
     notes: Callable[[Pair], Iterable[str]] = lambda pair: ()
-    """Describes declared differences that are no fault of either side."""
+    """Describes declared differences that are not a fault of either side."""
     in_common: Mapping[str, int] = field(default_factory=dict)
     """Settings that must be equal for generated schedules to be meaningful, each with a value that few implementations
     use by default.

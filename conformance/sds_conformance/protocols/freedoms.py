@@ -130,7 +130,7 @@ def one_declares(signals: Mapping[str, int]) -> Callable[[DivergentSteps], bool]
 
 
 def left_out(case: DivergentSteps) -> bool:
-    """Does the operation need a capability that only one side declares, so that only one side plays it?"""
+    """Return whether the operation needs a capability that only one side declares, so that only one side plays it."""
     known = [side.performance.left_out for side in case.sides]
     return any(
         (act.operation in known[0]) != (act.operation in known[1])

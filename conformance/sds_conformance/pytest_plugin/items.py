@@ -97,7 +97,7 @@ class _OfARun(SdsItem):
             pytest.skip(printable(self.outcome.unplayed, LONGEST))
         if self.outcome.error:
             error = printable(self.outcome.error, LONGEST)
-            raise StoryError(f"Our fault: {error}", error)
+            raise StoryError(f"Fault of the suite: {error}", error)
 
 
 class RequirementItem(_OfARun):

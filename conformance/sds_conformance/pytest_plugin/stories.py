@@ -43,7 +43,7 @@ def story_of(verdict: RequirementVerdict, outcome: Certification, again: str) ->
     console.print(headline(verdict.verdict, what, f"{requirement.level}, section {requirement.anchor!r}"))
     print_labelled(console, "Rule", Text(requirement.statement))
     if verdict.verdict is Verdict.ERROR:
-        print_labelled(console, "Our fault", Text(printable(verdict.reason, LONGEST)))
+        print_labelled(console, "Fault of the suite", Text(printable(verdict.reason, LONGEST)))
     elif finding is not None:
         show_finding(console, finding, outcome.plan.revision, outcome.traces.get(finding.run))
         others = len(verdict.findings) - 1 + verdict.findings_dropped

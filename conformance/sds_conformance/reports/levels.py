@@ -81,7 +81,7 @@ def _blockers(data: dict[str, Any], rules: Rules) -> list[str]:
     if limits := data.get("limits"):
         less = findings(limits["rows"])
         out += [f"it holds less than it declares, or must hold: {', '.join(less)}"] if less else []
-        out += ["how far it holds was not measured to the end"] if not limits["complete"] else []
+        out += ["its limits were not measured to the end"] if not limits["complete"] else []
     return out
 
 

@@ -273,7 +273,7 @@ def _show_stories(console: Console, report: Report, stories: int | None) -> None
     for row in report.requirements(Verdict.ERROR.value):
         console.print(headline(Verdict.ERROR, row["id"], f"{row['level']}, section {row['anchor']!r}"))
         print_labelled(console, "Rule", Text(printable(row["statement"], _LONGEST)))
-        print_labelled(console, "Our fault", Text(printable(row["reason"], _LONGEST)))
+        print_labelled(console, "Fault of the suite", Text(printable(row["reason"], _LONGEST)))
         console.print()
     rows = {row["id"]: row for row in report.requirements()}
     shown = found if stories is None else found[:stories]

@@ -82,7 +82,7 @@ def test_a_fault_of_ours_is_told_and_costs_nothing_else(
     assert (rows["AMB-29"]["ways"], rows["AMB-19"]["error"]) == ([], "")
     out = Console(record=True, width=80)
     show_report(out, Report.from_outcome(outcome, Invocation(("x",))), "sds-conformance")
-    assert "Our fault: AMB-29" in out.export_text()
+    assert "Fault of the suite: AMB-29" in out.export_text()
 
 
 def test_a_trace_that_cannot_be_read_shows_nothing() -> None:

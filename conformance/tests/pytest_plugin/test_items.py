@@ -200,7 +200,7 @@ def test_a_fault_of_ours_is_an_error(pytester: pytest.Pytester, monkeypatch: pyt
     monkeypatch.setitem(SCENARIOS, "a-broken-one", Scenario("a-broken-one", broken, ("SDS-RECV-06",)))
     result = run(pytester, reference_command(), "sds::a-broken-one", "sds::ties")
     assert ended(result, "ERROR") == ["sds::a-broken-one::SDS-RECV-06", "sds::a-broken-one::others"]
-    result.stdout.fnmatch_lines(["Our fault: a-broken-one: ZeroDivisionError: ours"])
+    result.stdout.fnmatch_lines(["Fault of the suite: a-broken-one: ZeroDivisionError: ours"])
 
 
 @pytest.mark.parametrize(

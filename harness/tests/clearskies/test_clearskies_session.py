@@ -1,4 +1,4 @@
-"""Sessions with ClearSkies peers: every command of the language, its answer, and its capabilities, over every carrier."""
+"""Sessions with ClearSkies peers: every command of the language, its answer and its capabilities, over each carrier."""
 
 from __future__ import annotations
 

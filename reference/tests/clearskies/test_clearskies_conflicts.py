@@ -1,4 +1,4 @@
-"""Sections "Conflicts" and "Deleted Records": which of two records is newer, which one wins, and which content stays."""
+"""Sections "Conflicts" and "Deleted Records": the newer of two records, the winner, and the content that stays."""
 
 from __future__ import annotations
 

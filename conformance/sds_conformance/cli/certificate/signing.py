@@ -12,7 +12,7 @@ from sds_harness.files import FileError, read_bytes
 
 PROGRAM = "ssh-keygen"
 NAMESPACE = "sds-conformance"
-"""The namespace of the signature: a signature of something else is not accepted."""
+"""The namespace of the signature: signatures with other namespaces are not accepted."""
 LARGEST = 64 << 10
 """Bytes of a signature."""
 _PATIENCE_S = 120
@@ -65,7 +65,7 @@ def signer_of(content: bytes, signature: bytes, allowed: Path | None, signer: st
                 )
             who = ["verify", "-s", str(file), "-f", str(allowed.absolute()), "-I", signer]
             output = _run_ssh_keygen(
-                who, content, f"{printable(signer, 80)} did not sign this certificate, by {allowed}"
+                who, content, f"according to {allowed}, {printable(signer, 80)} did not sign this certificate"
             )
     return printable(output.strip(), 300)
 
@@ -83,5 +83,5 @@ def _run_ssh_keygen(arguments: list[str], content: bytes, failure: str) -> str:
         raise SignatureError(f"{failure}: {PROGRAM} waited for {_PATIENCE_S} s") from None
     if done.returncode:
         lines = (done.stderr or done.stdout).decode("utf-8", "replace").strip().splitlines()
-        raise SignatureError(f"{failure}: {printable(lines[0] if lines else 'it says no more', 200)}")
+        raise SignatureError(f"{failure}: {printable(lines[0] if lines else 'no reason given', 200)}")
     return done.stdout.decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""A certificate as a person reads it on a terminal of 80 columns."""
+"""The text form of a certificate, for a terminal of 80 columns."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _asides(row: dict[str, Any], known: Iterable[str]) -> str:
 
 
 def _counts(data: dict[str, Any]) -> Table:
-    """By section of the text, how many have each verdict."""
+    """By section of the specification, the number of requirements with each verdict."""
     verdicts = [*Verdict]
     heads = ("inconcl." if verdict is Verdict.INCONCLUSIVE else verdict.value for verdict in verdicts)
     table = plain_table("Section", right=heads)

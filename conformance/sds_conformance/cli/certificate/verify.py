@@ -70,16 +70,14 @@ def _add_certificate_argument(function: Callable[..., None]) -> Callable[..., No
             certificate = read_certificate(file)
         about = certificate.data["implementation"]
         if trust and command:
-            raise click.UsageError(
-                "--trust-command is about the command on the certificate: leave it or -- COMMAND out"
-            )
+            raise click.UsageError("--trust-command starts the command in the certificate: omit it or -- COMMAND")
         if trust and not about["command"]:
-            raise click.UsageError("there is no command on the certificate: add --grpc ADDRESS, or -- COMMAND")
+            raise click.UsageError("there is no command in the certificate: add --grpc ADDRESS, or -- COMMAND")
         if trust:
             command = tuple(about["command"])
             if (shown := command_of(certificate.data)) != shlex.join(command):
                 raise click.UsageError(
-                    "the command on the certificate contains unprintable characters: type it after --"
+                    "the command in the certificate contains unprintable characters: type it after --"
                 )
             console(stderr=True).print(f"Driving what the certificate names: {shown}", soft_wrap=True)
         if command and not rest["grpc"] and certificate.data["carrier"] == "grpc":
@@ -153,7 +151,7 @@ def verify(
         _end(
             out,
             "Not rerun",
-            "the command on it is started only on request:",
+            "the command in it is started only on request:",
             Exit.NOTHING_EXERCISED,
             _command_to_repeat(certificate, file),
         )
@@ -185,7 +183,7 @@ def _check(out: Console, certificate: Certificate, file: Path, allowed: Path | N
         _refuse(out, [str(error)])
     else:
         aside = (
-            ": --allowed-signers would tell the owner of the key" if signature is not None and allowed is None else ""
+            ": --allowed-signers would name the owner of the key" if signature is not None and allowed is None else ""
         )
         print_labelled(out, "Signature", Text(text + aside))
     with usage_errors(VectorsError):
@@ -254,11 +252,11 @@ def _judge(out: Console, certificate: Certificate, sample: Sample, outcome: Cert
     for name, why in outcome.left_out.items():
         print_labelled(out, "Left out", Text(f"{name}: {why}", "yellow"))
     if found.differences:
-        _differ(out, found.differences, f"{format_count(len(found.differences), 'verdict')} came out otherwise")
+        _differ(out, found.differences, f"{format_count(len(found.differences), 'verdict')} came out differently")
     if outcome.interrupted:
         _end(out, "Interrupted", "the verdicts until then agree", Exit.INTERRUPTED)
     if not found.compared:
-        _end(out, "Not shown", "the runs exercised nothing of what is certified", Exit.NOTHING_EXERCISED)
+        _end(out, "Not shown", "the runs exercised no certified requirement", Exit.NOTHING_EXERCISED)
     head = "Holds" if sample.everything else "Holds for the sample"
     _end(out, head, f"{len(found.compared)} of {format_count(len(rows), 'verdict')} were reproduced", Exit.CONFORMANT)
 

@@ -111,7 +111,7 @@ def check_command(
     judged = revision_of(judged_revision(manifest.revision), revision, folder)
     scope = Scope.select(profile, judged, strict=strict)
     began = time.monotonic()
-    # A user who names a cluster wants the work done there.
+    # A user who names a cluster wants the jobs to run there.
     if spark_options.local and small(corpus):
         with progress_callback(err, "schedules") as progress:
             tally = check_here(corpus, scope, progress, everything=everything)
@@ -143,7 +143,7 @@ def _last_screen(
         why = "shows the first schedule with the first finding"
     elif not everything:
         command = shlex.join([program(), "corpus", "check", "--everything", folder])
-        why = "verifies all that is stored, too"
+        why = "also verifies all stored data"
     facts = [exercised_line(tally, scope)]
     return LastScreen(last_line(tally, roots, manifest.name), cause_lines(tally, roots), facts, command, why)
 

@@ -104,7 +104,7 @@ def diff_command(
     scopes = tuple(Scope.select(profile, judged_revision(corpus.manifest.revision)) for corpus in (one, other))
     size = range_size(one, other, 8 * usable_processors())
     differ = Differ(one, other, place, size, (scopes[0], scopes[1]), checks, verify, read_all)
-    # A user who names a cluster wants the work done there.
+    # A user who names a cluster wants the jobs to run there.
     if spark_options.local and small(one) and small(other):
         difference = diff_here(differ)
     else:
@@ -137,11 +137,13 @@ def _last_screen(difference: CorpusDifference, place: Place) -> LastScreen:
     ]
     legal = difference.classes.get(Class.LEGAL, 0)
     facts = (
-        [("Legal", Text(f"{format_count(legal, 'schedule')} differ where the text leaves a choice"))] if legal else []
+        [("Legal", Text(f"{format_count(legal, 'schedule')} differ where the specification leaves a choice"))]
+        if legal
+        else []
     )
     facts.append(("Page", Text(f"{place.label}/index.html", no_wrap=True)))
     command = shlex.join([program(), "corpus", "check", difference.a.place.label])
-    why = "judges A: faults that both have show no difference"
+    why = "judges A: faults that both have make no difference"
     if found and found[0].samples:
         command = shlex.join([program(), "corpus", "show", difference.a.place.label, str(found[0].samples[0])])
         why = "shows the first schedule of the first cause"
@@ -176,7 +178,7 @@ def _tell(
         _tell_cause(out, cause, samples_of_cause(samples, cause), place)
     more = difference.other_causes + sum(cause.schedules for cause in difference.causes[_SHOWN:])
     if more:
-        out.print(f"Of other causes: {format_count(more, 'schedule')}, in {place.label}.\n", soft_wrap=True)
+        out.print(f"Other causes: {format_count(more, 'schedule')}, in {place.label}.\n", soft_wrap=True)
 
 
 def _tell_cause(out: Console, cause: DivergenceCause, samples: list[DivergenceSample], place: Place) -> None:
@@ -212,6 +214,6 @@ def _last_line(difference: CorpusDifference) -> Text:
             f"Only legal differences, in {format_count(difference.divergent, 'schedule')} {in_all}.", "bold green"
         )
     return Text(
-        f"Differences in {format_count(difference.divergent, 'schedule')}, and not all of them legal {in_all}.",
+        f"Differences in {format_count(difference.divergent, 'schedule')}, and not all of them are legal {in_all}.",
         "bold red",
     )

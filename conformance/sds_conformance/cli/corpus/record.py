@@ -131,7 +131,7 @@ def record_command(
 
 
 def _declaration(err: Console, driven: DrivenImplementation, order: CampaignOrder) -> Declaration:
-    """Is PySpark installed? Asked before anything is written, and before Spark takes its time to start."""
+    """Check that PySpark is installed, before anything is written and before the slow start of Spark."""
     company = order.company()
     try:
         with driven_or_ended(err, driven):

@@ -100,7 +100,7 @@ def _end(err: Console, text: str, code: Exit) -> NoReturn:
 
 
 def corpus_at(folder: str, *, complete: bool = True) -> Corpus:
-    """The corpus in a folder, recorded to its end if it has to be ``complete``. Raises CorpusError."""
+    """The corpus in a folder; if ``complete``, it must be recorded completely. Raises CorpusError."""
     from sds_harness.corpus.manifest import read_complete, read_corpus
     from sds_harness.corpus.place import Place
 
@@ -116,7 +116,7 @@ def spark_job(
     """A session, and a progress bar over the tasks of its jobs. Raises CorpusError."""
     from sds_harness.corpus.spark import spark_session
 
-    err.print(Text(f"Spark starts ({options.printable_master})."), soft_wrap=True)
+    err.print(Text(f"Starting Spark ({options.printable_master})."), soft_wrap=True)
     with spark_session(options, title) as spark, progress_callback(err, what) as progress:
         yield spark, progress
 

@@ -79,7 +79,9 @@ def show_command(folder: str, index: int, steps: tuple[int, int] | None, saved: 
 
         corpus = corpus_at(folder, complete=False)
         if index >= corpus.manifest.schedules:
-            raise click.UsageError(f"{folder} has the schedules 0 to {corpus.manifest.schedules - 1}, and no {index}.")
+            raise click.UsageError(
+                f"{folder} has the schedules 0 to {corpus.manifest.schedules - 1}; there is no schedule {index}."
+            )
         stored = next(stored_in(corpus, index // corpus.manifest.per_shard, [index], None), None)
         if stored is None:
             raise click.UsageError(f"{folder} does not have schedule {index}.")
@@ -137,7 +139,7 @@ def _show(out: Console, stored: Stored, rows: list[dict[str, Any]], saved: Path)
 
 
 def _add_revision_note(schedule: Schedule, revision: str) -> Schedule:
-    """With the revision under which it was played, if that is not the default of a replay."""
+    """Add the revision under which the schedule was played, if that is not the default of a replay."""
     if revision in ("", CURRENT):
         return schedule
     return replace(schedule, notes=tuple(sorted({**dict(schedule.notes), "revision": revision}.items())))

@@ -44,7 +44,7 @@ IN_FULL = 3
 """Counterexamples that are printed; for further ones only the file is named."""
 STORY_LINES = 16
 Group = tuple[Discovery, list[tuple[Discovery, str]]]
-"""A root cause, and what fails because of it, each with the reason."""
+"""A root cause and the failures that it causes, each with the reason."""
 Found = tuple[Discovery, MixedExample | None, Mapping[str, Path]]
 """A finding, its counterexample if the replay showed it again, and its files."""
 
@@ -61,7 +61,7 @@ class MixedGroups:
         options: list[str],
         stories: int = IN_FULL,
     ) -> None:
-        """``options`` are those that a command line has to have besides the implementations."""
+        """``options`` are the options that a command line needs in addition to the implementations."""
         self._stories = stories
         self._out, self._err, self._cast = out, err, cast
         self._commands, self._options = commands, options
@@ -73,7 +73,7 @@ class MixedGroups:
         self.unkept = ""
         """Why counterexamples could not be kept."""
         self._files: Sequence[LoadedScenario] = ()
-        """The files of users."""
+        """The scenario files of users."""
 
     def play(
         self, seed: int, examples: int, folder: Path, *, quiet: bool, files: Sequence[LoadedScenario] = ()
@@ -146,8 +146,9 @@ class MixedGroups:
         }
 
     def cause_lines(self) -> list[CauseLine]:
-        """A line of the last screen for each root cause, with whose fault it is, and for each expectation that was not
-        met."""
+        """A line of the last screen for each root cause, with the implementation at fault, and for each unmet
+        expectation.
+        """
         lines = expectation_lines(self._rows())
         for discovery, _ in self._groups:
             _, rule = rule_of(discovery.what)
@@ -331,7 +332,7 @@ def _show_story(out: Console, example: MixedExample, file: Path | None) -> None:
 def _as_json(
     discovery: Discovery, under: tuple[str, str] | None, example: MixedExample | None, files: Mapping[str, Path]
 ) -> dict[str, Any]:
-    """``under`` is the root cause that it is under, with the reason."""
+    """``under`` is the root cause that explains it, with the reason."""
     finding = example.finding if example is not None else discovery.finding
     out: dict[str, Any] = {
         "id": discovery.what,

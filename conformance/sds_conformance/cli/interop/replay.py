@@ -1,4 +1,4 @@
-"""``sds-conformance interop --replay``: a schedule of a mixed group, played again by the same implementations."""
+"""``sds-conformance interop --replay``: plays a schedule of a mixed group again, with the same implementations."""
 
 from __future__ import annotations
 
@@ -37,14 +37,17 @@ from .shared import show_undriven, show_violation
 
 
 def scenario_of(file: Path) -> tuple[LoadedScenario, dict[str, str]]:
-    """Read a schedule, and which implementation plays which participant. Raises UsageError, which says what is
-    missing."""
+    """Read a schedule and its assignment of implementations to participants.
+
+    Raises UsageError, which names what is missing.
+    """
     loaded = scenario_in(file)
     schedule = loaded.schedule
     roles = roles_noted(schedule)
     if dict(schedule.notes).get("cast") != MIXED or not roles:
         raise click.UsageError(
-            f"{file} was not found in a mixed group: it has no notes about who plays whom. `sds-conformance replay` "
+            f"{file} was not found in a mixed group: it does not say which implementation plays which participant. "
+            "`sds-conformance replay` "
             f"plays it on one implementation."
         )
     unknown = [member for member in schedule.names if member not in roles]
@@ -116,7 +119,8 @@ def _show(
     row: Row,
 ) -> None:
     """Print the schedule, the findings, the expectations of ``row`` that were not met, and whether the stored finding
-    ``shown`` (its code and participant) showed again."""
+    ``shown`` (its code and participant) was reproduced.
+    """
     show_played(out, performance, examples[0] if examples else None)
     for example in examples:
         show_violation(out, example.finding, example.name)

@@ -31,7 +31,7 @@ def show_undriven(err: Console, undriven: Mapping[str, Breakdown]) -> None:
 
 @contextmanager
 def reject_mixed_revisions() -> Iterator[None]:
-    """End the command if a participant implements another revision than the group. Raises UsageError."""
+    """End the command if an implementation speaks another revision than the group. Raises UsageError."""
     try:
         yield
     except RevisionMismatchError as error:

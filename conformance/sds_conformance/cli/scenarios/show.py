@@ -76,7 +76,7 @@ def built_in_scenario(name: str) -> tuple[str, Scenario]:
 
 
 def as_scenario_file(scenario: Scenario, schedule: Schedule, revision: str) -> Schedule:
-    """The schedule of a scenario of the suite, with what a scenario file says about itself."""
+    """The schedule of a scenario of the suite, with the descriptive fields of a scenario file."""
     stated = rules_of(revision).catalogue.requirements
     met = [one for one in scenario.exercises if one not in scenario.violated and stated[one].is_stated_in(revision)]
     notes = (("revision", revision),) if revision != CURRENT else ()

@@ -119,7 +119,7 @@ _AGAINST = click.option(
     "against",
     default="",
     metavar="WHY",
-    help="Why the reference model is wrong; to the changelog.",
+    help="Why the reference model is wrong, for the changelog.",
 )
 
 
@@ -146,7 +146,7 @@ def add(name: str, fragment: Path, against: str, folder: Path | None) -> None:
 @vectors_command.command(epilog=_examples("replace lamport/1 new.json", "replace --corrected WHY lamport/1 new.json"))
 @click.argument("test_id", metavar="ID")
 @_FRAGMENT
-@click.option("--corrected", default="", metavar="WHY", help="Why a released vector was wrong; to the changelog.")
+@click.option("--corrected", default="", metavar="WHY", help="Why a released vector was wrong, for the changelog.")
 @_AGAINST
 @_WRITABLE
 @_report_file_errors
@@ -176,7 +176,10 @@ def format_command(folder: Path | None) -> None:
 
 
 def _computed(folder: Path) -> list[Document]:
-    """Every file of vectors as it should be, with a progress bar while vectors are computed. Raises VectorsError."""
+    """The expected content of every file of vectors, with a progress bar while vectors are computed.
+
+    Raises VectorsError.
+    """
     with progress_bar(console(stderr=True)) as bar:
         total = sum(len(material.computed) * len(material.revisions) for material in VECTOR_SET.materials)
         task = bar.add_task("vectors", total=total)
@@ -197,7 +200,7 @@ def _write(folder: Path, every: list[Document]) -> None:
 
 
 def _faults(folder: Path, every: list[Document], expected: dict[str, bytes]) -> list[str]:
-    """Files that are not as generated, and written vectors that the reference model fails."""
+    """Files that differ from the generated content, and written vectors that the reference model fails."""
     known = excused_vectors(folder)
     wrong = [sentence for test_id, sentence in disagreements(VECTOR_SET, every) if test_id not in known]
     return [*differences(VECTOR_SET, folder, expected), *wrong]

@@ -69,7 +69,7 @@ _CURRENT = VECTOR_SET.revisions[0]
     "groups",
     multiple=True,
     metavar="GLOB",
-    help="Ask only these groups; repeatable. `sds-conformance vectors list` shows them.",
+    help="Play only these groups; repeatable. `sds-conformance vectors list` shows them.",
 )
 @click.option(
     "--revision",
@@ -100,7 +100,7 @@ def run_command(
     quiet: bool,
     stories: int | None,
 ) -> None:
-    """Ask an implementation the vectors and judge its answers.
+    """Play the vectors on an implementation and judge its answers.
 
     Vectors of pure functions use the codec operations of the testee protocol; all others use a participant. Vectors of
     capabilities that the implementation does not declare are skipped, and do not count as passed.

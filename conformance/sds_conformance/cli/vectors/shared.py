@@ -1,4 +1,4 @@
-"""Whose vectors the commands are about."""
+"""The selection of vectors for the commands."""
 
 from __future__ import annotations
 

@@ -241,8 +241,8 @@ def notes(pair: Pair) -> Iterator[str]:
     ours, theirs = _profile(pair.sender.declared), _profile(pair.receiver.declared)
     if ours != theirs:
         yield (
-            f"signatures differ: {pair.sender.name} declares {ours}, {pair.receiver.name} {theirs}. The text leaves "
-            f"padding and hash open, so the two have to agree"
+            f"signatures differ: {pair.sender.name} declares {ours}, {pair.receiver.name} {theirs}. The text "
+            "leaves padding and hash open, so the two must agree"
         )
 
 

@@ -66,7 +66,7 @@ def _signs_unnecessarily(case: DivergentSteps) -> bool:
 
 
 def _sends_unasked(case: DivergentSteps) -> bool:
-    """Does only one side send updates to links that have not asked yet?"""
+    """Return whether only one side sends updates to links without a request."""
     extras = list(_extra_entries_with_links(case, "sent")) if case.differs_only_in("sent") else []
     return bool(extras) and all(
         link is not None

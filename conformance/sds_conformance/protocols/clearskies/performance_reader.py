@@ -147,7 +147,7 @@ class ClearSkiesReading(Reading):
             "content": "update",
             "copy": "update that is repeated",
             "sync": "update request",
-            "noise": "nothing that a database knows",
+            "noise": "a message of an unknown type",
         }
     )
     unread = "no message"
@@ -263,7 +263,7 @@ class ClearSkiesReading(Reading):
             case Release():
                 size = f"{op.size:,} bytes of what {short(op.who)} has sent arrive" if op.size else ""
                 if op.one_way and op.who and not size:
-                    return f"what {short(op.who)} has sent so far to {short(op.to) or 'others'} arrives"
+                    return f"all bytes that {short(op.who)} has sent to {short(op.to) or 'others'} so far arrive"
                 return size or f"messages in transit {_participants_text(op)} arrive"
             case Read():
                 return f"a stranger asks {short(op.who) or 'everybody'} for everything"

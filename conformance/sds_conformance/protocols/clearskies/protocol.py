@@ -24,7 +24,7 @@ class ClearSkies(Protocol):
     name = "ClearSkies"
     rules = RULES
     model = MODEL
-    about_profiles = "Which part of the database extension is judged: there is one, all of it."
+    about_profiles = "Part of the database extension to judge: there is one, the whole extension."
     greeting = ("changes-spread",)
     casting = "The peers that are opened are the implementation; all others are scripted."
     vectors = MATERIAL

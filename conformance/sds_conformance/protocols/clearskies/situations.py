@@ -28,7 +28,7 @@ SITUATIONS: dict[str, str] = {
     "deleted": "deleted records",
     "refused": "updates that no peer may accept",
     "odd": "updates that may be refused",
-    "closed": "links that a peer closed of its own accord",
+    "closed": "links that a peer closed on its own initiative",
     "cut": "messages lost with a link",
     "restart": "peers that were opened again",
     "forgot": "peers that lost their records",

@@ -116,7 +116,8 @@ class Narrator:
         body, signed = message.body, self._signed(message)
         if body.error or not isinstance(body.value, dict):
             return (
-                f"a message of {format_count(len(body.raw), 'byte')} that is no JSON object{signed}: {hex_of(body.raw)}"
+                f"a message of {format_count(len(body.raw), 'byte')} that is not a JSON object{signed}: "
+                f"{hex_of(body.raw)}"
             )
         if message.type == GET_UPDATES:
             return f"a request for all after {self._revisions(body.members.get('since'))}"
@@ -128,7 +129,7 @@ class Narrator:
     def _signed(message: Message) -> str:
         if message.signature is None:
             return ""
-        by = {READ_WRITE: "signed", READ_ONLY: "signed by a read-only peer", None: "with a signature of no known peer"}
+        by = {READ_WRITE: "signed", READ_ONLY: "signed by a read-only peer", None: "with a signature of an unknown peer"}
         return f", {by[message.signer]}"
 
     def _update(self, members: Mapping[str, Any], signed: str) -> str:
@@ -146,7 +147,7 @@ class Narrator:
     def _revisions(self, numbers: object) -> str:
         """Describe numbers by peer: a vector clock, or the revisions in a request."""
         if not isinstance(numbers, dict):
-            return f"{_quote(numbers)}, which is no object"
+            return f"{_quote(numbers)}, which is not an object"
         shown, more = foremost(list(numbers.items()), lambda each: False, FEW)
         listed = [f"{name_peer(self._trace, peer)} {printable(str(number), 24)}" for peer, number in shown]
         return (", ".join(listed) + (f" and {more} more" if more else "")) or "nothing"
@@ -162,7 +163,7 @@ class Narrator:
         size = format_count(len(step.request.receive.data), "byte")
         if not messages:
             are = "is" if len(step.request.receive.data) == 1 else "are"
-            return f"{size} on link {step.link}, which {are} no whole message: {hex_of(step.request.receive.data)}"
+            return f"{size} on link {step.link}, which {are} not a whole message: {hex_of(step.request.receive.data)}"
         matters = [m for m in messages if about & {m.body.members.get("uuid"), m.body.members.get("key")}]
         shown, more = foremost(matters or messages, lambda each: False, FEW)
         rest = f" and {more} more" if more else ""

@@ -1,4 +1,4 @@
-"""The register of SDS: its checks and scenarios, and those of the proposal of 2024."""
+"""The register of SDS: its checks and scenarios, and the messages of the proposal of 2024."""
 
 from __future__ import annotations
 

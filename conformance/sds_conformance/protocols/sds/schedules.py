@@ -97,4 +97,4 @@ REPERTOIRE = replace(
         ),
     ),
 )
-"""The generated schedules of SDS; those of the proposal of 2024 are among the ``others``."""
+"""The generated schedules of SDS; the messages of the proposal of 2024 are among the ``others``."""

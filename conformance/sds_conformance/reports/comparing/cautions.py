@@ -29,7 +29,7 @@ def cautions(columns: Sequence[ReportColumn]) -> list[str]:
 def _cautions(columns: Sequence[ReportColumn]) -> Iterator[str]:
     if groups := _group_columns(columns, lambda column: column.revision):
         yield (
-            f"They are of different revisions of the text: {groups}. A requirement that one does not state is "
+            f"They are about different revisions: {groups}. A requirement that a revision does not have is "
             f"{ABSENT[UNSTATED]}."
         )
     if groups := _group_columns(columns, lambda column: column.profile):
@@ -37,7 +37,7 @@ def _cautions(columns: Sequence[ReportColumn]) -> Iterator[str]:
     if groups := _group_columns(columns, lambda column: ", ".join(column.environments) or "none"):
         yield f"They were played in different environments: {groups}."
     if groups := _group_columns(columns, lambda column: "--strict" if column.strict else "without it"):
-        yield f"Not all are strict: {groups}. What warns in one may fail in the other."
+        yield f"Not all are strict: {groups}. A requirement that warns in one may fail in another."
     if groups := _group_columns(columns, lambda column: column.dialect or "none"):
         yield f"The reports use different dialects: {groups}."
     if groups := _group_columns(columns, lambda column: column.suite):
@@ -47,7 +47,7 @@ def _cautions(columns: Sequence[ReportColumn]) -> Iterator[str]:
     if few := _marks_of(columns, lambda column: "scenarios" in column.narrowed):
         yield f"Not all scenarios were played in {few}, which can hide faults."
     if cut := _marks_of(columns, lambda column: bool(column.cut_off)):
-        yield f"Cut off: {cut}. What would follow is {ABSENT[UNKNOWN]}, and no change of it is claimed."
+        yield f"Cut off: {cut}. Missing results are {ABSENT[UNKNOWN]}, and no change of them is claimed."
     if unfinished := _marks_of(columns, lambda column: not column.complete and not column.cut_off):
         yield f"Not played to the end: {unfinished}."
 

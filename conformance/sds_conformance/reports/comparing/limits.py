@@ -17,7 +17,7 @@ from ..limits import TONES
 MARKS = {
     "+": "nothing larger was tried, or exists",
     "!": "less than it declares, or must hold",
-    "..": "it ends somewhere between",
+    "..": "the limit is between the two sizes",
     "-": "not exercised",
     "·": "not measured",
     "N^x": "the cost of a message, by the number of messages",

@@ -120,7 +120,7 @@ def limits_table(comparison: Comparison) -> list[str]:
     rows = [(prose(reach.title), *map(_extent, reach.cells)) for reach in comparison.reaches]
     head = ("Dimension", *(prose(column.title) for column in comparison.columns))
     legend = ", ".join(f"`{sign}` {meaning}" for sign, meaning in LIMIT_MARKS.items())
-    return ["## How far they hold", "", *table(head, rows), f"{legend}.", ""]
+    return ["## Limits", "", *table(head, rows), f"{legend}.", ""]
 
 
 def choices_table(comparison: Comparison) -> list[str]:

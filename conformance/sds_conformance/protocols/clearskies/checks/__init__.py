@@ -1,4 +1,4 @@
-"""The checks, by the facts that they are about. Importing this package registers them."""
+"""The checks, grouped by the facts that they judge. Importing this package registers them."""
 
 from __future__ import annotations
 

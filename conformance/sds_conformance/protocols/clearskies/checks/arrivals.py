@@ -69,7 +69,7 @@ def _acceptance_rule(
 
 
 def _is_ordinary(view: PeerView, arrival: Arrival) -> bool:
-    """Does an update have nothing unusual? CSDB-11, CSDB-25, CSDB-37, CSDB-41 and CSDB-43 judge the others."""
+    """Return whether an update is ordinary. CSDB-11, CSDB-25, CSDB-37, CSDB-41 and CSDB-43 judge the others."""
     update = arrival.update
     known_form = update.in_milliseconds or update.by == view.peer_id
     return known_form and not (_is_wide(update) or view.is_reassembled(arrival) or has_zeros(update))
@@ -379,7 +379,10 @@ def forbidden_updates_are_refused(view: PeerView) -> Iterator[tuple[Step, Forbid
 
 
 def _is_copy(one: Update | RecordVersion, update: Update) -> bool:
-    """Is one a copy of an update? By chance, a peer may write other content under the same revision."""
+    """Return whether a message is a copy of an update.
+
+    By chance, a peer may write other content under the same revision.
+    """
     return one.version == update.version and same_content(one.content, update.content)
 
 

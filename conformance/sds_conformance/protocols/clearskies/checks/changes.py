@@ -1,4 +1,4 @@
-"""Checks of what the application of a peer changes: which commands pass, and how the changes are numbered and sent."""
+"""Checks of what the application of a peer changes: which commands succeed, and how the changes are numbered and sent."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from ..view.peer_view import PeerView, Successive
 from ..view.replication import find_repeated_version
 
 _OF_A_KEY = 1_000
-"""Characters of a key that every implementation must have room for."""
+"""Number of characters of a key that every implementation must accept."""
 _MANY_UUIDS = 40
-"""In so many random uuids, the chance that a given bit is the same is below 10^-11."""
+"""In this number of random uuids, the chance that a given bit is the same is below 10^-11."""
 
 # ---- Commands --------------------------------------------------------------------------------------------------------
 
@@ -59,7 +59,7 @@ def writers_can_write(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-03", of="reads-only")
 def readers_cannot_write(view: PeerView) -> Iterator[Observation]:
-    """The application of a read-only peer is refused all changes."""
+    """A read-only peer refuses all changes of its application."""
     for step in view.steps:
         if step.command in COMMANDS and step.reply is not None:
             made = step.uuid or any(update.by == view.peer_id for update in view.sent)
@@ -68,7 +68,7 @@ def readers_cannot_write(view: PeerView) -> Iterator[Observation]:
 
 
 def _counted_out(view: PeerView, step: Step) -> bool:
-    """Did numbers of its own come to the peer that are so large that its counters may be at their end?"""
+    """Return whether the peer received numbers of its own so large that its counters may have reached their maximum."""
     came = [update for update in view.received if update.step.index < step.index]
     own = [update.rev or 0 for update in came if update.by == view.peer_id]
     own += [(update.clock or {}).get(view.peer_id, 0) for update in came]
@@ -76,8 +76,9 @@ def _counted_out(view: PeerView, step: Step) -> bool:
 
 
 def _possible(view: PeerView, step: Step) -> str:
-    """The purpose of a refused command with nothing wrong in it, "" if there may be: such as a key that is not there,
-    or is taken, or a value that is too large, or no JSON."""
+    """The purpose of a refused command that is surely possible; "" if it may be impossible, because a key is missing or
+    in use, or a value is too large or not JSON.
+    """
     keys: dict[str, Change] = {}
     for change in view.changes:
         if change.step.index < step.index:
@@ -87,7 +88,7 @@ def _possible(view: PeerView, step: Step) -> str:
     if step.command == "put":
         uuids = {change.uuid for change in keys.values()} | {arrival.update.uuid for arrival in view.arrivals}
         if command.uuid and command.uuid.lower() in uuids:
-            return ""  # a suggestion that cannot be followed
+            return ""  # a suggested uuid that is in use
         fits = fits_limits(view.trace.declaration, command.value)
         return f"to write {command.key!r}" if fits and len(command.key) <= _OF_A_KEY else ""
     if command.key not in keys or command.key in taken or not view.is_undisturbed(keys[command.key], step):
@@ -103,7 +104,7 @@ def _possible(view: PeerView, step: Step) -> str:
 
 @check("CSDB-07", of="changes")
 def own_content_is_sent_as_written(view: PeerView) -> Iterator[Observation]:
-    """Key and value go over the wire as the application wrote them."""
+    """Key and value are sent as the application wrote them."""
     for change in view.changes:
         update = change.shown
         if update is None or change.kind == "delete" or view.in_conflict(update.step):
@@ -124,7 +125,7 @@ def own_content_is_sent_as_written(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-07", of="own")
 def nobody_else_writes(view: PeerView) -> Iterator[Observation]:
-    """A peer makes no record that its application has not written, unless it resolves a conflict."""
+    """A peer creates no record that its application has not written, unless it resolves a conflict."""
     written = {change.uuid for change in view.changes} | {arrival.update.uuid for arrival in view.arrivals}
     asked = {getattr(s.request, s.command).key for s in view.steps if s.command in COMMANDS and s.effects is not None}
     for update in view.unexplained:
@@ -137,7 +138,7 @@ def nobody_else_writes(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-13", of="changes")
 def deletions_say_so(view: PeerView) -> Iterator[Observation]:
-    """A deletion goes out as an update of the record that says that it is deleted."""
+    """A deletion is sent as an update of the record in which deleted is true."""
     for change in view.changes:
         update = change.shown
         if update is not None and change.kind == "delete":
@@ -148,7 +149,7 @@ def deletions_say_so(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-22", of="changes shown")
 def own_records_change_their_keys(view: PeerView) -> Iterator[Observation]:
-    """A record that the application renames has its new key, and none has the old one."""
+    """A record that the application renames has its new key, and no record has the old one."""
     for change in view.changes:
         if change.kind != "rename" or change.shown is None or change.key == change.old_key:
             continue
@@ -161,13 +162,13 @@ def own_records_change_their_keys(view: PeerView) -> Iterator[Observation]:
             continue
         expected = f"nothing under {change.old_key!r}, which was renamed at step {change.step.index}"
         yield observe_outcome(
-            shown.step, "old-key-kept", change.old_key not in shown.values, expected, "a record is still there"
+            shown.step, "old-key-kept", change.old_key not in shown.values, expected, "a record is still present"
         )
 
 
 @check("CSDB-24", pb.CAPABILITY_OBSERVE, of="shown")
 def keys_are_unique(view: PeerView) -> Iterator[Observation]:
-    """The application sees one record with a key at most."""
+    """The application sees at most one record with a key."""
     for shown in view.shown_states:
         if not shown.on_the_wire and view.in_conflict(shown.step):
             most = max((len(values) for values in shown.values.values()), default=0)
@@ -189,7 +190,7 @@ def uuids_have_128_bits(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-08", of="changes")
 def uuids_are_of_one_record(view: PeerView) -> Iterator[Observation]:
-    """No two records have one uuid, whichever peers have made them."""
+    """No two records have the same uuid, even if different peers created them."""
     makers: dict[str, tuple[str, Change]] = {}
     for other in view.everybody:
         for change, update in _first_shown(other):
@@ -230,12 +231,12 @@ def uuids_of_others_stay(view: PeerView) -> Iterator[Observation]:
     for change in view.changes:
         if change.kind != "put" or change.shown is None or change.shown.uuid is None:
             continue
-        # A peer may read what arrived when it is ticked.
+        # A peer may read arrived bytes only at a tick.
         before = _uuid_of(view, change.key, view.quiet_before(change.step) + 1)
         there = view.known.at(before, change.step.index - 1) if before is not None else None
         update = there.update if there is not None else None
         surely = update is not None and update.by != view.peer_id and is_traced(view, update)
-        # A second record with the key is a conflict of its own making.
+        # A second record with the key would be a conflict that the peer itself causes.
         conflict = view.in_conflict(view.trace.steps[change.step.index - 2])
         if surely and before == _uuid_of(view, change.key, change.step.index) and not conflict:
             expected, seen = f"{before!r}, the uuid of {change.key!r}", change.shown.uuid
@@ -257,7 +258,7 @@ def records_stay_what_they_are(view: PeerView) -> Iterator[Observation]:
 
 @cache_per_view
 def _first_shown(view: PeerView) -> list[tuple[Change, Update]]:
-    """The changes that visibly made a record: the first of each key, or after it was deleted."""
+    """The changes that visibly created a record: the first of each key, or the first after its deletion."""
     came = [(arrival.step.index, arrival.update.key) for arrival in view.arrivals]
     live: set[str] = set()
     out = []
@@ -271,21 +272,23 @@ def _first_shown(view: PeerView) -> list[tuple[Change, Update]]:
 
 
 def _is_revived(view: PeerView, first: Change, change: Change) -> bool:
-    """Was a record deleted and, with a later change, made again under its key?"""
+    """Return whether a record was deleted and created again under its key by a later change."""
     between = range(first.step.index + 1, change.step.index)
     kinds = {c.kind for c in view.changes if c.step.index in between and change.key in (c.key, c.old_key)}
     return first.key == change.key and "delete" in kinds and "rename" not in kinds
 
 
 def _changes_of_same_key(view: PeerView) -> Iterator[tuple[Update, Update]]:
-    """The updates of a record and of its next change under the same key, neither a deletion, where no other peer can
-    have changed or taken the key in between."""
+    """Pairs of updates of a record and of its next change under the same key, without deletions.
+
+    No other peer can have changed the record or used the key in between.
+    """
     last: dict[str, Change] = {}
     taken = {(arrival.update.key, arrival.update.uuid) for arrival in view.arrivals}
     for change in view.changes:
         if change.kind == "put" and change.shown is not None:
             before = last.get(change.key)
-            # A second record with the key is a conflict of its own making.
+            # A second record with the key would be a conflict that the peer itself causes.
             conflict = view.in_conflict(view.trace.steps[change.step.index - 2])
             if before is not None and before.shown is not None and not conflict:
                 others = any(key == change.key and uuid != before.uuid for key, uuid in taken)
@@ -309,41 +312,41 @@ def _uuid_of(view: PeerView, key: str, index: int) -> str | None:
 
 @check("CSDB-10", of="own")
 def revisions_grow_over_all_records(view: PeerView) -> Iterator[Observation]:
-    """From one local change to the next the revision grows, whichever record they are of."""
+    """The revision grows from one local change to the next, over all records."""
     for both in view.successive_changes:
         before, after, place = both.one.rev, both.other.rev, both.one.step.index
         same_store = view.known.same_era(place, both.other.step.index)
         if same_store and before is not None and after is not None:
-            expected = f"more than {before}, the revision of the change before (step {place})"
+            expected = f"more than {before}, the revision of the previous change (step {place})"
             yield observe_outcome(both.other.step, "revision-not-higher", after > before, expected, f"{after}")
 
 
 @check("CSDB-10", of="changes sent")
 def revisions_are_of_one_change(view: PeerView) -> Iterator[Observation]:
-    """A change does not go out with the revision of an earlier one of the same record."""
+    """A change is not sent with the revision of an earlier change of the same record."""
     sent = grouped((u for u in view.sent if u.by == view.peer_id and u.version is not None), lambda u: u.version)
     for before, update in chain.from_iterable(map(pairwise, sent.values())):
         change = None if same_content(before.content, update.content) else _change_between(view, before, update)
-        if change is not None and not view.in_conflict(update.step):  # a resolution may be no change (CA-8)
+        if change is not None and not view.in_conflict(update.step):  # a resolution need not be a change (CA-8)
             expected = f"a revision of its own for the change of {change.key!r} at step {change.step.index}"
-            seen = f"{update.rev}, which went out at step {before.step.index}"
+            seen = f"{update.rev}, which was sent at step {before.step.index}"
             yield observe_violation(update.step, "revision-reused", expected, seen)
 
 
 def _change_between(view: PeerView, before: Update, update: Update) -> Change | None:
-    """The change that was made between two updates with one version, and shows in the second one."""
+    """The change that was made between two updates with one version, and appears in the second one."""
     if not view.known.same_era(before.step.index, update.step.index):
-        return None  # a peer that has lost its store may use a revision again
+        return None  # a peer that has lost its store may reuse a revision
     made = (change for change in view.changes if before.step.index < change.step.index <= update.step.index)
     return next((change for change in made if change.is_in(update) and not change.is_in(before)), None)
 
 
 @check("CSDB-11", pb.CAPABILITY_VIRTUAL_CLOCK, of="changes")
 def times_are_those_of_changes(view: PeerView) -> Iterator[Observation]:
-    """update_time is when the record was changed, to the second: it may be later where the version before is later, or
-    where the change is sent later.
+    """update_time is the time of the change, to the second; it is later if the previous version is, or the sending.
 
-    An own change may be a second later than the own change before it, which need not have been sent (CA-8).
+    It may be later if the previous version has a later time, or if the change is sent later. An own change may be a
+    second later than the previous own change, which need not have been sent (CA-8).
     """
     for number, change in enumerate(view.changes):
         update = change.shown
@@ -360,7 +363,7 @@ def times_are_those_of_changes(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-11", pb.CAPABILITY_VIRTUAL_CLOCK, of="changes")
 def fractions_are_those_of_changes(view: PeerView) -> Iterator[Observation]:
-    """If an update_time has a fraction, it is when the record was changed, to the digits of the fraction.
+    """If an update_time has a fraction, it is the time of the change, to the digits of the fraction.
 
     A peer may write later times than those of updates before it. So only the first change of a peer is judged, before
     it has received an update.
@@ -387,7 +390,7 @@ def revisions_start_with_one(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-26", of="own")
 def revisions_count_on(view: PeerView) -> Iterator[Observation]:
-    """From one local change to the next the revision grows by one."""
+    """The revision grows by one from one local change to the next."""
     for both in view.successive_changes:
         if not _is_interrupted(view, both):
             yield from _counted(view, both, "revision-skipped")
@@ -395,13 +398,13 @@ def revisions_count_on(view: PeerView) -> Iterator[Observation]:
         again = before is not None and after is not None and after <= before and both.one.uuid != both.other.uuid
         opened = any(s.command == "open" for s in view.steps if both.one.step.index < s.index < both.other.step.index)
         if again and opened and view.known.same_era(both.one.step.index, both.other.step.index):
-            expected = f"a revision above {before}, which went out at step {both.one.step.index}"
+            expected = f"a revision above {before}, which was sent at step {both.one.step.index}"
             yield observe_violation(both.other.step, "revision-reused", expected, f"{after}, of another record")
 
 
 @check("CSDB-26", pb.CAPABILITY_OBSERVE, of="own received shown")
 def what_changes_nothing_does_not_count(view: PeerView) -> Iterator[Observation]:
-    """Where a conflict makes no change, it takes no revision: none that is left out is on a record that is shown.
+    """A conflict that makes no change uses no revision: no skipped revision appears on a shown record.
 
     A resolution may be a local change, which is in the store until the record is changed again (CA-8).
     """
@@ -424,7 +427,9 @@ def what_changes_nothing_does_not_count(view: PeerView) -> Iterator[Observation]
         own = {seen.rev for seen in last.records.values() if seen.by == view.peer_id}
         own |= {update.rev for update in view.own}
         if all(revision not in own for revision in range(before + 1, after)):
-            expected = f"revision {before + 1}, after {before} at step {both.one.step.index}: no change came between"
+            expected = (
+                f"revision {before + 1}, after {before} at step {both.one.step.index}: there was no change in between"
+            )
             yield observe_outcome(both.other.step, "revision-skipped", after == before + 1, expected, f"{after}")
 
 
@@ -443,14 +448,14 @@ def own_changes_have_its_name(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-28", of="own received")
 def changes_of_others_do_not_count(view: PeerView) -> Iterator[Observation]:
-    """The own revision grows by one, however many changes of others came meanwhile."""
+    """The revision grows by one from change to change, however many changes of others arrive in between."""
     yield from _first_revision(view, after_others=True)
     for update in view.unexplained:
         original = find_repeated_version(view, update)
         if original is not None and original.rev != update.rev:  # else CSDB-09
-            expected = f"no change of its own for {view.named(original)}, which came"
+            expected = f"no own change for {view.named(original)}, which was received"
             yield observe_violation(
-                update.step, "counted-as-own", expected, f"its revision {update.rev}, which says the same"
+                update.step, "counted-as-own", expected, f"its revision {update.rev}, which has the same content"
             )
     for both in view.successive_changes:
         between = range(both.one.step.index, both.other.step.index)
@@ -459,12 +464,12 @@ def changes_of_others_do_not_count(view: PeerView) -> Iterator[Observation]:
 
 
 def _first_revision(view: PeerView, *, after_others: bool) -> Iterator[Observation]:
-    """The first change has 1 or 2 (CA-4), before or after changes of others."""
+    """The first change has revision 1 or 2 (CA-4), before or after changes of others."""
     for change in view.changes[:1]:
         if change.shown is None or not change.is_in(change.shown) or change.shown.rev is None:
             continue  # CSDB-27, CSDB-07, or a later version
         seen = change.shown.rev
-        lower = {update.rev for update in view.own if (update.rev or 0) < seen}  # such as the half of a rename
+        lower = {update.rev for update in view.own if (update.rev or 0) < seen}  # such as one half of a rename
         came = any(arrival.step.index < change.step.index for arrival in view.arrivals)
         alone = view.opened_afresh(change.step) and not view.in_conflict(change.shown.step)
         alone = alone and not any(renames_in_place(step) for step in view.steps if step.index < change.step.index)
@@ -477,24 +482,26 @@ def _first_revision(view: PeerView, *, after_others: bool) -> Iterator[Observati
 
 
 def _heard_of_own(view: PeerView, when: range, known: int) -> bool:
-    """Did a change in its own name come to the peer then, with a higher revision? It may count on from that: no
-    revision is to be used twice, and it may have forgotten its changes."""
+    """Return whether the peer received a change in its own name with a higher revision.
+
+    It may continue from that one: no revision may be used twice, and it may have lost its changes.
+    """
     return any(
         a.step.index in when and a.update.by == view.peer_id and (a.update.rev or 0) > known for a in view.arrivals
     )
 
 
 def _is_interrupted(view: PeerView, both: Successive) -> bool:
-    """Did any update come between two changes?"""
+    """Return whether an update arrived between two changes."""
     return any(both.one.step.index < a.step.index < both.other.step.index for a in view.arrivals)
 
 
 def _counted(view: PeerView, both: Successive, code: str) -> Iterator[Observation]:
-    """An update between two revisions that goes out, too, is a change like these: a rename may take two."""
+    """Return whether all revisions in between were sent: a rename may use two."""
     before, after, most = both.one.rev, both.other.rev, both.most
     if before is not None and after is not None and most is not None and after > before:  # else CSDB-10
         if any(before <= (update.rev or 0) <= after + 1 for update in view.unexplained):
-            return  # it is not known how many revisions that took
+            return  # the number of revisions that it used is unknown
         shown = {update.rev for update in view.own if both.one.step.index <= update.step.index}
         most += sum(before < revision < after for revision in shown if revision is not None)
         upper = f" to {before + most}" if most > 1 else ""
@@ -507,17 +514,17 @@ def _counted(view: PeerView, both: Successive, code: str) -> Iterator[Observatio
 
 @check("CSDB-43", of="own")
 def clocks_start_with_zero(view: PeerView) -> Iterator[Observation]:
-    """The own number has not counted more than the events so far."""
+    """The own number is not larger than the number of events so far."""
     for update in view.own:
         if update.clock is not None and view.opened_afresh(update.step):
             number, most = update.clock.get(view.peer_id, 0), _events_until(view, update)
-            expected = f"at most {most}: there was nothing more to be counted"
+            expected = f"at most {most}: there were no more events"
             yield observe_outcome(update.step, "clock-starts-too-high", number <= most, expected, f"{number}")
 
 
 @check("CSDB-44", of="changes sent")
 def changes_count(view: PeerView) -> Iterator[Observation]:
-    """The clock of a change has the number of its writer, larger than in all that was sent of the record before."""
+    """The clock of a change has a larger number of its writer than all earlier versions of the record that were sent."""
     for update in view.own:
         if update.clock is not None:
             met, expected = view.peer_id in update.clock, f"a vector clock that counts the change of {view.party.name}"
@@ -536,7 +543,7 @@ def changes_count(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-44", pb.CAPABILITY_OBSERVE, of="changes shown")
 def changes_count_at_once(view: PeerView) -> Iterator[Observation]:
-    """Where it is observed, the own number of a record is larger after a change of it, and of nothing else."""
+    """In an observed state, the own number of a record is larger after a change of only this record."""
     for one, other in pairwise(shown for shown in view.shown_states if not shown.on_the_wire):
         between, me = range(one.step.index + 1, other.step.index), view.peer_id
         came = {arrival.update.uuid for arrival in view.arrivals if arrival.step.index in between}
@@ -545,7 +552,7 @@ def changes_count_at_once(view: PeerView) -> Iterator[Observation]:
             seen, then = one.records.get(change.uuid), other.records.get(change.uuid)
             if not (seen and then and seen.clock and then.clock):
                 continue
-            if not same_content(seen.content, then.content):  # else perhaps nothing was changed
+            if not same_content(seen.content, then.content):  # otherwise nothing may have changed
                 before, after = seen.clock.get(me, 0), then.clock.get(me, 0)
                 expected = f"more than {before} of its own in the clock of {change.key!r}"
                 yield observe_outcome(other.step, "change-not-counted", after > before, expected, f"{after}")
@@ -553,13 +560,15 @@ def changes_count_at_once(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-45", of="changes sent")
 def sending_counts(view: PeerView) -> Iterator[Observation]:
-    """From one change of a record that was sent to the next, the own number grows by two at least: one for each change,
-    and one for sending it. A repetition of a superseded version need not count."""
+    """From one sent change of a record to the next, the own number grows by at least two.
+
+    One is for the change, and one for sending it. A repetition of a superseded version need not count.
+    """
     for each in find_grown_clocks(view):
         last = each.before[0]
         before, after = _own_number(view, last), _own_number(view, each.first)
         if after > before and not each.overtaken:
-            expected = f"{before + 2} at least: revision {last.rev} was sent at step {last.step.index}"
+            expected = f"at least {before + 2}: revision {last.rev} was sent at step {last.step.index}"
             yield observe_outcome(
                 each.first.step, "sending-not-counted", after >= before + 2, expected, f"{after}", "CA-15"
             )
@@ -567,19 +576,22 @@ def sending_counts(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-46", of="changes received")
 def clocks_of_changes_know_the_version_before(view: PeerView) -> Iterator[Observation]:
-    """The clock of a change has no smaller number than the clock of the version that was there."""
+    """The clock of a change has no smaller number than the clock of the previous version."""
     for first, base in find_replaced_versions(view):
         if base.by == view.peer_id and set(base.clock or {}) <= {view.peer_id}:
             continue  # it has no number of another peer
         lost = find_smaller_number(view, first.clock or {}, base.clock)
         code = "known-numbers-lost" if base.by == view.peer_id else "incoming-numbers-lost"
         expected, seen = lost or ("", "")
-        yield observe_outcome(first.step, code, lost is None, f"{expected}: {view.named(base)} was there", seen)
+        yield observe_outcome(first.step, code, lost is None, f"{expected}: {view.named(base)} was present", seen)
 
 
 def _events_until(view: PeerView, update: Update) -> int:
-    """The largest possible own number when an update was sent: every change, every record that came or went on any
-    link, and the own number in what came. Twice the events, because some count sending and receiving as well."""
+    """The largest possible own number when an update was sent.
+
+    It counts every change, every record that was sent or received on any link, and the own number in received clocks.
+    The events count twice, because some peers count sending and receiving as well.
+    """
     sent = sum(other.step.index <= update.step.index for other in view.sent)
     came = [other for other in view.received if other.step.index <= update.step.index]
     made = max(update.rev or 0, sum(change.step.index <= update.step.index for change in view.changes))

@@ -56,7 +56,7 @@ def _decided_by_clocks(fate: Fate, outcome: str) -> bool:
 
 
 def _descends(view: PeerView, fate: Fate) -> bool:
-    """Has a descendant arrived that is not a deletion (CSDB-02), at a peer that accepts updates at all?"""
+    """Return whether a descendant that is not a deletion (CSDB-02) has arrived at a peer that accepts updates at all."""
     replaces = _decided_by_clocks(fate, "newer") and not fate.meeting.incoming.deleted
     return replaces and _is_taken_or_refused(view, fate)
 
@@ -70,8 +70,10 @@ def _is_an_ancestor(fate: Fate) -> bool:
 
 
 def _is_equal(fate: Fate) -> bool:
-    """Does an update have an equal clock? It "can be discarded". If its content differs, a peer may also decide between
-    the two as in a conflict."""
+    """Return whether an update has an equal clock.
+
+    It "can be discarded". If its content differs, a peer may also decide between the two as in a conflict.
+    """
     meeting = fate.meeting
     as_in_a_conflict = fate.survivor == INCOMING and not meeting.alike and meeting.later != PRESENT
     return _decided_by_clocks(fate, "equal") and not meeting.present.deleted and not as_in_a_conflict
@@ -212,7 +214,7 @@ def _conflict_text(view: PeerView, meeting: Meeting) -> str:
 
 @check("CSDB-38", of="received shown")
 def one_of_two_records_has_the_key(view: PeerView) -> Iterator[Observation]:
-    """One of two records with the same key keeps it, and not because it arrived first."""
+    """One of two records with the same key keeps the key, and not because it arrived first."""
     for contest in find_contests(view):
         meeting, step = contest.meeting, contest.shown.step
         if meeting.later == INCOMING and contest.ignored and accepts_updates(view):

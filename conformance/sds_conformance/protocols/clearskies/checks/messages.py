@@ -1,4 +1,4 @@
-"""Checks of the form of what a peer sends: its greeting, whole messages, requests, and the fields of each update."""
+"""Checks of the form of sent messages: the greeting, the framing, requests, and the fields of each update."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def messages_are_whole(view: PeerView) -> Iterator[Observation]:
     for link in view.links:
         whom, sent = view.name_other_end(link), link.connection.sent
         if sent.broken is not None:
-            step, seen = view.trace.steps[sent.broken.step - 1], f"bytes that are no message: {sent.broken.reason}"
+            step, seen = view.trace.steps[sent.broken.step - 1], f"bytes that are not a message: {sent.broken.reason}"
             yield observe_violation(step, "framing-broken", f"a message for {whom}", seen)
         elif (begun := sent.unfinished) is not None and any(begun < index <= link.ended for index in view.quiet):
             step, seen = view.trace.steps[begun - 1], f"{sent.incomplete_bytes} bytes, and then nothing more"

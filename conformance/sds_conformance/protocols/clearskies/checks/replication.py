@@ -29,7 +29,7 @@ from .messages import find_signature_fault
 
 @check("CSDB-29", of="links")
 def updates_are_requested_on_each_connection(view: PeerView) -> Iterator[Observation]:
-    """On a new connection, a peer asks for updates."""
+    """On a new connection, a peer requests updates."""
     for link in view.links:
         if _find_earlier_connection(view, link):
             continue  # one connection to a peer is enough: CSDB-36
@@ -68,7 +68,7 @@ def updates_are_requested_on_one_connection(view: PeerView) -> Iterator[Observat
         step, other = view.trace.steps[link.began - 1], _find_earlier_connection(view, link)
         if other is not None and other.asked and view.due(step, link) is not None:
             twice = [request for request in link.asked if request.step.index < other.ended]
-            seen = f"a second request, after that at step {other.asked[0].step.index}"
+            seen = f"a second request, after the one at step {other.asked[0].step.index}"
             step, expected = twice[0].step if twice else step, "no request on a second connection"
             yield observe_outcome(step, "asked-twice", not twice, expected, seen)
 
@@ -98,7 +98,7 @@ def _find_earlier_connection(view: PeerView, link: LinkView) -> LinkView | None:
 
 @check("CSDB-31", of="asked requests")
 def peers_that_request_also_answer(view: PeerView) -> Iterator[Observation]:
-    """A peer that asks on a connection answers the requests on it."""
+    """A peer that requests updates on a connection also answers the requests on it."""
     for answer in find_answers(view):
         if answer.link.asked and answer.link.asked[0].step.index <= answer.request.step.index and answer.expected:
             if answer.delivered:
@@ -172,7 +172,10 @@ def _answer_rule(
 
 
 def _is_live_in_partial_answer(answer: Answer, update: Update) -> bool:
-    """Is the update no deletion, and does the answer have other expected updates? CSDB-31 judges empty answers."""
+    """Return whether the update is not a deletion and the answer has other expected updates.
+
+    CSDB-31 judges empty answers.
+    """
     return not (answer.lacks_everything or update.deleted)
 
 

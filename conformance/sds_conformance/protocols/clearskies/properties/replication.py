@@ -34,7 +34,7 @@ def _first_violation_per_peer(sightings: Iterator[Sighting]) -> Iterator[Sightin
     codes={"never-received": "a peer sends an update that it received from no peer with write access"},
 )
 def peers_send_only_authorized_updates(view: ClubView) -> Iterator[Sighting]:
-    """A peer passes on only updates that it received unchanged from a read-write peer, or with the signature of one.
+    """A peer relays only updates that it received unchanged from a read-write peer, or with the signature of one.
 
     A peer that received something ambiguous is not judged. A record that lost a conflict may be sent as deleted (CA-8).
     """
@@ -46,7 +46,7 @@ def peers_send_only_authorized_updates(view: ClubView) -> Iterator[Sighting]:
                 continue
             if update.deleted and update.uuid in side.view.contested(act.step):
                 continue
-            expected = "only updates that it wrote, or received so from a peer with write access"
+            expected = "only updates that it wrote, or received in this form from a peer with write access"
             seen = f"{name_update(side.view.trace, update)}, which no peer with write access sent to it in this form"
             yield observe_outcome(act, "", "never-received", id(update) not in unexplained, expected, seen)
 
@@ -59,14 +59,14 @@ def peers_send_only_authorized_updates(view: ClubView) -> Iterator[Sighting]:
 def gossip_ends(view: ClubView) -> Iterator[Sighting]:
     """After the last write, peers stop sending updates (CA-3).
 
-    A resolution that is a change of its own may lead to the next one, if an application asks for it (CA-8).
+    A resolution that is a separate change may lead to the next one, if an application resolves conflicts (CA-8).
     """
     if dict(view.performance.schedule.configuration).get("resolution"):
         return
     relayed = [(act, side) for act, side, update in view.sent if update.by not in (None, side.peer_id)]
     if any(trace.unsettled for trace in view.performance.traces):
         act = view.performance.acts[-1]
-        seen = "after thousands of updates they go on"
+        seen = "they continue after thousands of updates"
         yield observe_violation(act, "", "never-ends", "peers to stop sending updates", seen)
     elif view.performance.settled and relayed:
         yield observe_met(relayed[-1][0])

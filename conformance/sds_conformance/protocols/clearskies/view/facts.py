@@ -127,7 +127,7 @@ class Update(RecordVersion):
         if missing:
             return f"it has no {missing[0]}"
         if type(self.members.get("deleted", False)) is not bool:
-            return "its deleted is no boolean"
+            return "its deleted is not a boolean"
         read = (self.key, self.uuid, self.by, self.rev, self.time, self.clock)
         parsed = zip((name for name in FIELDS if name != "value"), read, strict=True)
         if wrong := [name for name, found in parsed if found is None]:
@@ -193,7 +193,7 @@ def reads_as_request(message: Message) -> bool:
 
 def has_wide_numbers(value: object) -> bool:
     """Does a JSON value contain an integer above 2^53, which many JSON readers do not keep (CA-6)?"""
-    values = [value]  # no recursion: values may have very many levels
+    values = [value]  # no recursion: values may be nested very deep
     while values:
         match values.pop():
             case bool():
@@ -230,7 +230,7 @@ def is_superseded_by(one: Update, other: Update) -> bool:
 
 def equal(one: Any, other: Any) -> bool:
     """Are two JSON values equal? Integers and floats are one type; booleans are another type."""
-    pairs = [(one, other)]  # no recursion: values may have very many levels
+    pairs = [(one, other)]  # no recursion: values may be nested very deep
     while pairs:
         one, other = pairs.pop()
         if one is other:

@@ -39,7 +39,7 @@ _FORMS: tuple[Callable[[str], str], ...] = (
 
 
 def are_similar(one: str, other: str) -> bool:
-    """Does a usual fault make two different keys equal?"""
+    """Return whether a usual fault makes two different keys equal."""
     return one != other and any(form(one) == form(other) for form in _FORMS)
 
 

@@ -172,7 +172,7 @@ class Knowledge:
 
     def __init__(self, peer_id: str, *, resolves_hops: bool) -> None:
         """``peer_id`` is the ID of the peer. ``resolves_hops``: the peer counts arrivals in the clocks of other peers'
-        records (CA-15), and resolves the resulting conflicts by changes of its own.
+        records (CA-15), and resolves the resulting conflicts by own changes.
         """
         self._peer_id = peer_id
         self._resolves_hops = resolves_hops

@@ -253,7 +253,9 @@ def _descends_from_both(update: Update, meeting: Meeting) -> bool:
 
 
 def _is_no_longer_older(update: Update, meeting: Meeting) -> bool:
-    """Is an update a copy of an older version, with a clock that does not look older? Each hop may count (CA-15)."""
+    """Return whether an update is a copy of an older version, with a clock that does not look older. Each hop may count
+    (CA-15).
+    """
     copy = meeting.arrival.outcome == "older" and update.version == meeting.incoming.version
     return copy and not dominates(meeting.present.clock, update.clock)
 

@@ -258,7 +258,7 @@ class PeerView:
         return self._read_steps[1]
 
     def in_conflict(self, step: Step) -> bool:
-        """Was anything in conflict until then? A peer that resolves conflicts may make changes of its own (CA-8)."""
+        """Was anything in conflict until then? A peer that resolves conflicts may make own changes (CA-8)."""
         return bool(self.contested(step))
 
     def contested(self, step: Step) -> set[str]:

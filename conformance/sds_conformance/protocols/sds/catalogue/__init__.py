@@ -1,4 +1,4 @@
-"""The catalogue of SDS in three revisions, the proposal of 2024 among them."""
+"""The catalogue of SDS in three revisions, including the proposal of 2024."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 from ....judging.catalogue import Catalogue, read_catalogue
 
 CURRENT = "sds-2026-01"
-"""The revision that is judged unless another is asked for."""
+"""The default revision."""
 
 
 @cache

@@ -44,7 +44,7 @@ class ClearSkiesSubject(Subject):
             self.need(pb.CAPABILITY_WIDE_INTEGERS)
         signs = any(vector.get(name) == "read_only" for name in ("access_level", "client", "from"))
         if signs and profile_called(self.declaration.profile("signature")) is None:
-            raise VectorSkippedError("declares signatures of no known kind")
+            raise VectorSkippedError("declares signatures of an unknown kind")
         return stage.open("peer", read_only=vector["access_level"] == "read_only")
 
     def call(self, request: pb.Request) -> pb.Reply:
@@ -62,7 +62,7 @@ def open_subject(session: Session, revision: str, dialect: str | None, remembere
 
 
 def legal_outcomes(vector: Vector) -> list[Outcome]:
-    """The outcomes of a vector for an implementation that declares 64-bit integers: the loss of bits is then no
+    """The outcomes of a vector for an implementation that declares 64-bit integers: then the loss of bits is not a
     warning.
 
     Other implementations do not get vectors for which this matters.
