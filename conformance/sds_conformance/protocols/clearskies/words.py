@@ -129,7 +129,11 @@ class Narrator:
     def _signed(message: Message) -> str:
         if message.signature is None:
             return ""
-        by = {READ_WRITE: "signed", READ_ONLY: "signed by a read-only peer", None: "with a signature of an unknown peer"}
+        by = {
+            READ_WRITE: "signed",
+            READ_ONLY: "signed by a read-only peer",
+            None: "with a signature of an unknown peer",
+        }
         return f", {by[message.signer]}"
 
     def _update(self, members: Mapping[str, Any], signed: str) -> str:

@@ -47,15 +47,15 @@ def filter_note(profile: str) -> str:
             f"implementation, nor are its filters by theirs."
         )
     named = f"{profile!r}, which is an unknown profile" if profile else "no bloom profile declared"
-    return f"{named}; filters are judged by asking the implementation what they hold."
+    return f"{named}; the codec of the implementation shows the content of filters."
 
 
 def repair_note(declared: Declaration) -> str:
     """Explain the effect of the declared hash profile on the verdicts of SDS-R."""
     if not declared.can(pb.CAPABILITY_SDS_R):
-        return "no SDS-R: what is about it is skipped, but its fields must stay unset."
+        return "no SDS-R: its requirements are skipped, but its fields must stay unset."
     known = declared.profile("hash")
     if known in HASH_PROFILES:
         return f"SDS-R, hash {known}: times and response groups are judged exactly."
     named = f"{declared.profile('hash')!r}, which is not known here" if known else "without a name"
-    return f"SDS-R, hash {named}: times and response groups are judged by what the text says of any hash."
+    return f"SDS-R, hash {named}: times and response groups are judged by the rules that hold for every hash."

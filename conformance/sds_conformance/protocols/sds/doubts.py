@@ -22,7 +22,7 @@ from .view.declared_limits import limit_in_force
 from .view.odd_messages import describe_oddity, in_another_layout
 
 _FEW = 2
-"""Number of messages above which a common failure is no accident."""
+"""Number of messages above which a common failure is not a coincidence."""
 _SAMPLES = 3
 """Number of messages of a run that are kept to detect the layout."""
 _NARROW = (31, 32, 53)
@@ -64,7 +64,7 @@ def doubts(of_runs: Iterable[Heard]) -> list[str]:
         reason = printable(heard.reasons.most_common(1)[0][0], 120) or "no reason given"
         out.append(f"{heard.refused} of {heard.given} valid messages were refused ({reason}).")
     elif _most(heard.refused + heard.ignored, heard.given):
-        out.append(f"{heard.refused + heard.ignored} of {heard.given} valid messages came to nothing.")
+        out.append(f"{heard.refused + heard.ignored} of {heard.given} valid messages had no effect.")
     if _most(heard.unread, heard.sent):
         out.append(f"{heard.unread} of {heard.sent} messages that it sent cannot be read.")
     if out:
@@ -83,8 +83,8 @@ def _breaking(heard: Heard) -> list[str]:
         capability = CAPABILITY_OF_COMMAND.get(command)
         withdraw = f", or take {SDS.name_of(capability)} out of the answer to Hello" if capability else ""
         out += [
-            f"{times} that `{command}` was asked, the conversation broke ({what}). The rest of these "
-            f"runs was not played, and is undecided.",
+            f"{times} that `{command}` was sent, the conversation broke ({what}). The rest of these runs was not "
+            "played, and has no verdict.",
             f"Mend `{command}` in the adapter{withdraw}, and try it with `sds-conformance smoke`.",
         ]
     return out
@@ -136,7 +136,7 @@ def _most(some: int, of_all: int) -> bool:
 
 def _add(heard: Heard, one: Heard) -> None:
     """Add the results of one run."""
-    # A trace that was translated for the checks has no dialect any more.
+    # A trace that was translated for the checks no longer has a dialect.
     heard.dialect, heard.revision = one.dialect or heard.dialect, one.revision
     heard.given += one.given
     heard.refused += one.refused

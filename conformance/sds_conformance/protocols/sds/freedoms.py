@@ -156,7 +156,7 @@ FREEDOMS: tuple[Freedom, ...] = (
     Freedom("undeclared", "a capability that only one of them declares", left_out),
     Freedom(
         "filters",
-        "what a filter holds, how often it errs, and how many of them make a message acknowledged",
+        "the content of a filter, its false positives, and the number of filters that acknowledge a message",
         differ_only_in("acknowledged", "possibly_acknowledged", "outgoing"),
     ),
     Freedom("histories", "how many messages a causal history names, and in which order", _histories),
@@ -165,21 +165,21 @@ FREEDOMS: tuple[Freedom, ...] = (
         "when a message is sent again, because it is unacknowledged or because it is requested",
         _sends("copies"),
     ),
-    Freedom("syncs", "when sync messages are sent of one's own accord", _sends("syncs")),
+    Freedom("syncs", "when automatic sync messages are sent", _sends("syncs")),
     Freedom(
         "copies-and-syncs",
-        "when sync messages are sent of one's own accord, and when a message is sent again",
+        "when automatic sync messages are sent, and when a message is resent",
         _sends("copies", "syncs"),
     ),
     Freedom("number-of-copies", "how often a message is sent again", _sends()),
     Freedom(
         "repair-requests",
-        "what is asked for, how much at a time, and when, with a hash that the text does not name",
+        "the requested messages, their number and their times, by a hash that the text does not name",
         differ_only_in("repair_requests", "repairs"),
     ),
     Freedom(
         "sweeps",
-        "whether what becomes ready is delivered at once or by a sweep",
+        "whether ready messages are delivered immediately or by a sweep",
         differ_only_in("delivered", "missing", "acknowledged", "repairs", at=("receive", "tick")),
     ),
     Freedom(
@@ -189,25 +189,25 @@ FREEDOMS: tuple[Freedom, ...] = (
     ),
     Freedom(
         "giving-up",
-        "what becomes of messages whose dependencies are lost",
+        "how messages with lost dependencies are treated",
         differ_only_in("lost", "delivered", "incoming", "missing"),
     ),
     Freedom("ties", "message IDs, by which messages with equal timestamps are ordered", _ties),
     Freedom(
         "first-timestamps",
-        "which time of its own a participant starts to count from in a channel, and whether with the one after it",
+        "the time from which a participant starts to count in a channel, and whether it starts one later",
         _first_timestamps,
     ),
     Freedom(
         "odd-messages",
-        "what becomes of messages that no conforming participant sends",
+        "how messages are treated that no conforming participant sends",
         lambda case: (
             case.command == "receive" and (case.value_of("message").startswith("=") or not case.value_of("message"))
         ),
     ),
     Freedom(
         "ephemerals",
-        "what is made of an ephemeral message",
+        "how an ephemeral message is treated",
         lambda case: (
             case.command == "receive" and "/ephemeral" in case.value_of("message") and "log" not in case.fields
         ),
@@ -222,7 +222,7 @@ FREEDOMS: tuple[Freedom, ...] = (
         "in which order one step sends several messages, of one channel or of several",
         _in_another_order,
     ),
-    Freedom("calm", "how long it takes until nothing happens any more", calm),
+    Freedom("calm", "the time until nothing more happens", calm),
 )
 """The freedoms, in the order in which they are tried."""
 
@@ -230,6 +230,6 @@ _OF_SDS_ALONE = ("repair-requests", "buffered-syncs", "first-timestamps")
 FREEDOMS_OF_THE_PROPOSAL: tuple[Freedom, ...] = (
     *(freedom for freedom in FREEDOMS if freedom.name not in _OF_SDS_ALONE),
     Freedom("steps-of-timestamps", "by how much a Lamport timestamp increases", _other_steps),
-    Freedom("swept-syncs", "whether a sync message that has waited is logged at once or by a sweep", _swept_syncs),
+    Freedom("swept-syncs", "whether a sync message that has waited is logged immediately or by a sweep", _swept_syncs),
 )
 """The freedoms of the proposal of 2024, in the order in which they are tried."""

@@ -128,9 +128,9 @@ class SdsReading(Reading):
                 told = teller.describe_message(packets[0]) if packets else short(op.label)
                 return f"{short(op.peer)}, a scripted peer, writes {told}"
             case Receive(asked=True):
-                return f"those of {', '.join(map(short, op.messages))} arrive at {short(op.who)} that it asks for"
+                return f"those of {', '.join(map(short, op.messages))} that {short(op.who)} requests arrive at it"
             case Receive(unanswered_since=since) if since:
-                return f"those of {', '.join(map(short, op.messages))} arrive at {short(op.who)} that are unanswered"
+                return f"those of {', '.join(map(short, op.messages))} that are unanswered arrive at {short(op.who)}"
             case Receive():
                 return f"{', '.join(map(short, op.messages))} arrive{'s' * (len(op.messages) == 1)} at {short(op.who)}"
             case Settle():
@@ -141,11 +141,11 @@ class SdsReading(Reading):
                 return f"a part of {short(label)} arrives at {short(op.to)}"
             case Await():
                 messages = ", ".join(map(short, op.messages))
-                return f"time passes until {short(op.who)} is due to ask for {messages} or to send them"
+                return f"time passes until {short(op.who)} is due to request {messages} or to send them"
             case BuildFilter():
                 return "the codec builds a bloom filter"
             case RepairTimes():
-                return f"the codec is asked for the times of {short(op.message_id)}"
+                return f"the codec computes the times of {short(op.message_id)}"
             case Garble():
                 raw = bytes.fromhex(op.wire)
                 arrive = "arrives" if len(raw) == 1 else "arrive"

@@ -26,7 +26,7 @@ class SDS(Protocol):
     name = "SDS"
     rules = RULES
     model = MODEL
-    about_profiles = "Part of SDS to judge: with the SDS-R extension, without it, or the extension alone."
+    about_profiles = "Part of SDS to judge: with the SDS-R extension, without it, or only the extension."
     greeting = ("every-kind-of-message", "replies-to-own-messages")
     casting = "The implementation plays the participants that join a channel; all others are scripted."
     parts = MappingProxyType({"sds-r": "SDS-R"})

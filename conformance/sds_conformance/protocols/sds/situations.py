@@ -39,7 +39,7 @@ SITUATIONS: dict[str, str] = {
     "late-joiner": "participants that joined late",
     "store": "messages fetched from a store",
     "odd": "messages that no conforming sender would send",
-    "settled": "groups that came to rest",
+    "settled": "groups that became quiet",
     "two-channels": "participants in two channels",
 }
 """Descriptions of the situations."""

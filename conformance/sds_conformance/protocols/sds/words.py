@@ -32,7 +32,7 @@ _TOPICS = {
     "to ask": re.compile(r"ask|request", re.IGNORECASE),
     "to answer": re.compile(r"answer|request|response|planned", re.IGNORECASE),
 }
-"""The beginning of each line of a state, and the words of findings that are about it."""
+"""The beginning of each line of a state, and the words in findings about it."""
 
 
 class Narrator:
@@ -89,7 +89,7 @@ class Narrator:
                 )
             case "query_filter":
                 asked = format_count(len(request.query_filter.message_ids), "ID")
-                return f"the codec is asked whether a bloom filter holds {asked}"
+                return f"the codec looks up {asked} in a bloom filter"
             case other:
                 return other.replace("_", " ")
 
@@ -134,7 +134,9 @@ class Narrator:
         return frozenset(ids)
 
     def facts(self, step: Step) -> QuotedFacts:
-        """The messages that a step sends or receives, what they ask for, and the Lamport timestamps that it shows."""
+        """The messages that a step sends or receives, the messages that they request, and the Lamport timestamps that
+        it shows.
+        """
         messages = [*([step.arrived] if step.arrived is not None else []), *step.messages]
         times = {message.lamport_timestamp for message in messages if message.lamport_timestamp is not None}
         if (state := step.state) is not None and state.HasField("lamport_timestamp"):
@@ -156,7 +158,7 @@ class Narrator:
         return [step.received.raw] if step.command == "receive" else [wire.raw for wire in step.broadcasts]
 
     def _own_wire(self, step: Step) -> Wire | None:
-        """The broadcast that says just what a send asked for, so that one line can tell both; None if there is none."""
+        """The broadcast of exactly the content of a send, so that one line can describe both; None without one."""
         party = self._trace.parties.get(step.participant)
         if step.command != "send" or step.reply is None or step.answer != "effects" or party is None:
             return None
@@ -207,10 +209,10 @@ def described(wire: Wire, about: frozenset[str] = frozenset(), told: str = "") -
 def describe(
     message: Message, held: list[str] | None = None, about: frozenset[str] = frozenset(), told: str = "", by: str = ""
 ) -> str:
-    """A message in one line; ``held`` is what its filter holds of the messages of the one who receives it.
+    """A message in one line; ``held`` are the messages of the receiver that its filter contains.
 
-    Lists show what is ``about`` these message IDs. With ``told``, the text of a finding, the usual is left out: that a
-    message is content, that it is of its sender ``by``, and its filter if the finding is not about filters.
+    Lists show what is ``about`` these message IDs. With ``told``, the text of a finding, usual parts are left out: that
+    a message is content, that its sender is ``by``, and its filter if the finding is not about filters.
     """
     usual = told and message.kind is Kind.CONTENT
     parts = [*([] if usual else [message.kind.value]), identifier(message.message_id)]
@@ -222,7 +224,7 @@ def describe(
     if message.causal_history:
         details.append(f"after {_history(message.causal_history, about)}")
     if message.repair_request:
-        details.append(f"asks for {_history(message.repair_request, about)}")
+        details.append(f"requests {_history(message.repair_request, about)}")
     if message.content and not USUAL.match(message.content):
         details.append(f"says {_size(message.content)}")
     if message.bloom_filter is not None and (not told or _FILTERS.search(told)):
@@ -333,7 +335,7 @@ def _shows_empty(state: pb.State, start: str, told: str) -> bool:
 _EMPTY = {
     "outgoing": "outgoing buffer: empty",
     "incoming": "incoming buffer: empty",
-    "to ask": "to ask for: nothing",
+    "to ask": "to request: nothing",
     "to answer": "to answer for: nothing",
 }
 

@@ -1,4 +1,4 @@
-"""Checks of what the application of a peer changes: which commands succeed, and how the changes are numbered and sent."""
+"""Checks of what the application of a peer changes: the commands that succeed, and the numbering and sending of changes."""
 
 from __future__ import annotations
 
@@ -524,7 +524,7 @@ def clocks_start_with_zero(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-44", of="changes sent")
 def changes_count(view: PeerView) -> Iterator[Observation]:
-    """The clock of a change has a larger number of its writer than all earlier versions of the record that were sent."""
+    """The clock of a change has a larger number of its writer than all earlier sent versions of the record."""
     for update in view.own:
         if update.clock is not None:
             met, expected = view.peer_id in update.clock, f"a vector clock that counts the change of {view.party.name}"

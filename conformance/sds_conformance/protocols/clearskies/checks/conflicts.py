@@ -56,7 +56,7 @@ def _decided_by_clocks(fate: Fate, outcome: str) -> bool:
 
 
 def _descends(view: PeerView, fate: Fate) -> bool:
-    """Return whether a descendant that is not a deletion (CSDB-02) has arrived at a peer that accepts updates at all."""
+    """Return whether a descendant that is not a deletion (CSDB-02) has arrived at a peer that accepts any updates."""
     replaces = _decided_by_clocks(fate, "newer") and not fate.meeting.incoming.deleted
     return replaces and _is_taken_or_refused(view, fate)
 

@@ -1,9 +1,9 @@
 """The checks: of core SDS, of its repair extension, and of the proposal of 2024. Importing this package registers them.
 
-``core`` has a module for each thing that requirements of several sections speak of: wire (the layout), message (the
-meaning), timestamps, history (causal histories), filters, log, acknowledgement, receive (the incoming buffer),
-outgoing_buffer (with its sweep), and sync and ephemeral for what these alone are about. Checks that are
-alike are rows of a table. ``forum`` has what the proposal says by itself (own), and what it says like SDS (alike).
+``core`` has a module for each topic of the requirements: wire (the layout), message (the meaning), timestamps, history
+(causal histories), filters, log, acknowledgement, receive (the incoming buffer), outgoing_buffer (with its sweep), and
+sync and ephemeral for requirements about only these kinds. Similar checks are rows of a table. ``forum`` has the
+requirements that only the proposal has (own), and those that it shares with SDS (shared_requirements).
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def agrees(heard: ReadPerformance, pair: Pair) -> Cell:
             whose = "messages of the two" if lacking & own else "messages of scripted peers"
             return failed_cell(f"{side.name} must act: {whose} are missing in its log")
         if any(logged[message_id] != lamport for message_id, lamport in sent.items()):
-            return failed_cell(f"{side.name} must act: Lamport timestamps in its log are not those of the messages")
+            return failed_cell(f"{side.name} must act: Lamport timestamps in its log differ from those of the messages")
     for ids, what in ((own, "as the two make them"), (strange, "that begin with B, a, _, 10 and 9")):
         mine, yours = ([entry for entry in log if entry[0] in ids] for log in (ours, theirs))
         if mine != yours:
@@ -100,7 +100,7 @@ def _agrees_on_the_wire(heard: ReadPerformance, pair: Pair) -> Cell:
         message = heard.message(label)
         histories.append([entry.message_id for entry in message.causal_history] if message is not None else [])
     if not heard.revision.histories_are_ordered:
-        return left_open("not both show their logs, and the order of a causal history says nothing")
+        return left_open("not both show their logs, and the order of a causal history is no evidence")
     common = set(histories[0]) & set(histories[1])
     mine, yours = ([message_id for message_id in ids if message_id in common] for ids in histories)
     if len(common) < 2:
@@ -116,8 +116,9 @@ _HOLDER, _OVERHEARS, _DOES_NOT = "anna", "carol", "dave"
 
 
 def repairing(t_max_ms: int) -> Schedule:
-    """Bob requests a message that only anna has. Its author is gone, so that an answer is no resend. Carol receives the
-    request.
+    """Bob requests a message that only anna has.
+
+    Its author has left, so an answer is not a resend. Carol receives the request.
     """
     group = (SENDER, _HOLDER, RECEIVER, _OVERHEARS, _DOES_NOT)
     return Schedule(
@@ -148,23 +149,22 @@ def repairs(heard: ReadPerformance, pair: Pair) -> Cell:
         return cell
     ours, them, m1 = pair.sender.name, pair.receiver.name, heard.id_of("m1")
     if not _requests_repair(heard, "asks", m1):
-        return failed_cell(f"{them} does not ask for what it misses from {ours} within T_max")
+        return failed_cell(f"{them} does not request a missing message of {ours} within T_max")
     sweep = heard.show.schedule.operations.index(Tick(_HOLDER))
     answers = (heard.wire(packet).message for packet in heard.broadcasts_of(_HOLDER, range(sweep, sweep + 1)))
     if not any(message is not None and message.message_id == m1 for message in answers):
         return failed_cell(f"{ours} does not answer the request of {them} within T_max")
     if heard.has(RECEIVER, m1) is False:
-        return failed_cell(f"{them} does not deliver what {ours} answers its request with")
+        return failed_cell(f"{them} does not deliver the response of {ours} to its request")
     if _requests_repair(heard, "content", m1):
-        return failed_cell(f"{them} asks again for what {ours} has answered it with")
+        return failed_cell(f"{them} requests a message again that it received as a response of {ours}")
     if _requests_repair(heard, "heard", m1):
         return failed_cell(
-            f"{ours} asks for what {them} has just asked for: a request that is overheard cancels the own one"
+            f"{ours} requests a message that {them} has just requested: the request of another participant cancels "
+            "the own one"
         )
     if not _requests_repair(heard, "unheard", m1):
-        return Cell(
-            YES.mark, f"{ours} asks for nothing itself: whether a request of {them} cancels its own is not shown"
-        )
+        return Cell(YES.mark, f"{ours} sends no requests: whether a request of {them} cancels an own one is not shown")
     return YES
 
 

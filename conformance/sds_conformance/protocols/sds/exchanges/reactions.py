@@ -1,6 +1,6 @@
 """Reads a performance of two implementations for the judges.
 
-Messages are read in the wire layout of their sender, whether or not they were translated on the way.
+Messages are read in the wire layout of their sender, even if they were translated in between.
 """
 
 from __future__ import annotations

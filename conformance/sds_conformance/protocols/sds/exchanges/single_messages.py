@@ -29,7 +29,9 @@ def cell_if_unsent(heard: ReadPerformance, pair: Pair, *labels: str) -> Cell | N
     """The cell of an aspect if one of these messages was not sent; None if all were."""
     for label in labels:
         if heard.sent(label) is None:
-            return left_open(f"not all was sent: {heard.left_out() or f'{pair.sender.name} broadcast nothing'}")
+            return left_open(
+                f"not all messages were sent: {heard.left_out() or f'{pair.sender.name} broadcast nothing'}"
+            )
     return None
 
 
@@ -81,7 +83,7 @@ def delivers(heard: ReadPerformance, pair: Pair) -> Cell:
             return failed_cell(f"{them} delivers {label} with other content: {_quote(seen)}")
         has = heard.has(RECEIVER, message_id)
         if has is None:
-            return left_open(f"{them} shows neither what it delivers nor its log, and names {label} in no message")
+            return left_open(f"{them} shows neither deliveries nor its log, and names {label} in no message")
         if not has:
             return failed_cell(_describe_silence(heard, them, label))
     shown = heard.can(RECEIVER, pb.CAPABILITY_DELIVERED)
@@ -116,7 +118,7 @@ def _who_must_act(heard: ReadPerformance, pair: Pair) -> str:
         return f"{names} must act, and speak the layout of the text instead of {layouts}"
     message = heard.message("m1")
     if message is None or message.kind is not Kind.CONTENT or message.content != (heard.sent("m1") or ("", b""))[1]:
-        return f"{ours.name} must act: its bytes are no such message in {ours.speaks}"
+        return f"{ours.name} must act: its bytes are not such a message in {ours.speaks}"
     return f"{theirs.name} must act: the bytes are a content message in {ours.speaks}"
 
 
@@ -183,9 +185,11 @@ def waits(heard: ReadPerformance, pair: Pair) -> Cell:
     for message_id, label in ids.items():
         has = heard.has(RECEIVER, message_id)
         if has is None:
-            return left_open(f"{them} shows neither what it delivers nor its log")
+            return left_open(f"{them} shows neither deliveries nor its log")
         if not has:
-            return failed_cell(f"{_describe_silence(heard, them, label)}, although all that it depends on has arrived")
+            return failed_cell(
+                f"{_describe_silence(heard, them, label)}, although all of its dependencies have arrived"
+            )
     return YES
 
 
@@ -228,7 +232,7 @@ def acknowledges(heard: ReadPerformance, pair: Pair) -> Cell:
     ours, them = pair.sender.name, pair.receiver.name
     named = [got[e.message_id] for e in reply.causal_history if e.message_id in got]
     if not named:
-        return failed_cell(f"{them} must act: the causal history of its reply names nothing of what it has from {ours}")
+        return failed_cell(f"{them} must act: the causal history of its reply names no message of {ours}")
     seen = heard.acknowledged(SENDER, _FIRST_REPLY)
     if seen is None:
         return left_open(f"{ours} neither declares acknowledged nor shows its outgoing buffer")
@@ -238,7 +242,7 @@ def acknowledges(heard: ReadPerformance, pair: Pair) -> Cell:
         why = f": it refuses the reply ({refused})" if refused is not None else ""
         hint = f" ({differ})" if (differ := describe_filter_difference(pair)) else ""
         return failed_cell(
-            f"{ours} does not take {overlooked[0]} for acknowledged, which a reply of {them} names{why}{hint}"
+            f"{ours} does not treat {overlooked[0]} as acknowledged, although a reply of {them} names it{why}{hint}"
         )
     return YES
 
@@ -269,7 +273,7 @@ def reads_filters(heard: ReadPerformance, pair: Pair) -> Cell:
         )
     imagined = sorted(label for label in _UNHEARD if heard.id_of(label) in later)
     if imagined:
-        return failed_cell(f"{ours} sees {imagined[0]} in the bloom filter of {them}, who never got it{reason}")
+        return failed_cell(f"{ours} sees {imagined[0]} in the bloom filter of {them}, which never received it{reason}")
     return YES
 
 
@@ -312,27 +316,27 @@ def reads_syncs(heard: ReadPerformance, pair: Pair) -> Cell:
     ours, them = pair.sender.name, pair.receiver.name
     packet = next(heard.broadcasts_of(SENDER, range(_THE_SYNC, _THE_SYNC + 1)), None)
     if packet is None:
-        return left_open(f"{ours} sends no sync message: {heard.left_out() or 'it has nothing to say'}")
+        return left_open(f"{ours} sends no sync message: {heard.left_out() or 'it has nothing to send'}")
     sync = heard.wire(packet).message
     if sync is None or sync.kind is not Kind.SYNC:
-        return failed_cell(f"{ours} must act: what it sends is no sync message of the text")
+        return failed_cell(f"{ours} must act: it sends messages that are not sync messages of the text")
     after = range(_THE_SYNC, len(SYNCING.operations))
     taken = any(i == sync.message_id for i, _ in heard.delivered(RECEIVER))
     if (taken or sync.message_id in heard.named_by(RECEIVER)) and not heard.revision.syncs_are_logged:
-        return failed_cell(f"{them} must act: it takes a sync message for content")
+        return failed_cell(f"{them} must act: it treats a sync message as content")
     named = {entry.message_id for entry in sync.causal_history}
     told = []
     if (own := heard.id_of("b1")) in named:
         seen = heard.acknowledged(RECEIVER, after)
         if seen is not None and own not in seen:
             return failed_cell(
-                f"{them} does not take its message for acknowledged, which a sync message of {ours} names"
+                f"{them} does not treat its message as acknowledged, although a sync message of {ours} names it"
             )
         told.append(seen)
     if heard.id_of("m1") in named and heard.can(RECEIVER, pb.CAPABILITY_MISSING):
         missing = {i for event in heard.events(RECEIVER, "missing", after) for i in event.message_ids}
         if heard.id_of("m1") not in missing:
-            return failed_cell(f"{them} does not signal what it misses, which a sync message of {ours} names")
+            return failed_cell(f"{them} does not signal the missing messages that a sync message of {ours} names")
         told.append(missing)
     return YES if any(one is not None for one in told) else left_open("nothing shows the effect of a sync message")
 

@@ -16,7 +16,7 @@ FEW = 4
 
 @shows("AMB-21", pb.CAPABILITY_ACKNOWLEDGED, of="own-came")
 def own_messages_that_come_back(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """An own message comes back and names another own one that nothing has spoken for: a signal says so, or none."""
+    """A returned own message names another own one without other evidence: that one is signalled, or not."""
     for received in view.received + view.refused:
         if not received.own:
             continue
@@ -33,9 +33,10 @@ def own_messages_that_come_back(view: ChannelView) -> Iterator[tuple[Step, str]]
 
 @shows("AMB-23", of="again-came received")
 def copies_of_the_known(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A copy of a known message leads to a signal in its step; or is the first to ask for what is held, in vain or not.
+    """A copy of a known message causes a signal in its step, or is the first to request a stored message: answered or
+    not.
 
-    A request is in vain if no answer was sent within the time limits.
+    A request counts as unanswered if no response was sent within the time limits.
     """
     for received in view.received:
         known = received.duplicate and not received.own and received.step.events
@@ -50,7 +51,7 @@ def copies_of_the_known(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-57", pb.CAPABILITY_ACKNOWLEDGED, of="sent")
 def filters_that_acknowledge(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Filters alone speak for an own message: acknowledgement is signalled with one of them, or not with the fourth."""
+    """Only filters contain an own message: acknowledgement is signalled at one of them, or not even at the fourth."""
     for sent in view.sent:
         message_id = sent.message.message_id
         standing = view.ack_evidence(message_id)
@@ -72,7 +73,9 @@ def filters_that_acknowledge(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-C15", of="acks outgoing-shown")
 def what_is_acknowledged(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """After the signal that a message is acknowledged, the outgoing buffer is shown: with it as such, or without it."""
+    """After the signal that a message is acknowledged, the shown outgoing buffer has it marked as acknowledged, or not
+    at all.
+    """
     states = view.states_showing("outgoing")
     seen: set[str] = set()
     for ack in view.acks if states else ():

@@ -24,7 +24,7 @@ def _first(view: ChannelView) -> Iterator[tuple[Step, int]]:
 
 @shows("AMB-12")
 def first_in_the_same_millisecond(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The first message goes out in the millisecond in which the channel was made: its timestamp says it."""
+    """The first message is sent in the millisecond in which the channel was created: its timestamp shows the choice."""
     opened = view.party.opened_ms
     for step, lamport in _first(view):
         if step.now_ms == opened and lamport in (opened, opened + 1):
@@ -82,13 +82,13 @@ def _shows_move(
 
 @shows("AMB-15", of="sent")
 def moved_by_content(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A message that waits is ahead of the clock: the next own one follows it, or is below what follows it."""
+    """A waiting message is ahead of the clock: the next own timestamp continues from it, or stays below it."""
     return _shows_move(view, lambda e: (e.buffered_high, e.sync_high), "at-delivery", "on-arrival")
 
 
 @shows("AMB-17", of="sent")
 def moved_by_a_sync(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A sync message that was received is ahead of all else: the next own message follows it, or is below."""
+    """A received sync message is ahead of all others: the next own timestamp continues from it, or stays below it."""
     return _shows_move(view, lambda e: (e.sync_high, e.buffered_high), "leaves-it", "takes-it-over")
 
 

@@ -65,7 +65,7 @@ def filters_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-66", pb.CAPABILITY_RESEND, of="sent")
 def copies_of_the_possibly_acknowledged(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """After one filter that holds a message, and before anything else speaks for it, a copy goes out, or none."""
+    """After one filter with a message, and before any other evidence, a copy of the message is sent, or none."""
     for possibly in possibly_acknowledged(view):
         end = possibly.unambiguous_until
         copies = [c.step for c in view.ack_evidence(possibly.sent.message.message_id).copies]
@@ -92,7 +92,7 @@ def requests_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-126", of="copies")
 def order_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """One tick sends copies of both kinds: none of the one kind stands behind one of the other, or some do."""
+    """One tick sends copies of both kinds: all of one kind come before those of the other, or they are mixed."""
     for tick in {copy.step.index: copy.step for copy in view.copies}.values():
         kinds = [_was_acknowledged_by(view, c.message.message_id, tick) for c in view.copies if c.step is tick]
         if len(set(kinds)) == 2 and None not in kinds:

@@ -26,9 +26,9 @@ def copies_of_the_delivered(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-94", of="received unmet")
 def delivery_of_what_waited(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Content that waited for others is delivered, with all of them in the log: while one arrives, or on a tick.
+    """Content that waited is delivered when all dependencies are in the log: at the arrival of one, or on a tick.
 
-    If it waited for an own message, the sending of that message is no arrival.
+    If it waited for an own message, the sending of that message is not an arrival.
     """
     if view.gives_up:
         return
@@ -81,7 +81,7 @@ def what_is_given_up(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-92", of="received unmet")
 def what_becomes_of_the_message(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A message that waited for what was given up is delivered without it, or not in the buffer when that is shown."""
+    """A message whose dependency was given up is delivered without it, or is missing from the shown buffer."""
     lost = _first_reports(view)
     for received in view.received if lost else ():
         if received.kind is not Kind.CONTENT or received.own or not received.unmet or received.delivered_at_once:

@@ -13,7 +13,7 @@ from ..view.channel_view import ChannelView
 from ..view.facts import Sent
 
 SOME = 3
-"""Number of IDs whose presence in a filter is no accident: the probability is one in a million filters."""
+"""Number of IDs whose presence in a filter is not a coincidence: the probability is one in a million filters."""
 
 
 def _last_with_filter(view: ChannelView) -> Sent | None:
@@ -62,7 +62,7 @@ def ids_of_ephemerals(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-54")
 def encoding_of_filters(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Read by exactly one of the known encodings, the first filter after three deliveries holds what was delivered."""
+    """In exactly one known encoding, the first filter after three deliveries contains the delivered messages."""
     ids = list(dict.fromkeys(d.message_id for d in view.delivered if d.received and d.received.plain))[:SOME]
     if len(ids) < SOME or view.trace.environment != "plain":
         return
@@ -86,7 +86,7 @@ def _holds(profile: BloomProfile, wire: bytes, parameters: BloomParameters, ids:
 
 @shows("AMB-125", of="outgoing")
 def filter_of_nothing(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The first message of a channel, before anything was received in it: its filter field has content, or none."""
+    """The first message of a channel is sent before any was received: its filter field has content, or is empty."""
     for first in view.outgoing[:1]:
         earliest = all(arrivals[0].step.index > first.step.index for arrivals in view.arrivals.values())
         if earliest and first.message.bloom_filter is not None:

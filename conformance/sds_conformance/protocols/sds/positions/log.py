@@ -36,7 +36,7 @@ def _are_ascending(numbers: Sequence[int]) -> bool:
 
 @shows("AMB-88", of="ties")
 def order_of_ids(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """All IDs of one timestamp stand as one order has them, and not as the other; or some as neither has them."""
+    """All IDs with one timestamp are in one of the two orders and not in the other, or in neither order."""
     found: dict[str, Step] = {}
     for pair in neighbours(view):
         if not pair.tied:
@@ -53,7 +53,7 @@ def order_of_ids(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-96", pb.CAPABILITY_DELIVERED, of="received")
 def size_of_the_log(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Content depends on a message that nine hundred others came after, and is delivered at once, or not."""
+    """Content depends on a message that nine hundred others followed: it is delivered immediately, or not."""
     if len(view.received) < MANY:
         return
     place = {received.message.message_id: number for number, received in reversed(list(enumerate(view.received)))}
@@ -75,7 +75,9 @@ def hints_in_histories(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-103", pb.CAPABILITY_SYNC)
 def sync_with_nothing_to_say(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A sync message is asked for before anything was sent or received in the channel: one goes out, or none."""
+    """The application requests a sync message before any message was sent or received in the channel: one is sent, or
+    none.
+    """
     first_arrivals = [arrivals[0].step.index for arrivals in view.arrivals.values()]
     begun = min([*first_arrivals, *(sent.step.index for sent in view.sent)], default=len(view.trace.steps) + 1)
     for step in view.trace.of(view.party.name):

@@ -81,8 +81,9 @@ def _shows_fate(
     is_odd: Callable[[ChannelView, Received], bool],
     option: Callable[[ChannelView, Received], str],
 ) -> None:
-    """Show of each message of a kind, or of any, that is odd in a way, whether it is refused, or which ``option`` its
-    treatment shows; "" for none."""
+    """Yield for each odd message of a kind (or of any) whether it is refused, or the ``option`` that its treatment
+    shows; "" for none.
+    """
 
     @shows(position, of="arrived")
     def fate_of_odd_messages(view: ChannelView) -> Iterator[tuple[Step, str]]:

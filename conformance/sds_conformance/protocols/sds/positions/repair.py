@@ -45,7 +45,9 @@ def _shown_request_times(view: ChannelView) -> list[tuple[Missing, Step, int]]:
 
 @shows("AMB-01")
 def hash_of_times(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Times to ask are shown, in milliseconds: three, and one known hash gives all; or no known hash gives any."""
+    """T_req is shown in milliseconds for three messages, and one known hash gives all of them, or no known hash gives
+    any.
+    """
     times, bounds = _shown_request_times(view)[:ENOUGH], view.terms.bounds
     fine = view.terms.clock_ms <= 1 and any(offset % SECOND_MS for _, _, offset in times)
     if len(times) < ENOUGH or bounds is None or not fine or bounds[1] - bounds[0] < 1_000:
@@ -65,7 +67,7 @@ def hash_of_times(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-05")
 def unit_of_times(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A time to ask that is shown is no whole second; or three are, each of another message."""
+    """A shown T_req is not a whole second, or those of three messages are whole seconds."""
     dues = [(step, offset + missing.detected.step.now_ms) for missing, step, offset in _shown_request_times(view)]
     broken = next((step for step, due in dues if due % SECOND_MS), None)
     if broken is not None:
@@ -76,9 +78,10 @@ def unit_of_times(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-68", of="missing sds-r")
 def after_a_request(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A new message repeats the request for a message that did not come, or two messages after a further T_max do not.
+    """A new message repeats the request for a message that did not arrive, or two messages after a further T_max do
+    not.
 
-    A message that names it again came in between, after which every text demands another request.
+    A message that names it again arrived in between, after which every revision requires another request.
     """
     side, t_max = requester(view), view.terms.t_max_ms
     for missing in side.requestable if t_max else ():
@@ -109,7 +112,7 @@ def after_a_request(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-118", of="missing sds-r")
 def what_is_entered_again(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """An entry was removed and the next message is unrelated. The text requires a new entry: it is there or not.
+    """An entry was removed and the next message is unrelated. The text requires a new entry: it exists or not.
 
     The check of SDS-R-RECV-04 provides the observations.
     """
@@ -198,7 +201,9 @@ def _find_answer(view: ChannelView, asked: RequestedMessage, until: int, silence
 
 @shows("AMB-71", of="asked sds-r")
 def asked_for_what_waits(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A requested message waits for its dependencies: an answer goes out while it waits, or none by the time for it."""
+    """A requested message waits for its dependencies: a response is sent while it waits, or none within the time
+    limits.
+    """
     for asked in view.repair.asked if view.terms.on else ():
         if asked.buffered and asked.must_be_accepted:
             delivered = (d.step.index for d in view.delivered if d.message_id == asked.message_id)
@@ -207,7 +212,7 @@ def asked_for_what_waits(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-72", of="asked sds-r")
 def asked_without_a_sender(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """All that ask for a message that is held name no sender: an answer goes out, or none in all the time for it."""
+    """No request for a stored message names the sender: a response is sent, or none within the time limits."""
     for asked in view.repair.asked if view.terms.on else ():
         senders = (authors_by_requested_id(view, r).get(asked.message_id, ()) for r in (asked.received, *asked.repeats))
         if asked.held and not asked.own and asked.must_be_accepted and not any(map(any, senders)):
@@ -216,7 +221,7 @@ def asked_without_a_sender(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-113", of="asked sds-r")
 def answers_of_the_sender(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The original sender is asked, and answers: in the step of the request, or on a tick."""
+    """The original sender gets a request and answers: in the step of the request, or on a tick."""
     for turn in response_periods(view):
         if turn.asked.own and turn.answer is not None and turn.is_no_resend:
             yield turn.answer, "on-a-sweep" if turn.answer.command == "tick" else "at-once"

@@ -46,7 +46,7 @@ _shows_treatment("AMB-10", ("num_response_groups",), lambda settings: settings.n
 
 @shows("AMB-11", pb.CAPABILITY_SDS_R)
 def default_number_of_groups(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The number of groups in force, where only that of the participants was given, 128 or more."""
+    """The number of groups in force, if only the number of participants was given, 128 or more."""
     for step, asked, in_force in _iterate_opened(view):
         if in_force is None or asked.HasField("num_response_groups") or asked.num_participants < PER_GROUP:
             continue

@@ -16,7 +16,7 @@ from ..view.histories import is_hybrid
 
 @shows("AMB-31", of="received unmet")
 def ephemeral_with_dependencies(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Content without a timestamp names what has not come: it is delivered in the same step, or in a later one."""
+    """Content without a timestamp has a missing dependency: it is delivered in the same step, or in a later one."""
     for received in view.received:
         if is_hybrid(received) and not received.own and received.unmet and received.delivered:
             yield received.delivered[0].step, "at-once" if received.delivered_at_once else "after"
@@ -24,7 +24,7 @@ def ephemeral_with_dependencies(view: ChannelView) -> Iterator[tuple[Step, str]]
 
 @shows("AMB-38", pb.CAPABILITY_DELIVERED, of="ephemeral-came own-came received")
 def own_ephemerals_that_come_back(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """An ephemeral message in the own name arrives: it is delivered at once, or not."""
+    """An ephemeral message with the own sender ID arrives: it is delivered immediately, or not."""
     for received in view.received:
         if received.kind is Kind.EPHEMERAL and received.own:
             yield received.step, "delivers" if received.delivered_at_once else "ignores"
@@ -32,7 +32,9 @@ def own_ephemerals_that_come_back(view: ChannelView) -> Iterator[tuple[Step, str
 
 @shows("AMB-42", of="incoming-shown received sync-came unmet")
 def syncs_with_gaps(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A sync message names what has not come, and the buffer is shown before anything else arrives: with it or not."""
+    """A sync message has a missing dependency, and the shown buffer contains it before anything else arrives, or does
+    not.
+    """
     states = {observed.step.index: observed for observed in view.states_showing("incoming")}
     steps = [step.index for step in view.trace.of(view.party.name)] if states else []
     after = dict(pairwise(steps))

@@ -20,7 +20,7 @@ from .registry import global_property, of_each_side, to_the_first_fault
 
 @global_property(
     "G-10",
-    "Only what was received is acknowledged",
+    "Only received messages are acknowledged",
     "STATE-12",
     "ACK-04",
     "ACK-05",
@@ -99,7 +99,7 @@ def _last_arrival_with_unreceived(side: Side, got: dict[Key, list[tuple[str, int
 
 @global_property(
     "G-11",
-    "Who says something acknowledges what it got",
+    "A sent message acknowledges the messages that its sender received",
     "ACK-01",
     "ACK-02",
     "RECV-03",
@@ -178,7 +178,7 @@ def _unacknowledged(view: GroupView, side: Side, act: Act, message_id: str, why:
     position = "AMB-64" if copies >= CAP else ""  # it may have given up, and dropped it
     expected = f"{message_id!r} of {side.who} {how}acknowledged, as {why}"
     code = "not-possibly-acknowledged" if how else "not-acknowledged"
-    return observe_violation(act, side.channel_id, code, expected, "nothing tells that it is", position)
+    return observe_violation(act, side.channel_id, code, expected, "there is no evidence that it is", position)
 
 
 def _readable(view: GroupView, side: Side, other: Side) -> bool:
@@ -213,7 +213,7 @@ def _readable(view: GroupView, side: Side, other: Side) -> bool:
     },
 )
 def buffers_drain(view: GroupView) -> Iterator[Sighting]:
-    """After a calm phase no buffer holds what is done: delivered, acknowledged, repaired or answered.
+    """After a calm phase no buffer contains a finished item: delivered, acknowledged, repaired or answered.
 
     Possibly acknowledged messages may stay (AMB-61); messages that cannot be delivered must.
     """
@@ -261,7 +261,7 @@ def _leftover(view: GroupView, side: Side, act: Act, state: pb.State) -> tuple[s
             return (
                 "left-in-requests",
                 expected,
-                f"{wanted.message_id!r} is in it, which came at step {arrival.act.number}",
+                f"{wanted.message_id!r} is in it, which arrived at step {arrival.act.number}",
             )
     ticks = [t for t in view.ticks.get(side.who, ()) if t.number < act.number and side.who not in view.stepped]
     overdue = ticks[-SWEEPS].step.now_ms - SECOND_MS if len(ticks) >= SWEEPS else 0

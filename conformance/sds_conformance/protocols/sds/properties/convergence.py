@@ -41,7 +41,8 @@ def _last(view: GroupView, channel_id: str) -> Act:
     "G-01", "All logs have the same entries", "STATE-10", "DELIVER-04", "OUTSWEEP-01", "INSWEEP-04", codes=OWED
 )
 def all_logs_have_the_same_entries(view: GroupView) -> Iterator[Sighting]:
-    """After a calm phase every log of a channel holds what its owner got, and what others had to send again.
+    """After a calm phase every log of a channel holds the messages that its owner received or that others had to
+    resend.
 
     Gaps without a violated duty are not judged, nor are logs whose dependencies may be given up (AMB-92).
     """
@@ -114,7 +115,7 @@ def what_one_delivers_all_deliver(view: GroupView) -> Iterator[Sighting]:
 
 @global_property("G-26", "Participants with and without SDS-R converge", "R-FIELDS-04", "MSG-24", codes=OWED)
 def participants_with_and_without_sds_r_converge(view: GroupView) -> Iterator[Sighting]:
-    """Where some use SDS-R and others do not, all logs hold the same while the senders are alive."""
+    """If some participants use SDS-R and others do not, all logs become equal while the senders are online."""
     for channel_id, sides in view.steady.items():
         repairing = [side.terms.on for side in sides]
         if not any(repairing) or all(repairing):

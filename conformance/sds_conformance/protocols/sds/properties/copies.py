@@ -1,4 +1,4 @@
-"""Copies of one message: they are the same wherever they come from, and of ephemeral ones each is delivered once."""
+"""Copies of one message: they are equal from every sender, and each copy of an ephemeral one is delivered once."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _change(original: Message, copy: Message) -> str:
     "No copy of an ephemeral message is delivered twice",
     "EPHEMERAL-04",
     "EPHEMERAL-05",
-    codes={"delivered-too-often": "an ephemeral message is delivered more often than it came"},
+    codes={"delivered-too-often": "an ephemeral message is delivered more often than it arrived"},
 )
 @of_each_side
 def no_copy_of_an_ephemeral_message_is_delivered_twice(view: GroupView, side: Side) -> Iterator[Sighting]:
@@ -90,6 +90,6 @@ def no_copy_of_an_ephemeral_message_is_delivered_twice(view: GroupView, side: Si
         times[message_id] += 1
         came = side.ephemerals[message_id]
         expected = f"the ephemeral {message_id!r} delivered once at {side.who} for each copy of it"
-        seen = f"it is delivered {times[message_id]} times, and {came} came"
+        seen = f"it is delivered {times[message_id]} times, and {came} arrived"
         met = times[message_id] <= came
         yield observe_outcome(delivery.act, side.channel_id, "delivered-too-often", met, expected, seen)

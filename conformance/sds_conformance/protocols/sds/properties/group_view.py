@@ -40,9 +40,8 @@ class GroupView:
 
     revision: ClassVar[Revision] = SDS_2026_01
     tells_copies_apart: ClassVar[bool] = True
-    """Does the text say that own messages must and known messages may be ignored? Otherwise they may be processed
-    again.
-    """
+    """Whether the text says that own messages must be ignored, and that known messages may be. Otherwise they may be
+    processed again."""
 
     def __init__(self, performance: Performance) -> None:
         self.performance = performance

@@ -29,7 +29,7 @@ SWEEPS = 2
 OWED = {
     "never-delivered": "a message that arrived with all that it depends on is not in the log",
     "never-resent": "a message that is not acknowledged is not resent",
-    "never-asked": "a missing message is not asked for by SDS-R",
+    "never-asked": "SDS-R does not request a missing message",
     "never-answered": "a request for a message that others have is not answered",
 }
 """Descriptions of the codes of omissions."""
@@ -216,7 +216,7 @@ def can_answer(view: GroupView, holder: Side, message_id: str, act: int) -> bool
 def _not_asked(
     view: GroupView, side: Side, naming: Arrival, terms: RepairTerms, message_id: str, first: int
 ) -> Iterator[Omission]:
-    """An own message that has to carry the request: after T_req, and before the entry may expire (AMB-81)."""
+    """An own message that must carry the request: after T_req, and before the entry may expire (AMB-81)."""
     detected = naming.act.step.now_ms
     offsets = terms.t_req(message_id)
     assert offsets is not None
@@ -234,7 +234,7 @@ def _not_asked(
             return
         if act.number >= first and due <= act.step.now_ms < expires:
             expected = f"{side.who} to ask for {message_id!r}, which it misses since step {naming.act.number}"
-            seen = f"its message does not ask for it, {act.step.now_ms - detected} ms later"
+            seen = f"its message does not request it,  {act.step.now_ms - detected} ms later"
             yield Omission(side, message_id, "repair", "never-asked", act, expected, seen)
             return
 
@@ -263,6 +263,6 @@ def _not_answered(view: GroupView, side: Side, holders: list[Side], author: str,
             if len(late) >= SWEEPS:
                 request = f"the request of {side.who} at step {act.number}"
                 expected = f"{holder.who}, which has {message_id!r}, to answer {request}"
-                seen = f"nobody does, {late[SWEEPS - 1].step.now_ms - act.step.now_ms} ms later"
+                seen = f"no participant does, {late[SWEEPS - 1].step.now_ms - act.step.now_ms} ms later"
                 yield Omission(side, message_id, "repair", "never-answered", late[SWEEPS - 1], expected, seen)
                 return

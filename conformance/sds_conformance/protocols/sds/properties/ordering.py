@@ -24,7 +24,7 @@ Place = tuple[int, bytes]
     "STATE-11",
     "CONFLICT-01",
     "DELIVER-05",
-    codes={"order-differs": "what two logs have in common is in another order"},
+    codes={"order-differs": "two logs have their common messages in different orders"},
 )
 def all_logs_have_the_same_order(view: GroupView) -> Iterator[Sighting]:
     """Messages that two logs have in common are in the same order in both, if participants show their logs.
@@ -118,7 +118,7 @@ def _fault(view: GroupView, channel_id: str, shown: list[tuple[str, int]]) -> tu
 def _disorder(side: Side, act: Act, first: str, second: str, tie: bool) -> Sighting:
     if first == second:
         expected = f"{first!r} once in the log of {side.who}"
-        return observe_violation(act, side.channel_id, "logged-twice", expected, "it is there twice")
+        return observe_violation(act, side.channel_id, "logged-twice", expected, "it is in it twice")
     expected = f"{second!r} before {first!r} in the log of {side.who}, by Lamport timestamp and ID"
     position = "AMB-88" if only_in_utf16_order(first, second) else ""
     code = "ties-wrong-order" if tie else "wrong-order"

@@ -40,7 +40,7 @@ def _answers(view: GroupView) -> Iterator[tuple[Side, Packet, Message]]:
 
 @global_property(
     "G-22",
-    "Who sent a message answers first",
+    "The sender of a message answers first",
     "R-TRESP-02",
     "R-GROUP-02",
     "R-RECV-02",
@@ -48,7 +48,8 @@ def _answers(view: GroupView) -> Iterator[tuple[Side, Packet, Message]]:
 )
 @of_each_channel
 def who_sent_a_message_answers_first(view: GroupView) -> Iterator[Sighting]:
-    """A sender that heard a request answers by its next sweeps, so that others, who hear the copy, need not.
+    """A sender that received a request answers by its next sweeps, so that others, which receive the copy, need not
+    answer.
 
     Others with a backoff of zero may be as fast (AMB-114), and so may those that have no sweep yet (AMB-113).
     """
@@ -110,7 +111,7 @@ def _other_answer(view: GroupView, side: Side, asked: Arrival, message_id: str, 
 )
 @of_each_channel
 def only_the_response_group_answers(view: GroupView) -> Iterator[Sighting]:
-    """With several response groups, who answers for another is in the group of that message.
+    """With several response groups, a participant that answers for another sender is in the group of that message.
 
     This needs a known hash profile (AMB-01). If a request names another sender, that name decides the group (AMB-73).
     """
@@ -136,8 +137,8 @@ def only_the_response_group_answers(view: GroupView) -> Iterator[Sighting]:
     "R-SEND-02",
     "R-RECV-09",
     codes={
-        "asked-early": "a message is asked for sooner than T_min after it could be known to be missing",
-        "never-named": "a message is asked for that no causal history has named",
+        "asked-early": "a message is requested sooner than T_min after it could be known to be missing",
+        "never-named": "a message is requested that no causal history has named",
         "unasked": "a message of another participant is broadcast without a request",
     },
 )
@@ -159,7 +160,7 @@ def _early(view: GroupView) -> Iterator[Sighting]:
             for entry in message.repair_request:
                 named = side.named.get(entry.message_id)
                 if named is None or named.number > act.number:
-                    expected = f"{side.who} to ask only for messages that were named to it"
+                    expected = f"{side.who} to request only messages that it knows by name"
                     seen = f"{message.message_id!r} asks for {entry.message_id!r}"
                     yield observe_violation(act, side.channel_id, "never-named", expected, seen)
                     continue
@@ -177,7 +178,7 @@ def _unasked(view: GroupView) -> Iterator[Sighting]:
         act = view.performance.acts[packet.act - 1]
         asked = side.requested.get(message.message_id, [])
         if not side.terms.on or not any(a.act.number <= act.number for a in asked):
-            expected = f"no copy of {message.message_id!r} from {side.who}, because no participant asked for it"
+            expected = f"no copy of {message.message_id!r} from {side.who}, because no participant requested it"
             yield observe_violation(act, side.channel_id, "unasked", expected, "it broadcasts one")
         else:
             yield observe_met(act, side.channel_id)

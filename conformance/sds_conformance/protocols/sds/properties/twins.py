@@ -146,7 +146,7 @@ def _replayed(view: GroupView, replay: Replay, schedule: Schedule) -> GroupView 
     },
 )
 def the_order_of_arrival_does_not_matter(view: GroupView, replay: Replay) -> Iterator[Sighting]:
-    """On links that delay and double what they carry, and lose nothing, the same schedule leads to the same logs.
+    """On links that delay and duplicate messages, but lose none, the same schedule leads to the same logs.
 
     Messages of scripted peers have the same IDs and timestamps in both, so their order is compared as well.
     """
@@ -196,7 +196,7 @@ def _same_place(view: GroupView, twin: GroupView, channel_id: str, message_id: s
     },
 )
 def channels_do_not_touch_each_other(view: GroupView, replay: Replay) -> Iterator[Sighting]:
-    """What happens in one channel is the same when nothing is sent in the others: entries and Lamport timestamps."""
+    """Entries and Lamport timestamps of one channel are the same when nothing is sent in the others."""
     used = sorted({getattr(op, "channel", 0) for op in view.schedule.operations if isinstance(op, Send | Sync | Write)})
     capable = all(
         side.can(pb.CAPABILITY_CHANNELS) and side.can(pb.CAPABILITY_VIRTUAL_CLOCK) for side in view.sides.values()
@@ -265,7 +265,7 @@ def _only(contents: Contents, channel_id: str) -> Contents:
     codes={"times-differ": "the same schedule leads to other repair times"},
 )
 def repair_times_are_the_same_in_every_run(view: GroupView, replay: Replay) -> Iterator[Sighting]:
-    """Play the same schedule twice: requests and responses go out at the same times, and the shown times are equal.
+    """Play the same schedule twice: requests and responses are sent at the same times, and the shown times are equal.
 
     The two are compared as long as everything else in them is equal; other values may be random.
     """
@@ -280,7 +280,9 @@ def repair_times_are_the_same_in_every_run(view: GroupView, replay: Replay) -> I
             break
         mine, theirs = _repair_work(view, act), _repair_work(view, other)
         if mine != theirs and _plain_work(act) == _plain_work(other):
-            expected = f"{act.who} to ask and answer as in a second run of the same schedule: {_describe_work(theirs)}"
+            expected = (
+                f"{act.who} to request and answer as in a second run of the same schedule: {_describe_work(theirs)}"
+            )
             yield observe_violation(act, "", "times-differ", expected, f"here it is: {_describe_work(mine)}")
             return
         if _plain_work(act) != _plain_work(other):

@@ -76,7 +76,7 @@ def deliver_and_settle(part: Part, *messages: Message) -> Part:
 
 
 def send_optional_messages(part: Part, *, ephemeral: bool = True) -> None:
-    """Send a sync message and, unless it is not wanted, an ephemeral one, each where the participant can."""
+    """Send a sync message and, unless excluded, an ephemeral one; each only if the participant can."""
     part.send_sync(optional=True)
     if ephemeral:
         part.send_ephemeral(optional=True)

@@ -1,8 +1,8 @@
 """Golden vectors of SDS: the computed ones, and the functions that play all of them.
 
-``material`` is the entry for the rest of the suite. ``shapes`` names the function that asks each shape; these functions
-are in ``running``, and ``conversations`` records and plays transcripts. The import of this package registers the groups
-with computed vectors.
+``material`` is the entry for the rest of the suite. ``shapes`` names the function that plays each shape; these
+functions are in ``running``, and ``conversations`` records and plays transcripts. The import of this package registers
+the groups with computed vectors.
 """
 
 from __future__ import annotations

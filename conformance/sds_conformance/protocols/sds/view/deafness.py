@@ -31,7 +31,7 @@ _ROLL_OVER_KEEPS = 10
 SWEEP_MS = 60_000
 """The longest sweep period, in milliseconds, that is assumed if no period is set."""
 _NEVER_SENT = "never-sent-by-anybody"
-"""A filter that holds this ID holds everything, so it proves nothing."""
+"""A filter that contains this ID contains everything, so it proves nothing."""
 
 
 @cache_per_view
@@ -132,7 +132,8 @@ def tail_probes(view: ChannelView) -> list[tuple[Sent, Received]]:
 def unblocked_probes(view: ChannelView) -> list[tuple[Sent, Received, Step]]:
     """The tail probes of messages that waited, after all of their dependencies have arrived and sweeps have run.
 
-    Each comes with the step that freed it. A sweep may deliver one level of a chain, or all levels (AMB-94).
+    Each comes with the step that met its last dependency. A sweep may deliver one level of a chain, or all levels
+    (AMB-94).
     """
     if view.gives_up:
         return []

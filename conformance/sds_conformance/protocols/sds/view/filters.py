@@ -120,7 +120,8 @@ class KnownFilters:
 
     @cached_property
     def half_length(self) -> int:
-        """Half the length in bytes of the filters in messages, if all have one length; anything shorter is no filter.
+        """Half the length in bytes of the filters in messages, if all have one length; anything shorter is not a
+        filter.
 
         0 if their lengths differ, as in an encoding that packs them.
         """

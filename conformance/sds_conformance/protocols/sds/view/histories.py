@@ -1,7 +1,7 @@
 """Messages that an implementation wrongly shows as logged, in causal histories and in observed states.
 
 A message that must not be in the log, such as a sync message or a waiting one, violates its own requirement. The
-consequences, an additional or missing entry in a history, are no second fault.
+consequences, an additional or missing entry in a history, are not a second fault.
 """
 
 from __future__ import annotations

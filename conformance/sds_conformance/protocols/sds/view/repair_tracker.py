@@ -145,7 +145,7 @@ class RepairTracker:
         if received.kind is Kind.CONTENT:
             self._arrive(message, received)
         for entry in message.causal_history if received.kind in (Kind.CONTENT, Kind.SYNC) else ():
-            # The ID of a sync message is no ID of content, so the content may still be missing.
+            # The ID of a sync message is not an ID of content, so the content may still be missing.
             itself = entry.message_id == message.message_id and received.kind is Kind.CONTENT
             if entry.message_id not in self._arrived and not itself:
                 self._name(entry, received)

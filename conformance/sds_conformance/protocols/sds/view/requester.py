@@ -1,4 +1,4 @@
-"""The requester's side of SDS-R in one channel: what a participant has to request, and when.
+"""The requester's side of SDS-R in one channel: the requests that a participant must send, and their times.
 
 Built once for each view, because many checks read it. The text leaves some requests open, which are not required here:
 for a message that was requested once, overheard, copied in any form, or named by a message that may be refused, and if
@@ -49,7 +49,7 @@ class Requester:
         self.gives_up = view.gives_up
         self.syncs = view.can(pb.CAPABILITY_SYNC)
         self.carriers = view.repair.carriers
-        """Own content and sync messages, which have to carry due requests."""
+        """Own content and sync messages, which must carry due requests."""
         self.shown = [
             ShownRequests(o.step, {e.message_id: e.due_ms for e in o.state.outgoing_repairs.entries})
             for o in view.observed

@@ -28,7 +28,7 @@ SWEEP_MS = 60_000
 TICKS = 2
 """Number of ticks that must have passed as well."""
 FEW = 10
-"""Number of pending requests up to which a declared limit of them is no excuse."""
+"""Number of pending requests up to which a declared limit excuses nothing."""
 
 TIMES, MESSAGES = 3, 12
 """Number of requests for a message, and of messages, that distinguish a response group from occasional omissions."""

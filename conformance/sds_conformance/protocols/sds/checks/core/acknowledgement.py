@@ -276,7 +276,7 @@ def _was_acknowledged_on_mention(view: ChannelView, mention: Mention) -> bool:
 
 @check("SDS-ACK-03", pb.CAPABILITY_ACKNOWLEDGED, of="mentions")
 def filters_may_acknowledge(view: ChannelView) -> Iterator[Observation]:
-    """Several filters may acknowledge; their number is noted, not judged, unless it was asked for."""
+    """Several filters may acknowledge; their number is noted, not judged, unless the configuration sets it."""
     asked = view.party.asked.HasField("possible_ack_threshold")
     for mention in view.mentions:
         if not mention.in_history and mention.hits >= 2:
@@ -301,7 +301,10 @@ def one_filter_is_not_enough(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-ACK-04", pb.CAPABILITY_ACKNOWLEDGED, of="acks")
 def one_filter_stays_one(view: ChannelView) -> Iterator[Observation]:
-    """A single filter does not acknowledge at a later step either. The delivery of its message is no second filter."""
+    """A single filter does not acknowledge at a later step either.
+
+    The delivery of its message does not count as a second filter.
+    """
     for ack in view.acks:
         said = [m for m in view.ack_evidence(ack.message_id).mentions if m.received.step.index <= ack.step.index]
         alone = len(said) == 1 and not said[0].in_history and said[0].received.step is not ack.step

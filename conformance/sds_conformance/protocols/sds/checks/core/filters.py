@@ -372,7 +372,7 @@ def the_hash_reads_all_characters(view: ChannelView) -> Iterator[Observation]:
 
 
 def _queried_ids(view: ChannelView, built: Step) -> list[str]:
-    """The IDs that the codec was asked for in a filter that it had built."""
+    """The IDs that were looked up in a filter that the codec had built."""
     assert built.reply is not None
     queries = (step.request.query_filter for step in view.trace.steps if step.answer == "membership")
     return [i for query in queries if query.bloom_filter == built.reply.filter.bloom_filter for i in query.message_ids]
@@ -466,7 +466,7 @@ def _foreign_ids(view: ChannelView, step: Step, met: set[str]) -> Iterator[tuple
 NEARLY_FULL = 0.95
 """Share of the capacity that counts as full. With more, some implementations roll over."""
 FEW = 5
-"""Number of IDs that the other checks ask about in any case."""
+"""Number of IDs that the other checks look up in any case."""
 FEW_OTHERS = 5
 """A fraction of the capacity, 1 / FEW_OTHERS. If more other IDs may be in the filter, a late roll-over is not
 proven."""

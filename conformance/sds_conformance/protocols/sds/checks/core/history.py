@@ -318,7 +318,7 @@ def missing_signals(view: ChannelView, step: Step) -> list[HistoryEntry]:
 
 @check("SDS-MSG-11", of="outgoing")
 def hints_belong_to_their_id(view: ChannelView) -> Iterator[Observation]:
-    """A retrieval hint in a causal history belongs to the ID it stands next to."""
+    """A retrieval hint in a causal history belongs to the ID of its entry."""
     for sent in view.outgoing:
         for entry in sent.message.causal_history:
             if entry.retrieval_hint is not None and entry.message_id:

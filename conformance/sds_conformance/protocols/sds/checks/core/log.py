@@ -144,7 +144,7 @@ def log_is_complete(view: ChannelView) -> Iterator[Observation]:
         strange = shown - view.known_ids - ids_barred_from_log(view, shown, observed.step.index)
         if sure - shown:
             yield observe_violation(
-                observed.step, "missing-entry", f"{min(sure - shown)!r} in the log", "it is not there"
+                observed.step, "missing-entry", f"{min(sure - shown)!r} in the log", "it is missing"
             )
         elif strange:
             expected = "only messages of the channel in the log"
@@ -244,7 +244,7 @@ DELIVERED = (pb.CAPABILITY_DELIVERED,)
 
 
 class _Exposure(NamedTuple):
-    """A place in which messages that belong in no log could show as if they were in it."""
+    """A place in which messages that must not be logged could appear as if they were."""
 
     step: Step
     kind: str
@@ -406,7 +406,7 @@ table(
             _applies_to_every_pair,
             _is_out_of_order,
             "wrong-order",
-            "the other way round",
+            "in the opposite order",
             "",
             DELIVERED,
         ),

@@ -122,7 +122,7 @@ def protocol_fields_set(view: ChannelView) -> Iterator[Observation]:
         elif sent.message.bloom_filter is None:
             yield observe_violation(sent.step, "missing-filter", "bloom_filter set", "it is unset")
         else:
-            count = len(set(sent.history))  # an ID that is there twice is SDS-DELIVER-06
+            count = len(set(sent.history))  # SDS-DELIVER-06 judges an ID that occurs twice
             met = not sent.log_is_known or sent.repeat or not size or least <= count <= most
             expected = f"{least} entries in causal_history (log of {sent.log_size}, history of {size})"
             if met or not names_barred_ids(view, sent):

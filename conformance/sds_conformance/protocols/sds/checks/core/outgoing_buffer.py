@@ -88,13 +88,12 @@ def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
         waiting = (e.message_id for e in entries if e.state != pb.ACK_STATE_ACKNOWLEDGED)
         left = next((message_id for message_id in waiting if message_id in certain), None)
         expected = f"{left!r}, acknowledged, out of the outgoing buffer"
-        yield observe_outcome(observed.step, "still-buffered", left is None, expected, "it is still there")
+        yield observe_outcome(observed.step, "still-buffered", left is None, expected, "it is still in it")
 
 
 _PERIODS_OF_WAITING = 5
 """Number of resend periods without a copy after which a possibly acknowledged message counts as never resent, if no
-period of its own is in force.
-"""
+separate period is in force."""
 
 
 @check("SDS-OUTSWEEP-01", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="sent")
@@ -313,7 +312,7 @@ def unacknowledged_go_first(view: ChannelView) -> Iterator[Observation]:
     states = {possibly.sent.message.message_id: possibly for possibly in possibly_acknowledged(view)}
     if not states:
         return
-    # A copy of a requested message may be a response, which goes out when it is due.
+    # A copy of a requested message may be a response, which is sent when it is due.
     resent = [copy for copy in view.copies if copy.message.message_id not in view.first_requests]
     for _, together in itertools.groupby(resent, key=lambda copy: copy.step.index):
         copies = list(together)
@@ -339,7 +338,7 @@ _PERIODS = (*_RESENDS, pb.CAPABILITY_RESEND_PERIOD)
 
 
 def is_never_shown(view: ChannelView, buffer: str) -> bool:
-    """Is a buffer never shown? A shown buffer is judged by its entries alone, not by their effects."""
+    """Is a buffer never shown? A shown buffer is judged only by its entries, not by their effects."""
     looked = not view.can(pb.CAPABILITY_OBSERVE) or bool(view.observed)
     return looked and not any(observed.state.HasField(buffer) for observed in view.observed)
 

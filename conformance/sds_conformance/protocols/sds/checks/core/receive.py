@@ -1,4 +1,4 @@
-"""Receiving and delivering: sections RECV and INSWEEP, the incoming buffer, and channels that are kept apart."""
+"""Receiving and delivering: sections RECV and INSWEEP, the incoming buffer, and separate channels."""
 
 from __future__ import annotations
 
@@ -296,7 +296,7 @@ def unmet_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
 def waiting_messages_are_not_given_up_early(view: ChannelView) -> Iterator[Observation]:
     """A waiting message is not delivered because its dependency was given up before the configured time is over.
 
-    An early report of the loss is no excuse: giving up is a MAY "after a predetermined amount of time".
+    An early report of the loss does not excuse this: giving up is a MAY "after a predetermined amount of time".
     """
     for delivery in view.delivered if view.gives_up else ():
         early = find_given_up_too_early(view, delivery.unmet - delivery.unmet_buffered, delivery.step)
@@ -474,7 +474,7 @@ def sweeps_leave_nothing_ready(view: ChannelView) -> Iterator[Observation]:
                 f"{received.message.message_id!r} delivered, whose dependencies were in the log since step {ready}"
             )
             yield observe_outcome(
-                step, "left-waiting", met, expected, "other messages were delivered, and not this one", "AMB-94"
+                step, "left-waiting", met, expected, "other messages were delivered, but not this one", "AMB-94"
             )
 
 
@@ -501,7 +501,7 @@ def delivered_messages_leave_the_buffer(view: ChannelView) -> Iterator[Observati
         left = waited & set(observed.state.incoming.message_ids)
         if left:
             expected = f"{min(left)!r}, delivered, out of the incoming buffer"
-            yield observe_violation(observed.step, "still-buffered", expected, "it is still there")
+            yield observe_violation(observed.step, "still-buffered", expected, "it is still in it")
         elif waited:
             yield observe_met(observed.step)
 
@@ -545,7 +545,7 @@ class _WaitingMessage:
 
     @property
     def shows_sweep(self) -> bool:
-        """Is there evidence of a sweep? Without a virtual clock, a tick is no evidence."""
+        """Is there evidence of a sweep? Without a virtual clock, a tick is not evidence."""
         told = self.delivered or (self.shown is not False and self.view.can(pb.CAPABILITY_VIRTUAL_CLOCK))
         return told and self.received.unmet <= self.view.logged_ids
 

@@ -37,7 +37,7 @@ def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
             if seen == e.low:
                 yield observe_met(sent.step)
             elif e.low > MAX_LAMPORT:
-                pass  # there is no such timestamp: SDS-SEND-01
+                pass  # SDS-SEND-01 judges a missing timestamp
             elif seen <= (before or 0) and _nothing_between(view, previous, sent) and not e.tolerates(seen):
                 expected = f"{e.low}, one more than the {before} of the message before"
                 yield observe_violation(sent.step, "not-increased", expected, f"{seen}")
@@ -112,8 +112,9 @@ class _Newcomer:
     first: Step
 
     def find_newest_older(self, trace: Trace, channel_id: str) -> int | None:
-        """Largest Lamport timestamp in messages of others before the newcomer was opened, if it is before the
-        newcomer's clock; None if there were no messages."""
+        """Largest Lamport timestamp in messages of others before the new participant was opened, if it is before that
+        participant's clock; None if there were no messages.
+        """
         talk = takewhile(lambda said: said[0].index < self.opened.index, _iterate_content(trace, channel_id))
         before = (message.lamport_timestamp or 0 for _, message in talk)
         clock = min(self.opened.now_ms, self.first.now_ms)
@@ -205,7 +206,7 @@ def newcomers_find_their_place(view: ChannelView) -> Iterator[Observation]:
             if wrong is not None:
                 newcomer = f"{message.message_id!r} of a newcomer (Lamport {message.lamport_timestamp})"
                 where = f"{'after' if wrong < order[place] else 'before'} {wrong.message_id!r} ({wrong.lamport})"
-                yield observe_violation(step, "wrong-order", f"{newcomer} {where}", "the other way round")
+                yield observe_violation(step, "wrong-order", f"{newcomer} {where}", "in the opposite order")
             else:
                 yield observe_met(step)
 
@@ -448,12 +449,12 @@ def _is_too_high_without_cause(s: Stamp) -> bool:
 
 
 OTHERS, CLOCK_WENT_BACK = "other channels change nothing", "the clock went back"
-ONE_MORE, SHOWN = "one more than the delivered timestamp", "that of the message delivered"
+ONE_MORE, SHOWN = "one more than the delivered timestamp", "the timestamp of the delivered message"
 AFTER_SYNC, HEARD = "one more than the sync message before", "sync messages are not delivered"
 DELIVERED_LATE = "the message delivered late changes nothing"
 OWN_SENDER = "a message with its own sender ID changes nothing"
 COUNTED = "messages that are received are not counted"
-BUFFERED, COPIED = "the message from further ahead still waits", "the rebroadcast before it is no new message"
+BUFFERED, COPIED = "the message from further ahead still waits", "the rebroadcast before it is not a new message"
 BY_EPHEMERAL, OPENED = "an ephemeral message does not move the clock", "it starts when the channel is opened"
 CHANNELS, CLOCK, DELIVERED = (pb.CAPABILITY_CHANNELS,), (pb.CAPABILITY_VIRTUAL_CLOCK,), (pb.CAPABILITY_DELIVERED,)
 RESEND, SYNC = (pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK), (pb.CAPABILITY_SYNC,)

@@ -143,7 +143,7 @@ def _find_strays_in_entry(number: int, entry: bytes) -> tuple[tuple[bool, str], 
     try:
         fields = split(entry)
     except MalformedMessageError:
-        return ((False, f"an entry of field {number} that is no HistoryEntry"),)
+        return ((False, f"an entry of field {number} that is not a HistoryEntry"),)
     named = any(field.number == 1 for field in fields)
     return tuple(
         (named and field.number not in _ENTRY_FIELDS, f"field {field.number} in an entry of field {number}")
@@ -164,7 +164,7 @@ def message_structure(view: ChannelView, fields_of: Reader) -> Iterator[Observat
     for step, wire in [*((s.step, s.wire) for s in view.sent + view.syncs + view.ephemerals), *view.strays]:
         fields = fields_of(wire)
         if fields is None:
-            yield observe_violation(step, "not-protobuf", expected, f"{len(wire.raw)} bytes that are no protobuf")
+            yield observe_violation(step, "not-protobuf", expected, f"{len(wire.raw)} bytes that are not protobuf")
             continue
         wrong = [f for f in fields if types.get(f.number, f.wire_type) != f.wire_type]
         unknown = sorted({f.number for f in fields if f.number not in types})
@@ -196,7 +196,7 @@ def reference_encoding_accepted(view: ChannelView) -> Iterator[Observation]:
     """A message in the layout of the text is not refused.
 
     If all of its fields were read or written in other messages, its encoding is not the reason, so that is no
-    violation. Nor are messages judged that would have to wait.
+    violation. Messages that would have to wait are not judged either.
     """
     for received in arrived_in_order(view):
         if received.plain and not received.rejected:

@@ -137,19 +137,19 @@ def clock_follows_deliveries(view: ChannelView) -> Iterator[Observation]:
         reached = _largest_delivered(view, sent.step.index)
         if reached <= _largest_sent(view, sent.step.index):
             continue
-        expected = f"a lamport_timestamp greater than the {reached} of what was delivered"
+        expected = f"a lamport_timestamp greater than {reached}, that of the delivered messages"
         yield observe_outcome(sent.step, "too-low", _is_increased(seen, reached), expected, f"{seen}")
     for observed in view.observed:
         reached = _largest_delivered(view, observed.step.index)
         if not reached or not observed.state.HasField("lamport_timestamp"):
             continue
         shown = observed.state.lamport_timestamp
-        expected = f"the local timestamp at {reached}, that of what was delivered"
+        expected = f"the local timestamp at {reached}, that of the delivered messages"
         yield observe_outcome(observed.step, "too-low", shown >= reached, expected, f"{shown}")
 
 
 def _is_increased(seen: int, last: int) -> bool:
-    """Is a timestamp greater, or the largest there is, where nothing can follow (AMB-14)?"""
+    """Return whether a timestamp is greater, or is the maximum, which nothing can follow (AMB-14)."""
     return seen > last or seen == last == FORUM_2024.wire.max_lamport
 
 
@@ -167,7 +167,7 @@ def _largest_sent(view: ChannelView, before: int) -> int:
 
 @check("FORUM-35", pb.CAPABILITY_SYNC, of="outgoing")
 def sync_keeps_the_timestamp(view: ChannelView) -> Iterator[Observation]:
-    """A sync message has the timestamp of the message before it, or 0, if nothing has come in between.
+    """A sync message has the timestamp of the previous message, or 0, if no message arrived in between.
 
     A message of the same step may have been sent before it or after it.
     """
@@ -180,7 +180,7 @@ def sync_keeps_the_timestamp(view: ChannelView) -> Iterator[Observation]:
             last_of_earlier_step = before
         came = any(since < received.step.index <= sent.step.index for received in view.received)
         came = came or _processed_late(view, since, sent.step.index)
-        # A large first timestamp is no increase: the timestamp did not start at 0.
+        # A large first timestamp is not an increase: the timestamp did not start at 0.
         if sent.message.kind is Kind.SYNC and not came and (since or seen <= _PLAUSIBLE):
             expected = f"lamport_timestamp {before} as before: a sync message does not increase it"
             met = seen in (before, last_of_earlier_step)
@@ -299,7 +299,7 @@ def given_up_after_the_period(view: ChannelView) -> Iterator[Observation]:
 
 @check("FORUM-40", of="outgoing received")
 def filter_covers_ten_minutes(view: ChannelView) -> Iterator[Observation]:
-    """A filter of the participant's own design holds the messages that arrived between ten and five minutes ago."""
+    """A filter in a private encoding holds the messages that arrived between ten and five minutes ago."""
     if view.party.asked.HasField("bloom_capacity"):
         return
     for sent in view.outgoing:

@@ -62,7 +62,7 @@ SHARED: dict[str, tuple[CheckFunction | str, ...]] = {
     "FORUM-39": (ephemeral.not_buffered, ephemeral.delivered_at_once),
     "FORUM-45": (log.delivered_in_causal_order,),
 }
-"""By requirement of the proposal: the checks of SDS that judge it; those of tables by their requirement."""
+"""By requirement of the proposal: the checks of SDS that judge it, or the requirement of SDS for rows of tables."""
 
 for _requirement, _functions in SHARED.items():
     same_as(_requirement, *_functions)

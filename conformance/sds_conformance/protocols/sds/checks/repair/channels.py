@@ -83,7 +83,7 @@ def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
                 "request-ended-by-namesake",
                 met,
                 f"{which} in the outgoing repair request buffer",
-                "it is not there",
+                "it is missing",
             )
         if (asking := side.find_timely_request(missing)) is not None and asking.step.index > came:
             yield observe_met(asking.step)
@@ -92,7 +92,7 @@ def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
                 sent.step,
                 "request-ended-by-namesake",
                 f"{which} asked for",
-                "no message asks for it, neither content nor sync",
+                "no message requests it, neither content nor sync",
             )
 
 
@@ -114,9 +114,7 @@ def requests_of_another_channel_are_not_overheard(view: ChannelView) -> Iterator
                 continue  # from T_req on there are other reasons to remove it
             which = f"{message_id!r}, missing in {view.channel_id!r} and requested by others only in another channel,"
             expected = f"{which} in the outgoing repair request buffer"
-            yield observe_outcome(
-                shown.step, "overheard-elsewhere", message_id in shown.due, expected, "it is not there"
-            )
+            yield observe_outcome(shown.step, "overheard-elsewhere", message_id in shown.due, expected, "it is missing")
 
 
 def _judge_separation(

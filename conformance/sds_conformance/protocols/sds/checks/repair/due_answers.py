@@ -1,6 +1,6 @@
 """Requests that must be answered: section R-RECV, and the rules of R-STATE, R-GROUP and R-SWEEP on them.
 
-A missing answer has many possible causes: the message was not kept, the request was in a sync message, or behind other
+A missing answer has many possible causes: the message was not kept, the request was in a sync message, or after other
 entries. Each cause violates another requirement. One request without an answer is one violation, of the first
 requirement that explains it. An implementation that answers nothing leaves out a SHOULD (SDS-R-RECV-08, AMB-141).
 """
@@ -30,7 +30,8 @@ from ...view.responder import (
 )
 
 EVICTED = 10
-"""Number of unanswered old messages of one request from which on, with all newer ones answered, it is no chance."""
+"""Number of old messages of one request that are unanswered while all newer ones are answered, from which on chance is
+excluded."""
 
 
 class DueRequest:
@@ -47,7 +48,7 @@ class DueRequest:
         self.several = view.terms.groups is None or view.terms.groups > 1
         """There are several response groups, or may be."""
         self.few = turn.pending_count <= FEW
-        """The number of pending requests is so small that no limit of it is an excuse."""
+        """The number of pending requests is so small that no limit excuses a missing answer."""
 
     def is_unanswered(self) -> bool:
         return self.unanswered
@@ -207,7 +208,7 @@ def requests_that_are_due(view: ChannelView) -> Iterator[DueRequest]:
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="asked channels sds-r")
 def a_namesake_is_no_answer(view: ChannelView) -> Iterator[Observation]:
-    """A message of another channel with the ID of a requested one is no copy, so it does not end the request.
+    """A message of another channel with the ID of a requested one is not a copy, so it does not end the request.
 
     Judged only if all other requests are answered.
     """
@@ -229,7 +230,7 @@ PLANNED, OWN = "whose answer is planned in its buffer", "its own"
 OLD = "in its log like newer messages that were answered"
 MEMBER = "whose response group contains the participant, by the declared hash"
 ONLY = "of the only response group, like messages that are always answered"
-IN_SYNC, IN_COPY = "asked for in a sync message", "asked for in a copy of a known message"
+IN_SYNC, IN_COPY = "requested in a sync message", "requested in a copy of a known message"
 BLOCKED, WAITED = "requested in a message that waits itself", "delivered after waiting"
 
 

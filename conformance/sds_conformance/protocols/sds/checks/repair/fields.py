@@ -104,7 +104,7 @@ def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
             if not senders or senders[-1].value == b"":
                 yield observe_violation(sent.step, "missing-sender", expected, "no such field", "AMB-87")
             else:
-                yield observe_violation(sent.step, "not-a-string", expected, "a field 3 that is no string")
+                yield observe_violation(sent.step, "not-a-string", expected, "a field 3 that is not a string")
 
 
 # ---- R-FIELDS --------------------------------------------------------------------------------------------------------

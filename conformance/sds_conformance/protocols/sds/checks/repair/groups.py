@@ -76,8 +76,9 @@ def some_answer_and_some_do_not(view: ChannelView) -> Iterator[Observation]:
 
 
 class _Share:
-    """The number of messages, each of another author, that a participant answers. The authors differ, because a weak
-    hash may treat all messages of one author alike.
+    """The number of messages, each of another author, that a participant answers.
+
+    The authors differ, because a weak hash may treat all messages of one author equally.
     """
 
     def __init__(self, view: ChannelView) -> None:

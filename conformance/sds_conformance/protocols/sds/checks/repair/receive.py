@@ -47,7 +47,7 @@ def arrived_messages_are_dropped(view: ChannelView) -> Iterator[Observation]:
         if kept is not None:
             which = f"{missing.message_id!r}, arrived at step {arrived.index}"
             expected = f"{which}, no longer in the outgoing repair request buffer"
-            yield observe_violation(kept.step, "not-dropped", expected, "it is still there")
+            yield observe_violation(kept.step, "not-dropped", expected, "it is still in it")
         elif asked is not None and not side.shown and _is_leftover(side, missing, asked):
             expected = f"no request for {missing.message_id!r}, which has arrived at step {arrived.index}"
             yield observe_violation(asked.step, "not-dropped", expected, "it is requested")
@@ -98,7 +98,7 @@ def _judge_added(view: ChannelView, missing: Missing, code: str) -> Iterator[Obs
         return
     which = f"{missing.message_id!r}, named by {missing.detected.message.message_id!r} and not in the log"
     expected = f"{which}, in the outgoing repair request buffer"
-    yield observe_outcome(shown.step, code, missing.message_id in shown.due, expected, "it is not there")
+    yield observe_outcome(shown.step, code, missing.message_id in shown.due, expected, "it is missing")
 
 
 @check("SDS-R-RECV-03", *TIMED, of="missing sds-r")
@@ -209,7 +209,7 @@ def _judge_dropped(view: ChannelView, missing: Missing, received: Received, code
     if side.first_request_index(missing.message_id) < step.index and not side.shown_between(
         missing.detected.step.index, step.index
     ):
-        return  # it may have had no entry any more
+        return  # it may no longer have had an entry
     end = side.next_copy_or_request(missing.message_id, step.index)
     heard = _next_received_index(side, step)
     old, due = side.shown_t_req(missing), side.t_req_window(missing)
@@ -308,7 +308,7 @@ def removed_entries_are_added_again(view: ChannelView) -> Iterator[Observation]:
         return
     for missing, index, received in _find_readded(side):
         step, end = received.step, side.next_copy_or_request(missing.message_id, received.step.index)
-        expected = f"{missing.message_id!r}, still missing, to be asked for again after step {step.index}"
+        expected = f"{missing.message_id!r}, still missing, to be requested again after step {step.index}"
         asked = side.first_request_index(missing.message_id, step.index)
         shown = next(iter(side.shown_between(step.index, min(end, asked))), None)
         # A message that was only requested may have kept its entry, which may expire T_max after its creation or after
@@ -353,7 +353,7 @@ def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
             continue  # a request in an ephemeral message leaves the entry (AMB-84)
         overheard = view.trace.steps[index - 1]
         allowed = [offsets.after(overheard.now_ms), offsets.after(step.now_ms)]
-        expected = f"T_req of {missing.message_id!r}, which is asked for again, counted from step {step.index}"
+        expected = f"T_req of {missing.message_id!r}, which is requested again, counted from step {step.index}"
         end = min(
             side.next_copy_or_request(missing.message_id, step.index),
             side.first_request_index(missing.message_id, step.index),

@@ -1,6 +1,6 @@
 """Section R-TREQ, and R-RECV-06: T_req by the declared hash, or by properties of any hash.
 
-The shown buffer has the exact time. Otherwise the time lies between two messages: the last that does not ask for the
+The shown buffer has the exact time. Otherwise the time lies between two messages: the last that does not request the
 missing message, and the first that does. Statistical checks have a probability of error below one in a million for each
 run (`chance.FALSE_ALARM`), whether times are kept in milliseconds or in seconds (AMB-05, AMB-06).
 """
@@ -233,7 +233,7 @@ def _find_opportunities(side: Requester, since: Step) -> set[int]:
 
 @check("SDS-R-TREQ-02", *TIMED, of="missing-anywhere", together=True)
 def different_for_participants(view: ChannelView) -> Iterator[Observation]:
-    """Participants that miss the same message ask for it at different times: T_req depends on their own IDs."""
+    """Participants that miss the same message request it at different times: T_req depends on their own IDs."""
     groups: dict[tuple[int, int, str], dict[str, tuple[Requester, Step, Window | None]]] = {}
     for side in requesters_of_channel(view):
         terms = side.terms
@@ -257,7 +257,7 @@ def different_for_participants(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-TREQ-04", *TIMED, of="missing sds-r")
 def different_for_messages(view: ChannelView) -> Iterator[Observation]:
-    """Messages that are found missing at the same instant are asked for at different times (AMB-06).
+    """Messages that are found missing at the same instant are requested at different times (AMB-06).
 
     Times after the first full request are not visible. The visible times are tested against the range from T_min up to
     that request, and against the whole range, because they could belong to any of the missing messages.

@@ -27,7 +27,7 @@ from ...view.windows import Window
 _LEFT_OUT = {Kind.CONTENT: "left-out-of-content", Kind.SYNC: "left-out-of-sync"}
 """Codes of due requests that a message does not carry, by its kind."""
 _TOLERATED_INTERVALS = 10
-"""Number of sync intervals within which a sync message must be sent: a random backoff is no fault."""
+"""Number of sync intervals within which a sync message must be sent: a random backoff is not a fault."""
 
 
 # ---- R-STATE ---------------------------------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ def missing_messages_are_tracked(view: ChannelView) -> Iterator[Observation]:
             which = f"{missing.message_id!r}, missing since step {detected.index}, {waited} ms ago"
             soft = "" if side.terms.sound else "AMB-08"
             yield observe_violation(
-                shown.step, "not-tracked", f"{which}, in the outgoing repair request buffer", "it is not there", soft
+                shown.step, "not-tracked", f"{which}, in the outgoing repair request buffer", "it is missing", soft
             )
             break
     if not side.shown:
@@ -82,8 +82,8 @@ def judge_requested_in_time(side: Requester, missing: Missing, code: str) -> Ite
         if side.first_request_index(missing.message_id, sent.step.index) < side.unchanged_until(missing):
             return  # the request is only late: SDS-R-GLOBAL-10
         which = f"{missing.message_id!r}, missing since step {missing.detected.step.index}"
-        seen = "no message asks for it, neither content nor sync"
-        yield observe_violation(sent.step, code, f"{which}, asked for: its T_req is over", seen)
+        seen = "no message requests it, neither content nor sync"
+        yield observe_violation(sent.step, code, f"{which}, requested: its T_req is over", seen)
 
 
 @check("SDS-R-STATE-01", *TIMED, of="outgoing sds-r")
@@ -271,7 +271,7 @@ def requests_are_sent_from_t_req_on(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-SEND-03", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
 def no_more_than_the_cap(view: ChannelView) -> Iterator[Observation]:
-    """No message asks for more than the cap in force."""
+    """No message requests more than the cap in force."""
     for sent in view.repair.carriers if view.terms.on else ():
         count, cap = len(sent.message.repair_request), view.terms.cap
         if cap is None or not count:
@@ -347,12 +347,12 @@ def unset_when_nothing_is_due(view: ChannelView) -> Iterator[Observation]:
             continue
         empty = sum(not entry.message_id for entry in sent.message.repair_request)
         if empty or not sent.message.repair_request:
-            what = "field 13 with nothing in it" if empty == 1 else f"{empty} entries with nothing in them"
+            what = "an empty field 13" if empty == 1 else f"{empty} entries with nothing in them"
             yield observe_outcome(
                 sent.step,
                 "empty-entry",
                 not empty,
-                "no occurrence of field 13 (repair_request), for nothing is due",
+                "no occurrence of field 13 (repair_request), because nothing is due",
                 what,
             )
 
@@ -406,7 +406,7 @@ def own_messages_are_not_missing(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-SYNC-01", *TIMED, pb.CAPABILITY_PERIODIC_SYNC, of="missing sds-r")
 def others_do_not_silence_requests(view: ChannelView) -> Iterator[Observation]:
-    """With requests due, a scheduled sync message goes out although others keep sending theirs."""
+    """If requests are due, a scheduled sync message is sent although others keep sending theirs."""
     return _judge_scheduled_syncs(view, noisy=True)
 
 

@@ -84,8 +84,8 @@ def only_what_was_asked_for_is_sent(view: ChannelView) -> Iterator[Observation]:
     elsewhere = requested_elsewhere(view)
     for answer in unrequested_broadcasts(view):
         if elsewhere.get(answer.message.message_id, NEVER) < answer.step.index:
-            continue  # another channel asked for it: SDS-STATE-16
-        expected = f"{answer.message.message_id!r} not sent, because no participant asked for it"
+            continue  # it was requested in another channel: SDS-STATE-16
+        expected = f"{answer.message.message_id!r} not sent, because no participant requested it"
         yield observe_violation(answer.step, "unasked", expected, "it is broadcast")
     for turn in response_periods(view):
         if turn.answer is not None and not turn.asked.own:
@@ -110,7 +110,7 @@ def no_answer_after_another_participants(view: ChannelView) -> Iterator[Observat
     for turn in response_periods(view):
         answer, silent = _find_answer_after_copy(view, turn)
         if answer is not None:
-            expected = f"no answer for {turn.message_id!r}, because a copy came at step {turn.end}"
+            expected = f"no answer for {turn.message_id!r}, because a copy arrived at step {turn.end}"
             yield observe_violation(answer, "answered-after-copy", expected, "another copy is sent")
         elif silent is not None:
             yield observe_met(silent)
@@ -135,7 +135,7 @@ def a_copy_ends_the_request(view: ChannelView) -> Iterator[Observation]:
             if turn.end < observed.step.index < turn.next_request:
                 queued = {entry.message_id for entry in observed.state.incoming_repairs.entries}
                 if turn.message_id in queued or turn.shown:
-                    expected = f"no pending answer for {turn.message_id!r}, because a copy came at step {turn.end}"
+                    expected = f"no pending answer for {turn.message_id!r}, because a copy arrived at step {turn.end}"
                     yield observe_outcome(
                         observed.step,
                         "not-dropped",
@@ -155,7 +155,7 @@ def later_requests_change_nothing(view: ChannelView) -> Iterator[Observation]:
             continue
         answers, most = turn.asked.answers, 1 + len(turn.asked.repeats)
         if 1 < len(answers) <= most and not turn.asked.own and not alone:
-            expected = f"one answer for {turn.message_id!r}, asked for {most} times before it came"
+            expected = f"one answer for {turn.message_id!r}, requested {most} times before it was sent"
             yield observe_violation(answers[1].step, "answered-twice", expected, f"{len(answers)} answers")
         yield from _judge_moved(view, turn)
         if not turn.shown and not turn.asked.own and turn.answer is not None:
@@ -202,7 +202,7 @@ def what_is_not_held_is_not_answered(view: ChannelView) -> Iterator[Observation]
         if asked.held or asked.buffered or asked.message_id == asked.received.message.message_id:
             continue
         if asked.answers and not asked.own:
-            request = f"the request of step {since.index} for {asked.message_id!r}, which it did not have then"
+            request = f"the request of step {since.index} for {asked.message_id!r}, which it did not have at that time"
             yield observe_violation(
                 asked.answers[0].step, "answered-unheld", f"no answer to {request}", "it is broadcast"
             )
@@ -236,7 +236,7 @@ def own_requests_are_not_answered(view: ChannelView) -> Iterator[Observation]:
             since, t_max = received.step, view.terms.t_max_ms
             silent = [t for t in view.ticks if t.index > since.index and t_max and t.now_ms >= since.now_ms + t_max]
             if after:
-                expected = f"no answer to its own request for {entry.message_id!r}, which came back"
+                expected = f"no answer to its own request for {entry.message_id!r}, which the network returned"
                 yield observe_violation(after[0], "own-request-answered", expected, "an answer is sent", "AMB-74")
             elif silent:
                 yield observe_met(silent[0])

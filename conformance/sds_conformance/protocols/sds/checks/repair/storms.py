@@ -89,7 +89,7 @@ def few_answer_before_they_hear_an_answer(view: ChannelView) -> Iterator[Observa
             clock_is_monotonic(other, asked.received.step, answers[-1]) for other, asked in holders
         ):
             some = f"at most {allowed} of the {len(holders)} holders of {message_id!r}"
-            expected = f"{some} to answer before they hear an answer, with response times spread over {t_max} ms"
+            expected = f"{some} to answer before they receive an answer, with response times spread over {t_max} ms"
             yield observe_outcome(
                 answers[-1], "times-alike", len(answers) <= allowed, expected, f"{len(answers)} answers"
             )
@@ -114,12 +114,12 @@ def few_ask_before_they_hear_a_request(view: ChannelView) -> Iterator[Observatio
             continue
         if len(requesters) < FEWEST or not requests:
             continue
-        # A participant that overhears a request may track the message again, and ask T_min later.
+        # A participant that overhears a request may track the message again, and request it T_min later.
         asked = [step for step in requests if step.now_ms < requests[0].now_ms + terms.t_min_ms]
         if not all(missing.overheard or missing.requests for _, missing in requesters):
             continue
         if any(not m.overheard and m.requests[0].step is not requests[0] for _, m in requesters):
-            continue  # a participant that receives no request has to send one
+            continue  # a participant that receives no request must send one
         heard = [missing.overheard[0].step.now_ms for _, missing in requesters if missing.overheard]
         sends = [[sent.step for sent in other.repair.carriers] for other, _ in requesters]
         room = terms.t_max_ms - terms.t_min_ms
@@ -128,5 +128,5 @@ def few_ask_before_they_hear_a_request(view: ChannelView) -> Iterator[Observatio
             clock_is_monotonic(other, gap.detected.step, asked[-1]) for other, gap in requesters
         ):
             some = f"at most {allowed} of the {len(requesters)} participants that miss {message_id!r}"
-            expected = f"{some} to ask for it before they hear a request, with request times spread over {room} ms"
+            expected = f"{some} to request it before they receive a request, with request times spread over {room} ms"
             yield observe_outcome(asked[-1], "times-alike", len(asked) <= allowed, expected, f"{len(asked)} requests")

@@ -63,7 +63,7 @@ def no_answer_after_t_max(view: ChannelView) -> Iterator[Observation]:
 
 
 def _waited_for_traffic(view: ChannelView, turn: ResponsePeriod) -> bool:
-    """Did an overdue answer come only after something had arrived?"""
+    """Return whether an overdue answer was sent only after something had arrived."""
     if turn.overdue is None or turn.answer is None:
         return False
     return any(turn.overdue.index < r.step.index <= turn.answer.index for r in view.received)
@@ -103,7 +103,7 @@ def all_that_is_due_goes_out(view: ChannelView) -> Iterator[Observation]:
             others = sum(other.answer is passed_over[0] for other in pending)
             expected = f"the answer for {turn.message_id!r} as well, which is due"
             late_ms = passed_over[0].now_ms - turn.window.high if turn.window is not None else 0
-            seen = f"{others} other{'s' if others > 1 else ''} and not this one"
+            seen = f"{others} other{'s' if others > 1 else ''}, but not this one"
             yield observe_violation(
                 passed_over[0], "passed-over", expected, f"{seen}{view.terms.clock_hint(late_ms <= SECOND_MS)}"
             )
@@ -143,7 +143,7 @@ def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
             expected = f"the answer for {turn.message_id!r}, which is due exactly now, with the others"
             late_ms = turn.answer.now_ms - turn.window.low
             yield observe_violation(
-                missed[0], "answered-late", expected, f"it came {late_ms} ms later{view.terms.clock_hint()}"
+                missed[0], "answered-late", expected, f"it was sent {late_ms} ms later{view.terms.clock_hint()}"
             )
 
 
@@ -301,7 +301,7 @@ def answering_is_no_sending(view: ChannelView) -> Iterator[Observation]:
         if seen >= elsewhere > max(e.now.high, e.high) or (e.counts_messages(seen) and seen - e.low > len(between)):
             continue  # SDS-STATE-01, SDS-DELIVER-01
         if between and e.low == e.high and e.low > sent.step.now_ms:
-            expected = f"the Lamport timestamp {e.low}: answers before it are no new messages"
+            expected = f"the Lamport timestamp {e.low}: answers before it are not new messages"
             found.append(
                 observe_outcome(sent.step, "moved-the-clock", e.tolerates(seen) or seen < e.low, expected, f"{seen}")
             )

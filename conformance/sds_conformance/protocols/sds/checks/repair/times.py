@@ -44,7 +44,7 @@ def response_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-TRESP-02", *TIMED, of="asked sds-r")
 def authors_do_not_wait(view: ChannelView) -> Iterator[Observation]:
-    """The author of a message answers at once or at the first sweep."""
+    """The author of a message answers immediately or at the first sweep."""
     for turn in response_periods(view):
         if not turn.asked.own or not turn.due or not turn.fixes_time or turn.end <= turn.since.index:
             continue
@@ -82,7 +82,7 @@ def _equal_answer_delays(view: ChannelView, code: str, *, same_requester: bool) 
             if not same_requester:
                 which = f" of {second!r}, as after that of {first!r}: its author is the same"
             expected = f"an answer for {turn.message_id!r} {_format_span(before)} after the request{which}"
-            seen = f"{'planned' if turn.shown else 'sent'} after {_format_span(found)}"
+            seen = f"{'scheduled' if turn.shown else 'sent'} after {_format_span(found)}"
             seen += view.terms.clock_hint(before.overlaps(found, SECOND_MS))
             yield observe_outcome(turn.reported_step, code, before.overlaps(found, slack_ms(view)), expected, seen)
         known[turn.message_id].append((turn, found))

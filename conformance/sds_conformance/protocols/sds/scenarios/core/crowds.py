@@ -36,7 +36,7 @@ SMALL_MESSAGES = pb.Configuration(
 
 
 def _fits(number: int) -> str:
-    """The condition that so many messages, and a few more, are in the log together by the declared limit."""
+    """The condition that the declared limit allows this number of messages, and a few more, in the log."""
     return f"{number + 20} < log_entries" if number else ""
 
 
@@ -49,7 +49,7 @@ def receive_while_they_fit(alice: Part, *messages: tuple[int, Message]) -> None:
 
 @scenario("RECV-08", "RECV-05", "DELIVER-04", "DELIVER-06", "STATE-05", "STATE-10", "STATE-14", long=True)
 def a_crowd_waits_for_one(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages of two hundred senders wait for one. Then come copies, a late message, and some that depend on many."""
+    """Messages of two hundred senders wait for one; then copies, a late message and long histories arrive."""
     base = script.now
     own, root = alice.send(), bob.content(base + 1)
     peers = [script.peer(f"p{number}") for number in range(SENDERS)]
@@ -69,7 +69,7 @@ def a_crowd_waits_for_one(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("INSWEEP-04", long=True)
 def a_chain_of_a_thousand(script: Script, alice: Part) -> None:
-    """Each of nearly a thousand messages depends on the one before it, and the last comes first."""
+    """Each of nearly a thousand messages depends on the previous one, and the last one arrives first."""
     peers = [script.peer(name) for name in ("bob", "carol", "dave")]
     line = [peers[0].content(script.now)]
     for number in range(1, MANY):
@@ -85,7 +85,7 @@ def a_chain_of_a_thousand(script: Script, alice: Part) -> None:
     asked=SMALL_MESSAGES,
 )
 def many_own_messages_unacknowledged(script: Script, alice: Part, bob: Peer) -> None:
-    """Nobody acknowledges what a participant sends, then filters hold some of it, and causal histories name many."""
+    """Own messages stay unacknowledged; then filters hold some of them, and causal histories name many."""
     own = []
     for number in range(MANY):
         with script.when(_fits(number)):

@@ -1,4 +1,4 @@
-"""Causal dependencies: what is delivered, what waits, and in which order."""
+"""Causal dependencies: deliveries, waiting messages, and their order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Much of everything: many messages, many that wait, days that pass, copies that come late."""
+"""Endurance: many messages, many waiting ones, days that pass, and late copies."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def waiting_for_an_own_message(script: Script) -> None:
 
 @scenario("RECV-08", "INSWEEP-01", of_one_text=True)
 def waiting_for_an_own_message_behind_others(script: Script) -> None:
-    """Three messages wait; an own message releases the second and the third, the oldest keeps waiting."""
+    """Three messages wait; an own message meets the dependencies of the second and the third, not of the oldest."""
     script.need(pb.CAPABILITY_MESSAGE_ID_ACCEPTED)
     alice, bob = script.open(), script.peer("bob")
     alice.receive(bob.content(script.now + 4, "never-sent"))

@@ -38,9 +38,9 @@ def foreign_filters_in_syncs(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("STATE-12", "SYNC-12", "RECV-07", "ACK-02", long=True, of_one_text=True)
 def filters_that_hold_nothing(script: Script, alice: Part, bob: Peer) -> None:
-    """Filters of no length, of no size and too short come, and nothing else speaks for the own messages outstanding.
+    """Empty, sizeless and short filters arrive; nothing else acknowledges the own messages.
 
-    Then come a filter that holds one of them, filters that are too long, and a history that names another.
+    Then a filter that holds one of them, filters that are too long, and a history that names another one arrive.
     """
     first, second, _ = (alice.send() for _ in range(3))
     length = Period("filter_bytes")
@@ -73,7 +73,7 @@ def malformed_messages(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("RECV-05", "RECV-07")
 def messages_cut_short(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages come without their last bytes, which are a part of their contents, between ordinary ones."""
+    """Messages without their last bytes, which are a part of the content, arrive between ordinary ones."""
     for number, missing in enumerate((1, 2, 5)):
         whole = bob.content(script.now + number, content=b"the end of this is missing")
         alice.receive_part(whole, -missing)

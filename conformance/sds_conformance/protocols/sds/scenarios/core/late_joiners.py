@@ -1,4 +1,4 @@
-"""Somebody joins when the others have talked for a while."""
+"""A participant joins after the others have sent messages for a while."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""More time than a number may have room for: idle for a day, for weeks, beyond 2038 and 2106.
+"""Times that overflow a number: idle for a day, for weeks, beyond 2038 and 2106.
 
-Milliseconds of the epoch need 41 bits, the milliseconds of 25 days 32 with their sign, and seconds of the epoch as many
-from 2038 on. An implementation with smaller numbers works until then. Afterwards its timers fire never or at once.
+Epoch milliseconds need 41 bits, the milliseconds of 25 days 32 bits with a sign, and so do epoch seconds from 2038 on.
+An implementation with smaller numbers works until then; afterwards its timers never fire, or fire immediately.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def outstanding_for_weeks(script: Script, alice: Part, bob: Peer) -> None:
 @scenario("OUTSWEEP-02", needs=(pb.CAPABILITY_RESEND_PERIOD, *TIMED), long=True, of_one_text=True)
 def possibly_acknowledged_for_weeks(script: Script, bob: Peer) -> None:
     """A filter holds a message, and then no periodic work runs for weeks."""
-    # Of the second nothing more is seen: one that is just late would make up for it.
+    # The second one is not seen any more: one that is just late would be sent now.
     for number, (pause, more) in enumerate(((INT32_MS, 2), (UINT32_MS, 0))):
         alice = script.open(f"alice{number}", configuration=POSSIBLY)
         alice.receive(bob.content(script.now, holds=[alice.send()]))

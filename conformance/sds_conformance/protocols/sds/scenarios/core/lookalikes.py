@@ -21,9 +21,8 @@ from ..scripts import (
 
 @scenario("MSG-15", "STATE-05", "RECV-07")
 def channels_with_similar_names(script: Script) -> None:
-    """Channels differ in case, in a suffix, in a space and in the last letter of many.
-
-    Messages come for them, for unknown ones and for none.
+    """Channels differ in case, a suffix, a space, or the last letter; messages arrive for them, for unknown ones and
+    for none.
     """
     names = ("c1", "C1", "c10", "c1 ", f"{'c' * 70}1", f"{'c' * 70}2")
     alice = script.open(channels=names)
@@ -54,13 +53,13 @@ def equal_contents_arrive(script: Script, alice: Part, bob: Peer, carol: Peer) -
 
 @scenario("MSG-14")
 def same_content_sent_at_once(script: Script) -> None:
-    """Two participants say the same at the same moment, twice."""
+    """Two participants send the same content at the same moment, twice."""
     _say_the_same(script, ("c1",))
 
 
 @scenario("MSG-14")
 def same_content_sent_at_once_in_two_channels(script: Script) -> None:
-    """Two participants say the same at the same moment in each of two channels, twice."""
+    """Two participants send the same content at the same moment in each of two channels, twice."""
     _say_the_same(script, ("c1", "c2"))
 
 

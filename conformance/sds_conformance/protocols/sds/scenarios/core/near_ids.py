@@ -14,10 +14,10 @@ NEAR = (
     ("o\U0001f98a", "o"),
     ("p" * 64, "p" * 63),
 )
-"""IDs of which one could be taken for the other: by case, by 12 characters, by blanks, by a byte order mark, by what
-does not show, by what UTF-16 has two units for, by one character more."""
+"""IDs that could be confused: they differ in case, after 12 characters, in blanks, a byte order mark, invisible
+characters, characters with two units in UTF-16, or one more character."""
 BUILT_IN = ("constructor", "__proto__", "toString", "hasOwnProperty", "length")
-"""IDs that name what objects have by themselves in some languages."""
+"""IDs that are names of built-in properties of objects in some languages."""
 
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "STATE-05", "RECV-04", long=True, asked=WIDE, violated=("RECV-06",))
@@ -49,7 +49,7 @@ def ids_of_built_in_names(script: Script, alice: Part, bob: Peer, carol: Peer) -
 
 @scenario("STATE-12", "ACK-05", long=True, violated=("RECV-06",))
 def lookalikes_of_own_ids(script: Script, alice: Part, bob: Peer) -> None:
-    """Causal histories name, and filters hold, what is nearly the ID that a participant made for its message."""
+    """Causal histories name, and filters hold, IDs that are similar to the ID of an own message."""
     for own in (alice.send(), alice.send()):
         for twin in twins(own):
             alice.receive(bob.content(script.now, twin))
@@ -59,7 +59,7 @@ def lookalikes_of_own_ids(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("STATE-12", "SEND-10", "ACK-01", long=True)
 def lookalikes_of_given_ids(script: Script, alice: Part, bob: Peer) -> None:
-    """A participant sends under given IDs; others name similar IDs, then the IDs themselves."""
+    """The application gives message IDs; others name similar IDs, and then the IDs themselves."""
     own = (("UPPER", "upper"), (" y", "y"), ("message-of-2026-1", "message-of-2"))
     for known, other in (*NEAR, *own, *((name, name + "_") for name in BUILT_IN)):
         sent = alice.send(message_id=known)
@@ -118,7 +118,7 @@ CONTENTS = (b"\xef\xbb\xbfwith a mark", b"\0", b" ", b"\r\n", b"one\r\ntwo\n", b
 def contents_of_few_bytes(script: Script, alice: Part, bob: Peer) -> None:
     """Contents are a byte order mark, one zero byte, a blank, a line end, or a word that other formats reserve.
 
-    Each comes twice from one sender, and is sent once.
+    Each arrives twice from one sender, and is sent once.
     """
     for number, content in enumerate(CONTENTS):
         alice.receive(bob.content(script.now + number, content=content))

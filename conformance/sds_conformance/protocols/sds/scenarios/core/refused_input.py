@@ -1,4 +1,4 @@
-"""Messages that may be refused, or cannot be read: what they leave behind."""
+"""Messages that may be refused, or cannot be decoded: they must have no effect."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ AHEAD = Period("lamport_ahead_ms")
 AHEAD_IS_DECLARED = f"{AHEAD.text} < {UNLIMITED}"
 """The condition that timestamps can be too far ahead."""
 FEW = 6
-"""Number of ordinary messages that are cut and come later, and of those that never come whole."""
+"""Number of truncated messages that arrive completely later, and of those that never do."""
 TOO_FAR = NOW + AHEAD + 24 * HOUR_MS
 
 
@@ -19,9 +19,9 @@ TOO_FAR = NOW + AHEAD + 24 * HOUR_MS
     "STATE-08", "STATE-09", "STATE-10", "RECV-05", "RECV-07", "RECV-09", long=True, violated=("STATE-05", "DELIVER-01")
 )
 def rejected_messages_leave_nothing(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages from too far ahead, where that is declared, leave nothing in filter, log and buffers.
+    """Messages beyond a declared bound on timestamps leave nothing in filter, log and buffers.
 
-    Another message depends on one of them, which then comes as it should.
+    Another message depends on one of them, which then arrives with a valid timestamp.
     """
     own = alice.send()
     alice.receive(carol.content(script.now + 5, "too-far"))
@@ -44,7 +44,7 @@ def rejected_messages_leave_nothing(script: Script, alice: Part, bob: Peer, caro
 
 @scenario("RECV-07", "RECV-08", "SYNC-12", long=True)
 def broken_bytes_between(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Bytes that are no message come while one waits, and before a sync message that acknowledges."""
+    """Bytes that are not a message arrive while a message waits, and before a sync message that acknowledges."""
     own, root = alice.send(), carol.content(script.now)
     alice.receive(bob.content(script.now + 1, root))
     alice.receive_bytes(b"\xff")
@@ -59,7 +59,7 @@ def broken_bytes_between(script: Script, alice: Part, bob: Peer, carol: Peer) ->
 def broken_copies_leave_nothing(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Messages arrive without their last byte, while others wait for them. Most of the whole messages come later.
 
-    Two are from half an hour ahead and acknowledge an own message, one in its history, one in its filter. The last byte
+    Two are half an hour ahead and acknowledge an own message, one by its history, one by its filter. The last byte
     belongs to the content, so everything before it can be read.
     """
     own = alice.send()
@@ -78,7 +78,7 @@ def broken_copies_leave_nothing(script: Script, alice: Part, bob: Peer, carol: P
 
 @scenario("SEND-01", "SEND-10", "STATE-10", "SEND-04", long=True)
 def refused_to_send(script: Script, alice: Part, bob: Peer) -> None:
-    """A participant is asked to send nothing, which it may refuse; what it sends before and after is as usual."""
+    """The application sends empty content, which may be refused; earlier and later messages are as usual."""
     alice.send()
     alice.send(b"", may_be_refused=True)
     alice.observe()
@@ -91,7 +91,7 @@ def refused_to_send(script: Script, alice: Part, bob: Peer) -> None:
 
 @repair_scenario(long=True, violated=("R-STATE-01", "R-STATE-04", "R-RECV-09", "R-RECV-03", "R-FIELDS-02"))
 def refused_with_requests(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A message from too far ahead, where that is declared, asks for one that is here and names one that is not.
+    """A message beyond a declared bound on timestamps requests a logged message and names a missing one.
 
     It is missing itself.
     """
@@ -123,7 +123,7 @@ def broken_copies_repair_nothing(script: Script, alice: Part, bob: Peer, carol: 
 
 @repair_scenario("R-RECV-03", "R-SEND-01", long=True)
 def refused_to_send_with_requests(script: Script, alice: Part, bob: Peer) -> None:
-    """A participant that has a request due is asked to send nothing, which it may refuse. Then it sends content."""
+    """While a request is due, the application sends empty content, which may be refused, and then other content."""
     lose_messages(alice, bob)
     alice.after(T_MAX).send(b"", may_be_refused=True)
     alice.observe()

@@ -29,8 +29,8 @@ def _wait(alice: Part) -> None:
 
 @scenario("OUTSWEEP-02", "OUTSWEEP-03", needs=NEEDED)
 def two_resend_periods(script: Script, alice: Part, bob: Peer) -> None:
-    """A filter holds the first of three messages; nothing speaks for the others, and nobody says anything more."""
-    # The periods are of its own choice: that they differ is the question.
+    """A filter holds the first of three messages; nothing acknowledges the others, and nothing more arrives."""
+    # The implementation chooses the periods: the question is whether they differ.
     first = alice.send()
     alice.receive(bob.content(script.now + 1, holds=[first]))
     alice.send()
@@ -41,7 +41,7 @@ def two_resend_periods(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("ACK-06", "STATE-13", needs=NEEDED, asked=TWO_PERIODS)
 def a_later_filter_misses_it(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A filter holds the first of two messages, a later one the second and not the first; then copies go out."""
+    """A filter holds the first of two messages, a later one only the second; then copies are sent."""
     first, second = alice.send(), alice.send()
     alice.receive(bob.content(script.now + 1, holds=[first]))
     alice.receive(carol.content(script.now + 2, holds=[second]))
@@ -52,7 +52,7 @@ def a_later_filter_misses_it(script: Script, alice: Part, bob: Peer, carol: Peer
 
 @scenario("ACK-06", needs=NEEDED, asked=TWO_PERIODS)
 def a_later_sync_filter_misses_it(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """A filter holds the first of two messages; a sync message holds neither, and then a filter the second."""
+    """A filter holds the first of two messages, the filter of a sync message neither, and a later filter the second."""
     first, second = alice.send(), alice.send()
     alice.receive(bob.content(script.now + 1, holds=[first]))
     alice.receive(carol.sync(script.now + 2, holds=["somebody-elses"]))

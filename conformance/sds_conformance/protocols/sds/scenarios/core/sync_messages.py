@@ -48,7 +48,7 @@ def syncs_between_syncs(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("SYNC-08", needs=(pb.CAPABILITY_SYNC, pb.CAPABILITY_OBSERVE), of_one_text=True)
 def own_syncs_and_the_filter(script: Script, alice: Part, bob: Peer) -> None:
-    """Six sync messages are sent, and the filter is asked for them."""
+    """Six sync messages are sent, and then looked up in the filter."""
     known = bob.content(script.now)
     alice.receive(known)
     syncs = [alice.after(100).send_sync() for _ in range(6)]
@@ -58,7 +58,7 @@ def own_syncs_and_the_filter(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("SYNC-09", needs=(pb.CAPABILITY_SYNC,), of_one_text=True)
 def somebody_depends_on_an_own_sync(script: Script, alice: Part, bob: Peer) -> None:
-    """Bob names a sync message of the participant as a dependency, which no log ever holds (AMB-41)."""
+    """A message of Bob depends on a sync message of the participant, which is never in a log (AMB-41)."""
     alice.receive(bob.content(script.now))
     sync = alice.after(100).send_sync()
     deliver_and_settle(alice, bob.content(script.now + 1, sync)).observe()

@@ -110,8 +110,8 @@ def sends_in_one_of_three_channels(script: Script) -> None:
 
 
 NEAR = ("C1", "c1 ", " c1", "c1\u200b", "c10", "c", "\uff431")
-"""Names that are nearly that of a channel: in another case, with blanks, with what does not show, longer, shorter, and
-in full width."""
+"""Names that are similar to that of a channel: in another case, with blanks, with invisible characters, longer,
+shorter, and in full width."""
 
 
 @scenario("STATE-16", "RECV-07", long=True)

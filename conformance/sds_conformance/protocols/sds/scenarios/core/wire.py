@@ -38,14 +38,14 @@ def contents_of_all_kinds(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("MSG-20")
 def sends_empty_content(script: Script, alice: Part) -> None:
-    """The application sends content of no length, which everybody else would take for a sync message."""
+    """The application sends empty content, which all others would treat as a sync message."""
     alice.send(b"", may_be_refused=True)
     alice.send_ephemeral(b"", optional=True)
 
 
 @scenario("MSG-14", "MSG-03")
 def equal_contents(script: Script, alice: Part, bob: Peer) -> None:
-    """Many messages with equal contents, from several senders and in bursts: each has an ID of its own."""
+    """Many messages with equal contents, from several senders and in bursts: each has its own ID."""
     carol = script.open("carol")
     alice.receive(bob.content(script.now - 1, content=b"ok"))
     for number in range(12):
@@ -99,7 +99,7 @@ def entries_with_hints_and_senders(script: Script, alice: Part, bob: Peer) -> No
 
 @scenario("MSG-11", "MSG-23", "RECV-05", "RECV-07", "ACK-01", "SEND-08", long=True)
 def empty_retrieval_hints(script: Script, alice: Part, bob: Peer) -> None:
-    """Retrieval hints are there and have no length: in entries, and where the transport can have some, from there."""
+    """Retrieval hints are present and empty: in entries and, if it can have hints, from the transport."""
     first = bob.content(script.now)
     second = bob.content(script.now + 1, entry(first, b""))
     alice.receive(first, hint=b"t-1", optional=True)
@@ -113,7 +113,7 @@ def empty_retrieval_hints(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("RECV-07", "RECV-08", "SEND-04", "STATE-10", long=True, of_one_text=True)
 def messages_that_name_no_sender(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages come that name no sender, as those of an older revision, and others depend on them."""
+    """Messages without a sender arrive, as in an older revision, and other messages depend on them."""
     nobody = script.peer("nobody")
     first, second, third = (nobody.content(script.now + n, message_id=f"unsigned-{n}", sender=None) for n in range(3))
     alice.given(first, second).observe()

@@ -22,7 +22,7 @@ def counting_from_zero(script: Script, alice: Part) -> None:
 
 @scenario("FORUM-04", "FORUM-15", "FORUM-23")
 def at_the_end_of_31_bits(script: Script, bob: Peer) -> None:
-    """Timestamps are received with which a signed integer of 32 bits ends; what can be sent after them is sent."""
+    """Received timestamps are close to the maximum of 31 bits; messages are sent until none can follow."""
     for number, largest in enumerate((MAX_LAMPORT - 1_000, MAX_LAMPORT - 1, MAX_LAMPORT)):
         alice = script.open(f"alice{number}", configuration=WIDE)
         alice.given(bob.content(1), bob.content(largest)).observe()

@@ -20,7 +20,7 @@ def _holder(script: Script, author: str, messages: int, asked: pb.Configuration)
 
 @scenario("R-GROUP-01", long=True)
 def the_same_ids_of_eight_authors(script: Script) -> None:
-    """In three response groups, participants with the same ID hear different authors and are asked for six messages.
+    """In three response groups, participants with one ID receive other authors' messages, and requests for six of them.
 
     Three groups, because the last bit of many hashes does not depend on all inputs.
     """
@@ -33,7 +33,7 @@ def the_same_ids_of_eight_authors(script: Script) -> None:
 
 @scenario("R-TRESP-03", long=True)
 def the_same_ids_of_four_authors(script: Script) -> None:
-    """T_max is an hour; participants with the same ID hear different authors and are asked for ten messages."""
+    """T_max is an hour; participants with one ID receive other authors' messages, and requests for ten of them."""
     zoe, parts = script.peer("zoe"), []
     for number in range(4):
         part, held = _holder(script, scattered("author", number), 10, pb.Configuration(t_max_ms=LONGEST_MS))

@@ -20,7 +20,7 @@ TICKS = 16
 
 @repair_scenario("R-STATE-07", "R-RECV-08", "R-SWEEP-01", long=True)
 def asked_for_many_of_a_thousand(script: Script, alice: Part, carol: Peer) -> None:
-    """A participant that has nearly a thousand messages is asked for two hundred of them, also for the oldest."""
+    """A participant with nearly a thousand messages gets a request for two hundred of them, including the oldest."""
     peers = [script.peer(f"p{number}") for number in range(SENDERS)]
     held = [peers[number % SENDERS].content(script.now + number) for number in range(MANY)]
     receive_while_they_fit(alice, *enumerate(held))
@@ -47,7 +47,7 @@ def two_hundred_are_missing(script: Script, alice: Part, bob: Peer) -> None:
 
 @repair_scenario("R-RECV-12", long=True)
 def two_hundred_are_asked_for_by_another(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Two hundred messages are missing, and before T_min another peer asks for all of them in one message."""
+    """Two hundred messages are missing, and before T_min another peer requests all of them in one message."""
     lost = lose_messages(alice, bob, AT_ONCE)
     alice.observe()
     script.advance(T_MIN // 2)

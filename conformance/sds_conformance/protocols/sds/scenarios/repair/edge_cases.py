@@ -15,7 +15,7 @@ from .responses import deliver_messages, request_messages, request_one_by_one, t
 
 @scenario("R-SWEEP-01", "R-RECV-03", "R-RECV-08", "STATE-16", long=True, violated=("R-SEND-01",))
 def repairs_in_three_channels(script: Script) -> None:
-    """In each of three channels a message is missing and another is asked for; other channels use the same IDs."""
+    """In each of three channels a message is missing and another is requested; other channels use the same IDs."""
     alice = open_with_repairs(script, channels=CHANNELS)
     peers = [script.peer("bob", channel) for channel in CHANNELS]
     askers = [script.peer("carol", channel) for channel in CHANNELS]
@@ -42,7 +42,7 @@ def repairs_in_three_channels(script: Script) -> None:
 
 @scenario("R-STATE-04", long=True, violated=("STATE-16", "R-STATE-01"))
 def asked_for_in_another_channel(script: Script) -> None:
-    """A message of one channel and a missing message of another are asked for in the third channel only."""
+    """A message of one channel and a missing message of another are requested only in the third channel."""
     alice = open_with_repairs(script, channels=CHANNELS)
     first, second, third = (script.peer("bob", channel) for channel in CHANNELS)
     held, lost = third.content(script.now), second.content(script.now)
@@ -59,7 +59,7 @@ def asked_for_in_another_channel(script: Script) -> None:
 
 @repair_scenario("R-STATE-04", "R-RECV-09", "R-RECV-08", long=True)
 def asked_for_lookalikes(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A participant is asked for IDs that nearly equal those of its messages, then for IDs such as `__proto__`."""
+    """A participant gets requests for IDs similar to those of its messages, and for IDs such as `__proto__`."""
     alice.receive(*[bob.content(script.now + number, message_id=known) for number, (known, _) in enumerate(NEAR)])
     request_messages(carol, alice, *[bob.content(script.now, message_id=other) for _, other in NEAR])
     alice.observe()
@@ -72,7 +72,7 @@ def asked_for_lookalikes(script: Script, alice: Part, bob: Peer, carol: Peer) ->
 
 @repair_scenario("R-STATE-01", "R-STATE-09", "R-SEND-01", "R-TREQ-01", "R-RECV-03", long=True)
 def lookalikes_of_missing_messages(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages are missing; others with nearly equal IDs arrive, are asked for, or are missing, too."""
+    """Messages are missing; others with similar IDs arrive, are requested, or are missing, too."""
     for own, relation in enumerate(("comes", "asked", "missing")):
         pairs = [(f"{known}~{own}", f"{other}~{own}") for known, other in NEAR if known[:12] != other[:12]]
         pairs += [(f"message-{own}-2026-1", f"message-{own}-2026-2")]
@@ -128,7 +128,7 @@ def named_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
 
 @repair_scenario("R-STATE-07", "R-RECV-08", "R-FIELDS-01", long=True, violated=("R-STATE-08",))
 def repaired_after_detours(script: Script, alice: Part, bob: Peer, carol: Peer, erin: Peer) -> None:
-    """A participant is asked for a message that was blocked, one that was overheard, and one that came as a copy."""
+    """A participant gets requests for messages that were blocked, requested by others, or received as a copy."""
     root, (lost,) = carol.content(script.now - 50), lose_messages(alice, bob)
     waited = bob.content(script.now - 40, *signed(root))
     alice.receive(waited, carol.sync(script.now, requests=signed(lost)))
@@ -142,7 +142,7 @@ def repaired_after_detours(script: Script, alice: Part, bob: Peer, carol: Peer, 
 
 @repair_scenario("R-STATE-07", "R-RECV-08", long=True, violated=("R-STATE-08",))
 def asked_for_old_ones(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A participant is asked for the first, the 21st and the last of sixty messages that it has."""
+    """A participant gets requests for the first, the 21st and the last of sixty messages that it has."""
     messages = deliver_messages(alice, bob, 60)
     request_one_by_one(carol, alice, messages[0], messages[20], messages[-1])
     wait_for_responses(alice)

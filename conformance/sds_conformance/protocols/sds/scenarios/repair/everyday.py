@@ -12,12 +12,12 @@ from .responses import deliver_messages, observe_responses, request_messages, wa
 LONG_ID = 200
 LONG_CONTENT = 100_000
 LARGE_TIMESTAMP = 2**53 + 1
-"""A double cannot hold it."""
+"""A double cannot represent it."""
 
 
 @repair_scenario("R-SWEEP-05", "R-STATE-07", "R-RECV-08")
 def asked_for_messages_of_all_shapes(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages are asked for with any bytes, much content, a long ID, a long history or a large timestamp."""
+    """Messages with any bytes, much content, a long ID, a long history or a large timestamp are requested."""
     contents = [bytes(range(256)), b" between spaces \n", b"long " * (LONG_CONTENT // 5)]
     messages = [bob.content(script.now + number, content=content) for number, content in enumerate(contents)]
     messages.append(bob.content(script.now + 4, message_id="".join(f"{n:04}" for n in range(LONG_ID // 4))))
@@ -65,7 +65,7 @@ def asked_again_after_somebody_elses_answer(script: Script, alice: Part, bob: Pe
 
 @repair_scenario("R-STATE-08")
 def authors_are_asked_in_sync_messages(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Sync messages ask a participant for two own messages and for one of another author."""
+    """Sync messages request two messages of a participant and one of another author from it."""
     own = [alice.send() for _ in range(2)]
     messages = deliver_messages(alice, bob, 1)
     alice.receive(bob.content(script.now, *signed(*own)))  # acknowledges them
@@ -76,7 +76,7 @@ def authors_are_asked_in_sync_messages(script: Script, alice: Part, bob: Peer, c
 
 @scenario("R-RECV-08", "R-RECV-03", "R-STATE-01", "R-STATE-09", "R-STATE-04")
 def repairs_in_a_second_channel(script: Script) -> None:
-    """A participant misses messages in two channels; in the second it is asked for messages of both."""
+    """A participant misses messages in two channels; in the second it gets requests for messages of both."""
     alice = open_with_repairs(script, channels=("c1", "c2"))
     bob, carol, first_bob = script.peer("bob", "c2"), script.peer("carol", "c2"), script.peer("bob", "c1")
     elsewhere = first_bob.content(script.now, message_id="only-in-c1")
@@ -123,7 +123,7 @@ def a_long_id_is_missing(script: Script, alice: Part, bob: Peer) -> None:
 
 @repair_scenario("R-RECV-08", "R-STATE-01", "R-STATE-09")
 def after_the_clock_was_set_back(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer, erin: Peer) -> None:
-    """The clock is set back by an hour; when it has passed its latest time, messages are asked for and missing.
+    """The clock is set back by an hour; when it has passed its latest time, messages are requested and missing.
 
     A message was missing before, too.
     """

@@ -31,7 +31,7 @@ def the_naming_message_comes_again(script: Script, alice: Part, bob: Peer, carol
 
 @repair_scenario("R-STATE-06", long=True, asked=pb.Configuration(t_max_ms=LONG_MS))
 def the_same_requester_asks_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Carol asks for eight messages. After the responses she asks again, twice: in copies and in new messages."""
+    """Carol requests eight messages. After the responses she requests them again, in copies and in new messages."""
     messages = deliver_messages(alice, bob, 8)
     request_one_by_one(carol, alice, *messages)
     alice.observe()
@@ -53,7 +53,7 @@ def the_same_requester_asks_again(script: Script, alice: Part, bob: Peer, carol:
 
 @scenario("STATE-16", "R-RECV-08", "R-STATE-09", needs=(pb.CAPABILITY_CHANNELS,))
 def repairs_in_two_channels(script: Script) -> None:
-    """Messages are missing in one channel and asked for in another, where messages with the same IDs arrive."""
+    """Messages are missing in one channel and requested in another, where messages with the same IDs arrive."""
     alice = open_with_repairs(script, channels=("c1", "c2"))
     bob, carol = script.peer("bob", "c1"), script.peer("carol", "c2")
     lost, also_lost, at_last = (bob.content(script.now - number) for number in (3, 2, 1))

@@ -24,7 +24,7 @@ def one_of_each(part: Part, number: int, names: str = "author") -> list[Message]
 
 @scenario("R-GROUP-02")
 def authors_in_many_groups(script: Script, bob: Peer, carol: Peer) -> None:
-    """With 2 to 128 response groups, a participant is asked for own messages and must respond to all requests."""
+    """With 2 to 128 response groups, a participant gets requests for own messages and must respond to all."""
     for groups in MANY_GROUPS:
         alice = grouped(script, groups)
         own = [alice.send() for _ in range(8)]
@@ -35,7 +35,7 @@ def authors_in_many_groups(script: Script, bob: Peer, carol: Peer) -> None:
 
 @scenario("R-GROUP-02", "R-TRESP-02", "R-RECV-12", long=True)
 def own_messages_beside_those_of_others(script: Script, bob: Peer, carol: Peer) -> None:
-    """One message asks for an own message and for three of others after it, and one for them in the opposite order.
+    """One message requests an own message and then three of others, and one requests them in the opposite order.
 
     There are one and eight response groups.
     """
@@ -52,7 +52,7 @@ def own_messages_beside_those_of_others(script: Script, bob: Peer, carol: Peer) 
 
 @scenario("R-GLOBAL-05", "R-GROUP-01")
 def group_members_and_others(script: Script, carol: Peer) -> None:
-    """Participants in channels with two to eight response groups are asked for messages of ten authors."""
+    """Participants in channels with two to eight response groups get requests for messages of ten authors."""
     for groups in MANY_GROUPS[:-1]:
         alice = grouped(script, groups)
         request_messages(carol, alice, *one_of_each(alice, 10, f"author-{groups}"))
@@ -62,7 +62,7 @@ def group_members_and_others(script: Script, carol: Peer) -> None:
 
 @scenario("R-GLOBAL-05")
 def three_ask_two_groups(script: Script, carol: Peer, dave: Peer, erin: Peer) -> None:
-    """With two response groups, three participants ask one after the other for the same messages of ten authors."""
+    """With two response groups, three participants in turn request the same messages of ten authors."""
     alice = grouped(script, 2)
     messages = one_of_each(alice, 10)
     for peer in (carol, dave, erin):
@@ -73,7 +73,7 @@ def three_ask_two_groups(script: Script, carol: Peer, dave: Peer, erin: Peer) ->
 
 @scenario("R-RECV-11", "R-GROUP-01", long=True)
 def a_group_share_of_many_authors(script: Script, bob: Peer, carol: Peer) -> None:
-    """In many response groups, participants are asked for own messages and for those of a hundred authors."""
+    """In many response groups, participants get requests for own messages and for those of a hundred authors."""
     for number, groups in enumerate((2, 4, 7, 128)):
         alice = grouped(script, groups)
         own = alice.send()
@@ -91,7 +91,7 @@ def a_group_share_of_many_authors(script: Script, bob: Peer, carol: Peer) -> Non
 
 @scenario("R-GROUP-04")
 def one_group_for_all(script: Script, carol: Peer, dave: Peer, erin: Peer) -> None:
-    """With one response group, or none (AMB-10), messages are asked for three times, each time in another order."""
+    """With one response group, or none (AMB-10), messages are requested three times, each time in another order."""
     for groups in (1, 0, -3):
         configuration = pb.Configuration(num_response_groups=groups)
         with optional_participant(script, "alice", configuration, f"{groups} response groups") as alice:
@@ -104,7 +104,7 @@ def one_group_for_all(script: Script, carol: Peer, dave: Peer, erin: Peer) -> No
 
 @scenario("R-GLOBAL-06", "R-GLOBAL-07", needs=(pb.CAPABILITY_SDS_R,))
 def groups_from_the_number_of_participants(script: Script) -> None:
-    """The number of response groups is left to be derived from that of the participants."""
+    """The implementation derives the number of response groups from the number of participants."""
     # It may have no answer for few participants, but one for more.
     for participants in (1, 2, 127, 128, 129, 255, 256, 1000):
         asked = pb.Configuration(sds_r=True, num_participants=participants)

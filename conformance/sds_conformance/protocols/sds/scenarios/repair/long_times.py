@@ -38,7 +38,7 @@ def t_max_of_months_for_requests(script: Script, bob: Peer) -> None:
 
 @scenario("R-TRESP-01", "R-SWEEP-03", needs=NEEDED, long=True)
 def t_max_of_months_for_responses(script: Script, carol: Peer) -> None:
-    """T_max is over an hour, one month, two months; a participant is asked for messages of twelve authors."""
+    """T_max is over an hour, a month, and two months; a participant gets requests for messages of twelve authors."""
     for number, t_max_ms in enumerate(APART_MS):
         asked = pb.Configuration(t_max_ms=t_max_ms)
         with optional_participant(script, f"alice{number}", asked, longest_ms=t_max_ms) as alice:
@@ -51,7 +51,7 @@ def t_max_of_months_for_responses(script: Script, carol: Peer) -> None:
 
 @scenario("R-SEND-02", "R-SEND-01", "R-SWEEP-03", "R-SWEEP-01", needs=NEEDED, long=True)
 def repaired_as_a_counter_fills(script: Script, bob: Peer, carol: Peer) -> None:
-    """Shortly before a counter of milliseconds or seconds overflows, a message is missing and another is asked for."""
+    """Shortly before a counter of milliseconds or seconds overflows, a message is missing and another is requested."""
     alice = open_with_repairs(script)
     (held,) = lose_messages(alice, bob)
     deliver_and_settle(alice, held)

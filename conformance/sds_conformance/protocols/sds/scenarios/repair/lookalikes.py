@@ -11,7 +11,7 @@ from .responses import request_messages, wait_for_responses
 
 @repair_scenario("R-STATE-04", "R-RECV-09", long=True)
 def asked_for_twins(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A participant is asked for IDs that equal those of its messages up to a zero character, or in a normal form."""
+    """Requests have IDs that equal those of known messages up to a zero character, or in a normal form."""
     alice.receive(*[bob.content(script.now + number, message_id=known) for number, (known, _) in enumerate(TWINS)])
     request_messages(carol, alice, *[bob.content(script.now, message_id=other) for _, other in TWINS])
     alice.observe()
@@ -38,7 +38,7 @@ def twins_come_and_are_asked_for(script: Script, alice: Part, bob: Peer, carol: 
 
 @repair_scenario("R-STATE-04", "R-RECV-03", "R-RECV-08", long=True)
 def repairs_of_a_channel_that_was_not_joined(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages of another channel have the IDs of one that is missing and one that is asked for, and they ask for two.
+    """Messages of another channel have the IDs of a missing and a requested message, and request two.
 
     They change nothing.
     """

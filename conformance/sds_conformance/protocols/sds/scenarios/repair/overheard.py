@@ -1,7 +1,7 @@
-"""A participant that misses messages overhears messages and requests of others.
+"""A participant that misses messages receives messages and requests of others.
 
-Others ask a second before T_max, and the participant sends messages only after that: its old entry is due by then, and
-a new one cannot be due.
+Others request a second before T_max, and the participant sends messages only after that: its old entry is due by then,
+and a new one cannot be due.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ def _send_around_t_max(alice: Part) -> None:
 
 @repair_scenario("R-RECV-01")
 def missing_arrives_before_t_min(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Two missing messages arrive before T_min: one alone, and one that is blocked by a third."""
+    """Two missing messages arrive before T_min: one is delivered, and one is blocked by a third."""
     (first,) = lose_messages(alice, bob)
     never = carol.content(script.now - 5)
     blocked = carol.content(script.now - 4, *signed(never))
     alice.given(bob.content(script.now + 2, *signed(blocked))).observe()
     alice.after(T_MIN // 2).receive(first)
     alice.receive(blocked)
-    # From before T_req until no old entry can be left: a new one is due T_min after the old could have been.
+    # From before T_req until no old entry can be left: a new one is due T_min after the latest time of the old one.
     alice.observe()
     for wait in (T_MIN // 2, T_MAX - T_MIN, 1_000):
         send_both_kinds(alice, wait)
@@ -41,7 +41,7 @@ def missing_arrives_before_t_min(script: Script, alice: Part, bob: Peer, carol: 
 
 @repair_scenario("R-RECV-01")
 def missing_arrives_late_and_blocked(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A missing message arrives a second before T_max and is blocked; the next messages must not ask for it."""
+    """A missing message arrives a second before T_max and is blocked; the next messages must not request it."""
     blocked = carol.content(script.now - 4, entry("never-sent", sender="carol"))
     alice.given(bob.content(script.now + 2, *signed(blocked))).observe()
     alice.after(T_MAX - 1_000).receive(blocked)
@@ -87,9 +87,9 @@ def _overhears(
     depends_on: Sequence[Dependency] = (),
     sender: bool = True,
 ) -> None:
-    """A message of Bob is missing, and a second before T_max Dave asks for it, after the entries ``before``.
+    """A message of Bob is missing, and a second before T_max Dave requests it, after the entries ``before``.
 
-    Dave asks in content or in a sync message, which may depend on other messages.
+    Dave's request is in content or in a sync message, which may depend on other messages.
     """
     script = alice.script
     lost = bob.content(script.now - 1)
@@ -103,14 +103,14 @@ def _overhears(
 
 @repair_scenario("R-RECV-07")
 def somebody_else_asks(script: Script, alice: Part, bob: Peer, dave: Peer) -> None:
-    """Another peer asks for a missing message, in a sync message and in content; the participant must not ask."""
+    """Another peer requests a missing message, by sync message and by content; the participant must not."""
     _overhears(alice, bob, dave, sync=True)
     _overhears(alice, bob, dave)
 
 
 @repair_scenario("R-RECV-07")
 def somebody_else_asks_early(script: Script, alice: Part, bob: Peer, dave: Peer) -> None:
-    """Another peer asks for three missing messages before T_min; the participant sends messages until T_max."""
+    """Another peer requests three missing messages before T_min; the participant sends messages until T_max."""
     lost = lose_messages(alice, bob, 3)
     alice.observe()
     script.advance(T_MIN - 1_000)
@@ -140,7 +140,7 @@ def somebody_asks_for_a_thousand(script: Script, alice: Part, bob: Peer, carol: 
 
 @repair_scenario("R-RECV-13", violated=("SYNC-12",), of_one_text=True)
 def requests_in_any_message(script: Script, alice: Part, bob: Peer, dave: Peer) -> None:
-    """A sync message names a missing message; others ask in a blocked message and in a copy of a known one."""
+    """A sync message names a missing message; others request it in a blocked message and in a copy of a known one."""
     lost = bob.content(script.now - 1)
     alice.receive(dave.sync(script.now, *signed(lost)))  # its author is another peer
     alice.observe()
@@ -158,7 +158,7 @@ def requests_in_any_message(script: Script, alice: Part, bob: Peer, dave: Peer) 
 
 @repair_scenario("R-RECV-04", "R-RECV-05")
 def nobody_answers_the_others(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """Another peer asks for a missing message and gets no response; the next message is about something else."""
+    """Another peer requests a missing message and gets no response; the next message does not name it."""
     (lost,) = lose_messages(alice, bob)
     alice.observe()
     script.advance(T_MAX - 1_000)

@@ -52,7 +52,7 @@ def open_with_repairs(
     asked = repair_configuration(configuration)
     part = script.open(name, channels, asked, instance)
     script.require("sds_r", "SDS-R is declared, but could not be turned on")
-    script.require(f"t_max_ms <= {LONGEST_MS}", f"T_max is too long, although {asked.t_max_ms} ms were asked for")
+    script.require(f"t_max_ms <= {LONGEST_MS}", f"T_max is too long, although {asked.t_max_ms} ms were requested")
     return part
 
 

@@ -1,4 +1,4 @@
-"""A participant detects missing messages and asks for them.
+"""A participant detects missing messages and requests them.
 
 Requested messages are delivered, so that a small cap on requests hides nothing. If T_req is not known, messages are
 sent at T_max and a second later: T_req has passed by then, whatever the hash and the unit of time are.
@@ -35,7 +35,7 @@ def send_both_kinds(part: Part, *waits: Period | int, content_first: bool = Fals
 
 
 def send_in_turn(part: Part, rounds: int, *messages: Message, pause_ms: int = 0) -> None:
-    """Send content and sync messages in turn. After each, those of the messages arrive that it asks for."""
+    """Send content and sync messages in turn. After each, the messages that it requests arrive."""
     for number in range(rounds):
         send_either(part, content=number % 2 == 0)
         part.receive_asked(*messages)
@@ -105,7 +105,7 @@ def sends_only_after_t_req(script: Script, alice: Part, bob: Peer) -> None:
 
 @repair_scenario("R-SEND-03", "R-SEND-04", "R-SEND-05", "R-FIELDS-02", "MSG-08")
 def more_is_due_than_fits(script: Script, alice: Part, bob: Peer) -> None:
-    """Twelve requests are due at once; requested messages arrive, and the next messages ask for the rest."""
+    """Twelve requests are due at once; requested messages arrive, and the next messages request the rest."""
     lost = lose_messages(alice, bob, MANY)
     alice.observe()
     script.advance(T_MAX)
@@ -167,7 +167,7 @@ def t_max_equals_t_min(script: Script, bob: Peer) -> None:
 
 
 ROUNDS = 54
-"""Half intervals from T_min to T_max and for twelve intervals more, with the times that are asked for."""
+"""Half intervals from T_min to T_max and for twelve intervals more, with the requested times."""
 
 
 def _wait_for_request(script: Script, bob: Peer, *others: Peer) -> None:

@@ -1,4 +1,4 @@
-"""Others ask a participant for messages that it has, or lacks."""
+"""Others request messages that a participant has, or lacks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def tick_often(*parts: Part, more: int = 3) -> None:
 
 
 def observe_responses(part: Part) -> None:
-    """Look at the pending responses, and tick often until none can be left."""
+    """Observe the pending responses, and tick often until none can be left."""
     part.observe()
     tick_often(part)
     wait_for_responses(part)
@@ -50,12 +50,12 @@ def deliver_messages(part: Part, peer: Peer, number: int, ids: Sequence[str] = (
 
 
 def request_messages(peer: Peer, part: Part, *messages: Message, message_id: str | None = None) -> None:
-    """Let a content message arrive that asks for the messages."""
+    """Let a content message arrive that requests the messages."""
     part.receive(peer.content(part.script.now, requests=signed(*messages), message_id=message_id))
 
 
 def request_one_by_one(peer: Peer, part: Part, *messages: Message) -> None:
-    """Let a content message for each of the messages arrive that asks for it."""
+    """For each of the messages, let a content message arrive that requests it."""
     for message in messages:
         request_messages(peer, part, message)
 
@@ -65,7 +65,7 @@ def request_one_by_one(peer: Peer, part: Part, *messages: Message) -> None:
     *("R-SWEEP-01", "R-SWEEP-02", "R-SWEEP-04", "R-SWEEP-05", "R-TRESP-01"),
 )
 def asked_for_what_it_has(script: Script, alice: Part, bob: Peer, dave: Peer, carol: Peer) -> None:
-    """A participant is asked for the last of three messages; no other participant responds."""
+    """A participant gets a request for the last of three messages; no other participant responds."""
     base = script.now + AHEAD_MS
     root, side = bob.content(base), dave.content(base + 1)
     last = bob.content(base + 2, *signed(side, root), requests=["never-sent"])
@@ -109,9 +109,9 @@ def asked_in_messages_of_all_kinds(script: Script, alice: Part, bob: Peer, carol
 
 @repair_scenario("R-STATE-08", "R-STATE-07", "R-SWEEP-05")
 def asked_for_all_that_came_in_other_ways(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A participant is asked for messages that were blocked, repaired, own or ordinary."""
+    """A participant gets requests for messages that were blocked, repaired, own or ordinary."""
     own = alice.send()
-    root = bob.content(script.now + 1, *signed(own))  # acknowledges it, so that a copy is no resend
+    root = bob.content(script.now + 1, *signed(own))  # acknowledges it, so that a copy is not a resend
     waited = bob.content(script.now + 2, *signed(root))
     deliver_and_settle(alice, waited, root)
     repaired = bob.content(script.now + 3)
@@ -124,7 +124,7 @@ def asked_for_all_that_came_in_other_ways(script: Script, alice: Part, bob: Peer
 
 @repair_scenario("STATE-12", "STATE-08", "SEND-10", "OUTSWEEP-01", "R-STATE-08", of_one_text=True)
 def asked_for_unacknowledged_messages(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Nobody acknowledges three own messages. Others ask for two of them, and ask again a day later."""
+    """Three own messages stay unacknowledged. Others request two of them, and again a day later."""
     own = [alice.send() for _ in range(3)]
     for _ in range(2):
         request_messages(carol, alice, own[0])
@@ -137,9 +137,9 @@ def asked_for_unacknowledged_messages(script: Script, alice: Part, bob: Peer, ca
 
 @repair_scenario("R-STATE-08", "R-RECV-08", of_one_text=True)
 def asked_for_before_the_acknowledgement(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A participant is asked for own messages; others acknowledge them before the next sweep.
+    """A participant gets requests for own messages; others acknowledge them before the next sweep.
 
-    The peer that asked still misses them. One is named in a history, and one is in a filter.
+    The requester still misses them. One is named in a history, and one is in a filter.
     """
     named, held, asked_and_named = (alice.send() for _ in range(3))
     request_messages(carol, alice, named, held)
@@ -172,7 +172,7 @@ def somebody_else_answers_in_other_words(script: Script, alice: Part, bob: Peer,
 
 @repair_scenario("R-STATE-05", "R-RECV-02")
 def somebody_else_answers_first(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Six messages are asked for; copies of three arrive before the participant responds."""
+    """Six messages are requested; copies of three arrive before the participant responds."""
     messages = deliver_messages(alice, bob, 6)
     request_one_by_one(carol, alice, *messages)
     alice.observe()
@@ -182,7 +182,7 @@ def somebody_else_answers_first(script: Script, alice: Part, bob: Peer, carol: P
 
 @repair_scenario("R-STATE-06", "R-RECV-08", asked=pb.Configuration(t_max_ms=LONG_MS))
 def asked_for_again_and_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages are asked for once; later others ask for them repeatedly until the participant has responded."""
+    """Messages are requested once; later others request them repeatedly until the participant has responded."""
     messages = deliver_messages(alice, bob, 5)
     request_messages(carol, alice, *messages)
     alice.observe()
@@ -202,7 +202,7 @@ def asked_for_again_and_again(script: Script, alice: Part, bob: Peer, carol: Pee
 
 @repair_scenario("R-SWEEP-04", "R-RECV-10", "R-TRESP-03", asked=pb.Configuration(t_max_ms=LONG_MS))
 def asked_again_after_the_answer(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """Carol asks for four messages, and again after all responses; then Dave asks for them."""
+    """Carol requests four messages, and again after all responses; then Dave requests them."""
     messages = deliver_messages(alice, bob, 4)
     for peer in (carol, carol, dave):
         request_messages(peer, alice, *messages)
@@ -211,7 +211,7 @@ def asked_again_after_the_answer(script: Script, alice: Part, bob: Peer, carol: 
 
 @repair_scenario("R-RECV-09", "R-STATE-04")
 def asked_for_what_it_lacks(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A delivered, a blocked and an unknown message are asked for; the unknown one arrives after the request."""
+    """A delivered, a blocked and an unknown message are requested; the unknown one arrives after the request."""
     there, late = bob.content(script.now + 1), bob.content(script.now + 2)
     waiting = bob.content(script.now + 3, "never-sent")
     alice.receive(there, waiting)
@@ -223,7 +223,7 @@ def asked_for_what_it_lacks(script: Script, alice: Part, bob: Peer, carol: Peer)
 
 @repair_scenario("R-SWEEP-03", "R-SWEEP-02")
 def sweep_at_t_resp(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Eight messages are asked for; the periodic work runs exactly when some responses are due, and just before."""
+    """Eight messages are requested; the periodic work runs exactly when some responses are due, and just before."""
     messages = deliver_messages(alice, bob, 8)
     request_messages(carol, alice, *messages)
     alice.observe()
@@ -234,7 +234,7 @@ def sweep_at_t_resp(script: Script, alice: Part, bob: Peer, carol: Peer) -> None
 
 @repair_scenario("R-TRESP-02", "R-STATE-08", asked=pb.Configuration(t_max_ms=LONG_MS))
 def authors_are_asked(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """A participant is asked for own messages and for those of another author at the same time."""
+    """A participant gets requests for own messages and for those of another author at the same time."""
     own = [alice.send() for _ in range(6)]
     messages = deliver_messages(alice, bob, 4)
     alice.receive(bob.content(script.now, *signed(*own)))  # acknowledges them
@@ -261,7 +261,7 @@ def t_max_is_zero(script: Script, bob: Peer, carol: Peer, dave: Peer) -> None:
 
 @repair_scenario("R-RECV-02", "R-STATE-05", "R-RECV-13")
 def copies_of_formerly_blocked_messages(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Four messages were blocked, then delivered. Some are asked for; copies arrive, and one copy asks for more."""
+    """Four messages were blocked, then delivered. Some are requested; copies arrive, and one copy requests more."""
     root = bob.content(script.now + 1)
     waited = [bob.content(script.now + 2 + number, *signed(root)) for number in range(4)]
     deliver_and_settle(alice, *waited, root)

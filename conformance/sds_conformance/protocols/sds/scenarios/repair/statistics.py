@@ -39,7 +39,7 @@ def _unless_shown(script: Script) -> Iterator[None]:
 
 
 def _look(script: Script, lost: list[Message], parts: list[Part], looks: int = LOOKS) -> None:
-    """All participants send sync messages from T_min to T_max, and receive the messages that they ask for."""
+    """All participants send sync messages from T_min to T_max, and receive the messages that they request."""
     with _unless_shown(script):
         script.advance(T_MIN)
         with script.repeat(looks + 2):
@@ -110,7 +110,7 @@ def _look_in_turn(script: Script, first: Part, second: Part) -> None:
 
 @scenario("R-TRESP-04", "R-TRESP-06", long=True)
 def many_holders(script: Script, frank: Peer) -> None:
-    """Six participants have the same messages, five of each of four authors, and do not hear each other respond."""
+    """Six participants have the same messages, five of each of four authors, and get no responses of each other."""
     asked = pb.Configuration(t_max_ms=LONG_MS)
     holders = [open_with_repairs(script, scattered("holder", number), asked) for number in range(6)]
     authors = [script.peer(name) for name in ("bob", "carol", "dave", "erin")]
@@ -126,7 +126,7 @@ def many_holders(script: Script, frank: Peer) -> None:
 
 @repair_scenario("R-TRESP-01", "R-TRESP-05", long=True, asked=pb.Configuration(t_max_ms=LONG_MS))
 def many_authors(script: Script, alice: Part, carol: Peer) -> None:
-    """A participant is asked for messages of more than two hundred authors, one of each."""
+    """A participant gets requests for messages of more than two hundred authors, one of each."""
     messages = one_of_each(alice, 240)
     for start in (0, 120):
         request_messages(carol, alice, *messages[start : start + 120])

@@ -1,4 +1,4 @@
-"""Several participants under test: requesters, holders and original senders hear each other."""
+"""Several participants under test: requesters, holders and original senders receive each other's messages."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def _until_answered(script: Script) -> None:
 
 @scenario("R-TRESP-02", "R-STATE-05", "R-RECV-02")
 def the_sender_is_among_the_holders(script: Script, bob: Peer, zoe: Peer) -> None:
-    """Seven participants have a message, one of them sent it; a peer asks for it, and all hear the response."""
+    """Seven participants have a message, and one of them sent it; a peer requests it, and all receive the response."""
     holders = _holders(script, 7)
     message = holders[0].send()
     _receive(holders[1:], message)
-    # After another participant has named it, a copy of it is no resend.
+    # After another participant has named it, a copy of it is not a resend.
     _receive(holders, bob.content(script.now, *signed(message)))
     script.connect(DELAY_MS)
     _receive(holders, zoe.sync(script.now, requests=signed(message)))
@@ -58,7 +58,7 @@ def the_sender_is_among_the_holders(script: Script, bob: Peer, zoe: Peer) -> Non
 
 @scenario("R-STATE-05", "R-RECV-02", "R-TRESP-04", long=True)
 def the_sender_is_gone(script: Script, bob: Peer, zoe: Peer) -> None:
-    """Twenty-four participants have a message of a peer that left; a peer asks for it, and all hear each response."""
+    """Twenty-four participants have a message of a peer that left; a peer requests it, and all get each response."""
     holders = _holders(script, HOLDERS)
     message = bob.content(script.now)
     script.connect(DELAY_MS)
@@ -68,7 +68,7 @@ def the_sender_is_gone(script: Script, bob: Peer, zoe: Peer) -> None:
 
 @scenario("R-RECV-07", "R-TREQ-02", long=True)
 def many_miss_the_same(script: Script, bob: Peer) -> None:
-    """Twelve participants miss the same message, send sync messages, and hear each other."""
+    """Twelve participants miss the same message, send sync messages, and receive each other's messages."""
     askers = [open_with_repairs(script, scattered("asker", number)) for number in range(1, REQUESTERS + 1)]
     lost = bob.content(script.now)
     _receive(askers, bob.content(script.now + 1, *signed(lost)))
@@ -88,7 +88,7 @@ def _sync(script: Script, parts: list[Part]) -> None:
 
 @scenario("R-GROUP-01", "R-GLOBAL-05", long=True)
 def holders_in_groups(script: Script, bob: Peer, zoe: Peer) -> None:
-    """Sixteen participants in 1, 2, 4 and 8 response groups are asked for five messages of a peer that left."""
+    """Sixteen participants in 1, 2, 4 and 8 response groups get requests for five messages of a peer that left."""
     # All responses are lost, so that every participant that may respond does.
     for groups in GROUPS:
         holders = _holders(script, 16, groups, f"of {groups}")
@@ -108,7 +108,7 @@ def the_request_and_the_response_are_lost(script: Script, bob: Peer) -> None:
     later = bob.content(script.now + 1, *signed(lost))
     _receive(holders, lost)
     _receive([asker, *holders], later)
-    # The sync message of the round is no response.
+    # The sync message of the round is not a response.
     for deaf, until in ((holders, "round_requests > 0"), ([asker], "round_messages > 1"), ([], "")):
         script.connect(DELAY_MS)
         if deaf:

@@ -1,7 +1,7 @@
 """Plays the steps of a transcript, and describes the results so that two implementations can be compared.
 
-IDs of own messages appear as names of the transcript, timestamps relative to the base, and filters as the IDs that they
-hold. IDs of sync messages are left out.
+Own messages appear under names of the transcript, timestamps relative to the base, and filters as the IDs that they
+contain. IDs of sync messages are left out.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ STATES = {
     pb.ACK_STATE_UNACKNOWLEDGED: "unacknowledged",
     pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED: "possibly-acknowledged",
 }
-"""Names of the states in the outgoing buffer. An acknowledged message may stay there or not (AMB-C15)."""
+"""Names of the states in the outgoing buffer. An acknowledged message may stay in it (AMB-C15)."""
 
 
 class StepNotPlayedError(Exception):

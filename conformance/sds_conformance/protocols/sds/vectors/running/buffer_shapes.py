@@ -136,7 +136,7 @@ def ask_repair_buffers(subject: SdsSubject, vector: Vector) -> VectorResult:
     actor = stage.open(vector["participant_id"], (vector["channel_id"],), asked)
     for name in ("sds_r", "t_min_ms", "t_max_ms", "num_response_groups"):
         if getattr(actor.party.in_force, name) != getattr(asked, name):
-            raise VectorSkippedError(f"has a {name} of its own, whatever it is asked for")
+            raise VectorSkippedError(f"always uses its own {name}, not the requested one")
     profile = subject.declaration.profile("hash")
     answers = []
     before = 0

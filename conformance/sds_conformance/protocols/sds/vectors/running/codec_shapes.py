@@ -44,7 +44,7 @@ def _matches_decoded(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
 
 
 def _compared_fields(message: dict[str, Any], left_out: Container[str] = ()) -> dict[str, Any]:
-    """The compared part of a message. Content of length zero is no content (AMB-34)."""
+    """The compared part of a message. Content of length zero counts as absent (AMB-34)."""
     return {key: value for key, value in message.items() if key not in left_out and (key != "content" or value)}
 
 

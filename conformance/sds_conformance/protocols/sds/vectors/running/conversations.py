@@ -1,4 +1,4 @@
-"""Plays transcripts. An outcome that is not listed is no failure by itself: the checks of the suite judge its trace."""
+"""Plays transcripts. An unlisted outcome is not a failure by itself: the checks of the suite judge its trace."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from .....vectors.model import Vector
 from .subject import SdsSubject, observed_part
 
 LARGEST = 1_000
-"""Number of IDs above which only the codec is asked for a filter."""
+"""Number of IDs above which only the codec builds a filter."""
 
 
 def _open_with_size(subject: SdsSubject, vector: Vector) -> Actor | None:

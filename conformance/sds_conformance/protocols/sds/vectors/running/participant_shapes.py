@@ -82,8 +82,9 @@ def _kinds(subject: SdsSubject, message: Message, delivered: bool, logged: bool)
 
 
 def _kinds_of_proposal(subject: SdsSubject, message: Message, delivered: bool, logged: bool) -> set[str]:
-    """The same for the proposal, which treats sync messages like all others. They may be delivered or not, and shown in
-    the log or not.
+    """The kinds for the proposal, which treats sync messages like all others.
+
+    They may be delivered, and shown in the log.
 
     The proposal does not say whether ephemeral messages are logged.
     """

@@ -36,12 +36,12 @@ def fail_illegal_refusals(subject: SdsSubject, vector: Vector, answer: VectorRes
 def _find_illegal_refusals(subject: SdsSubject, stage: Stage, step: Step, vector: Vector) -> Iterator[VectorResult]:
     if step.command == "observe" and step.answer == "state" and step.reply is not None:
         if not step.reply.state.ListFields():
-            yield VectorResult(Status.FAIL, "a state, for it declares observe", "an empty state")
+            yield VectorResult(Status.FAIL, "a state, because it declares observe", "an empty state")
         return
     if step.answer != "rejected":
         return
     if step.command == "observe":
-        yield VectorResult(Status.FAIL, "a state, for it declares observe", _describe_refusal(step))
+        yield VectorResult(Status.FAIL, "a state, because it declares observe", _describe_refusal(step))
     elif step.command in ("send", "send_ephemeral") and _must_be_sent(subject, stage, step, vector):
         yield VectorResult(Status.FAIL, f"{step.command.replace('_', ' ')} to be carried out", _describe_refusal(step))
     elif step.command == "open" and (not _special_settings(step) or _refuses_every_participant(subject, vector)):
@@ -62,7 +62,7 @@ def _special_settings(step: Step) -> list[str]:
 def _refuses_every_participant(subject: SdsSubject, vector: Vector) -> bool:
     """Does it also refuse a participant without special settings?"""
     try:
-        subject.stage(f"{vector['id']}, once more").open()
+        subject.stage(f"{vector['id']}, repeated").open()
     except ScheduleStoppedError:
         return True
     return False

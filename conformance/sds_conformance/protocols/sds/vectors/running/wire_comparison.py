@@ -52,7 +52,7 @@ def compare_wire(form: WireFormat, wire: bytes, expected: bytes) -> VectorResult
         return failed
     failed = replace(failed, difference=_describe_difference(form, written, wanted))
     if same and written == wanted:
-        return VectorResult(Status.ACCEPTABLE, reason="the same fields, written in another way")
+        return VectorResult(Status.ACCEPTABLE, reason="the same fields in another encoding")
     if same and _rows(form, wire, known=True) == wanted:
         # Receivers skip unknown fields, so nothing is lost, but the text has no such field.
         return VectorResult(Status.WARN, expected.hex(), wire.hex()[:400], "fields that the text does not have")
@@ -77,7 +77,7 @@ def _describe_difference(form: WireFormat, written: list[Row], wanted: list[Row]
 
 
 def _decode(form: WireFormat, wire: bytes) -> Message:
-    """The decoded message. Content of length zero is no content (AMB-34)."""
+    """The decoded message. Content of length zero counts as absent (AMB-34)."""
     message = form.decode(wire)
     return replace(message, content=message.content or None)
 
