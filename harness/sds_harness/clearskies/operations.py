@@ -92,13 +92,8 @@ class Put(Operation, op="put", command="put"):
     """The value as valid JSON, in place of ``text``. Its strings may be in the scripts of an environment."""
     record: OptionalName = ""
     """The name of the record, which determines the uuid that the application gives, if it can; see ``Write.record``."""
-<<<<<<< HEAD
     length: Bytes = 0
-    """In place of ``text``: the value is a string of so many letters."""
-=======
-    length: int = 0
     """In place of ``text``: the value is a string of this number of letters."""
->>>>>>> dff7ebc9 (Rewrite texts of the models, the harness and the adapters in plain sentences)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,17 +246,12 @@ class Write(Operation, op="write"):
     """Members that it lacks."""
     body: Json = ""
     """A JSON object: the whole message, in place of an update."""
-<<<<<<< HEAD
     length: Bytes = 0
-    """In place of ``value`` and ``content``: its value is a string of so many letters."""
+    """In place of ``value`` and ``content``: its value is a string of this number of letters."""
     body_bytes: Annotated[int, Shape(minimum=0, maximum=16 << 20)] = 0
     """In place of ``value`` and ``content``: its value is a string that makes its body so many bytes long."""
     levels: Annotated[int, Shape(minimum=0, maximum=20_000)] = 0
     """In place of ``value`` and ``content``: its value is so many empty lists, each in the one before it."""
-=======
-    length: int = 0
-    """In place of ``value`` and ``content``: its value is a string of this number of letters."""
->>>>>>> dff7ebc9 (Rewrite texts of the models, the harness and the adapters in plain sentences)
 
 
 @dataclass(frozen=True, slots=True)

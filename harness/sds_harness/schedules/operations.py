@@ -104,21 +104,12 @@ class Look(Operation, op="look", command="observe"):
     """Ask a participant for its state, if it can show it."""
 
     labels: ClassVar[tuple[str, ...]] = ("filter",)
-<<<<<<< HEAD
     who: OptionalName = EVERYBODY
     channel: Channel | None = None
-    """The only channel that it is asked about; None for all of them."""
-    filter: Annotated[tuple[Any, ...], Shape("references")] | None = None
-    """Labels, or entries: the messages of which it is asked whether its bloom filter has them. None for the newest that
-    it has."""
-=======
-    who: str = EVERYBODY
-    channel: int | None = None
     """The only channel whose state is requested; None for all channels."""
-    filter: tuple[Any, ...] | None = None
+    filter: Annotated[tuple[Any, ...], Shape("references")] | None = None
     """Labels, or entries: the messages that are looked up in its bloom filter. None for the newest messages that it
     has."""
->>>>>>> dff7ebc9 (Rewrite texts of the models, the harness and the adapters in plain sentences)
 
 
 @dataclass(frozen=True, slots=True)

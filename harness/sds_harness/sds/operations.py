@@ -162,17 +162,10 @@ class Again(Operation, op="again"):
     """The network delivers a copy of a message that was sent before."""
 
     labels: ClassVar[tuple[str, ...]] = ("label", "asks")
-<<<<<<< HEAD
     label: Label
     to: Name
     asks: Labels = ()
-    """Labels that the copy asks for, if any (a copy may carry its own repair request)."""
-=======
-    label: str
-    to: str
-    asks: tuple[str, ...] = ()
     """Labels of the messages that the copy requests (a copy may carry its own repair request)."""
->>>>>>> dff7ebc9 (Rewrite texts of the models, the harness and the adapters in plain sentences)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,21 +176,12 @@ class Write(Operation, op="write"):
 
     names: ClassVar[tuple[str, ...]] = (*Operation.names, "poses_as")
     labels: ClassVar[tuple[str, ...]] = ("label", "after", "asks", "filter", "id_of", "since", "filter_of")
-<<<<<<< HEAD
     peer: Name
     label: Label
     lamport_ms: Annotated[int, Shape(minimum=-(10**13), maximum=1 << 64)] | None = 0
-    """Lamport timestamp relative to virtual time. In revisions that count, relative to the one after the greatest that
-    participants have sent. None is unset."""
-    after: References = ()
-=======
-    peer: str
-    label: str
-    lamport_ms: int | None = 0
     """Lamport timestamp relative to virtual time. In revisions that count, relative to the successor of the greatest
     timestamp that participants have sent. None is unset."""
-    after: tuple[Reference, ...] = ()
->>>>>>> dff7ebc9 (Rewrite texts of the models, the harness and the adapters in plain sentences)
+    after: References = ()
     """Its causal history."""
     content: LongText | None = "usual"
     """"usual" is content that no other message has; None is unset, as in a sync message."""
@@ -236,15 +220,9 @@ class Write(Operation, op="write"):
     one that the revision can encode is used in place of a greater number."""
     filter_of: OptionalLabel = ""
     """A label: the message has the bloom filter of the message with this label."""
-<<<<<<< HEAD
     ones: Expression = ""
-    """An expression: the message has a bloom filter of so many bytes, in which all bits are set."""
-    twin: Twin = ""
-=======
-    ones: str = ""
     """An expression: the message has a bloom filter of this number of bytes, in which all bits are set."""
-    twin: str = ""
->>>>>>> dff7ebc9 (Rewrite texts of the models, the harness and the adapters in plain sentences)
+    twin: Twin = ""
     """With ``id_of``: the ID differs from that of the message, but resembles it. One of ``TWINS``."""
     length: Bytes = 0
     """Number of bytes of its content, which are all zero, in place of ``content``."""
@@ -272,18 +250,11 @@ class Receive(Operation, op="receive", command="receive"):
     hint: Hexadecimal = ""
     """Hexadecimal digits of a retrieval hint that the transport of the recipient has for the messages."""
     asked: bool = False
-<<<<<<< HEAD
-    """Only those arrive that the newest broadcast of the participant asks for in its repair request."""
-    unanswered_since: OptionalLabel = ""
-    """The label of a mark: only those arrive that ask for a message which the participant has not sent since."""
-    empty: Annotated[tuple[Annotated[str, Shape(enum=["hint"])], ...], Shape(maxItems=1)] = ()
-=======
     """Only messages that the newest broadcast of the participant requests in its repair request arrive."""
-    unanswered_since: str = ""
+    unanswered_since: OptionalLabel = ""
     """The label of a mark: only messages that request a message which the participant has not sent since then
     arrive."""
-    empty: tuple[str, ...] = ()
->>>>>>> dff7ebc9 (Rewrite texts of the models, the harness and the adapters in plain sentences)
+    empty: Annotated[tuple[Annotated[str, Shape(enum=["hint"])], ...], Shape(maxItems=1)] = ()
     """Fields that are empty: ``hint``. Without the capability, there is no hint."""
 
 
@@ -347,31 +318,17 @@ class BuildFilter(Operation, op="build_filter", command="build_filter"):
     large as that of a participant and has a known encoding, only the first request is sent.
     """
 
-<<<<<<< HEAD
     members: MessageIds = ()
-    """The IDs that it is built of."""
-    queried: MessageIds = ()
-    """The IDs that it is asked for."""
-    who: OptionalName = ""
-    """The participant whose filter has the same size. It is left out if that is not open."""
-    times: Annotated[int, Shape(minimum=0, maximum=10)] = 0
-    """In place of ``members``: so many times as many IDs as that participant's filter is for. The filter is then asked
-    for the newest tenth of a filter."""
-    strangers: Annotated[int, Shape(minimum=0, maximum=100_000)] = 0
-    """The number of other IDs that it is asked for, too."""
-=======
-    members: tuple[str, ...] = ()
     """The IDs that the filter is built of."""
-    queried: tuple[str, ...] = ()
+    queried: MessageIds = ()
     """The IDs that are looked up in the filter."""
-    who: str = ""
+    who: OptionalName = ""
     """The participant whose filter has the same size. The operation is left out if that participant is not open."""
-    times: int = 0
+    times: Annotated[int, Shape(minimum=0, maximum=10)] = 0
     """In place of ``members``: the number of IDs, as a multiple of the capacity of that participant's filter. The
     newest IDs, a tenth of the capacity, are then looked up."""
-    strangers: int = 0
+    strangers: Annotated[int, Shape(minimum=0, maximum=100_000)] = 0
     """The number of other IDs that are looked up, too."""
->>>>>>> dff7ebc9 (Rewrite texts of the models, the harness and the adapters in plain sentences)
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,17 +340,10 @@ class Member(operations.Member):
     channels: Annotated[tuple[Channel, ...], Shape(maxItems=64)] = ()
     """Numbers of the channels that it joins; () for all."""
     configuration: tuple[tuple[str, int | float | bool], ...] = ()
-<<<<<<< HEAD
-    """Settings that it is asked to use in addition to, or in place of, the configuration of the schedule."""
-    participant_id: OptionalName = ""
-    """Its participant ID, if that is not its name: several members may have the same ID. The name is then the ID and,
-    in brackets, what tells them apart."""
-=======
     """Requested settings in addition to, or in place of, the configuration of the schedule."""
-    participant_id: str = ""
+    participant_id: OptionalName = ""
     """Its participant ID, if that is not its name: several members may have the same ID. The name is then the ID and a
     distinguishing word in brackets."""
->>>>>>> dff7ebc9 (Rewrite texts of the models, the harness and the adapters in plain sentences)
 
 
 @dataclass(frozen=True, slots=True)
