@@ -56,10 +56,10 @@ def told(command: Sequence[str]) -> Breakdown:
         (["/no/such/file"], "The file '/no/such/file' does not exist: is it built"),
         (["here"], "'here' is a file of this folder, and not on the PATH: type `-- ./here`"),
         (["plain.py"], "type `-- python3 plain.py`"),
-        (["./plain.py"], "type `chmod +x ./plain.py`, or name what runs it: type `-- python3 ./plain.py`"),
+        (["./plain.py"], "type `chmod +x ./plain.py`, or name the program that runs it: type `-- python3 ./plain.py`"),
         (["./plain"], "It is not executable: type `chmod +x ./plain`"),
-        (["./no-line.py"], "no first line `#!...` with an interpreter, or name what runs it: type `-- python3 "),
-        (["./no-interpreter"], "`#!/nowhere/node --fast`, asks for '/nowhere/node': is it installed"),
+        (["./no-line.py"], "with an interpreter, or name the program that runs it: type `-- python3 "),
+        (["./no-interpreter"], "`#!/nowhere/node --fast`, names '/nowhere/node': is it installed"),
         (["./of-windows"], "end with CR LF, as on Windows"),
         (["./folder"], "'./folder' is a folder: name the program in it"),
         (["\x1b[31mred\n"], "is not on the PATH"),
@@ -77,7 +77,7 @@ def test_what_does_not_start_gets_the_hint_that_fits(command: list[str], advice:
     [
         ([sys.executable, "no-such-adapter.py"], "The file 'no-such-adapter.py' does not exist in this folder"),
         ([sys.executable, "-c", "raise OSError('x.py')"], FaultKind.NO_START.advice),
-        (["./nothing-by-env"], "`#!/usr/bin/env no-such-node`, asks for 'no-such-node': is it installed"),
+        (["./nothing-by-env"], "`#!/usr/bin/env no-such-node`, names 'no-such-node': is it installed"),
     ],
 )
 def test_what_fails_at_once_gets_the_hint_that_fits(command: list[str], advice: str) -> None:

@@ -79,7 +79,7 @@ def test_what_a_revision_does_not_state_is_not_worse() -> None:
     assert row.cells == ("pass", UNSTATED)
     assert not row.differs
     assert comparison.changes(0, 1) == []
-    assert "different revisions of the text: A sds-2026-01; B sds-2025-10-amended" in comparison.cautions[0]
+    assert "different revisions: A sds-2026-01; B sds-2025-10-amended" in comparison.cautions[0]
     assert [c.title for c in comparison.columns] == ["mine 1, sds-2026-01", "mine 1, sds-2025-10-amended"]
 
 

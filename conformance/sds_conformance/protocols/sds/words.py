@@ -224,7 +224,7 @@ def describe(
     if message.causal_history:
         details.append(f"after {_history(message.causal_history, about)}")
     if message.repair_request:
-        details.append(f"requests {_history(message.repair_request, about)}")
+        details.append(f"asks for {_history(message.repair_request, about)}")
     if message.content and not USUAL.match(message.content):
         details.append(f"says {_size(message.content)}")
     if message.bloom_filter is not None and (not told or _FILTERS.search(told)):
@@ -335,7 +335,7 @@ def _shows_empty(state: pb.State, start: str, told: str) -> bool:
 _EMPTY = {
     "outgoing": "outgoing buffer: empty",
     "incoming": "incoming buffer: empty",
-    "to ask": "to request: nothing",
+    "to ask": "to ask for: nothing",
     "to answer": "to answer for: nothing",
 }
 

@@ -1,4 +1,4 @@
-"""Checks of what the application of a peer changes: the commands that succeed, and the numbering and sending of changes."""
+"""Checks of what the application of a peer changes: commands that succeed, and the numbering and sending of changes."""
 
 from __future__ import annotations
 

@@ -233,7 +233,7 @@ def _not_asked(
         if act.number >= until:
             return
         if act.number >= first and due <= act.step.now_ms < expires:
-            expected = f"{side.who} to ask for {message_id!r}, which it misses since step {naming.act.number}"
+            expected = f"{side.who} to request {message_id!r}, which it misses since step {naming.act.number}"
             seen = f"its message does not request it,  {act.step.now_ms - detected} ms later"
             yield Omission(side, message_id, "repair", "never-asked", act, expected, seen)
             return

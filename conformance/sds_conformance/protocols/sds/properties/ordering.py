@@ -44,7 +44,7 @@ def all_logs_have_the_same_order(view: GroupView) -> Iterator[Sighting]:
                 before, after = differ
                 expected = f"{before!r} before {after!r} in the log of {other.who}, as in that of {one.who}"
                 position = "" if (before + after).isascii() else "AMB-88"
-                seen = f"{after!r} stands before {before!r}"
+                seen = f"{after!r} is before {before!r}"
                 yield observe_violation(act, channel_id, "order-differs", expected, seen, position)
         if last_act is not None:
             yield observe_met(last_act, channel_id)
@@ -122,7 +122,7 @@ def _disorder(side: Side, act: Act, first: str, second: str, tie: bool) -> Sight
     expected = f"{second!r} before {first!r} in the log of {side.who}, by Lamport timestamp and ID"
     position = "AMB-88" if only_in_utf16_order(first, second) else ""
     code = "ties-wrong-order" if tie else "wrong-order"
-    return observe_violation(act, side.channel_id, code, expected, f"{first!r} stands before {second!r}", position)
+    return observe_violation(act, side.channel_id, code, expected, f"{first!r} is before {second!r}", position)
 
 
 def _tails(view: GroupView, side: Side) -> Iterator[Sighting]:

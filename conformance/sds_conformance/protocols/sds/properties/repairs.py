@@ -161,11 +161,11 @@ def _early(view: GroupView) -> Iterator[Sighting]:
                 named = side.named.get(entry.message_id)
                 if named is None or named.number > act.number:
                     expected = f"{side.who} to request only messages that it knows by name"
-                    seen = f"{message.message_id!r} asks for {entry.message_id!r}"
+                    seen = f"{message.message_id!r} requests {entry.message_id!r}"
                     yield observe_violation(act, side.channel_id, "never-named", expected, seen)
                     continue
                 waited = act.step.now_ms - named.step.now_ms
-                expected = f"{side.who} not to ask for {entry.message_id!r} before {terms.t_min_ms} ms have passed"
+                expected = f"{side.who} not to request {entry.message_id!r} before {terms.t_min_ms} ms have passed"
                 seen = f"it does so {waited} ms after step {named.number}, where it could first know of it"
                 met = waited + SECOND_MS >= terms.t_min_ms  # AMB-05
                 yield observe_outcome(act, side.channel_id, "asked-early", met, expected, seen)

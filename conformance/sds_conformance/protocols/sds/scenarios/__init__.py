@@ -1,6 +1,6 @@
 """The scenarios: schedules written by hand, one module per part of the protocol. Importing this package registers them.
 
-``core`` is about SDS, ``repair`` about its extension SDS-R, ``forum`` about what the proposal of 2024 alone says.
+``core`` is about SDS, ``repair`` about its extension SDS-R, ``forum`` about rules that only the proposal of 2024 has.
 """
 
 from __future__ import annotations

@@ -241,7 +241,7 @@ def possibly_acknowledged_have_their_own_period(view: ChannelView) -> Iterator[O
             not between
             and (tick := _find_overdue_resend(view, possibly, own or _PERIODS_OF_WAITING * shared)) is not None
         ):
-            expected = f"{message_id!r}, possibly acknowledged, to be resent at a period of its own"
+            expected = f"{message_id!r}, possibly acknowledged, to be resent at a separate period"
             seen = f"no copy is sent for {tick.now_ms - possibly.since.now_ms} ms"
             yield observe_violation(tick, "never-resent", expected, seen, "AMB-66")
 

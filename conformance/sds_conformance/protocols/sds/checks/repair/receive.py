@@ -143,7 +143,7 @@ def named_again_is_requested_again(view: ChannelView) -> Iterator[Observation]:
             yield observe_met(asking.step)
         elif soon and len({s.message.kind for s in late}) == 2:
             why = f"the request of step {asked} was not answered, and step {again.step.index} named it again"
-            expected = f"{missing.message_id!r} asked for again: {why}"
+            expected = f"{missing.message_id!r} requested again: {why}"
             yield observe_violation(
                 late[-1].step, "not-queued-again", expected, "not requested again, although T_max has passed again"
             )

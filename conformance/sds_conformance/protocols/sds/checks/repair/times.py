@@ -50,7 +50,7 @@ def authors_do_not_wait(view: ChannelView) -> Iterator[Observation]:
             continue
         wait = turn.window.low - turn.since.now_ms if turn.shown and turn.window is not None else 0
         if wait > slack_ms(view):
-            expected = f"an answer for its own {turn.message_id!r} at once"
+            expected = f"an immediate answer for its own {turn.message_id!r}"
             hint = view.terms.clock_hint(wait <= SECOND_MS)
             yield observe_violation(turn.since, "answered-late", expected, f"planned in {wait} ms{hint}")
         elif turn.answer is None or not turn.is_no_resend:
@@ -60,7 +60,7 @@ def authors_do_not_wait(view: ChannelView) -> Iterator[Observation]:
             yield observe_violation(
                 turn.answer,
                 "answered-late",
-                f"an answer for its own {turn.message_id!r} at once",
+                f"an immediate answer for its own {turn.message_id!r}",
                 f"sent after {late} ms",
             )
         else:

@@ -23,9 +23,9 @@ from ..scripts import (
 
 @scenario("ACK-01", "ACK-05", "STATE-12", "STATE-15", "SEND-10", "STATE-08")
 def named_in_a_history(script: Script, alice: Part, bob: Peer) -> None:
-    """Of three own messages two are named in a causal history, with strangers beside them, and named again later.
+    """A causal history names two of three own messages, together with unknown ones, and names them again later.
 
-    A fourth is named beside a filter that does not hold it, as one that was rolled over does not.
+    A fourth is named in a message whose filter lacks it, as a rolled-over filter does.
     """
     other = bob.content(script.now + 1)
     alice.given(other).observe()
@@ -77,9 +77,9 @@ def found_in_two_filters_and_then_in_none(script: Script, alice: Part) -> None:
     of_one_text=True,
 )
 def second_filter_may_acknowledge(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A second filter is to acknowledge what it holds, if the implementation can.
+    """The configuration lets a second filter acknowledge its messages, if the implementation can.
 
-    The first one holds three own messages, the next ones hold one of them and one that was sent later.
+    The first filter holds three own messages, the next ones hold one of them and one that was sent later.
     """
     sent = [alice.send() for _ in range(3)]
     base = script.now
@@ -147,15 +147,15 @@ def every_way_to_acknowledge(script: Script, alice: Part, bob: Peer) -> None:
     for number, depends_on in ((2, known), (3, to_come), (4, known)):
         alice.given(bob.content(now + 3 + number, depends_on, holds=[sent[number]])).observe()
     alice.given(bob.content(now + 9, sent[4])).observe()
-    # The ID of a sync message says nothing about a message of that ID.
+    # The ID of a sync message is no evidence about a content message with that ID.
     alice.given(bob.sync(now + 10, message_id=sent[5])).observe()
-    # A filter counts once, also where its message had to wait.
+    # A filter counts once, even if its message had to wait.
     deliver_and_settle(alice, to_come).observe()
 
 
 @scenario("STATE-12")
 def not_found_in_a_crowd(script: Script, alice: Part, bob: Peer) -> None:
-    """A filter holds a thousand messages and none of the own ones, of which there are ten."""
+    """A filter holds a thousand messages, but none of ten own ones."""
     for _ in range(10):
         alice.send()
     alice.given(bob.content(script.now + 1, holds=[f"stranger-{number}" for number in range(1_000)])).observe()

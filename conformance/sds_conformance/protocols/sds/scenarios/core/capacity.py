@@ -38,7 +38,7 @@ def a_filter_with_old_messages(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("STATE-06", "RECV-04", "STATE-05", long=True, asked=SMALL)
 def a_small_filter_message_by_message(script: Script, alice: Part, bob: Peer) -> None:
-    """A filter takes one message after the other, to three times its capacity, and is looked at after each."""
+    """A filter receives one message after the other, up to three times its capacity, and is checked after each."""
     with script.when(f"{CAPACITY.text} <= {LARGEST_SMALL}"), script.repeat(CAPACITY * 3 // 5, 3 * LARGEST_SMALL // 5):
         for _ in range(5):
             message = bob.content(script.now)
@@ -66,7 +66,9 @@ def a_small_filter_is_sent_once_a_round(script: Script, alice: Part, bob: Peer) 
 
 @scenario("RECV-04", long=True, violated=("STATE-06",), asked=SMALL)
 def copies_and_syncs_beside_a_small_filter(script: Script, alice: Part, bob: Peer) -> None:
-    """Few messages come, then many copies of the last one and many sync messages: a filter has room for all of them."""
+    """Few messages arrive, then many copies of the last one and many sync messages: the filter has room for all
+    messages.
+    """
     with script.when(f"min({CAPACITY.text} >= 8, {CAPACITY.text} <= {LARGEST_SMALL})"):
         messages = [bob.content(script.now + number) for number in range(5)]
         alice.receive(*messages)
@@ -83,7 +85,7 @@ def copies_and_syncs_beside_a_small_filter(script: Script, alice: Part, bob: Pee
 
 @scenario("RECV-04", asked=SMALL)
 def copies_after_a_roll_over(script: Script, alice: Part, bob: Peer) -> None:
-    """More messages come than a small filter takes, then copies of the first ones, and new messages again."""
+    """More messages arrive than fit into a small filter, then copies of the first ones, and new messages."""
     messages = [bob.content(script.now + number) for number in range(50)]
     alice.receive(*messages)
     alice.observe(messages[-1], messages[-2])
@@ -98,7 +100,7 @@ def copies_after_a_roll_over(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario(long=True, violated=("RECV-04", "STATE-06"), needs=(pb.CAPABILITY_OBSERVE,))
 def a_large_filter_is_filled(script: Script, alice: Part, bob: Peer) -> None:
-    """A filter of the size that an implementation chose itself is filled, and its newest members are looked for."""
+    """A filter of the implementation's own size is filled, and its newest members are looked up."""
     half = CAPACITY // 2
     with script.when(f"min({CAPACITY.text} >= 1, {CAPACITY.text} <= {LARGEST})"):
         for rounds in (1, 1, half - 1, CAPACITY - half - 1, 1, 1, half - 1, CAPACITY - half - 1, 1, 1):

@@ -10,7 +10,7 @@ AHEAD_MS = 100_000
 
 
 def _look(alice: Part) -> None:
-    """Look, tick, look."""
+    """Observe, tick, and observe again."""
     alice.observe()
     alice.settle()
     alice.observe()
@@ -45,10 +45,10 @@ def copies_of_what_waits(script: Script, alice: Part, bob: Peer, carol: Peer) ->
 
 @scenario("RECV-05", "RECV-06", "RECV-09", "INSWEEP-06", long=True, asked=WIDE, violated=("INSWEEP-04",))
 def copies_of_dependencies(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages wait for three others each, and another one for one of them and one that waits itself.
+    """Messages wait for three others each, and another one waits for one of these and for a waiting one.
 
-    Copies of the dependencies come, more often than there are dependencies, and copies of the waiting messages between
-    them. The last two dependencies come in the order of the histories, and in the opposite order. One never comes.
+    More copies of dependencies arrive than there are dependencies, with copies of the waiting messages between them.
+    The last two dependencies arrive in the order of the histories, and in the opposite order. One never arrives.
     """
     base = script.now
     for opposite in (False, True):
@@ -101,7 +101,7 @@ def hints_of_what_waits(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("SEND-08", "MSG-11", needs=(pb.CAPABILITY_RETRIEVAL_HINTS,), long=True)
 def hints_in_received_histories(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages come without a hint of their own and name others with hints; own messages name them next."""
+    """Messages arrive without an own hint and name others with hints; the next own messages name them."""
     root, late = bob.content(script.now), carol.content(script.now + 1)
     alice.receive(root, hint=b"of the root")
     alice.receive(bob.content(script.now + 2, entry(root, b"of the root, too")))
@@ -113,7 +113,7 @@ def hints_in_received_histories(script: Script, alice: Part, bob: Peer, carol: P
 
 @scenario("STATE-15", "ACK-05", long=True, violated=("STATE-05",))
 def acknowledging_while_waiting(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A message that names an own one waits, then is delivered; the delivery is no new acknowledgement."""
+    """A message that names an own one waits, then is delivered; the delivery is not a new acknowledgement."""
     own, root = alice.send(), carol.content(script.now)
     alice.given(bob.content(script.now + 5, own, root)).observe()
     alice.given(root).observe("bob", "carol")

@@ -108,7 +108,7 @@ def syncs_and_the_clock(script: Script, alice: Part, bob: Peer) -> None:
     alice.send_sync()
     alice.send()
     alice.given(bob.sync(script.now + 10_000_000)).send()
-    # The first that a newcomer says may be a sync message.
+    # The first message of a new participant may be a sync message.
     nora = script.open("nora")
     nora.send_sync()
     nora.send()
@@ -116,7 +116,7 @@ def syncs_and_the_clock(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("EPHEMERAL-07", "EPHEMERAL-05")
 def ephemerals_and_the_clock(script: Script, alice: Part, bob: Peer) -> None:
-    """Ephemeral messages come and go between content messages under a frozen clock."""
+    """Ephemeral messages are received and sent between content messages under a frozen clock."""
     alice.send()
     alice.given(bob.ephemeral(b"typing")).send()
     alice.send_ephemeral(optional=True)

@@ -42,7 +42,7 @@ def one_history_in_three_channels(script: Script) -> None:
 
 @scenario("RECV-06", "STATE-12", "STATE-16", "STATE-01", long=True)
 def own_messages_in_three_channels(script: Script) -> None:
-    """In three channels, histories and filters hold own messages of another channel; then each channel is ahead."""
+    """In three channels, histories and filters name own messages of another channel; then each channel is ahead."""
     alice, peers = _in_three(script)
     own = [alice.send(channel=channel) for channel in CHANNELS]
     for number, peer in enumerate(peers):
