@@ -63,4 +63,5 @@ def test_a_toy_stands_in_the_catalogue_and_leaves_the_others_alone() -> None:
 def test_a_toy_without_dimensions_has_no_limits_to_be_found() -> None:
     done = typed("limits", "--revision", "echo-1", "--", *ECHO)
     assert done.returncode == 2
-    assert "echo-1 has no limits that can be measured, but these have: sds-2026-01" in " ".join(done.stderr.split())
+    said = " ".join(done.stderr.split())
+    assert "echo-1 has no limits that can be measured; these revisions have: sds-2026-01" in said

@@ -100,7 +100,7 @@ def test_what_is_hostile_in_it_reaches_no_terminal() -> None:
         (("verify", "nowhere"), "certificate write"),
         (("verify", "out/report.json"), "this version reads sds-conformance/certificate/2"),
         (("verify", "certificate.json", "--signer", "ann"), "--allowed-signers FILE and --signer NAME"),
-        (("verify", "certificate.json", "--trust-command", "--", "x"), "leave it or -- COMMAND out"),
+        (("verify", "certificate.json", "--trust-command", "--", "x"), "omit it or -- COMMAND"),
     ],
 )
 def test_wrong_use_says_what_to_type(arguments: tuple[str, ...], said: str) -> None:
@@ -291,7 +291,7 @@ def test_a_signature_says_who_wrote_it() -> None:
     def checked(*arguments: str) -> Result:
         return typed("certificate", "verify", "certificate.json", *arguments)
 
-    assert "--allowed-signers would tell the owner of the key" in words(checked().stdout)
+    assert "--allowed-signers would name the owner of the key" in words(checked().stdout)
     signers = ("--allowed-signers", "signers", "--signer")
     assert "signature for ann" in words(checked(*signers, "ann").stdout)
     assert checked(*signers, "ann", *FEW, *REFERENCE).exit_code == 0

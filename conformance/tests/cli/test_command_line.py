@@ -162,8 +162,8 @@ def test_4_nothing_exercised_is_not_green() -> None:
         (["fuzz", "--passage", "one-key-twice"], "sds-2026-01 has no passage 'one-key-twice'"),
         (
             ["fuzz", "--revision", "forum-2024", "--passage", "asked"],
-            "forum-2024 has no passage 'asked'. It is of sds-2026-01: add --revision sds-2026-01. `sds-conformance "
-            "list passages --revision forum-2024` shows",
+            "forum-2024 has no passage 'asked'. It belongs to sds-2026-01: add --revision sds-2026-01. "
+            "`sds-conformance list passages --revision forum-2024` shows",
         ),
         (["limits", "--only", "logs"], "there is no dimension 'logs'. Did you mean log?"),
         (["exhaust", "--alphabet", "sned,arrive"], "Did you mean send? `sds-conformance list events` shows"),

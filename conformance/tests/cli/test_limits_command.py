@@ -197,7 +197,7 @@ def test_a_conforming_implementation_holds_the_number_of_a_file(tmp_path: Path) 
             [("[1].times", "[9].times")],
             ", line 4: parameter: operations[9] does not exist: the last one is operations[3]",
         ),
-        ([("operations[1].times", "times")], ", line 4: parameter: 'times' names no number: write a path such as oper"),
+        ([("operations[1].times", "times")], ", line 4: parameter: 'times' does not name a number: write a path such"),
         (
             [("operations[1].times", "configuration.bloom_capacity")],
             ", line 4: parameter: the configuration of the file has no number 'bloom_capacity'. It has no numbers.",

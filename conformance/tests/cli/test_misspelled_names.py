@@ -85,12 +85,12 @@ def test_each_name_with_a_wrong_letter_is_answered_with_one_that_is_as_near(kind
 @pytest.mark.parametrize(
     ("line", "advice"),
     [
-        ("run --scenario changes-spread", "It is of clearskies-database: add --revision clearskies-database."),
-        ("run --select CSDB-01", "It is of clearskies-database: add --revision clearskies-database."),
-        ("run --environment chatter", "It is of clearskies-database: add --revision clearskies-database."),
-        ("fuzz --passage one-key-twice", "It is of clearskies-database: add --revision clearskies-database."),
-        ("exhaust --alphabet write", "It is of clearskies-database: add --revision clearskies-database."),
-        ("limits --revision clearskies-database --only in-filter", "It is of sds-2026-01: add --revision sds-2026-01."),
+        ("run --scenario changes-spread", "It belongs to clearskies-database: add --revision clearskies-database."),
+        ("run --select CSDB-01", "It belongs to clearskies-database: add --revision clearskies-database."),
+        ("run --environment chatter", "It belongs to clearskies-database: add --revision clearskies-database."),
+        ("fuzz --passage one-key-twice", "It belongs to clearskies-database: add --revision clearskies-database."),
+        ("exhaust --alphabet write", "It belongs to clearskies-database: add --revision clearskies-database."),
+        ("limits --revision clearskies-database --only in-filter", "It belongs to sds-2026-01: add --revision sds-2"),
     ],
 )
 def test_a_name_of_another_revision_is_answered_with_that_revision(line: str, advice: str) -> None:

@@ -222,7 +222,7 @@ def test_a_crash_of_ours_has_no_code_of_a_verdict(monkeypatch: pytest.MonkeyPatc
     result = typed("vectors", "list")
     assert result.exit_code == Exit.OURS
     assert "ZeroDivisionError" in result.stderr
-    assert "This is a fault of the suite, and no verdict." in words(result.stderr)
+    assert "This is a fault of the suite, not a verdict." in words(result.stderr)
     assert controls(result.stderr) == set()
 
 

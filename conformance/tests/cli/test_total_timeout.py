@@ -58,4 +58,4 @@ def test_workers_that_are_stuck_are_not_waited_for(command: tuple[str, ...]) -> 
 def test_where_nothing_wakes_the_main_thread_a_line_says_so_and_the_command_ends() -> None:
     ended = stuck("deaf", 100, "run", "--environment", "plain", "--jobs", "1", "--total-timeout", "2")
     assert ended.returncode == 3
-    assert ended.stderr.endswith("held up the harness past every timeout. Nothing was judged.\n")
+    assert ended.stderr.endswith("blocked the harness beyond every timeout. Nothing was judged.\n")
