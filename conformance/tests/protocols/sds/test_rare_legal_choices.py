@@ -10,10 +10,15 @@ from global_schedules import performed, schedule
 from run_helpers import Handle, altered, certified, of_channel, outcomes, stage, variant, verdict_on, view, with_verdict
 from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.judging.judgement import Outcome
+from sds_conformance.judging.registry import CheckFunction
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.checks.core.history import hints_belong_to_their_id
 from sds_conformance.protocols.sds.checks.core.message import content_delivered_unchanged
-from sds_conformance.protocols.sds.checks.core.receive import delivered_messages_leave_the_buffer, missing_are_the_unmet
+from sds_conformance.protocols.sds.checks.core.receive import (
+    delivered_messages_leave_the_buffer,
+    missing_are_the_unmet,
+    missing_at_a_sweep_are_the_unmet,
+)
 from sds_harness.schedules.operations import Wait
 from sds_harness.sds.operations import Send
 from sds_harness.stage import START_MS
@@ -187,3 +192,21 @@ def test_missing_messages_may_be_reported_once_or_with_each_message(handle: Hand
     alice.receive(bob.content(on.now_ms + 4, first, second), bob.content(on.now_ms + 5, second, third))
     alice.receive(first, bob.content(on.now_ms + 6, second, third))
     assert outcomes(missing_are_the_unmet, view(on)) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "check"),
+    [
+        ("signals-all-that-is-missing", missing_are_the_unmet),
+        ("signals-at-the-sweep", missing_at_a_sweep_are_the_unmet),
+    ],
+)
+def test_what_arrived_as_an_ephemeral_message_is_still_missing(name: str, check: CheckFunction) -> None:
+    on = stage(variant(name))
+    alice, bob = on.open(), on.peer("bob")
+    first, second = bob.content(on.now_ms), bob.content(on.now_ms + 1)
+    alice.receive(bob.content(on.now_ms + 2, first))
+    alice.receive(replace(bob.ephemeral(b"first"), message_id=first.message_id))
+    alice.receive(bob.content(on.now_ms + 3, second))
+    alice.tick()
+    assert outcomes(check, view(on)) == HELD

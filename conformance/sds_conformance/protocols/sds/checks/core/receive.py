@@ -402,12 +402,18 @@ def missing_are_the_unmet(view: ChannelView) -> Iterator[Observation]:
             new = received.unmet - received.unmet_buffered - reported
             foreign = entries - received.unmet
             if foreign & earlier:
-                foreign -= earlier - {d.message_id for d in view.delivered if d.step.index < received.step.index}
+                foreign -= earlier - _logged_before(view, received.step)
             code = "foreign-entry" if foreign else "missing-entry"
             expected = f"{sorted(received.unmet)} named as missing"
             yield observe_outcome(received.step, code, new <= entries and not foreign, expected, f"{sorted(entries)}")
         earlier |= received.unmet
         reported |= entries
+
+
+def _logged_before(view: ChannelView, step: Step) -> set[str]:
+    """IDs that meet dependencies before a step. An ephemeral message is delivered, and meets none."""
+    delivered = (d for d in view.delivered if d.step.index < step.index)
+    return {d.message_id for d in delivered if d.received is None or d.received.kind is not Kind.EPHEMERAL}
 
 
 @check("SDS-INSWEEP-02", pb.CAPABILITY_MISSING, of="ticks")
@@ -420,7 +426,7 @@ def missing_at_a_sweep_are_the_unmet(view: ChannelView) -> Iterator[Observation]
         entries = {entry.message_id for entry in missing_signals(view, tick)}
         if entries:
             unmet = {i for r in view.received if r.step.index < tick.index for i in r.unmet}
-            unmet -= {d.message_id for d in view.delivered if d.step.index < tick.index}
+            unmet -= _logged_before(view, tick)
             expected = f"only {sorted(unmet)} named as missing"
             yield observe_outcome(tick, "foreign-entry", entries <= unmet, expected, f"{sorted(entries)}")
 
