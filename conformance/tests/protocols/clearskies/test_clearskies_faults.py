@@ -10,6 +10,7 @@ import pytest
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import Effects, Peer
+from clearskies_reference.choices import ClosesOnRefusal
 from clearskies_reference.messages import GetUpdates
 from clearskies_reference.mutants import MUTANTS
 from clearskies_reference.record import StoredRecord
@@ -116,6 +117,14 @@ def test_who_takes_back_no_own_changes_is_not_said_to_misread_their_times(digits
     peer_class = MUTANTS["refuses-its-own-changes-back"].peer_class
     outcome = certified(model(peer_class, time_digits=digits), "its-own-changes-come-back")
     assert by_verdict(outcome, *AGAINST) == {"CSDB-02"}
+
+
+def test_who_closes_a_link_on_an_update_is_not_said_to_close_it_on_the_request_before() -> None:
+    class ClosesOnFractions(MUTANTS["refuses-times-with-fraction"].peer_class, ClosesOnRefusal):  # type: ignore[misc]
+        pass
+
+    outcome = certified(model(ClosesOnFractions), "times-of-others", "a-burst-of-updates")
+    assert by_verdict(outcome, *AGAINST) == {"CSDB-11", "CSDB-37"}
 
 
 @pytest.mark.exhaustive

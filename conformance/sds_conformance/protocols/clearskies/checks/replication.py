@@ -11,7 +11,7 @@ from sds_harness.clearskies.trace import Step
 
 from ....judging.judgement import Observation, observe_met, observe_note, observe_outcome, observe_violation
 from ..register import Rule, check, table
-from ..view.facts import LinkView, Update, VersionId, dominates
+from ..view.facts import LinkView, Request, Update, VersionId, dominates
 from ..view.peer_view import PeerView
 from ..view.replication import (
     Answer,
@@ -117,10 +117,18 @@ def answers_can_be_empty(view: PeerView) -> Iterator[Observation]:
         if answer.expected or answer.known or link.in_doubt(step):
             continue
         closed = link.connection.closed_by_peer and link.ended <= (answer.due.index if answer.due else step.index)
+        if closed and _arrived_with_others(link, answer.request):
+            continue  # another message may be the reason
         if closed or answer.due is not None:
             reason = link.connection.reason
             seen = f"the connection is closed: {reason}" if reason else "the connection is closed"
             yield observe_outcome(step, "connection-closed", not closed, "no updates, because there are none", seen)
+
+
+def _arrived_with_others(link: LinkView, request: Request) -> bool:
+    """Did other messages arrive on a link from the step of a request until the link was closed?"""
+    until = range(request.step.index, link.ended + 1)
+    return any(message.step in until for message in link.connection.arrived.messages if message is not request.message)
 
 
 @check("CSDB-32", of="requests")
