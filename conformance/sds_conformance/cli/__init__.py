@@ -56,7 +56,6 @@ _SECTIONS = {
     },
     "Develop the suite": {
         "selftest": "Prove that the checks reject faults and accept legal choices.",
-        "hunt": "Prove that generated schedules find faults.",
     },
 }
 """The commands by the headings of the help, each with the first sentence of its own help."""

@@ -1,49 +1,36 @@
-"""``sds-conformance hunt``."""
+"""``sds-conformance selftest --hunt``: generated schedules find the mutants, and accuse no legal variant."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
 
-import click
 from rich.console import Console
 from rich.text import Text
 
-from ..exploration.hunt import EXAMPLES, MutantHunt, VariantHunt, hunt, hunt_false_accusations, names_to_hunt, not_found
+from ..exploration.hunt import MutantHunt, VariantHunt, hunt, hunt_false_accusations, names_to_hunt, not_found
 from ..judging.exits import Exit
 from ..judging.formats import format_count
 from ..presentation.story import plain_table, unwrapped_column
-from ..protocols import protocol_of, scheduled
+from ..protocols import protocol_of
 from .campaign_output import print_json
 from .files import refuse_nowhere
 from .model_campaigns import (
-    ONLY,
     catch_interrupt,
     markdown_rows,
     match_globs,
     processes,
-    tabled,
     unknown_name_error,
     with_progress,
     write_tables,
 )
-from .name_types import Choice
-from .options import CURRENT, console, which_seed
+from .options import CURRENT
 
 _TOLD = ("mutant", "requirement", "found_after", "found_by", "operations", "participants", "out_of_reach")
 """Fields of a mutant in the JSON output."""
-_EPILOG = """
-\b
-Examples:
-  sds-conformance hunt --only 'ties-*'
-  sds-conformance hunt --markdown hunt.md
-  sds-conformance hunt --schedules 200 --json > hunt.json
-  sds-conformance hunt --revision forum-2024
-"""
 
 
 @dataclass(frozen=True)
@@ -60,17 +47,17 @@ class HuntResults:
 
     @property
     def found(self) -> list[MutantHunt]:
-        return [catch for catch in self.mutants if catch.found_after]
+        return [result for result in self.mutants if result.found_after]
 
     @property
     def missed(self) -> list[MutantHunt]:
         """Mutants that were not found although a schedule could have shown them."""
-        return [catch for catch in self.mutants if not catch.found_after and not catch.out_of_reach]
+        return [result for result in self.mutants if not result.found_after and not result.out_of_reach]
 
     @property
     def accused(self) -> list[VariantHunt]:
         """Legal variants that were accused."""
-        return [peace for peace in self.variants if peace.accused]
+        return [variant for variant in self.variants if variant.accused]
 
     @property
     def totals(self) -> str:
@@ -81,7 +68,7 @@ class HuntResults:
             f"{format_count(self.examples, 'schedule')}"
         ]
         if self.found:
-            sizes = [catch.operations for catch in self.found]
+            sizes = [result.operations for result in self.found]
             parts.append(f"shrunk to {median(sizes):g} steps in the median and {max(sizes)} at most")
         if self.variants:
             left = len(self.variants) - len(self.accused)
@@ -91,110 +78,92 @@ class HuntResults:
         return ", ".join(parts) + "."
 
 
-@click.command("hunt", epilog=_EPILOG)
-@ONLY
-@click.option(
-    "--schedules",
-    "examples",
-    type=click.IntRange(1),
-    default=EXAMPLES,
-    show_default=True,
-    help="Number of schedules for each mutant.",
-)
-@click.option(
-    "--peaceful",
-    type=click.IntRange(0),
-    default=100,
-    show_default=True,
-    help="Number of schedules for each legal variant.",
-)
-@which_seed("Seed of the schedules.")
-@click.option(
-    "--revision",
-    type=Choice(scheduled()),
-    help="Hunt mutants of the requirements of this revision. Default: all mutants of SDS, each in its own revision.",
-)
-@tabled
-def hunt_command(
+def hunt_faults(
+    out: Console,
+    err: Console,
     only: tuple[str, ...],
     examples: int,
-    peaceful: int,
+    variant_examples: int,
     seed: int,
-    revision: str | None,
+    revision: str,
     jobs: int,
-    as_json: bool,
     write: Path | None,
-) -> None:
-    """Prove that generated schedules find faults.
+    *,
+    as_json: bool,
+) -> int:
+    """Play generated schedules with each mutant until one finds its fault, and with legal variants. Returns the exit
+    code.
 
-    Each mutant of the reference model plays generated schedules until one finds its fault, which is then shrunk. Legal
-    variants play generated schedules as well, and no finding is allowed.
+    ``examples`` and ``variant_examples`` are the largest numbers of schedules of a mutant and of a variant. Without a
+    ``revision``, each mutant of SDS is played in its own. Raises UsageError.
     """
-    out, err = console(), console(stderr=True)
-    hunted_ones, spared_ones = names_to_hunt(revision or "")
-    mutants, variants = match_globs(hunted_ones, only), match_globs(spared_ones, only) if peaceful else []
+    mutant_names, variant_names = names_to_hunt(revision)
+    mutants = match_globs(mutant_names, only)
+    variants = match_globs(variant_names, only) if variant_examples else []
     if not mutants and not variants:
-        raise unknown_name_error(only, [*hunted_ones, *spared_ones], " that schedules are about")
+        raise unknown_name_error(only, [*mutant_names, *variant_names], " that schedules are about")
     refuse_nowhere(write)
-    without = {name: not_found(name, revision or "") for name in mutants}
-    within = [name for name, catch in without.items() if not catch.out_of_reach or name in only]
-    caught: dict[str, MutantHunt] = {}
-    peaces: list[VariantHunt] = []
+    without = {name: not_found(name, revision) for name in mutants}
+    within = [name for name, result in without.items() if not result.out_of_reach or name in only]
+    found: dict[str, MutantHunt] = {}
+    accepted: list[VariantHunt] = []
     with catch_interrupt() as interruption, processes(jobs) as pool:
-        hunting = pool.map(partial(hunt, examples=examples, seed=seed, revision=revision or ""), within)
-        peacefully = partial(hunt_false_accusations, examples=peaceful, seed=seed, revision=revision or "")
-        sparing = pool.map(peacefully, variants)
-        for catch in with_progress(err, "mutants", hunting, len(within)):
-            caught[catch.mutant] = catch
-        peaces.extend(
-            with_progress(err, "legal variants", sparing, len(variants))
-        )  # keep the results before an interrupt
-    unplayed = len(within) - len(caught) + len(variants) - len(peaces)
+        hunting = pool.map(partial(hunt, examples=examples, seed=seed, revision=revision), within)
+        play_variant = partial(hunt_false_accusations, examples=variant_examples, seed=seed, revision=revision)
+        playing = pool.map(play_variant, variants)
+        for result in with_progress(err, "mutants", hunting, len(within)):
+            found[result.mutant] = result
+        accepted.extend(with_progress(err, "legal variants", playing, len(variants)))
+    unplayed = len(within) - len(found) + len(variants) - len(accepted)
     if interruption.happened:
-        without = {name: catch for name, catch in without.items() if name not in within}
-    bag = HuntResults(list((without | caught).values()), peaces, examples, seed, revision or CURRENT, unplayed)
+        without = {name: result for name, result in without.items() if name not in within}
+    results = HuntResults(list((without | found).values()), accepted, examples, seed, revision or CURRENT, unplayed)
     if as_json:
-        print_json(_as_json(bag))
+        print_json(_as_json(results))
     else:
-        _show(out, bag)
+        _show(out, results)
     if interruption.happened:
-        sys.exit(Exit.INTERRUPTED)
-    write_tables(write, lambda: markdown(bag))
-    sys.exit(1 if bag.missed or bag.accused else 0)
+        return Exit.INTERRUPTED
+    write_tables(write, lambda: markdown(results))
+    return Exit.NON_CONFORMANT if results.missed or results.accused else Exit.CONFORMANT
 
 
-def _in_catalogue_order(bag: HuntResults, catches: Iterable[MutantHunt]) -> list[MutantHunt]:
-    order = list(protocol_of(bag.revision).rules.catalogue.requirements)
-    return sorted(catches, key=lambda catch: (order.index(catch.requirement), catch.mutant))
+def _in_catalogue_order(results: HuntResults, found: Iterable[MutantHunt]) -> list[MutantHunt]:
+    order = list(protocol_of(results.revision).rules.catalogue.requirements)
+    return sorted(found, key=lambda result: (order.index(result.requirement), result.mutant))
 
 
-def _as_json(bag: HuntResults) -> dict[str, object]:
+def _as_json(results: HuntResults) -> dict[str, object]:
     return {
-        "seed": bag.seed,
-        "examples": bag.examples,
-        "mutants": [{key: getattr(catch, key) for key in _TOLD} for catch in _in_catalogue_order(bag, bag.mutants)],
-        "variants": [asdict(peace) for peace in bag.variants],
-        "unplayed": bag.unplayed,
+        "seed": results.seed,
+        "examples": results.examples,
+        "mutants": [
+            {key: getattr(result, key) for key in _TOLD} for result in _in_catalogue_order(results, results.mutants)
+        ],
+        "variants": [asdict(variant) for variant in results.variants],
+        "unplayed": results.unplayed,
     }
 
 
-def _show(out: Console, bag: HuntResults) -> None:
+def _show(out: Console, results: HuntResults) -> None:
     table = plain_table(
         unwrapped_column("Mutant"), unwrapped_column("Requirement"), "Found by", right=("after", "steps")
     )
-    for catch in _in_catalogue_order(bag, bag.mutants):
+    for result in _in_catalogue_order(results, results.mutants):
         by = Text("NOT FOUND", "bold red")
-        if catch not in bag.missed:
-            reach = f"out of reach: {catch.out_of_reach}"
-            by = Text(catch.found_by, "green") if catch.found_after else Text(reach, "dim")
-        table.add_row(catch.mutant, catch.requirement, by, str(catch.found_after or ""), str(catch.operations or ""))
-    if bag.mutants:
+        if result not in results.missed:
+            reach = f"out of reach: {result.out_of_reach}"
+            by = Text(result.found_by, "green") if result.found_after else Text(reach, "dim")
+        table.add_row(
+            result.mutant, result.requirement, by, str(result.found_after or ""), str(result.operations or "")
+        )
+    if results.mutants:
         out.print(table)
         out.print()
-    for peace in bag.accused:
-        out.print(f"Accused though legal: {peace.variant}: {'; '.join(peace.accused)}", style="bold red")
-    style = "bold red" if bag.missed or bag.accused else "yellow" if bag.unplayed else "bold green"
-    out.print(bag.totals, style=style)
+    for variant in results.accused:
+        out.print(f"Accused though legal: {variant.variant}: {'; '.join(variant.accused)}", style="bold red")
+    style = "bold red" if results.missed or results.accused else "yellow" if results.unplayed else "bold green"
+    out.print(results.totals, style=style)
 
 
 _INTRODUCTION = """\
@@ -206,28 +175,28 @@ schedule is then shrunk: "after" counts the schedules, "steps" the operations of
 """
 
 
-def markdown(bag: HuntResults) -> str:
+def markdown(results: HuntResults) -> str:
     """The tables of --markdown. Two runs of one version of the suite write the same bytes."""
-    lines = [_INTRODUCTION, f"**{bag.totals}**", ""]
+    lines = [_INTRODUCTION, f"**{results.totals}**", ""]
     lines += markdown_rows(
         "Mutants",
         ("Mutant", "What is wrong with it", "Requirement", "Found by", "After", "Steps"),
         [
             (f"`{c.mutant}`", c.summary, c.requirement, c.found_by, f"{c.found_after:,}", str(c.operations))
-            for c in _in_catalogue_order(bag, bag.found)
+            for c in _in_catalogue_order(results, results.found)
         ],
     )
-    away = [c for c in _in_catalogue_order(bag, bag.mutants) if not c.found_after]
+    away = [c for c in _in_catalogue_order(results, results.mutants) if not c.found_after]
     if away:
         lines += markdown_rows(
             "Mutants that schedules did not find",
             ("Mutant", "What is wrong with it", "Requirement", "Why"),
             [(f"`{c.mutant}`", c.summary, c.requirement, c.out_of_reach or "not found") for c in away],
         )
-    if bag.variants:
+    if results.variants:
         lines += markdown_rows(
             "Legal variants",
             ("Variant", "Schedules", "Found against it"),
-            [(f"`{p.variant}`", f"{p.schedules:,}", "; ".join(p.accused) or "nothing") for p in bag.variants],
+            [(f"`{p.variant}`", f"{p.schedules:,}", "; ".join(p.accused) or "nothing") for p in results.variants],
         )
     return "\n".join(lines).rstrip() + "\n"

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from sds_testee.composition import JOINT
 
+from ..exploration.hunt import EXAMPLES
 from ..judging.catalogue import Requirement
 from ..judging.declarations import BROKEN, HONEST, DeclarationResults, Declared, declarations, examine_declaration
 from ..judging.exercise import (
@@ -36,10 +37,11 @@ from ..judging.mixtures import Mixture, examine_mixture
 from ..judging.mixtures import are_separated as tells_apart
 from ..judging.registry import Check
 from ..presentation.story import plain_table, unwrapped_column
-from ..protocols import Protocol, default, protocols
+from ..protocols import Protocol, default, protocols, scheduled
 from .campaign_output import print_json
 from .files import refuse_nowhere
 from .generated import generated_faults
+from .hunt import hunt_faults
 from .model_campaigns import (
     ONLY,
     catch_interrupt,
@@ -72,9 +74,13 @@ Examples:
   sds-conformance selftest --generated
   sds-conformance selftest --generated --sample 100 --seed 7
   sds-conformance selftest --generated --only 'channel.Channel.tick:*'
+  sds-conformance selftest --hunt --only 'ties-*'
+  sds-conformance selftest --hunt --revision forum-2024 --markdown hunt.md
 """
 
 
+VARIANT_EXAMPLES = 100
+"""Number of generated schedules for each legal variant."""
 DECLARATIONS = 40
 """Number of declarations of each protocol in a whole self-test."""
 MIXTURES = 10
@@ -191,6 +197,26 @@ class SelfTestProof:
     metavar="N",
     help="Try only N models of SDS, each with three faults at once.",
 )
+@click.option("--hunt", "hunted", is_flag=True, help="Play generated schedules instead of scenarios.")
+@click.option(
+    "--schedules",
+    "examples",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help=f"With --hunt: number of schedules for each mutant.  [default: {EXAMPLES}]",
+)
+@click.option(
+    "--variant-schedules",
+    "variant_examples",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help=f"With --hunt: number of schedules for each legal variant.  [default: {VARIANT_EXAMPLES}]",
+)
+@click.option(
+    "--revision",
+    type=Choice(scheduled()),
+    help="With --hunt: play the mutants of this revision. Default: all mutants of SDS, each in its own revision.",
+)
 @which_seed("Seed of all draws; `random` draws a seed and prints it.")
 def selftest_command(
     only: tuple[str, ...],
@@ -203,6 +229,10 @@ def selftest_command(
     sample: int | None,
     drawn: int | None,
     mixed: int | None,
+    hunted: bool,
+    examples: int | None,
+    variant_examples: int | None,
+    revision: str | None,
     seed: int,
 ) -> None:
     """Prove that the checks reject faults and accept legal choices.
@@ -223,8 +253,23 @@ def selftest_command(
 
     --generated derives faults from the source of the model, by rules, and plays each in the revisions and legal
     variants that execute its line. Faults that nothing finds are listed.
+
+    --hunt plays generated schedules with each mutant until one finds its fault, which is then shrunk. Legal variants
+    play generated schedules as well, and no finding is allowed.
     """
     out, err = console(), console(stderr=True)
+    if hunted:
+        if without or quick or generated or sample or drawn or mixed:
+            raise click.UsageError("--hunt takes --only, --schedules, --variant-schedules, --revision and --seed")
+        some = VARIANT_EXAMPLES if variant_examples is None else variant_examples
+        code = hunt_faults(
+            out, err, only, examples or EXAMPLES, some, seed, revision or "", jobs, write, as_json=as_json
+        )
+        sys.exit(code)
+    if examples is not None or variant_examples is not None or revision is not None:
+        raise click.UsageError(
+            "--schedules, --variant-schedules and --revision are about generated schedules: add --hunt"
+        )
     if generated:
         if without or write or quick:
             raise click.UsageError("--without, --markdown and --quick are not about --generated faults: leave them out")

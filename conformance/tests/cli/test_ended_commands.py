@@ -94,7 +94,7 @@ def test_workers_of_fuzz_end_with_their_implementations(by: signal.Signals, tmp_
     [
         ("selftest", signal.SIGHUP),
         ("selftest", signal.SIGKILL),
-        ("hunt", signal.SIGTERM),
+        ("selftest --hunt", signal.SIGTERM),
         ("selftest --generated", signal.SIGKILL),
     ],
 )

@@ -55,7 +55,7 @@ from suite_terminal import typed, words
         ("selftest --only buffered-is-mex", "buffered-is-met"),
         ("selftest --without obserwe", "observe"),
         ("selftest --generated --only 'channel.Channel.ticx:*'", "channel.Channel.tick"),
-        ("hunt --only buffered-is-mex", "buffered-is-met"),
+        ("selftest --hunt --only buffered-is-mex", "buffered-is-met"),
     ],
 )
 def test_a_name_with_a_wrong_letter_is_answered_with_the_nearest(line: str, meant: str) -> None:

@@ -40,7 +40,7 @@ KEPT = {
 """Files that are written and read again, or written by several processes."""
 STREAMED = {
     *(f"{name} --{form}" for name in ("run", "report") for form in FORMS),
-    *("compare --html", "compare --markdown", "hunt --markdown", "selftest --markdown"),
+    *("compare --html", "compare --markdown", "selftest --markdown"),
     "scenarios show --svg",
     *("certificate write --out", "certificate write --html", "certificate show --html"),
 }
@@ -106,7 +106,7 @@ PLAYING = {
     **{f"run --{form}": ["run", f"--{form}"] for form in FORMS},
     "run --report": ["run", "--report"],
     "limits --report": ["limits", "--report"],
-    "hunt --markdown": ["hunt", "--markdown"],
+    "selftest --hunt --markdown": ["selftest", "--hunt", "--markdown"],
     "selftest --markdown": ["selftest", "--markdown"],
     "exhaust --resume": ["exhaust", "--resume"],
     "corpus record --out": ["corpus", "record", "--out"],
@@ -122,7 +122,7 @@ def test_a_node_that_cannot_be_written_to_is_refused_before_anything_is_played(
 ) -> None:
     NODES["socket"](tmp_path / "out")
     command = ["a=no-such-adapter", "b=no-such-adapter"] if "interop" in arguments else ["--", "no-such-adapter"]
-    if arguments[0] in ("hunt", "selftest"):
+    if arguments[0] == "selftest":
         command = ["--only", "starts-at-zero"]
     result = typed(*arguments, tmp_path / "out", *command)
     assert result.exit_code == 2

@@ -1,4 +1,4 @@
-"""`hunt` reports what it found, and goes on after an implementation that was given up."""
+"""`selftest --hunt` reports what it found, and goes on after an implementation that was given up."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from suite_terminal import typed
 
 def test_the_table_and_the_json_name_what_was_found_and_what_is_out_of_reach(tmp_path: Path) -> None:
     table = tmp_path / "hunt.md"
-    options = ("--peaceful", "0", "--schedules", "30", "--jobs", "1", "--json", "--markdown", table)
-    result = typed("hunt", "--only", "log-by-arrival", "--only", "answers-half*", *options)
+    options = ("--variant-schedules", "0", "--schedules", "30", "--jobs", "1", "--json", "--markdown", table)
+    result = typed("selftest", "--hunt", "--only", "log-by-arrival", "--only", "answers-half*", *options)
     assert result.exit_code == 0
     rows = {row["mutant"]: row for row in json.loads(result.stdout)["mutants"]}
     assert 0 < rows["log-by-arrival"]["found_after"] <= 30

@@ -306,12 +306,12 @@ def test_who_names_no_revision_may_be_cast_among_references() -> None:
 
 
 def test_the_hunt_is_told_for_the_proposal() -> None:
-    options = ["--only", "forum-drops-the-unmet", "--only", "announces-*", "--peaceful", "0", "--jobs", "1"]
-    told = typed("hunt", "--revision", FORUM, "--schedules", "30", *options, "--json")
+    options = ["--only", "forum-drops-the-unmet", "--only", "announces-*", "--variant-schedules", "0", "--jobs", "1"]
+    told = typed("selftest", "--hunt", "--revision", FORUM, "--schedules", "30", *options, "--json")
     rows = {row["mutant"]: row for row in json.loads(told.stdout)["mutants"]}
     assert rows["forum-drops-the-unmet"]["found_by"] == "FORUM-22"
     assert rows["announces-ties"]["out_of_reach"]
-    nothing = typed("hunt", "--revision", FORUM, "--only", "log-by-arrival")
+    nothing = typed("selftest", "--hunt", "--revision", FORUM, "--only", "log-by-arrival")
     assert nothing.exit_code == 2
 
 
