@@ -33,7 +33,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton"]
 source_suffix = {".md": "markdown"}
 myst_heading_anchors = 4
 myst_enable_extensions = ["attrs_block", "colon_fence"]
-# Two hyphens are the beginning of an option here, and quotes are to be typed as they stand.
+# Two hyphens are the beginning of an option here, and quotes must stay as they are, because they are typed.
 smartquotes = False
 # Examples of JSON and of shell sessions are shortened with "...", and one page goes from its title to the third level.
 suppress_warnings = ["misc.highlighting_failure", "myst.header"]
@@ -58,7 +58,10 @@ html_theme_options = {"navigation_with_keys": True}
 
 
 class CachingEnglish(SearchEnglish):
-    """Stems each word once. Sphinx does so once a page, and a thousand pages have most words in common."""
+    """Stems each word only once.
+
+    Sphinx stems each word again for every page, and a thousand pages have most words in common.
+    """
 
     @cache  # noqa: B019 - one instance, for the whole build
     def stem(self, word: str) -> str:

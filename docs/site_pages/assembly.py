@@ -28,7 +28,7 @@ _TITLES = {
     TUTORIAL: ("Tutorial", "Start here: from nothing to a first certificate, step by step."),
     HOW_TO: (
         "How-to guides",
-        "Each guide leads to one goal. The [tutorial](../tutorial/first-certificate.md) comes first.",
+        "Each guide shows how to reach one goal. The [tutorial](../tutorial/first-certificate.md) comes first.",
     ),
     REFERENCE: ("Reference", "Facts to look up. Most pages are generated from the catalogue and the code."),
     EXPLANATION: ("Explanation", "How the suite works, and why."),
@@ -47,10 +47,10 @@ class Site:
     places: dict[str, str] = field(default_factory=dict)
     """The place of each whole page, by its path in the repository."""
     sections: dict[tuple[str, str], str] = field(default_factory=dict)
-    """The place of each section that is a page of its own, by path and anchor."""
+    """The place of each section that has a separate page, by path and anchor."""
 
     def write(self, path: str, text: str) -> None:
-        """Write a file unless it has this text already, so that Sphinx reads again only what changed."""
+        """Write a file unless it already has this text, so that Sphinx reads only changed files again."""
         file = self.folder / path
         self.written.add(file)
         if file.is_file() and file.read_text("utf-8") == text:
@@ -120,7 +120,7 @@ def _repository_pages(site: Site) -> Iterator[tuple[str, str]]:
         if one.section:
             # The links are written as seen from the repository, as all links of the page are.
             there = os.path.basename(one.source) + "#" + slug(one.section)
-            instead = f"[{one.section}]({there}) is a page of its own."
+            instead = f"[{one.section}]({there}) is on a separate page."
             texts[one.source], section = cut(texts[one.source], one.section, instead)
             texts[f"{one.source}#{one.section}"] = section
     for one in SITE_MAP:
@@ -153,7 +153,7 @@ def _generated_pages() -> Iterator[tuple[str, str]]:
 
 
 def _first_page(part: str) -> str:
-    """The first page of a part: every page of it, with what a reader gets from it."""
+    """The first page of a part: it lists every page of the part, with the goal of its reader."""
     title, about = _TITLES[part]
     shown = [one for one in (*SITE_MAP, *GENERATED) if one.place.startswith(f"{part}/")]
     groups: list[tuple[str, list[Page]]] = []

@@ -1,4 +1,4 @@
-"""Markdown as text: what generated pages are made of, and sections of pages that exist."""
+"""Functions that write the Markdown of generated pages, and that find and cut sections of existing pages."""
 
 from __future__ import annotations
 
@@ -63,8 +63,9 @@ def outside_code(text: str, change: Callable[[str], str]) -> str:
 
 
 def with_links(text: str, target: Callable[[str, bool], str | None]) -> str:
-    """Replace the targets of links and images. ``target`` gets a target, and whether it is that of an image; None
-    leaves the text of the link alone.
+    """Replace the targets of links and images.
+
+    ``target`` gets a target, and whether it is that of an image; if it returns None, only the text of the link remains.
     """
 
     def replace_link(found: re.Match[str]) -> str:
@@ -87,14 +88,16 @@ def slug(heading: str) -> str:
 
 
 def headings(text: str) -> list[tuple[int, str, int]]:
-    """Level, words and place of each heading that is in no fenced block."""
+    """The level, text and place of each heading outside of fenced blocks."""
     blank = _FENCE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
     return [(len(found[1]), found[2], found.start()) for found in _HEADING.finditer(blank)]
 
 
 def cut(text: str, heading: str, instead: str) -> tuple[str, str]:
-    """Cut the section below a heading out of a page. Returns the rest, in which the heading and ``instead`` stand, and
-    the section as a page of its own. Raises LookupError if there is no such heading.
+    """Cut the section below a heading out of a page.
+
+    Returns the page with ``instead`` below the heading, and the section as a separate page. Raises LookupError if there
+    is no such heading.
     """
     found = headings(text)
     place = next((n for n, (_, words, _) in enumerate(found) if words == heading), None)

@@ -18,7 +18,7 @@ class Page:
     about: str
     """The goal of its reader in a few words, for the first page of the part."""
     section: str = ""
-    """The heading of the section that is a page of its own; "" for the whole file."""
+    """The heading of the section that has a separate page; "" for the whole file."""
     group: str = ""
     """A heading on the first page of the part; "" continues the last one."""
 
@@ -118,11 +118,15 @@ SITE_MAP = (
         "docs/refusals-and-limits.md",
         "what a refusal means, and what a declared limit excuses",
     ),
-    Page("explanation/environments", "docs/environments.md", "what surrounds a schedule and must not matter"),
+    Page(
+        "explanation/environments",
+        "docs/environments.md",
+        "conditions such as the locale, which must not change verdicts",
+    ),
     Page(
         "explanation/what-a-pass-means",
         "docs/verdicts.md",
-        "what a pass means, and what it does not",
+        "what a pass proves, and what it does not prove",
         section="Limits of a pass",
     ),
     Page(
@@ -148,4 +152,4 @@ GENERATED = (
     Page("reference/formats/index", "", "the JSON Schemas of all files"),
     Page("reference/python-api", "", "the public Python interfaces"),
 )
-"""The first pages of what is generated."""
+"""The first pages of the generated parts."""

@@ -74,7 +74,7 @@ def _page(file: Path) -> _Page:
 
 @cache
 def _target(folder: Path, path: str) -> Path:
-    """The file that pages of a folder link to: all have the same links beside their text."""
+    """The file that pages of a folder link to: all pages have the same links in their sidebar."""
     return (folder / unquote(path)).resolve()
 
 

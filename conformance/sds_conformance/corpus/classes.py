@@ -78,7 +78,7 @@ class Classified:
     cause: str
     """The common cause of divergences that are grouped: the same text for all of them."""
     reason: str = ""
-    """Why it is legal, or what is wrong; part of a sentence."""
+    """The reason why the difference is legal, or a description of the fault; part of a sentence."""
     violated_a: tuple[str, ...] = ()
     """Requirements and properties that A violates in this schedule, the first violation first."""
     violated_b: tuple[str, ...] = ()

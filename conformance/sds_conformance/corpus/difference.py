@@ -2,8 +2,8 @@
 
 A task writes its divergences to a Parquet file of its own, one row per schedule, and returns their sum as JSON, never
 as a pickle. The size of a sum is bounded by the number of causes that are kept. The number of ranges is the number of
-tasks, however large the corpora are. There is one job with one stage: another one would cost a second, and nothing is
-shuffled. Small corpora are compared by the same tasks in this process.
+tasks, however large the corpora are. There is one job with one stage: a second stage would take another second, and no
+data has to be shuffled. Small corpora are compared by the same tasks in this process.
 """
 
 from __future__ import annotations
@@ -270,7 +270,9 @@ def read_stored(corpus: Corpus, numbers: Sequence[int]) -> Iterator[Stored]:
         wanted = list(those)
         found = list(stored_in(corpus, shard, wanted))
         if [one.schedule for one in found] != wanted:
-            raise DamagedFileError(f"{corpus.place.label} is damaged: shard {shard} has not one each of {wanted}.")
+            raise DamagedFileError(
+                f"{corpus.place.label} is damaged: shard {shard} must have exactly one of each of {wanted}."
+            )
         yield from found
 
 

@@ -82,7 +82,7 @@ class Checker:
         rebuilt, manifest = stored.performance(), self.corpus.manifest
         performance = rebuilt.performance
         if performance.schedule.name != self.corpus.kind.name_of(manifest.seed, stored.schedule):
-            raise DamagedFileError(f"{stored.where} is damaged: schedule {stored.schedule} is that of another corpus.")
+            raise DamagedFileError(f"{stored.where} is damaged: schedule {stored.schedule} belongs to another corpus.")
         self.hold_to_manifest(stored, rebuilt)
         twins = manifest.has_twins(stored.schedule) and performance.breakdown is None
         with raise_corpus_errors(stored_twins(stored, shard, self._twin)) as replay:

@@ -22,7 +22,7 @@ class Suspects:
         self._sound: frozenset[int] = frozenset()
         """Kinds of schedules in which it did not break down."""
         self._broken: list[frozenset[int]] = []
-        """The kinds in each of the last words, which all broke down."""
+        """The kinds of events in each of the last words; all of these words ended in a breakdown."""
 
     def note(self, kinds: frozenset[int], *, broke: bool) -> None:
         """Record that a word with these kinds of events was played."""
@@ -78,7 +78,7 @@ class CachingCompany(Company):
 
     @property
     def whole(self) -> bool:
-        """Everything is asked, and compared with the cache."""
+        """The implementation plays everything, and its answers are compared with the cache."""
         return self._whole
 
     @whole.setter

@@ -105,7 +105,7 @@ class CampaignTally:
     schedules: int = 0
     steps: int = 0
     found: dict[str, Finding] = field(default_factory=dict)
-    """By requirement or property: the worst finding; among equals, that of the first schedule."""
+    """By requirement or property: the worst finding; among equally bad ones, that of the first schedule."""
     found_at: dict[str, int] = field(default_factory=dict)
     """The number of that schedule."""
     found_in: Counter[str] = field(default_factory=Counter)
@@ -170,7 +170,7 @@ class CampaignTally:
 
 
 def weight(finding: Finding) -> tuple[int, bool]:
-    """A sort key: the worst finding first, and what only a dialect explains last."""
+    """A sort key: the worst finding first, and findings that only a dialect explains last."""
     return -RANK[finding.severity], finding.code == ANOTHER_LAYOUT
 
 

@@ -80,7 +80,7 @@ def load(path: Path, order: Exhaustion, company: CachingCompany) -> Coverage:
         about = _parameters_of(order, tally)
         for key, value in about.items():
             if data[key] != value:
-                raise ResumeError(f"it is about another {key.replace('_', ' ')} than what is played now")
+                raise ResumeError(f"its {key.replace('_', ' ')} is not the one that is played now")
         for number, row in enumerate(data["bounds"], 1):
             if coverage.count_shorter(number) + _count(row["schedules"]) > MAX_SCHEDULES:
                 raise ResumeError(f"it has more than {MAX_SCHEDULES:,} schedules: start again with another file")
@@ -100,9 +100,9 @@ def load(path: Path, order: Exhaustion, company: CachingCompany) -> Coverage:
     except (ValueError, RecursionError) as error:
         raise ResumeError(f"it is not JSON that `exhaust` wrote: {error}") from None
     except (KeyError, TypeError, AttributeError, OverflowError):
-        raise ResumeError("something is missing in it, or is what it cannot be") from None
+        raise ResumeError("a field is missing in it, or has an impossible value") from None
     if any(index >= coverage.count_shorter(len(coverage.bounds) + 1) for index in found):
-        raise ResumeError("what was found has a number that no schedule has")
+        raise ResumeError("a finding has a number that no schedule has")
     _replay_findings(coverage, company, found)
     if lost := [what for what in often if what not in tally.found]:
         raise ResumeError(f"{printable(lost[0])} was found, and does not show when that schedule is played again")
@@ -145,7 +145,7 @@ def _read_bound(order: Exhaustion, events: int, row: Any) -> Bound:
     chunks = -(-bound.schedules // CHUNK)
     for first, last in row["chunks"]:
         if not 0 <= _count(first) <= _count(last) < chunks:
-            raise ValueError(f"there are no chunks {first} to {last} of {events} events")
+            raise ValueError(f"chunks {first} to {last} of {events} events do not exist")
         bound.chunks.update(range(first, last + 1))
     short = CHUNK * chunks - bound.schedules if chunks - 1 in bound.chunks else 0
     if row["events"] != events or bound.settled_count != len(bound.chunks) * CHUNK - short:
@@ -157,7 +157,7 @@ def _read_bound(order: Exhaustion, events: int, row: Any) -> Bound:
 
 def _count(value: Any) -> int:
     if type(value) is not int or not 0 <= value <= MAX_COUNT:
-        raise ValueError(f"{str(value)[:40]!r} is no count")
+        raise ValueError(f"{str(value)[:40]!r} is not a count")
     return value
 
 

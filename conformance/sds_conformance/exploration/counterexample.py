@@ -192,7 +192,7 @@ _LONGEST_NOTE = 400
 
 
 def make_notes(found: Finding, schedule: Schedule, revision: str, **more: str) -> tuple[tuple[str, str], ...]:
-    """Notes for a replay and for readers of the file: what a shrunk schedule shows, and more."""
+    """Notes for a replay and for readers of the file, such as what a shrunk schedule shows."""
     notes = {
         "shows": found.requirement,
         "code": found.full_code,

@@ -204,7 +204,7 @@ class Prober:
         self._names = order.setting.names
         self._last: Word = ()
         self._missing: dict[Copy, int] = {}
-        """Copies that cannot arrive in the last word, with the index of the event that shows it."""
+        """Copies that cannot arrive in the last word, with the index of the event that proves it."""
         self._suspects = company.suspects
         self._suspects.guilty |= order.without
 

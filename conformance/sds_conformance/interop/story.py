@@ -143,7 +143,7 @@ class InteropStory:
             f"{format_count(outcome.performances, 'schedule')}, {format_count(outcome.steps, 'step')}, {seconds:.1f} s"
         )
         if outcome.interrupted:
-            return Text(f"Interrupted ({played}): no verdict on who understands whom.", "yellow")
+            return Text(f"Interrupted ({played}): no verdict on which implementations understand each other.", "yellow")
         hard = {name for name, run in outcome.breakdowns if run.breakdown.kind.value not in tolerated_breakdowns()}
         if not outcome.misunderstandings and not hard and outcome.exit_code != Exit.NOT_DRIVEN:
             number = len(outcome.names)

@@ -24,7 +24,7 @@ Roles = Mapping[str, str]
 
 
 def roles_for(schedule: Schedule, names: tuple[str, ...], turn: int) -> dict[str, str]:
-    """Assign implementations to participants in turn; ``turn`` is the index of the first one."""
+    """Assign implementations to participants in turn; ``turn`` is the index of the first implementation."""
     return {member: names[(turn + place) % len(names)] for place, member in enumerate(schedule.names)}
 
 

@@ -87,7 +87,7 @@ POSITION_VERDICTS: dict[str, str] = {
     "assert": "the suite holds every implementation to it",
     "tolerate": "every choice that it names is accepted",
     "warn": "a deviation, or the kind of it that is named, is a warning; --strict fails it where it breaks a MUST",
-    "config": "what is judged depends on the configuration in force, or on how the suite plays it",
+    "config": "the verdict depends on the configuration in force, or on how the suite plays it",
     "profile": "exact results are judged under a declared profile or for the revision of the run only",
 }
 """Description of each value of ``verdict`` in ``positions.json``: how the suite treats the position."""
@@ -148,9 +148,8 @@ class Consequence:
     because: str
     """The reason, in one sentence."""
     shown_by: str = SELF_TEST
-    """What shows it: ``self-test``, which plays each mutant in some scenarios; ``all scenarios``; or generated
-    ``schedules``.
-    """
+    """The runs that show it: ``self-test``, which plays each mutant in some scenarios; ``all scenarios``; or generated
+    ``schedules``."""
 
     def explains(self, cause: str, effect: str) -> bool:
         """Does it declare that a fault in ``cause`` can fail ``effect``, in some way or in any?"""

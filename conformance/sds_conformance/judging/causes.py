@@ -7,7 +7,7 @@ fails together: two faults can meet in one run by chance, and a fault that shows
 
 A fault that shows in few of the runs that exercise it does not explain a requirement that fails in most of its runs:
 then the other one is a separate root cause, unless the fault shows in each run in which that requirement fails. For
-example, an outgoing buffer with too little room shows in one long scenario, with all that follows from it.
+example, an outgoing buffer that is too small shows in one long scenario, together with everything that it causes.
 
 A fault that shows in very few of the runs that exercise it acts in few situations. The runs of scenarios show whether
 it acted: if some of the runs in which another requirement fails exercise it, and none of them violates it, the other
@@ -17,8 +17,8 @@ generated schedule rules out nothing: it has so many events that a fault can act
 Two requirements can explain each other, such as a rule and a special case of it. The one that explains more is the root
 cause; if both explain equally many, the one that is violated in the larger part of the runs that exercise it.
 
-A dialect is a separate root cause. It lays messages out in another way than the text, which violates the
-requirements on the layout, and nothing follows from it: everything else is judged after translation.
+A dialect is a separate root cause. Its layout of messages differs from that of the text, which violates the
+requirements on the layout, and it causes no other violation: everything else is judged after translation.
 """
 
 from __future__ import annotations

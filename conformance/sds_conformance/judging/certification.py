@@ -51,7 +51,7 @@ class Certification:
     """By the name of the run: traces with findings or breakdowns, and those of the plain environment if they are kept.
     """
     doubt_data: list[Any] = field(default_factory=list)
-    """What `Rules.extract_doubt_data` extracted from the runs, to report what is in doubt."""
+    """The data that `Rules.extract_doubt_data` extracted from the runs, to report verdicts that are in doubt."""
     played_runs: list[str] = field(default_factory=list)
     """The names of the runs that were played, in order."""
     steps: int = 0

@@ -2,8 +2,8 @@
 
 A *deaf* implementation answers valid messages with empty effects and never shows one of them. Most checks find nothing
 wrong with it, because nothing that it does depends on the messages of others. Each protocol counts, for one
-participant, the messages that must show somewhere, and reports whether any did. Only the sum over all runs is a
-verdict: in a single run, a legal implementation may have had no occasion.
+participant, the messages that must show somewhere, and reports whether any did. Only the sum over all runs gives a
+verdict: a single run may have given a legal implementation no occasion to show a message.
 """
 
 from __future__ import annotations

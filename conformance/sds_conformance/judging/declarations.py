@@ -7,7 +7,7 @@ are so gross that no declaration may hide them:
 - *half-deaf*: it drops every second one;
 - *refusing*: it rejects every one;
 - *mute*: it sends nothing;
-- *forgetful*: it keeps nothing from one command to the next.
+- *forgetful*: it loses its state after each command.
 
 `examine_declaration` plays each of them, and the model as it is, behind one declaration.
 """
@@ -168,7 +168,7 @@ class Disguise(Link):
             setattr(hello.profiles, name, profile)
 
     def _answer_forgetfully(self, command: str, request: Any, timeout_s: float, reply: type[Any]) -> Any:
-        """Answer with a participant that was created for this command alone."""
+        """Answer with a participant that was created only for this command."""
         fields = getattr(request, command, None)
         handle = getattr(fields, "handle", 0)
         if command not in ("open", "close") and handle in self._opened:

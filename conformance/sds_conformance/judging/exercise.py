@@ -149,8 +149,8 @@ def certify_reference(
 def certify_every_revision(
     rules: Rules, start: Callable[[], Link], progress: Progress = lambda name, number, total: None
 ) -> dict[str, Certification]:
-    """Judge every revision: completely, or only a profile if the revision differs from another one in that profile
-    alone. Raises KeyboardInterrupt, because the sightings of some runs would look like those of all runs.
+    """Judge every revision: completely, or only a profile if the revision differs from another one only in that
+    profile. Raises KeyboardInterrupt, because the sightings of some runs would look like those of all runs.
     """
     outcomes = {}
     for revision in rules.revisions:
@@ -166,7 +166,7 @@ Sightings = Mapping[str, Mapping[str, int]]
 
 
 def sightings_of(runs: Iterable[Certification]) -> Sightings:
-    """Merge the sightings of several revisions; if two state a requirement, the earlier run counts."""
+    """Merge the sightings of several revisions; if two revisions state a requirement, the earlier run counts."""
     found: dict[str, Mapping[str, int]] = {}
     for run in reversed([*runs]):
         found |= run.sightings
@@ -186,7 +186,7 @@ class MutantResult:
     requirement: str
     summary: str
     verdict: str
-    """Verdict on its requirement; ``told`` if a deviation from a MAY is only noted."""
+    """Verdict on its requirement; ``told`` (noted) if it deviates only from a MAY."""
     killed: bool
     also: tuple[str, ...]
     """Other requirements that failed or warned."""
@@ -239,8 +239,9 @@ def examine_mutant(
 ) -> MutantResult:
     """Run a mutant. It is killed if the check of its requirement rejects it; a crash does not count.
 
-    The scenarios of its part of the protocol and of its requirement are played; long ones only for its requirement. The
-    mutant does not declare the capabilities ``without``. Results of known runs are taken from ``known``.
+    The scenarios of its part of the protocol and of its requirement are played; long scenarios are played only if they
+    are written for its requirement. The mutant does not declare the capabilities ``without``. Results of known runs are
+    taken from ``known``.
     """
     mutant, whole = model.mutants[name], not without
     without |= capabilities_left_out(rules, mutant)
@@ -305,7 +306,7 @@ def _rejecting_checks(rules: Rules, verdict: RequirementVerdict) -> tuple[str, .
 
 
 QUICK_SHARE = 5
-"""In a quick self-test, each variant plays one in so many long scenarios."""
+"""In a quick self-test, each variant plays only every n-th of the long scenarios; this is n."""
 
 
 def examine_variant(

@@ -1,8 +1,8 @@
 """Shows the ways of an implementation: which options its traces prove at positions.
 
 A position and its options are a row of the catalogue's ``positions.json``. Functions registered under its ID yield the
-steps that prove an option. A way is no verdict: it is reported if a trace proves it, with the number of places. A
-position that no trace shows stays open; the absence of one way does not prove another.
+steps that prove an option. A way is not a verdict: it is reported if a trace proves it, with the number of places. If
+no trace proves an option of a position, the position stays open; the absence of one way does not prove another.
 """
 
 from __future__ import annotations

@@ -234,7 +234,7 @@ class Register:
     def _check_fact_names(self, of: str) -> tuple[str, ...]:
         names = tuple(of.split())
         if unknown := [name for name in names if name not in self.facts]:
-            raise ValueError(f"there is no fact {unknown[0]!r}; there are {', '.join(self.facts)}")
+            raise ValueError(f"there is no fact {unknown[0]!r}: the facts are {', '.join(self.facts)}")
         return names
 
     def with_counterparts_of(self, requirement: str) -> set[str]:

@@ -33,7 +33,8 @@ class RunResult:
     trace: bytes | None = None
     """Packed; None if reports do not need it."""
     doubt_data: Any = None
-    """What `Rules.extract_doubt_data` extracted to report what is in doubt; None if nothing."""
+    """The data that `Rules.extract_doubt_data` extracted, to report verdicts that are in doubt; None if there is
+    none."""
     unmet: tuple[tuple[int, str], ...] = ()
     """The expectations of its file that were not met: the index of each, and what was seen."""
     unchecked: str = ""

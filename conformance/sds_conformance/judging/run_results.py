@@ -32,7 +32,7 @@ class ResultCollector:
         self.steps = 0
         self.breakdowns: list[BrokenRun] = []
         self.doubt_data: list[Any] = []
-        """What `Rules.extract_doubt_data` extracted from each run."""
+        """The data that `Rules.extract_doubt_data` extracted from each run."""
         self.unmet: dict[str, tuple[tuple[int, str], ...]] = {}
         """By run of a scenario file: the expectations that were not met."""
         self.unchecked: dict[str, str] = {}

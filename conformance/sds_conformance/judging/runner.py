@@ -197,7 +197,7 @@ def exhausted_resource(breakdowns: Iterable[BrokenRun]) -> str:
 OUR_LIMITS = (FaultKind.TOO_LONG,)
 """Breakdowns that are limits of the suite: a longer reply is not judged and is not a failure."""
 SOFT_FAULTS = (FaultKind.NEVER_EXITS,)
-"""Breakdowns that are reported and are no failure: the protocol was not violated."""
+"""Breakdowns that are reported and do not count as a failure, because they do not violate the protocol."""
 
 
 def tolerated_breakdowns(*, strict: bool = False, narrowed: Collection[str] = ()) -> frozenset[str]:

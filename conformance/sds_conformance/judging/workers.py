@@ -135,7 +135,7 @@ def _run_worker(environment: Mapping[str, str], work: Callable[..., None], repor
         os.environ.update(environment)
         work(reports, *arguments)
     except SystemExit:
-        reports.cancel_join_thread()  # the reports are not read any more
+        reports.cancel_join_thread()  # nothing reads the reports any more
         raise
     except Exception as error:
         if not explain(error):

@@ -30,7 +30,7 @@ OPTIONS = {
     "start-timeout": ("SECONDS", "How long the first answer of a fresh process may take."),
     "total-timeout": ("SECONDS", "How long all commands together may take."),
     "dialect": ("NAME", "Translate a private wire layout."),
-    "framing": ("NAME", "How requests and replies stand on stdin and stdout: json or binary."),
+    "framing": ("NAME", "The format of requests and replies on stdin and stdout: json or binary."),
     "baseline": ("FILE", "Known failures, as `sds-conformance baseline write` lists them: they fail as expected."),
     "strict": ("", "Deviations that a position tolerates as warnings fail."),
 }

@@ -55,8 +55,8 @@ class SessionOptions:
     baseline: Baseline | None = None
     """The known failures."""
     adds_items: bool = True
-    """Does the suite run together with other tests? Not if the configuration file of the suite alone names the
-    command."""
+    """Do the tests of the suite run together with other tests? Not if only the configuration file of the suite names
+    the command."""
     configured: str = ""
     """The configuration file of the suite and the keys that are used; "" for none."""
 

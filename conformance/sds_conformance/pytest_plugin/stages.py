@@ -26,7 +26,7 @@ ENGAGEMENT = pytest.StashKey[Engagement]()
 PERFORMANCE = pytest.StashKey["StagePerformance"]()
 """On an item: the performance of its test."""
 ENDINGS = (ScheduleStoppedError, TesteeError)
-"""Exceptions that end a schedule early and are no failure of the test."""
+"""Exceptions that end a schedule early and do not make the test fail."""
 OWN = (Exception, pytest.fail.Exception, pytest.skip.Exception, pytest.xfail.Exception)
 """Other exceptions of a test; an interrupt is not one of them."""
 

@@ -68,7 +68,7 @@ class SuiteSession:
         if only is not None:
             for arg in wanted:
                 if not any(_is_selected_by(item.nodeid, arg) for item in ours):
-                    raise pytest.UsageError(f"not found: {arg} (`pytest --collect-only -q {ROOT}` lists what there is)")
+                    raise pytest.UsageError(f"not found: {arg} (`pytest --collect-only -q {ROOT}` lists all items)")
             ours = [item for item in ours if any(_is_selected_by(item.nodeid, arg) for arg in wanted)]
         items += ours
 

@@ -15,7 +15,8 @@ from sds_harness.files import write_whole
 from .folder import CHANGELOG, VectorsError, read_bytes
 
 CORRECTED, RETIRED, DISAGREES = "Corrected", "Retired", "Reference disagrees"
-"""First words of paragraphs: tests that were wrong, that were removed, and that the reference model fails."""
+"""The first words of the paragraphs about tests that were wrong, that were removed, and that the reference model
+fails."""
 
 _VERSION = re.compile(r"^## ([0-9]+\.[0-9]+\.[0-9]+)$", re.MULTILINE)
 _DIGEST = re.compile(r"^Manifest: `([0-9a-f]{64})`$", re.MULTILINE)

@@ -44,7 +44,7 @@ class Document:
 
 
 def computed_documents(material: Material, computed: Callable[[], None] = lambda: None) -> Iterator[Document]:
-    """Every file of a protocol with computed vectors, with these alone, in the order of the groups.
+    """Every file of a protocol with computed vectors, without the written ones, in the order of the groups.
 
     Vectors that several revisions share are in one file that lists them. Others are in a file for each revision, with
     an ID that ends in the revision. ``computed`` is called when a builder has returned.

@@ -175,7 +175,7 @@ def _load_file(material: Material, path: Path, manifest: VectorManifest) -> dict
     if has_windows_line_ends(content, manifest.files[name]):
         raise VectorsError(f"{printable(name)}: {WINDOWS_LINE_ENDS}")
     if manifest.files[name] != file_digest(content):
-        raise VectorsError(f"{printable(name)}: its SHA-256 is not that of the manifest: {ANEW}")
+        raise VectorsError(f"{printable(name)}: its SHA-256 differs from that in the manifest: {ANEW}")
     assert isinstance(data, dict)
     return data
 

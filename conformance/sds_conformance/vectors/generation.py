@@ -15,7 +15,7 @@ from .model import VectorSet
 
 
 def wanted_files(vector_set: VectorSet, folder: Path, every: list[Document]) -> dict[str, bytes]:
-    """Every generated file as it should be in ``folder``, given ``every`` document.
+    """The content that every generated file should have in ``folder``, given ``every`` document.
 
     The version is that of the folder's changelog. Released IDs that are no longer used are retired; unreleased ones are
     just removed.
@@ -56,7 +56,7 @@ def differences(vector_set: VectorSet, folder: Path, expected: dict[str, bytes])
             out.append(f"{path} is missing")
         elif (present := file.read_bytes()) != content:
             windows = present.replace(b"\r\n", b"\n") == content
-            out.append(f"{path}: {WINDOWS_LINE_ENDS}" if windows else f"{path} is not what is generated")
+            out.append(f"{path}: {WINDOWS_LINE_ENDS}" if windows else f"{path} differs from the generated file")
     return out + [
         f"{path} is not generated: delete it" for path in files_in(vector_set, folder) if path not in expected
     ]

@@ -90,7 +90,7 @@ def _files(vector_set: VectorSet, folder: Path, manifest: VectorManifest) -> Ite
             continue
         try:
             if file_digest(read_bytes(there[name])) != entry:
-                yield f"{name}: its SHA-256 is not that of the manifest"
+                yield f"{name}: its SHA-256 differs from that in the manifest"
         except VectorsError as error:
             yield str(error)
     for name, shape in vector_set.shapes.items():

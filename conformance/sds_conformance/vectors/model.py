@@ -131,7 +131,8 @@ class Material:
         return next(iter(self.revisions))
 
     def soft(self, ids: Sequence[str]) -> bool:
-        """Is it no failure to violate all of these: is each a SHOULD, or a MUST that a position softens?
+        """Does a violation of these requirements count only as a warning: is each a SHOULD, or a MUST that a position
+        softens?
 
         Unknown requirements count as hard.
         """

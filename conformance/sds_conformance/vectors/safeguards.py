@@ -18,7 +18,7 @@ def refuse_overlap(source: Path, target: Path) -> None:
     """Raise VectorsError if one folder contains the other: the copy would overwrite its source."""
     one, other = source.resolve(), target.resolve()
     if one == other or one in other.parents or other in one.parents:
-        raise VectorsError(f"{target} and the vectors that are copied, {source}, overlap: give a folder of its own")
+        raise VectorsError(f"{target} and the vectors that are copied, {source}, overlap: name a separate folder")
 
 
 def refuse_links(vector_set: VectorSet, folder: Path, paths: Iterable[str]) -> None:

@@ -1,7 +1,7 @@
 """JSON Schemas (2020-12) of the files: the parts that shapes are put together from, and the frame around them.
 
-They are strict: a field that is not named is an error. Sizes are bounded, so that a file of a stranger cannot ask for
-more than a consumer has.
+They are strict: a field that is not named is an error. Sizes are bounded, so that a file from an unknown source cannot
+use up the memory of its consumer.
 """
 
 from __future__ import annotations

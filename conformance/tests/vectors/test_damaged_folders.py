@@ -46,7 +46,7 @@ def test_no_export_over_its_own_source(folder: Path, where: str, monkeypatch: py
     before = _bytes(folder)
     result = typed("vectors", "export", "--overwrite", target)
     assert result.exit_code == 2
-    assert "overlap: give a folder of its own" in result.stderr.replace("\n", " ")
+    assert "overlap: name a separate folder" in result.stderr.replace("\n", " ")
     assert _bytes(folder) == before
 
 

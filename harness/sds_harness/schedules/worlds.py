@@ -128,7 +128,7 @@ class World:
     parts: tuple[AlphabetPart, ...] = ()
     """All events of a word must belong to one of these parts; empty means that any event may occur."""
     streams: bool = False
-    """Whether an arrival is everything that one participant has under way to another one."""
+    """Whether an arrival delivers all messages that are on their way from one participant to another one."""
 
     def __post_init__(self) -> None:
         if any(first.copies > second.copies == 0 for first, second in pairwise(self.kinds)):

@@ -32,7 +32,7 @@ class SizeOutcome(Enum):
     """An expectation of a scenario file was not met."""
     REFUSED = "refused"
     LOST = "lost"
-    """Accepted but not processed, where no requirement demands it any more."""
+    """Messages that were accepted but not processed, at a size where no requirement demands it any more."""
     CRASHED = "crashed"
     """The conversation ended or became invalid."""
     SLOW = "slow"
@@ -76,7 +76,7 @@ class SizeResult:
     size: int
     outcome: SizeOutcome
     reason: str = ""
-    """What happened, if there is no finding."""
+    """A description of what happened, if there is no finding."""
     finding: Finding | None = None
     """The worst finding that is new at this size."""
     failing: frozenset[str] = field(default=frozenset(), repr=False)

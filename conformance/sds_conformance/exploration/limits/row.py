@@ -52,7 +52,7 @@ class LimitRow:
     exponent: float | None = None
     """Exponent of the cost per message, if it is measured and known."""
     failing_at_start: tuple[str, ...] = ()
-    """Requirements that are violated at the smallest size already, so they do not count here."""
+    """Requirements that are violated even at the smallest size, so they do not count here."""
 
     @property
     def exact(self) -> bool:
@@ -109,7 +109,7 @@ def find_largest_size(dimension: Dimension, declared: Declaration, room: int) ->
     for name in dimension.within:
         around = declared.limit(name)
         if around is not None and around - room < dimension.most:
-            return max(1, around - room), f"no more fits into what is declared of {name}"
+            return max(1, around - room), f"the declared limit of {name} allows no larger size"
     return dimension.most, ""
 
 

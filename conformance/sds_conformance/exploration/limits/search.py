@@ -17,7 +17,7 @@ Try = Callable[[int, frozenset[str]], SizeResult]
 
 
 class Search:
-    """The results of one dimension, and what to try next. It measures no time: ``affords`` does."""
+    """The results of one dimension, and the size to try next. It measures no time: ``affords`` does."""
 
     def __init__(self, dimension: Dimension, most: int, attempt: Try, affords: Callable[[float, bool], bool]) -> None:
         """``most`` is the largest possible size. ``affords`` decides whether the given number of seconds is left, to

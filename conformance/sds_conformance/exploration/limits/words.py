@@ -78,7 +78,7 @@ def sentences_about_failure(row: Mapping[str, Any], *, searched: bool = True) ->
         demanded = f"{number(row['demanded'])} of everybody; beyond: " if has_known_end(row) else ""
         yield "Demanded", f"{demanded}{printable(row['position'], _MAX_SEEN)}"
     if row["again"] is False:
-        yield "Warning", "a fresh process did not show the same: does it depend on what came before?"
+        yield "Warning", "a fresh process did not show the same: does it depend on what was played before?"
 
 
 def has_details(row: Mapping[str, Any]) -> bool:

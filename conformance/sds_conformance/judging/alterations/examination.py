@@ -31,7 +31,8 @@ MOST_CONFIGURATIONS = 3
 """Number of configurations in which other methods are tried."""
 
 OtherMethod = Callable[[Connect, Configuration], str]
-"""Another method to find a fault: returns what is wrong with a model in a configuration; "" if nothing."""
+"""Another method to find a fault: returns a description of the fault of a model in a configuration; "" if it finds
+none."""
 
 _WORST = ((Verdict.FAIL, End.FAILS), (Verdict.WARN, End.WARNS), (Verdict.ERROR, End.SUITE_ERROR))
 
@@ -135,7 +136,7 @@ class AlterationExaminer:
         tried = list(dict.fromkeys(replace(configuration, environment="plain") for configuration in reaching))
         for configuration in tried[:MOST_CONFIGURATIONS]:
             for name, means in self.other_methods:
-                # A finding against the unchanged model is no finding against the change.
+                # A finding that the unchanged model has, too, does not count against the change.
                 if (seen := self._apply_method(means, package, configuration)) and not self._apply_method(
                     means, self.source.package, configuration
                 ):

@@ -52,5 +52,5 @@ def find_stale_excuses(
 ) -> dict[str, str]:
     """The outdated excuses by place, with the reason."""
     known = {place.name for place in places}
-    out = {name: "there is no such place" for name in excuses if name not in known}
+    out = {name: "the source has no such place" for name in excuses if name not in known}
     return out | {fate.name: f"killed: {fate.end.value}" for fate in fates if fate.is_killed and fate.name in excuses}

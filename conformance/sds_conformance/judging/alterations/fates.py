@@ -34,7 +34,7 @@ class AlterationResult:
     place: AlterationPlace
     end: End
     by: str = ""
-    """What found it: a requirement, or the name of another method."""
+    """The method that found it: a requirement, or the name of another method."""
     seen: str = ""
     """Description for reports."""
     configuration: str = ""

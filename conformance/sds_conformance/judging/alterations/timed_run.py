@@ -67,7 +67,7 @@ class HashingLink(Link):
             with cpu_time_limit(COMMAND_S):
                 answer = self._link.call(request, timeout_s, reply)
         except RunTimeoutError:
-            raise TesteeError(FaultKind.HANG, "it does not come to an end") from None
+            raise TesteeError(FaultKind.HANG, "the command does not end") from None
         self._digest.update(answer.SerializeToString(deterministic=True))
         return answer
 

@@ -23,7 +23,7 @@ class Status(Enum):
     """An outcome for which a position requires a warning, or that violates a SHOULD."""
     FAIL = "fail"
     SKIPPED = "skipped"
-    """Not run: the reason names what the implementation lacks."""
+    """The vector was not run; the reason names what the implementation lacks."""
     BROKEN = "broken"
     """The implementation broke down instead of answering."""
     ERROR = "error"
