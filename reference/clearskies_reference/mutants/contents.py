@@ -41,6 +41,14 @@ class _KeepsOthers(Peer):
         super().send_to_subscribers(stored, effects, source)
 
 
+def _without_null_members(value: str) -> str:
+    """The JSON text of a value; of an object without its members that are null."""
+    read = json.loads(value)
+    if not isinstance(read, dict) or None not in read.values():
+        return value
+    return json_text.write({name: member for name, member in read.items() if member is not None})
+
+
 @register_faults
 class _Kept(_KeepsOthers):
     @fault(_KeepsOthers.otherwise, "07", "trims received keys, but relays them unchanged")
@@ -83,6 +91,10 @@ class _Kept(_KeepsOthers):
     def keeps_numbers_as_doubles(self, record: Record) -> Record:
         return replace(record, value=json.dumps(json.loads(record.value, parse_int=lambda text: int(float(text)))))
 
+    @fault(_KeepsOthers.otherwise, "07", "stores objects without the members that are null")
+    def keeps_no_null_members(self, record: Record) -> Record:
+        return replace(record, value=_without_null_members(record.value))
+
     @fault(_KeepsOthers.otherwise, "07", "truncates strings to one mebibyte")
     def keeps_a_mebibyte(self, record: Record) -> Record:
         return replace(record, value=record.value[: 1 << 20] + '"' if len(record.value) > 1 << 20 else record.value)
@@ -109,6 +121,16 @@ class _Written(Peer):
         if len(value) > 1 << 20:
             raise RefusedWriteError("the value is too large")
         return super().write(key, value, now_ms, uuid, effects)
+
+    @fault(Peer.write, "02", "refuses to write a value of more than ten levels")
+    def writes_ten_levels(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
+        if json_text.collapse(value.encode())[1] > 10:
+            raise RefusedWriteError("the value is too deep")
+        return super().write(key, value, now_ms, uuid, effects)
+
+    @fault(Peer.write, "07", "writes objects without the members that are null")
+    def writes_no_null_members(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
+        return super().write(key, _without_null_members(value), now_ms, uuid, effects)
 
     @fault(Peer.write, "07", "writes whole numbers in values as doubles")
     def writes_numbers_as_doubles(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:

@@ -422,6 +422,10 @@ class _Clocks(LogicalClock):
             return super().clock_of_change(current)
         return {self.peer_id: 1, **current.record.vector_clock}
 
+    @fault(LogicalClock.clock_of_change, "44", "counts only the sending of its changes")
+    def counts_only_sending(self, current: StoredRecord | None) -> VectorClock:
+        return {self.peer_id: 0, **(current.record.vector_clock if current is not None else {})}
+
     @fault(LogicalClock.clock_of_change, "46", "omits the clocks of others in its changes")
     def forgets_clocks_of_others(self, current: StoredRecord | None) -> VectorClock:
         return {self.peer_id: super().clock_of_change(current)[self.peer_id]}

@@ -109,3 +109,48 @@ class _AtStart(_ReadAgain):
     def asks_for_all_at_start(self) -> None:
         for by in self.store.known:
             self.store.learn(by, 0)
+
+
+class _KeepsFacts(_ReadAgain):
+    """Stores a fact of each record, and reads the record by it when it is started again."""
+
+    def fact_of(self, stored: StoredRecord, before: StoredRecord | None) -> str:
+        """The fact to store for a version. ``before`` is the version that it replaces."""
+        raise NotImplementedError
+
+    def stored_fact(self, stored: StoredRecord) -> str | None:
+        """The fact of a record; None if there is none."""
+        if not isinstance(self.store, SqliteStore):
+            return None
+        return self.store._fact(f"of {stored.record.uuid}", "") or None
+
+    def store_record(self, stored: StoredRecord) -> None:
+        if isinstance(self.store, SqliteStore):
+            fact = self.fact_of(stored, self.store.get(stored.record.uuid))
+            name = f"of {stored.record.uuid}"
+            self.store._execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", name, fact)
+        super().store_record(stored)
+
+
+@mutant("07", "has the first keys of records after a restart")
+class ReadsFirstKeysAtStart(_KeepsFacts):
+    def fact_of(self, stored: StoredRecord, before: StoredRecord | None) -> str:
+        return self.stored_fact(stored) or stored.record.key
+
+    def read_again(self, stored: StoredRecord) -> StoredRecord:
+        return _kept_with(stored, key=self.stored_fact(stored) or stored.record.key)
+
+
+@mutant("44", "forgets after a restart how often it has sent its records", clocks_count_hops=True)
+class ForgetsSendingsAtStart(_KeepsFacts):
+    def fact_of(self, stored: StoredRecord, before: StoredRecord | None) -> str:
+        if before is not None and before.record.version == stored.record.version:
+            return self.stored_fact(stored) or "0"
+        return str(stored.ticks)
+
+    def read_again(self, stored: StoredRecord) -> StoredRecord:
+        number = int(self.stored_fact(stored) or 0)
+        if stored.record.last_updated_by != self.peer_id or not number:
+            return stored
+        clock = {**stored.record.vector_clock, self.peer_id: number}
+        return replace(_kept_with(stored, vector_clock=clock), ticks=number)

@@ -256,7 +256,7 @@ def test_2_a_schedule_of_a_revision_that_nobody_plays_is_refused(tmp_path: Path,
     [
         (
             ("--passage", "gap"),
-            f"{FORUM} has no passage 'gap'. It is of {CURRENT}: add --revision {CURRENT}. "
+            f"{FORUM} has no passage 'gap'. It belongs to {CURRENT}: add --revision {CURRENT}. "
             f"`sds-conformance list passages --revision {FORUM}` shows the names",
         ),
         (("--profile", "sds-r"), f"{FORUM} has no SDS-R: leave --profile out"),
@@ -277,7 +277,7 @@ def test_2_a_passage_of_the_proposal_is_none_of_sds() -> None:
 
 def test_no_schedules_are_generated_for_a_revision_that_nobody_plays() -> None:
     assert scheduled() == ["sds-2026-01", "sds-2025-10-amended", FORUM, "clearskies-database"]
-    with pytest.raises(ValueError, match=f"no schedules are generated for draft-0: there are those of .*{FORUM}"):
+    with pytest.raises(ValueError, match=f"no schedules are generated for draft-0, only for .*{FORUM}"):
         repertoire_of("draft-0")
 
 

@@ -389,10 +389,17 @@ def _is_copy(one: Update | RecordVersion, update: Update) -> bool:
 # ---- Relayed updates -------------------------------------------------------------------------------------------------
 
 
-def _keeps_earlier_key(copy: Copy) -> bool:
-    """Does a copy have the earlier key of its record instead of the original's key (CSDB-22)?"""
-    before, key = copy.arrival.held, copy.seen.key
-    return key != copy.original.key and before is not None and any(each.key == key for each in before.candidates)
+def _keeps_earlier_key(view: PeerView, copy: Copy) -> bool:
+    """Does a copy have the earlier key of its record, and did the peer never have the key of the original (CSDB-22)?"""
+    original, before = copy.original, copy.arrival.held
+    if copy.seen.key == original.key or before is None or all(each.key != copy.seen.key for each in before.candidates):
+        return False
+    states = (
+        shown.records.get(str(original.uuid)) for shown in view.shown_states if shown.step.index < copy.step.index
+    )
+    there: list[Update | RecordVersion] = [seen for seen in states if seen is not None]
+    there += [update for update in view.sent if update.step.index < copy.step.index]
+    return all(seen.version != original.version or seen.key != original.key for seen in there)
 
 
 def _copy_rules(signalled: bool, *needs: int) -> tuple[Rule[Copy], ...]:
@@ -404,7 +411,7 @@ def _copy_rules(signalled: bool, *needs: int) -> tuple[Rule[Copy], ...]:
             lambda view, copy: (
                 copy.signalled is signalled
                 and copy.seen.deleted == copy.original.deleted
-                and not _keeps_earlier_key(copy)
+                and not _keeps_earlier_key(view, copy)
             ),
             lambda view, copy: same_content(copy.seen.content, copy.original.content),
             lambda view, copy: (_original_text(view, copy), describe_record(copy.seen)),

@@ -124,6 +124,19 @@ def own_content_is_sent_as_written(view: PeerView) -> Iterator[Observation]:
 
 
 @check("CSDB-07", of="own")
+def own_versions_stay(view: PeerView) -> Iterator[Observation]:
+    """A version that the application wrote is sent again with the same key and the same value."""
+    for before, update in _successive_copies(view):
+        if before.deleted or update.deleted or view.in_conflict(update.step) or _change_between(view, before, update):
+            continue  # CSDB-10, CSDB-13
+        if view.known.same_era(before.step.index, update.step.index):
+            code = "key-changed" if before.key != update.key else "value-changed"
+            expected = f"{quoted(before.value)} under {before.key!r}, as sent at step {before.step.index}"
+            seen = f"{quoted(update.value)} under {update.key!r}"
+            yield observe_outcome(update.step, code, same_content(before.content, update.content), expected, seen)
+
+
+@check("CSDB-07", of="own")
 def nobody_else_writes(view: PeerView) -> Iterator[Observation]:
     """A peer creates no record that its application has not written, unless it resolves a conflict."""
     written = {change.uuid for change in view.changes} | {arrival.update.uuid for arrival in view.arrivals}
@@ -156,14 +169,18 @@ def own_records_change_their_keys(view: PeerView) -> Iterator[Observation]:
         met, expected = change.shown.key == change.key, f"the key {change.key!r}"
         yield observe_outcome(change.shown.step, "new-key-not-sent", met, expected, "another key")
         later = (other for other in view.changes if other.step.index > change.step.index)
-        again = min((c.step.index for c in later if change.old_key in (c.key, c.old_key)), default=None)
-        shown = next((shown for shown in view.shown_states if shown.asked.index > change.step.index), None)
-        if shown is None or view.in_conflict(shown.step) or (again is not None and again < shown.step.index):
-            continue
-        expected = f"nothing under {change.old_key!r}, which was renamed at step {change.step.index}"
-        yield observe_outcome(
-            shown.step, "old-key-kept", change.old_key not in shown.values, expected, "a record is still present"
+        again = min(
+            (c.step.index for c in later if change.old_key in (c.key, c.old_key)), default=len(view.trace.steps) + 1
         )
+        came = (a.step.index for a in view.arrivals if a.update.key == change.old_key)
+        end = min([again, *(index for index in came if index > change.step.index)])
+        expected = f"nothing under {change.old_key!r}, which was renamed at step {change.step.index}"
+        for shown in (shown for shown in view.shown_states if change.step.index < shown.asked.index):
+            same_store = view.known.same_era(change.step.index, shown.step.index)
+            if shown.step.index >= end or not same_store or view.in_conflict(shown.step):
+                break
+            met = change.old_key not in shown.values
+            yield observe_outcome(shown.step, "old-key-kept", met, expected, "a record is still present")
 
 
 @check("CSDB-24", pb.CAPABILITY_OBSERVE, of="shown")
@@ -324,13 +341,18 @@ def revisions_grow_over_all_records(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-10", of="changes sent")
 def revisions_are_of_one_change(view: PeerView) -> Iterator[Observation]:
     """A change is not sent with the revision of an earlier change of the same record."""
-    sent = grouped((u for u in view.sent if u.by == view.peer_id and u.version is not None), lambda u: u.version)
-    for before, update in chain.from_iterable(map(pairwise, sent.values())):
+    for before, update in _successive_copies(view):
         change = None if same_content(before.content, update.content) else _change_between(view, before, update)
         if change is not None and not view.in_conflict(update.step):  # a resolution need not be a change (CA-8)
             expected = f"a revision of its own for the change of {change.key!r} at step {change.step.index}"
             seen = f"{update.rev}, which was sent at step {before.step.index}"
             yield observe_violation(update.step, "revision-reused", expected, seen)
+
+
+def _successive_copies(view: PeerView) -> Iterator[tuple[Update, Update]]:
+    """The copies of own versions, each with the next copy of the same version."""
+    sent = grouped((u for u in view.sent if u.by == view.peer_id and u.version is not None), lambda u: u.version)
+    return chain.from_iterable(map(pairwise, sent.values()))
 
 
 def _change_between(view: PeerView, before: Update, update: Update) -> Change | None:

@@ -120,6 +120,18 @@ def changes_that_nobody_hears(script: Script, alice: Part) -> None:
     alice.observe()
 
 
+@scenario("44", needs=(pb.CAPABILITY_OBSERVE,), long=True)
+def a_change_without_its_listener(script: Script, alice: Part, bob: Peer) -> None:
+    """The application writes a record for Bob; when his link is gone, it changes the record, and is observed."""
+    link = subscribe(alice, bob)
+    alice.put("draft", 1)
+    script.settle()
+    link.cut()
+    alice.observe()
+    alice.after(1_000).put("draft", 2)
+    alice.observe()
+
+
 @scenario("20", "35", violated=("14",), needs=(pb.CAPABILITY_STORE,), store=True)
 def changes_are_passed_on_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A peer restarts; then Bob sends a change, a record and a deletion, while Carol listens."""

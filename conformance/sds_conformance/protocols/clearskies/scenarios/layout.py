@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
@@ -83,6 +84,8 @@ ODD_CONTENTS: tuple[tuple[str, Any], ...] = (
     ("strasse", "strasse"),
     ("} and {", "} ] and { [ {"),
     ("many", list(range(3_000))),
+    ("none inside", {"a": None, "b": {"c": None}, "d": 1}),
+    ("twenty levels", json.loads("[" * 20 + "1" + "]" * 20)),
 )
 MEBIBYTE = 1 << 20
 

@@ -116,3 +116,34 @@ def what_is_known_after_a_restart(script: Script, alice: Part, bob: Peer, carol:
     script.settle()
     link.update("four", 5)
     request_all(alice)
+
+
+@scenario("44", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+def a_change_after_many_sendings(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """A record is sent to six others; restarted, the peer changes it, and nobody needs the version before."""
+    peers = (bob, carol, dave)
+    for peer in peers:
+        subscribe(alice, peer)
+    first = alice.put("door", "open")
+    for _ in peers:
+        request_all(alice)
+    alice.reopen()
+    for peer in peers:
+        subscribe(alice, peer, {alice: first})
+    script.settle()
+    alice.after(1_000).put("door", "shut")
+
+
+@scenario("07", "22", needs=(pb.CAPABILITY_RENAME, pb.CAPABILITY_STORE), store=True, long=True)
+def keys_after_a_restart(script: Script, alice: Part, bob: Peer) -> None:
+    """The application and Bob rename a record each; the peer restarts, and others ask it for everything."""
+    link = subscribe(alice, bob)
+    alice.put("draft", "of alice")
+    draft = link.update("sketch", "of bob")
+    script.settle()
+    alice.after(1_000).rename("draft", "final")
+    link.update("picture", "of bob", after=draft, clock={bob: 2})
+    request_all(alice)
+    alice.reopen()
+    request_all(alice)
+    alice.observe()
