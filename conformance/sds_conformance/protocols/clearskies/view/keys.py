@@ -35,12 +35,7 @@ _FORMS: tuple[Callable[[str], str], ...] = (
     _first_characters,
     _as_number,
 )
-"""Ways to read a key that make different keys equal."""
-
-
-def are_similar(one: str, other: str) -> bool:
-    """Return whether a usual fault makes two different keys equal."""
-    return one != other and any(form(one) == form(other) for form in _FORMS)
+"""Usual faults in reading a key, which make different keys equal."""
 
 
 class FalseConflict(NamedTuple):
@@ -65,25 +60,56 @@ def find_false_conflicts(view: PeerView) -> list[FalseConflict]:
 
 def find_confused_record(view: PeerView, uuid: str, step: Step) -> str:
     """The key of another record that the peer may take for the key of this one; "" if there is none."""
-    own = _keys_until(view, uuid, step)
+    found = [
+        (other.record, other.at, other.key)
+        for mine in _keys_until(view, uuid, step)
+        for form in _forms_of(mine)
+        for other in _keys_by_form(view).get(form, ())
+        if other.uuid != uuid and other.at <= step.index and other.key != mine
+    ]
     confused = {one for each in find_false_conflicts(view) if uuid in each.uuids for one in each.uuids}
-    for other in _keys_of_records(view):
-        keys = _keys_until(view, other, step) if other != uuid else []
-        similar = (key for key in keys if any(are_similar(key, mine) for mine in own))
-        if found := next(similar, keys[-1] if keys and other in confused else ""):
-            return found
-    return ""
+    for number, other in enumerate(_keys_of_records(view) if confused else ()):
+        keys = _keys_until(view, other, step) if other in confused and other != uuid else []
+        found += [(number, step.index, keys[-1])] if keys else []
+    return min(found)[2] if found else ""
 
 
 def has_given_its_key_away(view: PeerView, uuid: str, step: Step) -> bool:
     """Has another record a former key of a record? A peer that keeps the former key (CSDB-22) sees a conflict."""
     keys = _keys_until(view, uuid, step)
-    former = set(keys).difference(keys[-1:])
     return any(
-        former & set(_keys_until(view, other, step))
-        for other in (_keys_of_records(view) if former else ())
-        if other != uuid
+        other.uuid != uuid and other.key == former and other.at <= step.index
+        for former in set(keys).difference(keys[-1:])
+        for other in _keys_by_form(view).get((0, former), ())
     )
+
+
+class _Key(NamedTuple):
+    """A key that a record got at a step."""
+
+    record: int
+    """The number of the record, in the order of their first keys."""
+    at: int
+    """The index of the step."""
+    uuid: str
+    key: str
+
+
+def _forms_of(key: str) -> Iterator[tuple[int, str]]:
+    """The key and its forms, each with a number."""
+    yield 0, key
+    yield from ((number, form(key)) for number, form in enumerate(_FORMS, 1))
+
+
+@cache_per_view
+def _keys_by_form(view: PeerView) -> dict[tuple[int, str], list[_Key]]:
+    """The keys of all records, by their forms."""
+    out: dict[tuple[int, str], list[_Key]] = {}
+    for number, (uuid, keys) in enumerate(_keys_of_records(view).items()):
+        for index, key in keys:
+            for form in _forms_of(key):
+                out.setdefault(form, []).append(_Key(number, index, uuid, key))
+    return out
 
 
 @cache_per_view
