@@ -102,6 +102,8 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         self._noted = {id(stage): len(stage.trace.steps) for stage in self._distinct}
         self._bodies = self._home.trace.bodies.for_another_trace()
         self._streams: dict[tuple[int, str], Stream] = {}
+        self._streams_of: dict[int, list[Stream]] = {}
+        """The streams by link."""
         self._closed: dict[str, Actor] = {}
         self._lines: list[Line] = []
         self._peers: dict[str, ScriptedPeer] = {}
@@ -492,9 +494,9 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         stream = self._streams.get((number, sender))
         if stream is None:
             stream = self._streams[number, sender] = Stream(number, self._bodies, self._home.profile)
-            for (link, who), other in self._streams.items():
-                if link == number and who != sender:
-                    stream.face(other)
+            for other in self._streams_of.setdefault(number, []):
+                stream.face(other)
+            self._streams_of[number].append(stream)
         messages = tuple(stream.feed(data, act))
         self._said += sum(message.type in (UPDATE, GET_UPDATES) and not message.repeated for message in messages)
         label = label or self._label_of(sender, messages, act)

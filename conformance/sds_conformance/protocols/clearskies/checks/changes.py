@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections import deque
 from collections.abc import Iterator
 from functools import reduce
-from itertools import chain, pairwise
+from itertools import accumulate, chain, pairwise
 from operator import or_
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
@@ -276,12 +278,14 @@ def records_stay_what_they_are(view: PeerView) -> Iterator[Observation]:
 @cache_per_view
 def _first_shown(view: PeerView) -> list[tuple[Change, Update]]:
     """The changes that visibly created a record: the first of each key, or the first after its deletion."""
-    came = [(arrival.step.index, arrival.update.key) for arrival in view.arrivals]
+    came = deque(sorted((arrival.step.index, arrival.update.key or "") for arrival in view.arrivals))
     live: set[str] = set()
+    taken: set[str] = set()
     out = []
     for change in view.changes:
-        taken = {key for index, key in came if index < change.step.index}
-        if change.kind == "put" and change.key not in live | taken and change.shown is not None:
+        while came and came[0][0] < change.step.index:
+            taken.add(came.popleft()[1])
+        if change.kind == "put" and change.key not in live and change.key not in taken and change.shown is not None:
             out.append((change, change.shown))
         live -= {change.old_key} if change.kind != "put" else set()
         live |= {change.key} if change.kind != "delete" else set()
@@ -290,9 +294,11 @@ def _first_shown(view: PeerView) -> list[tuple[Change, Update]]:
 
 def _is_revived(view: PeerView, first: Change, change: Change) -> bool:
     """Return whether a record was deleted and created again under its key by a later change."""
+    if first.key != change.key:
+        return False
     between = range(first.step.index + 1, change.step.index)
     kinds = {c.kind for c in view.changes if c.step.index in between and change.key in (c.key, c.old_key)}
-    return first.key == change.key and "delete" in kinds and "rename" not in kinds
+    return "delete" in kinds and "rename" not in kinds
 
 
 def _changes_of_same_key(view: PeerView) -> Iterator[tuple[Update, Update]]:
@@ -370,15 +376,19 @@ def times_are_those_of_changes(view: PeerView) -> Iterator[Observation]:
     It may be later if the previous version has a later time, or if the change is sent later. An own change may be a
     second later than the previous own change, which need not have been sent (CA-8).
     """
+    indices = [step.index for step in view.steps]
+    latest_ms = [*accumulate((step.now_ms for step in view.steps), max)]
+    others = sorted((u.step.index, u.time.seconds + 1) for u in (*view.own, *view.received) if u.time is not None)
+    latest_s = [0, *accumulate((seconds for _, seconds in others), max)]
     for number, change in enumerate(view.changes):
         update = change.shown
         if update is None or update.time is None or not change.is_in(update) or view.in_conflict(update.step):
             continue
-        until = [step for step in view.steps if step.index <= update.step.index]
-        least = min(step.now_ms for step in until if step.index >= change.since) // 1_000 - 1
-        most = max(step.now_ms for step in until) // 1_000 + 1
-        others = (u for u in (*view.own, *view.received) if u.step.index < update.step.index)
-        latest = max([most, *(u.time.seconds + 1 for u in others if u.time is not None)]) + number
+        begin, end = bisect_left(indices, change.since), bisect_right(indices, update.step.index)
+        least = min(step.now_ms for step in view.steps[begin:end]) // 1_000 - 1
+        most = latest_ms[end - 1] // 1_000 + 1
+        before = bisect_left(others, (update.step.index, 0))
+        latest = max(most, latest_s[before]) + number
         met, expected = least <= update.time.seconds <= latest, f"the time of the change, {iso(change.step.now_ms)}"
         yield observe_outcome(update.step, "wrong-time", met, expected, update.time.text)
 
@@ -418,7 +428,7 @@ def revisions_count_on(view: PeerView) -> Iterator[Observation]:
             yield from _counted(view, both, "revision-skipped")
         before, after = both.one.rev, both.other.rev
         again = before is not None and after is not None and after <= before and both.one.uuid != both.other.uuid
-        opened = any(s.command == "open" for s in view.steps if both.one.step.index < s.index < both.other.step.index)
+        opened = view.opened_before(both.other.step.index) > both.one.step.index
         if again and opened and view.known.same_era(both.one.step.index, both.other.step.index):
             expected = f"a revision above {before}, which was sent at step {both.one.step.index}"
             yield observe_violation(both.other.step, "revision-reused", expected, f"{after}, of another record")
@@ -524,8 +534,9 @@ def _counted(view: PeerView, both: Successive, code: str) -> Iterator[Observatio
     if before is not None and after is not None and most is not None and after > before:  # else CSDB-10
         if any(before <= (update.rev or 0) <= after + 1 for update in view.unexplained):
             return  # the number of revisions that it used is unknown
-        shown = {update.rev for update in view.own if both.one.step.index <= update.step.index}
-        most += sum(before < revision < after for revision in shown if revision is not None)
+        if after > before + 1:
+            shown = {update.rev for update in view.own if both.one.step.index <= update.step.index}
+            most += sum(before < revision < after for revision in shown if revision is not None)
         upper = f" to {before + most}" if most > 1 else ""
         expected = f"revision {before + 1}{upper}, after {before} at step {both.one.step.index}"
         yield observe_outcome(both.other.step, code, after <= before + most, expected, f"{after}")
@@ -614,10 +625,11 @@ def _events_until(view: PeerView, update: Update) -> int:
     It counts every change, every record that was sent or received on any link, and the own number in received clocks.
     The events count twice, because some peers count sending and receiving as well.
     """
-    sent = sum(other.step.index <= update.step.index for other in view.sent)
-    came = [other for other in view.received if other.step.index <= update.step.index]
-    made = max(update.rev or 0, sum(change.step.index <= update.step.index for change in view.changes))
-    return 2 * (made + sent + len(came)) + max((_own_number(view, other) for other in came), default=0)
+    index = update.step.index
+    made = max(update.rev or 0, bisect_right(view.changes, index, key=lambda change: change.step.index))
+    sent = bisect_right(view.sent, index, key=lambda other: other.step.index)
+    came = bisect_right(view.received, index, key=lambda other: other.step.index)
+    return 2 * (made + sent + came) + max((_own_number(view, other) for other in view.received[:came]), default=0)
 
 
 def _own_number(view: PeerView, update: Update) -> int:

@@ -13,7 +13,7 @@ from clearskies_reference import MalformedMessageError, VectorClock, is_before, 
 from sds_harness.clearskies.trace import Step
 
 from ....judging.view_cache import cache_per_view
-from .facts import Change, Update
+from .facts import Change, Update, grouped
 from .knowledge import SAFE_INTEGER
 from .meetings import Fate, accepts_updates, find_change_after, find_fates, find_states_after, is_traced
 from .peer_view import PeerView
@@ -35,20 +35,20 @@ class GrownClock:
 def find_grown_clocks(view: PeerView) -> list[GrownClock]:
     """The changes to records whose earlier own version the peer had sent."""
     out = []
+    sent = grouped((update for update in view.sent if update.by == view.peer_id), lambda update: update.uuid)
+    changes = grouped(view.changes, lambda change: change.uuid)
     for change, first in _changes_with_clocks(view):
         earlier = [
             update
-            for update in view.sent
-            if update.uuid == first.uuid
-            and update.by == view.peer_id
-            and update.clock is not None
+            for update in sent.get(first.uuid, ())
+            if update.clock is not None
             and update.step.index < change.step.index
             and view.known.same_era(update.step.index, change.step.index)
         ]
         if earlier:
             last = max(update.rev or 0 for update in earlier)
             earlier.sort(key=lambda update: (update.rev != last, update.step.index))
-            later = (c.step.index for c in view.changes if c.uuid == first.uuid)
+            later = (c.step.index for c in changes.get(str(first.uuid), ()))
             overtaken = any(change.step.index < index <= first.step.index for index in later)
             out.append(GrownClock(first, tuple(earlier), overtaken))
     return out

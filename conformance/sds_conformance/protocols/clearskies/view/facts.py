@@ -402,6 +402,8 @@ class LinkView:
         """Updates and requests of the other end."""
         self.sent, self.asked = _read(connection, connection.sent, trace)
         """Updates and requests of the peer under test."""
+        self.places_by_uuid = grouped(range(len(self.sent)), lambda place: self.sent[place].uuid)
+        """The places in ``sent`` of the updates of each record."""
         self.subscribed_at = next((request.step.index for request in self.requests if request.since is not None), None)
         """Index of the step after which the other end receives all updates; None if it sent no request."""
         broken = connection.arrived.broken

@@ -191,17 +191,21 @@ class PeerView:
         """Is a change certainly exactly one change of one record? A rename to the same key may change nothing. A rename
         to the key of another record may first change that record.
         """
-        change, earlier = self.changes[place], self.changes[:place]
+        change = self.changes[place]
         if change.kind != "rename":
             return True
-        keys: set[str | None] = {each.key for each in earlier}
+        keys: set[str | None] = {each.key for each in self.changes[:place]}
         keys |= {a.update.key for a in self.arrivals if a.step.index < change.step.index}
         return change.key not in keys | {change.old_key}
 
     def _is_undisturbed_between(self, one: Step, other: Step) -> bool:
-        between = [step for step in self.steps if one.index < step.index < other.index]
-        unsure = any(renames_in_place(step) for step in between) or not self.known.same_era(one.index, other.index)
-        return not unsure and not self.in_conflict(other)
+        unsure = any(one.index < index < other.index for index in self._renames_in_place)
+        return not unsure and self.known.same_era(one.index, other.index) and not self.in_conflict(other)
+
+    @cached_property
+    def _renames_in_place(self) -> list[int]:
+        """The indices of the steps that give a record the key that it has."""
+        return [step.index for step in self.steps if renames_in_place(step)]
 
     def is_undisturbed(self, change: Change, until: Step) -> bool:
         """Is it certain that no update of the changed record arrived until a step, and that the store was kept? If the
@@ -220,7 +224,7 @@ class PeerView:
 
     def opened_afresh(self, step: Step) -> bool:
         """Was it opened only once until then, so that it has no earlier records?"""
-        return sum(each.command == "open" and each.index <= step.index for each in self.steps) == 1
+        return sum(opened <= step.index for opened in self._openings) == 1
 
     def opened_before(self, index: int) -> int:
         """The index of its last opening before a step; 0 if there is none."""

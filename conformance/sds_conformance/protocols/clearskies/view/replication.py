@@ -58,10 +58,8 @@ def find_owed_changes(view: PeerView) -> list[OwedUpdate]:
     out = []
     for change in view.changes if view.writes else ():
         for link in _find_subscribed_links(view, change.step):
-            later = (
-                u for u in link.sent if u.step.index >= change.step.index and _is_in_time(view, link, change.step, u)
-            )
-            copies = [update for update in later if _is_copy(view, change, update, link)]
+            later = (u for u in _possible_copies(link, change) if u.step.index >= change.step.index)
+            copies = [u for u in later if _is_in_time(view, link, change.step, u) and _is_copy(view, change, u, link)]
             sent_by_client = change.shown is not None and _was_sent_by_other_end(
                 view, link, change.step, change.shown.version
             )
@@ -97,6 +95,16 @@ def find_owed_relays(view: PeerView) -> list[OwedUpdate]:
                     due = None
                 out.append(OwedUpdate(link, arrival, copies, due))
     return [*out, *_find_owed_winners(view)]
+
+
+def _possible_copies(link: LinkView, change: Change) -> list[Update]:
+    """The updates on a link that may be copies of a change, in order."""
+    if not change.step.uuid:
+        return link.sent
+    version = change.shown.version if change.shown is not None else None
+    uuids = {change.step.uuid, None, version[0] if version is not None else None}
+    places = sorted(place for uuid in uuids for place in link.places_by_uuid.get(uuid, ()))
+    return [link.sent[place] for place in places]
 
 
 def _is_copy(view: PeerView, change: Change, update: Update, link: LinkView) -> bool:
@@ -236,10 +244,11 @@ def find_incomplete_answers(view: PeerView) -> list[tuple[Shown, LinkView, list[
 
 def _find_unsent_changes(view: PeerView, link: LinkView, request: Request) -> Iterator[Change]:
     for change in view.changes if view.writes else ():
-        before = change.kind == "put" and change.shown is None and change.step.index < request.step.index
+        if change.kind != "put" or change.shown is not None or change.step.index >= request.step.index:
+            continue
         # Other checks judge a peer that confuses two records. Equal content need not change a record.
         one = any(c.uuid == change.step.uuid != "" and c.key != change.key for c in view.changes)
-        if not before or one or any(map(change.is_in, view.sent)) or view.in_conflict(request.step):
+        if one or any(map(change.is_in, view.sent)) or view.in_conflict(request.step):
             continue
         if view.known.same_era(change.step.index, request.step.index) and _find_due_step(
             view, change, link, request.step
