@@ -32,6 +32,22 @@ class _Acknowledging(Channel):
 
     ignores_filters = omit(Channel.review_bloom_filter, "ACK-02", "ignores received filters")
 
+    @fault(Channel.review_ack_status, "ACK-02", "does not read the filter of a message whose history acknowledges")
+    def ignores_filters_beside_names(self, message: Message, effects: Effects, now_ms: int) -> None:
+        before = len(self.outgoing)
+        self.review_causal_history(message, effects)
+        if len(self.outgoing) == before:
+            self.review_bloom_filter(message, effects, now_ms)
+
+    @fault(
+        Channel.review_ack_status, "ACK-01", "does not read the history of a message whose filter holds its messages"
+    )
+    def ignores_names_beside_filters(self, message: Message, effects: Effects, now_ms: int) -> None:
+        view = self.read_filter(message)
+        if view is None or not any(entry.message_id in view for entry in self.outgoing):
+            self.review_causal_history(message, effects)
+        self.review_bloom_filter(message, effects, now_ms)
+
     @fault(Channel.count_filter_hit, "ACK-04", "acknowledges after a single filter hit")
     def acknowledges_after_one_filter_hit(self, entry: OutgoingEntry, effects: Effects, now_ms: int) -> None:
         self.acknowledge(entry.message_id, effects)

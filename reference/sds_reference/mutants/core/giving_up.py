@@ -11,6 +11,22 @@ from ...message import Message
 from ...outgoing_buffer import AckState, OutgoingEntry
 from ..registry import fault, for_sizes, register_faults
 
+DAY_MS = 86_400_000
+
+
+@register_faults
+class _Impatient(Channel):
+    @fault(Channel.sweep_incoming, "INSWEEP-05", "gives dependencies up after a day although no time is configured")
+    def gives_up_after_a_day(self, now_ms: int, effects: Effects) -> None:
+        super().sweep_incoming(now_ms, effects)
+        if self.config.lost_timeout_ms is None:
+            self.give_up_lost(now_ms - DAY_MS, effects)
+
+    @fault(Channel.sweep_incoming, "RECV-08", "drops waiting messages after a day and signals nothing")
+    def drops_the_waiting_after_a_day(self, now_ms: int, effects: Effects) -> None:
+        super().sweep_incoming(now_ms, effects)
+        self.incoming.take_older(now_ms - DAY_MS)
+
 
 class _Counting(Channel):
     size: int

@@ -175,6 +175,16 @@ class _Presence(Channel):
         message = self.revision.wire.decode(entry.wire)
         return super().encode(replace(message, message_id=self.new_message_id(message.lamport_timestamp, b"copy")))
 
+    @fault(Channel.rebroadcast, "MSG-21", "rebroadcasts only the first hundred bytes of a content")
+    def cut_copies(self, entry: OutgoingEntry) -> bytes:
+        message = self.revision.wire.decode(entry.wire)
+        return super().encode(replace(message, content=(message.content or b"")[:100]))
+
+    @fault(Channel.rebroadcast, "MSG-21", "converts the contents of rebroadcasts to text and back")
+    def copies_as_text(self, entry: OutgoingEntry) -> bytes:
+        message = self.revision.wire.decode(entry.wire)
+        return super().encode(replace(message, content=(message.content or b"").decode(errors="replace").encode()))
+
     @fault(Channel.rebroadcast, "MSG-21", "gives all rebroadcasts of a message one new ID and the next timestamp")
     def numbered_copies(self, entry: OutgoingEntry) -> bytes:
         message = self.revision.wire.decode(entry.wire)

@@ -153,6 +153,20 @@ def every_way_to_acknowledge(script: Script, alice: Part, bob: Peer) -> None:
     deliver_and_settle(alice, to_come).observe()
 
 
+@scenario("ACK-01", "ACK-02", "STATE-12", "STATE-13")
+def a_name_and_a_filter_in_one_message(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Messages of each kind name one own message, and their filter holds another one."""
+    sent = [alice.send() for _ in range(10)]
+    now = script.now
+    to_come = bob.content(now + 20)
+    alice.given(bob.content(now + 1, sent[0], holds=[sent[1]])).observe()
+    alice.given(carol.sync(now + 2, sent[2], holds=[sent[3]])).observe()
+    alice.given(bob.content(now + 21, sent[4], to_come, holds=[sent[5]])).observe()
+    alice.given(carol.sync(now + 22, to_come, sent[6], holds=[sent[7], "somebody-elses"])).observe()
+    alice.given(bob.content(now + 3, sent[8], "never-sent", holds=[sent[8]])).observe()
+    deliver_and_settle(alice, to_come).observe()
+
+
 @scenario("STATE-12")
 def not_found_in_a_crowd(script: Script, alice: Part, bob: Peer) -> None:
     """A filter holds a thousand messages, but none of ten own ones."""

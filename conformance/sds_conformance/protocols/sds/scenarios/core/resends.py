@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import Part, Peer, Period, Script, greatest, least, scenario
+from ..scripts import Part, Peer, Period, Script, greatest, least, resending, scenario, tick_every
 
 FINE_TICKS = 6
 COARSE_TICKS = 11
 """So that three longer periods pass: an implementation may end resending after three copies (AMB-64)."""
 NEEDED = (pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK)
 TWO_PERIODS = pb.Configuration(resend_unacknowledged_ms=30_000, resend_possibly_acknowledged_ms=90_000)
+LARGE_CONTENT = bytes(range(256)) * 4
+"""As much as every implementation must be able to send."""
 UNACKNOWLEDGED, POSSIBLY = Period("resend_unacknowledged_ms"), Period("resend_possibly_acknowledged_ms")
 
 
@@ -58,3 +60,11 @@ def a_later_sync_filter_misses_it(script: Script, alice: Part, bob: Peer, carol:
     alice.receive(carol.sync(script.now + 2, holds=["somebody-elses"]))
     alice.receive(dave.sync(script.now + 3, holds=[second]))
     _wait(alice)
+
+
+@resending("OUTSWEEP-01", "OUTSWEEP-05", "MSG-21")
+def copies_of_all_contents(script: Script, alice: Part) -> None:
+    """Nobody acknowledges own messages whose contents are not text, are blank, or have a thousand bytes."""
+    for content in (bytes(range(256)), b" between spaces \n", b"\0", LARGE_CONTENT, "dritte Nachricht ☕".encode()):
+        alice.send(content)
+    tick_every(alice, UNACKNOWLEDGED, times=2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import Part, Peer, Script, deliver_and_settle, scenario, tick_every
+from ..scripts import HOUR_MS, Part, Peer, Script, deliver_and_settle, scenario, tick_every
 
 
 @scenario("INSWEEP-04", "INSWEEP-06", "RECV-08", "DELIVER-07")
@@ -54,6 +54,21 @@ def given_up_for_lost(script: Script, alice: Part, bob: Peer, carol: Peer) -> No
     # A message that was given up is treated normally if it arrives (AMB-108).
     deliver_and_settle(alice, late, carol.content(script.now)).after(100).send()
     alice.observe()
+
+
+@scenario(
+    *("RECV-08", "INSWEEP-04", "INSWEEP-05"),
+    needs=(pb.CAPABILITY_VIRTUAL_CLOCK,),
+    asked=pb.Configuration(lost_timeout_ms=0),
+)
+def waits_without_a_loss_timeout(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """No loss timeout is configured: two messages wait for months of sweeps, and then one dependency arrives."""
+    late = carol.content(script.now + 1)
+    alice.receive(bob.content(script.now + 2, late), bob.content(script.now + 3, "never-sent"))
+    for pause in (60_000, HOUR_MS, 24 * HOUR_MS, 1_000 * HOUR_MS):
+        tick_every(alice, pause, times=3)
+    alice.observe()
+    deliver_and_settle(alice, late).observe()
 
 
 @scenario(
