@@ -388,13 +388,17 @@ class _Answering(Peer):
     def subscribes_to_itself_alone(self, link: Link, source: int | None) -> bool:
         return source is None and super().is_recipient(link, source)
 
-    @fault(Peer.missing, "33", "sends the last change first")
+    @fault(Peer.missing, "37", "sends the last change first")
     def answers_backwards(self, request: GetUpdates) -> list[StoredRecord]:
         return super().missing(request)[::-1]
 
-    @fault(Peer.missing, "33", "sends records in the order of uuids")
+    @fault(Peer.missing, "37", "sends records in the order of uuids")
     def answers_by_uuid(self, request: GetUpdates) -> list[StoredRecord]:
         return sorted(super().missing(request), key=lambda stored: stored.record.uuid)
+
+    @fault(Peer.missing, "33", "sends the records of one writer after those of another")
+    def answers_writer_by_writer(self, request: GetUpdates) -> list[StoredRecord]:
+        return sorted(super().missing(request), key=lambda stored: stored.record.last_updated_by)
 
     @fault(Peer.missing, "34", "omits changes of writers that the request does not name")
     def omits_writers_not_named_in_since(self, request: GetUpdates) -> list[StoredRecord]:
@@ -451,7 +455,7 @@ class _Answering(Peer):
             if stored.record.last_updated_rev * 1.0 > since.get(stored.record.last_updated_by, 0)
         ]
 
-    @fault(Peer.missing, "33", "sorts revisions digit by digit")
+    @fault(Peer.missing, "37", "sorts revisions digit by digit")
     def sorts_digits(self, request: GetUpdates) -> list[StoredRecord]:
         return sorted(super().missing(request), key=lambda stored: str(stored.record.last_updated_rev))
 

@@ -11,7 +11,7 @@ from sds_harness.clearskies.trace import Step
 
 from ....judging.judgement import Observation, observe_met, observe_note, observe_outcome, observe_violation
 from ..register import Rule, check, table
-from ..view.facts import LinkView, Request, Update, VersionId, dominates
+from ..view.facts import LinkView, Request, Update, VersionId, dominates, grouped
 from ..view.peer_view import PeerView
 from ..view.replication import (
     Answer,
@@ -156,6 +156,20 @@ def answers_are_sorted(view: PeerView) -> Iterator[Observation]:
         for one, other in pairwise(answer.delivered):
             met, expected = (other.rev or 0) >= (one.rev or 0), f"revision {one.rev} or above, after {view.named(one)}"
             yield observe_outcome(other.step, "answer-not-sorted", met, expected, view.named(other))
+
+
+@check("CSDB-37", of="requests sent")
+def answers_keep_the_order_of_each_writer(view: PeerView) -> Iterator[Observation]:
+    """The updates of one writer are in an answer in the order of their revisions.
+
+    If the connection breaks in between, the next request names the highest revision that arrived, so an update with a
+    lower one is never sent. CSDB-33 judges the order of different writers.
+    """
+    for answer in find_answers(view):
+        for updates in grouped(answer.delivered, lambda update: update.by).values():
+            for one, other in pairwise(updates):
+                met, expected = (other.rev or 0) >= (one.rev or 0), f"{view.named(other)} before {view.named(one)}"
+                yield observe_outcome(other.step, "answer-out-of-order", met, expected, "it was sent after that")
 
 
 ExpectedUpdate = tuple[Answer, Update]
