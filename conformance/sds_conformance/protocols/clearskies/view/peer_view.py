@@ -265,9 +265,25 @@ class PeerView:
         """Was anything in conflict until then? A peer that resolves conflicts may make own changes (CA-8)."""
         return bool(self.contested(step))
 
-    def contested(self, step: Step) -> set[str]:
+    def contested(self, step: Step) -> frozenset[str]:
         """The uuids of the records that were in conflict until then."""
-        return {uuid for index, uuids in self.known.conflicts if index <= step.index for uuid in uuids}
+        starts, sets = self._contested_sets
+        place = bisect_right(starts, step.index)
+        return sets[place - 1] if place else frozenset()
+
+    @cached_property
+    def _contested_sets(self) -> tuple[list[int], list[frozenset[str]]]:
+        """The indices of the steps in which more records came into conflict, and all contested records from then on.
+
+        Peers that never agree are in conflict thousands of times, and almost every check asks for these records.
+        """
+        starts, sets = list[int](), list[frozenset[str]]()
+        for index, uuids in sorted(self.known.conflicts, key=lambda conflict: conflict[0]):
+            before: frozenset[str] = sets[-1] if sets else frozenset()
+            if not before.issuperset(uuids):
+                starts.append(index)
+                sets.append(before | frozenset(uuids))
+        return starts, sets
 
     def has(self, uuid: str, version: VersionId | None, step: Step) -> bool:
         """Does it certainly have a version after a step, and no newer one?"""

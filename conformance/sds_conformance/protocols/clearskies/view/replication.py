@@ -409,11 +409,13 @@ def _arrivals_by_version(view: PeerView) -> dict[VersionId | None, list[Arrival]
 
 def find_repeated_version(view: PeerView, update: Update) -> Update | None:
     """The version of another peer whose content an update repeats under another version; None if there is none."""
+    if view.in_conflict(update.step):
+        return None
     before = view.known.at(str(update.uuid), update.step.index - 1)
     came = [a.update for a in view.arrivals if a.update.uuid == update.uuid and a.step.index <= update.step.index]
     known = before.update if before is not None else None
     for other in [*reversed(came), *([known] if known is not None else [])]:
         same = other.key == update.key and other.deleted == update.deleted and equal(other.value, update.value)
-        if same and other.by != update.by and not view.in_conflict(update.step):
+        if same and other.by != update.by:
             return other
     return None
