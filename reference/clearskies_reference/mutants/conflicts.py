@@ -430,3 +430,18 @@ add_unseen("newer-needs-a-newer-time", "newer-needs-a-newer-time-unseen", "and d
 
 for _name in ("smallest-time-wins", "first-version-wins", "last-version-wins", "deletion-loses", "larger-clock-wins"):
     add_counting_hops(_name)
+
+
+@mutant("19", "prefers its own version at equal times, and sends it again", clocks_count_hops=True)
+class NeverAgreesOnTies(Peer):
+    def decide(self, one: Record, other: Record) -> tuple[Record, Record]:
+        return (one, other) if one.update_time == other.update_time else super().decide(one, other)
+
+    def resolve(
+        self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
+    ) -> None:
+        super().resolve(current, stored, incoming, source, effects)
+        if current.record.update_time == incoming.update_time and current.record.version != incoming.version:
+            kept = self.store.get(incoming.uuid)
+            assert kept is not None, "it was in conflict"
+            self.send_to_subscribers(kept, effects)

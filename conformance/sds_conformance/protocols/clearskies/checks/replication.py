@@ -12,6 +12,7 @@ from sds_harness.clearskies.trace import Step
 from ....judging.judgement import Observation, observe_met, observe_note, observe_outcome, observe_violation
 from ..register import Rule, check, table
 from ..view.facts import LinkView, Request, Update, VersionId, dominates, grouped
+from ..view.meetings import by_default
 from ..view.peer_view import PeerView
 from ..view.replication import (
     Answer,
@@ -23,6 +24,9 @@ from ..view.replication import (
     find_revision_bounds,
 )
 from .messages import find_signature_fault
+
+_MANY_COPIES = 100
+"""Copies of one record, after a single operation, that show that gossip has no end."""
 
 # ---- Requests --------------------------------------------------------------------------------------------------------
 
@@ -391,6 +395,23 @@ def known_updates_are_not_relayed_again(view: PeerView) -> Iterator[Observation]
                 yield observe_violation(again[0].step, "relayed-again", expected, seen)
             elif copies and view.due(arrival.step, link) is not None:
                 yield observe_met(arrival.step)
+
+
+@check("CSDB-19", of="sent received")
+def gossip_ends(view: PeerView) -> Iterator[Observation]:
+    """Peers stop relaying updates (CA-3), unless an application resolves conflicts by further changes (CA-8)."""
+    last = view.sent[-1]
+    if not by_default(view):
+        return
+    if not view.trace.unsettled:
+        if len(view.everybody) > 1 and view.in_conflict(last.step) and view.quiet and view.quiet[-1] > last.step.index:
+            yield observe_met(last.step)
+        return
+    begun = max(step.index for step in view.steps if step.command not in ("receive", "tick", "close"))
+    copies = sum(update.uuid == last.uuid and update.step.index > begun for update in view.sent)
+    if copies > _MANY_COPIES:
+        expected = "an end of the updates, because everybody has them"
+        yield observe_violation(last.step, "never-ends", expected, f"{copies} copies of {view.named(last)}")
 
 
 def _adds_clock_numbers(view: PeerView, update: Update, before: list[Update]) -> bool:

@@ -322,6 +322,23 @@ def changed_on_two_sides(script: Script, alice: Part, alan: Part, bob: Peer) -> 
         part.observe()
 
 
+@scenario("19", "39", "54", long=True)
+def changed_at_the_same_time(script: Script, alice: Part, alan: Part, bob: Peer) -> None:
+    """Two unconnected peers change a record of Bob at the same time; then they are linked."""
+    message = bob.update("lamp", "of bob")
+    for part in (alice, alan):
+        part.link(bob).send(message)
+    script.advance(1_000)
+    for part in (alice, alan):
+        part.put("lamp", f"of {part.name}")
+    script.settle()
+    alice.link(alan)
+    script.settle()
+    for part in (alice, alan):
+        request_all(part)
+        part.observe()
+
+
 @scenario("38", "40", "54")
 def a_key_that_is_taken(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Carol's records have the keys of Bob's records, with a later or an earlier time."""
