@@ -97,7 +97,7 @@ class GrpcLink(Link):
         self._late = False
         self._ended = threading.Event()
         self._listeners: list[Listener] = []
-        self._room: TemporaryDirectory[str] | None = None
+        self._socket_folder: TemporaryDirectory[str] | None = None
         self._redaction = Redaction([])
         try:
             try:
@@ -176,8 +176,8 @@ class GrpcLink(Link):
         """The address at which the server listens, or must listen."""
         endpoint = self._endpoint
         if endpoint.address == AUTO:
-            self._room = TemporaryDirectory(prefix="sds-", dir=socket_folder())
-            return f"unix:{self._room.name}/testee.sock"
+            self._socket_folder = TemporaryDirectory(prefix="sds-", dir=socket_folder())
+            return f"unix:{self._socket_folder.name}/testee.sock"
         if endpoint.port == 0:
             family = socket.AF_INET6 if ":" in endpoint.host else socket.AF_INET
             try:
@@ -334,8 +334,8 @@ class GrpcLink(Link):
             closing.join(_CLOSE_S)
             if closing.is_alive():
                 _stuck.append(self.address)
-        if self._room is not None:
-            self._room.cleanup()
+        if self._socket_folder is not None:
+            self._socket_folder.cleanup()
         return ended
 
 

@@ -68,7 +68,7 @@ class Stage(Generic[S]):
             startMs=trace.start_ms,
         )
         self.trace = trace
-        self.room = MemoryBudget(Limits.kept_bytes)
+        self.trace_memory = MemoryBudget(Limits.kept_bytes)
         """The memory budget. A caller that plays several schedules at a time gives each stage the same one."""
         self._begun = step
         self._labels: set[str] = set()
@@ -135,8 +135,10 @@ class Stage(Generic[S]):
             self.trace.breakdown = fault.breakdown
             raise
         step.stderr = self.session.link.new_stderr_lines()
-        session, room = self.session, self.room
-        if not (room.add_message(request, session.request_bytes) and room.add_message(step.reply, session.reply_bytes)):
+        session, memory = self.session, self.trace_memory
+        if not (
+            memory.add_message(request, session.request_bytes) and memory.add_message(step.reply, session.reply_bytes)
+        ):
             self._too_much(step)
         step.lighten()
         if self.streams or session.reply_bytes > session.longest_identifier:
@@ -165,7 +167,7 @@ class Stage(Generic[S]):
             raise
 
     def _too_much(self, step: S) -> NoReturn:
-        came_to = f"over {self.room.limit >> 20:,} MiB at {step.command}"
+        came_to = f"over {self.trace_memory.limit >> 20:,} MiB at {step.command}"
         try:
             self.session.break_off(FaultKind.TOO_MUCH, f"its replies and the data derived from them reached {came_to}")
         except TesteeError as fault:

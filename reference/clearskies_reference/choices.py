@@ -352,12 +352,12 @@ class RefusesLowerRevisions(Peer):
     """Revisions of a writer arrive in order on a subscription (CA-5): one that is not above the last is known
     already."""
 
-    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+    def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         by, revision = incoming.version
         current = self.store.get(incoming.uuid)
         present = current is not None and self.is_present(current.record, incoming)
         if present or by == self.peer_id or revision > self.store.known.get(by, 0):
-            super().take(incoming, signed, source, effects)
+            super().apply_update(incoming, signed, source, effects)
 
 
 class SendsInIntervals(SendsAtTicks):

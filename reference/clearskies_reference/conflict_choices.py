@@ -53,9 +53,9 @@ class DropsLosersOfKeys(_LosersOfKeys):
     def resolve_key(self, uuid: str, other_uuid: str, effects: Effects) -> None:
         self.dropped.add(self.loser_of(uuid, other_uuid).uuid)
 
-    def keep(self, stored: StoredRecord, effects: Effects, *, own: bool) -> None:
+    def store_and_signal(self, stored: StoredRecord, effects: Effects, *, own: bool) -> None:
         self.dropped.discard(stored.record.uuid)
-        super().keep(stored, effects, own=own)
+        super().store_and_signal(stored, effects, own=own)
 
     def missing(self, request: GetUpdates) -> list[StoredRecord]:
         return [stored for stored in super().missing(request) if stored.record.uuid not in self.dropped]

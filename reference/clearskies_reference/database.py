@@ -151,7 +151,7 @@ class Database(ABC):
         self.store.count(revision)
         self.store.learn(self.peer_id, revision)
         stored = StoredRecord(record, clock[self.peer_id])
-        self.keep(stored, effects, own=not is_resolution)
+        self.store_and_signal(stored, effects, own=not is_resolution)
         self.send_to_subscribers(stored, effects)
 
     def next_revision(self, current: StoredRecord | None) -> int:
@@ -170,7 +170,7 @@ class Database(ABC):
 
     # ---- Changes of others ---------------------------------------------------------------------------------------
 
-    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+    def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         """Process an update. Raises MalformedMessageError before anything is changed."""
         current = self.store.get(incoming.uuid)
         if current is not None and self.is_present(current.record, incoming):
@@ -234,7 +234,7 @@ class Database(ABC):
             rival = self.store.leader(record.key)
         if rival is not None:
             effects.events.append(Conflict(rival.record.uuid, record.uuid))
-        self.keep(stored, effects, own=False)
+        self.store_and_signal(stored, effects, own=False)
         self.send_to_subscribers(stored, effects, source)
         if rival is not None:
             self.resolve_key(rival.record.uuid, record.uuid, effects)
@@ -310,7 +310,7 @@ class Database(ABC):
 
     # ---- What is stored ------------------------------------------------------------------------------------------
 
-    def keep(self, stored: StoredRecord, effects: Effects, *, own: bool) -> None:
+    def store_and_signal(self, stored: StoredRecord, effects: Effects, *, own: bool) -> None:
         """Store a record. Signal the differences to the application, unless the application made the change."""
         record = stored.record
         before_it = self.store.get(record.uuid)

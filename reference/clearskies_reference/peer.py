@@ -169,7 +169,7 @@ class Peer(Database):
         parsed = self.read_body(message.body)
         if isinstance(parsed, Record):
             self.refuse_unauthorised(link, parsed, message)
-            self.take(parsed, message if message.signature is not None else None, link.number, effects)
+            self.apply_update(parsed, message if message.signature is not None else None, link.number, effects)
         elif isinstance(parsed, GetUpdates):
             self.answer(link, parsed, effects)
 

@@ -43,7 +43,7 @@ class Repair:
         waiting = (
             item.entry
             for item in self.outgoing.due(self.current_time(now_ms))
-            if not (once and item.asked) and not self.has_expired(item, now_ms)
+            if not (once and item.was_requested) and not self.has_expired(item, now_ms)
         )
         return list(islice(waiting, self.config.max_requests))
 
@@ -64,7 +64,7 @@ class Repair:
         if self.config.after_request is AfterRequest.FORGET:
             self.drop(entry.message_id)
         elif (item := self.outgoing.get(entry.message_id)) is not None:
-            item.asked = True
+            item.was_requested = True
 
     def has_expired(self, item: RepairEntry, now_ms: int) -> bool:
         """Did T_max pass since its T_req, and are requests configured to expire then (AMB-81)?"""

@@ -16,7 +16,7 @@ class RepairEntry:
 
     entry: HistoryEntry
     due_ms: int
-    asked: bool = False
+    was_requested: bool = False
     """It was already part of a repair request (outgoing buffer only)."""
 
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from repair_room import (
+from repair_network import (
     CONFIG,
     REPAIR,
     SECOND,
     Broadcast,
-    Room,
+    Network,
     both_revisions,
     chosen,
     first_copy_lost,
@@ -41,62 +41,64 @@ from sds_reference.hash_profiles import SHA256_BE64
 @both_revisions
 def test_the_sender_answers_first_and_nobody_else_does(revision: Revision) -> None:
     names = ["alice", "bob", "carol", *(f"holder-{number}" for number in range(20))]
-    room = Room(names, replace(CONFIG, revision=revision), first_copy_lost("alice"))
-    five_messages(room)
-    assert incoming(room.members["alice"]) == ["m-1", "m-2", "m-3", "m-4"]
-    room.run(60)
-    assert room.converged()
-    assert set(room.requests()) == {("alice", "m-0")}
-    assert room.responses() == [("bob", "m-0")]
+    network = Network(names, replace(CONFIG, revision=revision), first_copy_lost("alice"))
+    five_messages(network)
+    assert incoming(network.members["alice"]) == ["m-1", "m-2", "m-3", "m-4"]
+    network.run(60)
+    assert network.converged()
+    assert set(network.requests()) == {("alice", "m-0")}
+    assert network.responses() == [("bob", "m-0")]
 
 
 @both_revisions
 def test_with_the_sender_gone_whoever_is_left_answers(revision: Revision) -> None:
-    room = Room(["alice", "bob", "carol", "dave"], replace(CONFIG, revision=revision), first_copy_lost("alice", "dave"))
-    five_messages(room)
-    room.leave("bob")
-    room.run(120)
-    assert room.converged()
-    assert set(room.responses()) == {("carol", "m-0")}
+    network = Network(
+        ["alice", "bob", "carol", "dave"], replace(CONFIG, revision=revision), first_copy_lost("alice", "dave")
+    )
+    five_messages(network)
+    network.leave("bob")
+    network.run(120)
+    assert network.converged()
+    assert set(network.responses()) == {("carol", "m-0")}
 
 
 @both_revisions
 def test_one_request_is_enough_for_all_who_miss_the_same(revision: Revision) -> None:
     missing_it = [f"member-{number}" for number in range(20)]
     config = replace(CONFIG, revision=revision, sync_interval_ms=30 * SECOND)
-    room = Room(["bob", "carol", *missing_it], config, first_copy_lost(*missing_it))
-    five_messages(room)
-    assert all(list(t_req(room.members[name])) == ["m-0"] for name in missing_it)
-    room.run(60)
-    assert room.converged()
-    assert len(room.requests()) == 1
-    assert room.responses() == [("bob", "m-0")]
+    network = Network(["bob", "carol", *missing_it], config, first_copy_lost(*missing_it))
+    five_messages(network)
+    assert all(list(t_req(network.members[name])) == ["m-0"] for name in missing_it)
+    network.run(60)
+    assert network.converged()
+    assert len(network.requests()) == 1
+    assert network.responses() == [("bob", "m-0")]
 
 
 def test_of_many_holders_only_those_answer_whom_no_copy_can_reach_in_time() -> None:
     holders = [f"holder-{number}" for number in range(40)]
     repair_config = replace(REPAIR, t_max_ms=120 * SECOND)
-    room = Room(["alice", "bob", *holders], replace(CONFIG, repair=repair_config), first_copy_lost("alice"))
-    five_messages(room)
-    room.leave("bob")
-    room.run(400)
-    assert room.converged()
+    network = Network(["alice", "bob", *holders], replace(CONFIG, repair=repair_config), first_copy_lost("alice"))
+    five_messages(network)
+    network.leave("bob")
+    network.run(400)
+    assert network.converged()
 
     def second(name: str) -> int:
         return -(-t_resp_offset(SHA256_BE64, name, "bob", "m-0", 120 * SECOND) // SECOND)
 
     first = min(second(name) for name in holders)
-    assert room.responses() == [(name, "m-0") for name in holders if second(name) == first]
-    assert len(room.responses()) < 4
+    assert network.responses() == [(name, "m-0") for name in holders if second(name) == first]
+    assert len(network.responses()) < 4
 
 
 def test_everything_repeats_exactly() -> None:
     def tap() -> list[Broadcast]:
         chance = Random(7)
-        room = Room(["alice", "bob", "carol"], CONFIG, lambda sent, to: chance.random() < 0.4)
-        five_messages(room)
-        room.run(60)
-        return room.tap
+        network = Network(["alice", "bob", "carol"], CONFIG, lambda sent, to: chance.random() < 0.4)
+        five_messages(network)
+        network.run(60)
+        return network.tap
 
     assert tap() == tap()
 
@@ -114,13 +116,13 @@ def test_a_lost_request_is_repeated(revision: Revision, lost: int) -> None:
             asked.append(sent)
         return first_copy_lost("alice")(sent, to) or sent in asked[:lost]
 
-    room = Room(["alice", "bob", "carol"], replace(CONFIG, revision=revision), loses)
-    five_messages(room)
-    room.leave("bob")
-    room.run(120)
-    assert room.converged()
-    assert len(room.requests()) > lost
-    assert room.responses() == [("carol", "m-0")]
+    network = Network(["alice", "bob", "carol"], replace(CONFIG, revision=revision), loses)
+    five_messages(network)
+    network.leave("bob")
+    network.run(120)
+    assert network.converged()
+    assert len(network.requests()) > lost
+    assert network.responses() == [("carol", "m-0")]
 
 
 @both_revisions
@@ -133,12 +135,12 @@ def test_a_lost_response_is_asked_for_again(revision: Revision, lost: int) -> No
             answered.append(sent)
         return first_copy_lost("alice")(sent, to) or sent in answered[:lost]
 
-    room = Room(["alice", "bob", "carol"], replace(CONFIG, revision=revision), loses)
-    five_messages(room)
-    room.leave("bob")
-    room.run(400)
-    assert room.converged()
-    assert len(room.responses()) > lost
+    network = Network(["alice", "bob", "carol"], replace(CONFIG, revision=revision), loses)
+    five_messages(network)
+    network.leave("bob")
+    network.run(400)
+    assert network.converged()
+    assert len(network.responses()) > lost
 
 
 def test_only_the_amended_revision_outlives_the_loss_of_a_request_that_is_forgotten() -> None:
@@ -152,11 +154,11 @@ def test_only_the_amended_revision_outlives_the_loss_of_a_request_that_is_forgot
             return first_copy_lost("alice")(sent, to) or sent in asked[:1]
 
         forgetful = replace(CONFIG, revision=revision, repair=replace(REPAIR, after_request=AfterRequest.FORGET))
-        room = Room(["alice", "bob", "carol"], forgetful, loses)
-        five_messages(room)
-        room.leave("bob")
-        room.run(600)
-        converged[revision.name] = (room.converged(), len(room.requests()))
+        network = Network(["alice", "bob", "carol"], forgetful, loses)
+        five_messages(network)
+        network.leave("bob")
+        network.run(600)
+        converged[revision.name] = (network.converged(), len(network.requests()))
     assert converged == {"sds-2026-01": (False, 1), "sds-2025-10-amended": (True, 2)}
 
 
@@ -172,28 +174,28 @@ def test_only_the_amended_revision_outlives_the_loss_of_a_response_to_an_overhea
             return first_copy_lost("alice", "dave")(sent, to) or (to == "dave" and sent in answered[:1])
 
         config = replace(CONFIG, revision=revision, repair=replace(REPAIR, hash_profile=chosen(asked_first)))
-        room = Room(["alice", "bob", "carol", "dave"], config, loses)
-        five_messages(room)
-        room.leave("bob")
-        room.run(20)
-        assert (incoming(room.members["alice"]), len(incoming(room.members["dave"]))) == ([], 4)
-        room.run(600)
-        converged[revision.name] = (room.converged(), sorted({name for name, _ in room.requests()}))
+        network = Network(["alice", "bob", "carol", "dave"], config, loses)
+        five_messages(network)
+        network.leave("bob")
+        network.run(20)
+        assert (incoming(network.members["alice"]), len(incoming(network.members["dave"]))) == ([], 4)
+        network.run(600)
+        converged[revision.name] = (network.converged(), sorted({name for name, _ in network.requests()}))
     assert converged == {"sds-2026-01": (False, ["alice"]), "sds-2025-10-amended": (True, ["alice", "dave"])}
 
 
 def test_a_later_message_that_names_the_gap_helps_in_either_revision() -> None:
-    room = Room(
+    network = Network(
         ["alice", "bob", "carol"],
         replace(CONFIG, causal_history_size=10, repair=replace(REPAIR, after_request=AfterRequest.FORGET)),
         first_copy_lost("alice"),
     )
-    five_messages(room)
-    room.leave("bob")
-    assert list(t_req(room.members["alice"])) == ["m-0"]
-    repair(room.members["alice"]).drop("m-0")
-    room.run(120)
-    assert room.converged()
+    five_messages(network)
+    network.leave("bob")
+    assert list(t_req(network.members["alice"])) == ["m-0"]
+    repair(network.members["alice"]).drop("m-0")
+    network.run(120)
+    assert network.converged()
 
 
 # ---- responders and requesters ---------------------------------------------------------------------------------------
@@ -202,15 +204,15 @@ def test_a_later_message_that_names_the_gap_helps_in_either_revision() -> None:
 def test_without_a_holder_in_the_response_group_a_repair_waits_for_the_sender() -> None:
     groups = chosen({"alice, m-0": 1, "bob, m-0": 2, "carol, m-0": 3, "dave, m-0": 5})
     config = replace(CONFIG, repair=replace(REPAIR, hash_profile=groups, num_response_groups=4))
-    room = Room(["alice", "bob", "carol", "dave"], config, first_copy_lost("alice"))
-    five_messages(room)
-    bob = room.leave("bob")
-    room.run(100)
-    assert (room.responses(), len(incoming(room.members["alice"]))) == ([], 4)
-    room.members["bob"] = bob
-    room.run(30)
-    assert room.converged()
-    assert room.responses() == [("bob", "m-0")]
+    network = Network(["alice", "bob", "carol", "dave"], config, first_copy_lost("alice"))
+    five_messages(network)
+    bob = network.leave("bob")
+    network.run(100)
+    assert (network.responses(), len(incoming(network.members["alice"]))) == ([], 4)
+    network.members["bob"] = bob
+    network.run(30)
+    assert network.converged()
+    assert network.responses() == [("bob", "m-0")]
 
 
 def test_holders_of_the_group_and_no_others_answer() -> None:
@@ -218,40 +220,40 @@ def test_holders_of_the_group_and_no_others_answer() -> None:
         {"alice, m-0": 1, "bob, m-0": 2, "carol, m-0": 3, "dave, m-0": 6, "carol": 0, "dave": 1, "m-0": 9_000}
     )
     config = replace(CONFIG, repair=replace(REPAIR, hash_profile=groups, num_response_groups=4))
-    room = Room(["alice", "bob", "carol", "dave"], config, first_copy_lost("alice"))
-    five_messages(room)
-    room.leave("bob")
-    room.run(100)
-    assert room.converged()
-    assert set(room.responses()) == {("dave", "m-0")}
+    network = Network(["alice", "bob", "carol", "dave"], config, first_copy_lost("alice"))
+    five_messages(network)
+    network.leave("bob")
+    network.run(100)
+    assert network.converged()
+    assert set(network.responses()) == {("dave", "m-0")}
 
 
 @both_revisions
 def test_a_response_repairs_those_too_who_cannot_ask(revision: Revision) -> None:
     plain = replace(CONFIG, sds_r=False)
     repairing = replace(CONFIG, revision=revision)
-    room = Room(
+    network = Network(
         ["alice", "bob", "carol", "dave"],
         {"alice": repairing, "bob": plain, "carol": repairing, "dave": plain},
         first_copy_lost("alice", "dave"),
     )
-    five_messages_of_two(room)
-    room.leave("bob")
-    room.run(100)
-    assert room.converged()
-    assert set(room.responses()) == {("carol", "m-0")}
-    plain_messages = [sent.message for sent in room.tap if sent.by in ("bob", "dave")]
+    five_messages_of_two(network)
+    network.leave("bob")
+    network.run(100)
+    assert network.converged()
+    assert set(network.responses()) == {("carol", "m-0")}
+    plain_messages = [sent.message for sent in network.tap if sent.by in ("bob", "dave")]
     assert all(not message.repair_request for message in plain_messages)
     assert all(entry.sender_id is None for message in plain_messages for entry in message.causal_history)
 
 
-def five_messages_of_two(room: Room) -> None:
+def five_messages_of_two(network: Network) -> None:
     """Of the two, only Carol has SDS-R. She names the sender of Bob's first message."""
-    room.send("bob", "m-0")
-    room.run(1)
+    network.send("bob", "m-0")
+    network.run(1)
     for number in range(1, 5):
-        room.send("carol", f"m-{number}")
-        room.run(1)
+        network.send("carol", f"m-{number}")
+        network.run(1)
 
 
 @both_revisions
@@ -260,29 +262,32 @@ def test_unequal_configurations_repair_each_other(revision: Revision) -> None:
     configs = {name: replace(CONFIG, revision=revision) for name in ("bob", "carol")}
     configs["alice"] = replace(CONFIG, revision=SDS_2026_01, repair=slow)
     configs["dave"] = replace(CONFIG, revision=SDS_2025_10_AMENDED, repair=replace(slow, t_max_ms=30 * SECOND))
-    room = Room(list(configs), configs, first_copy_lost("alice", "dave"))
-    five_messages(room)
-    room.run(200)
-    assert room.converged()
+    network = Network(list(configs), configs, first_copy_lost("alice", "dave"))
+    five_messages(network)
+    network.run(200)
+    assert network.converged()
 
 
 @both_revisions
 def test_who_joins_late_gets_everything_back_to_the_start(revision: Revision) -> None:
     config = replace(CONFIG, revision=revision)
-    room = Room(["bob", "carol"], config)
+    network = Network(["bob", "carol"], config)
     for number in range(30):
-        room.send(("bob", "carol")[number % 2], f"m-{number}")
-        room.run(1)
-    room.leave("bob")
-    room.enter("alice", config)
-    room.run(1_500, room.converged)
-    assert room.converged()
-    assert {name for name, _ in room.responses()} == {"carol"}
-    room.run(30)
-    assert (list(repair(room.members["alice"]).outgoing), list(repair(room.members["carol"]).incoming)) == ([], [])
-    quiet = len(room.requests())
-    room.run(100)
-    assert len(room.requests()) == quiet
+        network.send(("bob", "carol")[number % 2], f"m-{number}")
+        network.run(1)
+    network.leave("bob")
+    network.enter("alice", config)
+    network.run(1_500, network.converged)
+    assert network.converged()
+    assert {name for name, _ in network.responses()} == {"carol"}
+    network.run(30)
+    assert (list(repair(network.members["alice"]).outgoing), list(repair(network.members["carol"]).incoming)) == (
+        [],
+        [],
+    )
+    quiet = len(network.requests())
+    network.run(100)
+    assert len(network.requests()) == quiet
 
 
 # ---- any loss --------------------------------------------------------------------------------------------------------
@@ -295,16 +300,16 @@ talk = st.lists(
 seeds = st.integers(0, 2**32)
 
 
-def converse(room: Room, steps: list[tuple[str, int]]) -> None:
+def converse(network: Network, steps: list[tuple[str, int]]) -> None:
     """Erin, who receives everything, sends after each other participant, so each message is named by one that others
     can get.
     """
     for number, (name, seconds) in enumerate(steps):
-        room.send(name, f"{number * 7 % 10}-{number}")
-        room.run(seconds)
-        room.send("erin", f"{number * 3 % 10}-{number}-heard")
-        room.run(1)
-    room.run(1)
+        network.send(name, f"{number * 7 % 10}-{number}")
+        network.run(seconds)
+        network.send("erin", f"{number * 3 % 10}-{number}-heard")
+        network.run(1)
+    network.run(1)
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
@@ -330,14 +335,14 @@ def test_all_logs_are_equal_whatever_is_lost_and_whoever_is_gone(
         causal_history_size=size,
         repair=replace(REPAIR, after_request=after_request, max_requests=10),
     )
-    room = Room(
+    network = Network(
         ["alice", "bob", "carol", "dave", "erin"], config, lambda sent, to: to != "erin" and chance.random() < loss
     )
-    converse(room, steps)
-    room.leave("alice")
-    room.leave("bob")
-    room.run(3_000, room.converged)
-    assert room.converged()
+    converse(network, steps)
+    network.leave("alice")
+    network.leave("bob")
+    network.run(3_000, network.converged)
+    assert network.converged()
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
@@ -349,17 +354,17 @@ def test_who_loses_messages_catches_up(
 ) -> None:
     """Only Frank loses messages, and he only listens: no other participant requests any, and no entry is removed."""
     chance = Random(seed)
-    room = Room(
+    network = Network(
         ["alice", "bob", "carol", "dave", "erin", "frank"],
         replace(CONFIG, cascade_on_receive=cascade, revision=revision),
         lambda sent, to: to == "frank" and chance.random() < loss,
     )
-    converse(room, steps)
-    room.leave("alice")
-    room.leave("bob")
-    room.run(3_000, room.converged)
-    assert room.converged()
-    assert {name for name, _ in room.requests()} <= {"frank"}
+    converse(network, steps)
+    network.leave("alice")
+    network.leave("bob")
+    network.run(3_000, network.converged)
+    assert network.converged()
+    assert {name for name, _ in network.requests()} <= {"frank"}
 
 
 @settings(max_examples=30, deadline=None, derandomize=True)
@@ -368,20 +373,20 @@ def test_with_the_senders_there_groups_do_not_hinder(
     steps: list[tuple[str, int]], seed: int, groups: int, revision: Revision
 ) -> None:
     chance = Random(seed)
-    room = Room(
+    network = Network(
         ["alice", "bob", "carol", "dave", "erin", "frank"],
         replace(CONFIG, revision=revision, repair=replace(REPAIR, num_response_groups=groups)),
         lambda sent, to: to == "frank" and chance.random() < 0.5,
     )
-    converse(room, steps)
-    room.run(3_000, room.converged)
-    assert room.converged()
+    converse(network, steps)
+    network.run(3_000, network.converged)
+    assert network.converged()
 
 
-def test_the_room_sees_a_copy_that_is_not_the_original() -> None:
-    room = Room(["alice", "bob"])
-    room.send("alice", "m")
-    forged = encode(replace(room.originals["m"], content=b"other"))
+def test_the_network_sees_a_copy_that_is_not_the_original() -> None:
+    network = Network(["alice", "bob"])
+    network.send("alice", "m")
+    forged = encode(replace(network.originals["m"], content=b"other"))
     with pytest.raises(AssertionError):
-        room.broadcast("bob", Effects([forged]))
-    assert not room.converged()
+        network.broadcast("bob", Effects([forged]))
+    assert not network.converged()

@@ -103,7 +103,7 @@ class Cast:
         self._protocol = protocol_of(revision)
         self._sessions: dict[str, Session] = {}
         self._in_a_row: dict[str, int] = {}
-        self._room: MemoryBudget | None = None
+        self._memory: MemoryBudget | None = None
         """Memory used by the last performance."""
 
     def __enter__(self) -> Cast:
@@ -158,14 +158,14 @@ class Cast:
         Unless ``translated``, all bytes are sent unchanged, with any dialects. An implementation that breaks down
         ends the performance, which records that; it is restarted for the next one. Raises NotPlayedError.
         """
-        if self._room is not None and self._room.used > LARGE_BYTES:
+        if self._memory is not None and self._memory.used > LARGE_BYTES:
             # A trace and its views form reference cycles, so they are freed only by a collection.
             gc.collect()
         stages = self._stages(schedule, roles, translated)
         # All performances of the schedule are kept until it is judged.
-        self._room = room = MemoryBudget(max(one.limits.kept_bytes for one in self.implementations.values()))
+        self._memory = memory = MemoryBudget(max(one.limits.kept_bytes for one in self.implementations.values()))
         for stage in stages.values():
-            stage.room = room
+            stage.trace_memory = memory
         try:
             show = repertoire_of(self.revision).play(
                 schedule, {member: stages[roles[member]] for member in schedule.names}

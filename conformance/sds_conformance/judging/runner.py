@@ -128,7 +128,7 @@ class Runner:
             self._consecutive_breakdowns += 1
             return None
         stage = self._rules.stage(session, run.name, self.dialect, run.environment)
-        stage.room = MemoryBudget(self._limits.kept_bytes)
+        stage.trace_memory = MemoryBudget(self._limits.kept_bytes)
         stage.go_ahead()
         return stage
 

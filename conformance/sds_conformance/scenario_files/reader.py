@@ -36,14 +36,14 @@ class PlaySchedule:
 
     schedule: Schedule
     revision: str
-    room: int = 1
+    length_factor: int = 1
     """How many times as much may happen as is usual."""
 
     def __call__(self, stage: Any) -> None:
         """Play on a stage, and store in its trace which expectations were not met. Raises TesteeError."""
         repertoire = repertoire_of(self.revision)
         schedule = rename_participants(self.schedule, stage.label)
-        show = repertoire.perform(schedule, dict.fromkeys(schedule.names, stage), self.room)
+        show = repertoire.perform(schedule, dict.fromkeys(schedule.names, stage), self.length_factor)
         result = check(show, repertoire.reading)
         endless = ((ENDLESS, "no end of messages"),) if show.storm else ()
         stage.trace.unmet, stage.trace.unchecked = (*endless, *result.unmet), result.unchecked

@@ -78,16 +78,16 @@ def play(schedule: Schedule, stages: Mapping[str, Stage]) -> Performance:
     return Player(schedule, stages).play()
 
 
-def perform(schedule: Schedule, stage: Stage, room: int = 1, *optional: str) -> Performance:
+def perform(schedule: Schedule, stage: Stage, length_factor: int = 1, *optional: str) -> Performance:
     """Play a schedule as a scenario: all participants are played on one stage, which stays open.
 
-    ``room`` is how many times as much may happen as usual.
+    The performance ends at ``length_factor`` times the usual bounds.
 
     Raises ScheduleStoppedError after the end if an operation was refused or the schedule requires more than the
     implementation has, except for reasons that begin with one of ``optional``, and TesteeError if the implementation
     breaks down.
     """
-    show = Player(schedule, dict.fromkeys(schedule.names, stage), room).perform()
+    show = Player(schedule, dict.fromkeys(schedule.names, stage), length_factor).perform()
     raise_if_stopped(show, *optional)
     return show
 
@@ -95,8 +95,8 @@ def perform(schedule: Schedule, stage: Stage, room: int = 1, *optional: str) -> 
 class Player(performer.Performer[Actor, Step, Trace, Wire]):
     """One performance."""
 
-    def __init__(self, schedule: Schedule, stages: Mapping[str, Stage], room: int = 1) -> None:
-        super().__init__(schedule, stages, room)
+    def __init__(self, schedule: Schedule, stages: Mapping[str, Stage], length_factor: int = 1) -> None:
+        super().__init__(schedule, stages, length_factor)
         self._home: Stage = self._distinct[0]
         self._network = CountedNetwork(self._home, self._at, self._took, self._lost)
         self._noted = {id(stage): len(stage.trace.steps) for stage in self._distinct}
@@ -332,8 +332,10 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         """Let a scripted peer write to its link."""
         data = what if isinstance(what, bytes) else what.wire
         self._spoken += len(data)
-        if self._spoken > MOST_SPOKEN * self._room:
-            raise ScheduleTooLongError(f"scripted peers have sent more than {MOST_SPOKEN * self._room >> 20} MiB")
+        if self._spoken > MOST_SPOKEN * self._length_factor:
+            raise ScheduleTooLongError(
+                f"scripted peers have sent more than {MOST_SPOKEN * self._length_factor >> 20} MiB"
+            )
         if not link.broken:
             packet = self._packet(link.peer.name, link.number, data, 0, label)
             self._network.sent(packet, link.actor.name)
@@ -486,8 +488,8 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
                     packet = self._packet(step.participant, number, data, act.number)
                     if listener := self._network.listener_of(number, step.participant):
                         self._network.sent(packet, listener)
-        if len(show.acts) >= MAX_STEPS * self._room:
-            raise ScheduleTooLongError(f"there were {MAX_STEPS * self._room:,} steps")
+        if len(show.acts) >= MAX_STEPS * self._length_factor:
+            raise ScheduleTooLongError(f"there were {MAX_STEPS * self._length_factor:,} steps")
 
     def _packet(self, sender: str, number: int, data: bytes, act: int, label: str = "") -> Packet:
         show = self.performance

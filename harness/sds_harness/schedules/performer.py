@@ -68,11 +68,10 @@ def raise_if_stopped(show: Performance[Any, Any, Any], *optional: str) -> None:
 class Performer(ABC, Generic[A, S, T, W]):
     """One performance."""
 
-    def __init__(self, schedule: Schedule, stages: Mapping[str, Any], room: int = 1) -> None:
-        """``stages`` is the stage of each member; ``room`` is how many times as much may happen as usual before the
-        performance ends."""
+    def __init__(self, schedule: Schedule, stages: Mapping[str, Any], length_factor: int = 1) -> None:
+        """``stages`` is the stage of each member. A performance ends at ``length_factor`` times the usual bounds."""
         self.schedule = schedule
-        self._room = room
+        self._length_factor = length_factor
         self._members = {member.name: member for member in schedule.members}
         self._stages = stages
         self._distinct: list[Any] = list({id(stage): stage for stage in stages.values()}.values())
@@ -239,8 +238,8 @@ class Performer(ABC, Generic[A, S, T, W]):
                 self.performance.labels.pop(getattr(self.schedule.operations[index], "label", ""), None)
             for index in body:
                 self._repeated += 1
-                if self._repeated > MOST_REPEATED * self._room:
-                    raise ScheduleTooLongError(f"{MOST_REPEATED * self._room:,} operations were repeated")
+                if self._repeated > MOST_REPEATED * self._length_factor:
+                    raise ScheduleTooLongError(f"{MOST_REPEATED * self._length_factor:,} operations were repeated")
                 self._play_one(index)
             if op.until and self._value(op.until):
                 break

@@ -23,8 +23,8 @@ without end."""
 class Player(Performer[A, S, T, W]):
     """One performance."""
 
-    def __init__(self, schedule: Schedule, stages: Mapping[str, Any], room: int = 1) -> None:
-        super().__init__(schedule, stages, room)
+    def __init__(self, schedule: Schedule, stages: Mapping[str, Any], length_factor: int = 1) -> None:
+        super().__init__(schedule, stages, length_factor)
         self._network = Network[W](schedule.seed)
         self._arriving = False
         self._does |= {
@@ -81,8 +81,8 @@ class Player(Performer[A, S, T, W]):
         label: str = "",
     ) -> None:
         """Let a participant do something at its own time, and carry its broadcasts over the network."""
-        if len(self.performance.acts) >= MAX_STEPS * self._room:
-            raise ScheduleTooLongError(f"there were {MAX_STEPS * self._room:,} steps")
+        if len(self.performance.acts) >= MAX_STEPS * self._length_factor:
+            raise ScheduleTooLongError(f"there were {MAX_STEPS * self._length_factor:,} steps")
         stage = self._at(who)
         before = len(stage.trace.steps)
         try:
@@ -107,7 +107,7 @@ class Player(Performer[A, S, T, W]):
         show = self.performance
         packet = Packet(len(show.packets) + 1, sender, wire, self._elapsed, act, self._operation, label)
         show.packets.append(packet)
-        if len(show.packets) - self._packets_before > MAX_PACKETS * self._room:
+        if len(show.packets) - self._packets_before > MAX_PACKETS * self._length_factor:
             raise MessageStormError
         if label:
             show.labels.setdefault(label, packet)

@@ -80,15 +80,15 @@ def play(schedule: Schedule, stages: Mapping[str, Stage]) -> Performance:
     return Player(schedule, stages).play()
 
 
-def perform(schedule: Schedule, stage: Stage, room: int = 1) -> Performance:
+def perform(schedule: Schedule, stage: Stage, length_factor: int = 1) -> Performance:
     """Play a schedule as a scenario: all participants are played on one stage, which stays open.
 
-    ``room`` is how many times as much may happen as usual.
+    The performance ends at ``length_factor`` times the usual bounds.
 
     Raises ScheduleStoppedError after the end if an operation was refused or the schedule requires more than the
     implementation has, and TesteeError if the implementation breaks down.
     """
-    show = Player(schedule, dict.fromkeys(schedule.names, stage), room).perform()
+    show = Player(schedule, dict.fromkeys(schedule.names, stage), length_factor).perform()
     raise_if_stopped(show, NO_FILTER)
     return show
 
@@ -107,8 +107,8 @@ def hint_of(label: str) -> bytes:
 class Player(player.Player[Actor, Step, Trace, Wire]):
     """One performance."""
 
-    def __init__(self, schedule: Schedule, stages: Mapping[str, Stage], room: int = 1) -> None:
-        super().__init__(schedule, stages, room)
+    def __init__(self, schedule: Schedule, stages: Mapping[str, Stage], length_factor: int = 1) -> None:
+        super().__init__(schedule, stages, length_factor)
         self._revision: Revision = self._distinct[0].revision if self._distinct else SDS_2026_01
         self._store: dict[tuple[str, str], Packet] = {}
         self._syncs: dict[tuple[str, str], Packet] = {}

@@ -19,7 +19,7 @@ from .registry import fault, mutant, register_faults
 
 @register_faults
 class _Records(Peer):
-    @fault(Peer.take, "02", "ignores records with the key of a deleted one")
+    @fault(Peer.apply_update, "02", "ignores records with the key of a deleted one")
     def refuses_keys_of_deleted_records(
         self, incoming: Record, signed: Message | None, source: int, effects: Effects
     ) -> None:
@@ -27,34 +27,34 @@ class _Records(Peer):
             stored.record.uuid for stored in self.store if stored.record.deleted and stored.record.key == incoming.key
         }
         if incoming.deleted or not gone - {incoming.uuid}:
-            super().take(incoming, signed, source, effects)
+            super().apply_update(incoming, signed, source, effects)
         else:
             self.learn(incoming)
 
-    @fault(Peer.take, "02", "ignores records of a peer while an earlier revision is missing")
+    @fault(Peer.apply_update, "02", "ignores records of a peer while an earlier revision is missing")
     def waits_for_missing_revisions(
         self, incoming: Record, signed: Message | None, source: int, effects: Effects
     ) -> None:
         last = self.known().get(incoming.last_updated_by)
         if last is None or incoming.last_updated_rev <= last + 1:
-            super().take(incoming, signed, source, effects)
+            super().apply_update(incoming, signed, source, effects)
 
-    @fault(Peer.take, "02", "ignores its own changes that it lost with its store")
+    @fault(Peer.apply_update, "02", "ignores its own changes that it lost with its store")
     def refuses_its_own_changes_back(
         self, incoming: Record, signed: Message | None, source: int, effects: Effects
     ) -> None:
         if incoming.last_updated_by != self.peer_id:
-            super().take(incoming, signed, source, effects)
+            super().apply_update(incoming, signed, source, effects)
 
-    @fault(Peer.take, "07", "keeps members of an object that a newer version lacks")
+    @fault(Peer.apply_update, "07", "keeps members of an object that a newer version lacks")
     def keeps_members(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         current = self.store.get(incoming.uuid)
         before, value = (json.loads(each.value) for each in (current.record if current else incoming, incoming))
         if isinstance(before, dict) and isinstance(value, dict):
             incoming = replace(incoming, value=json.dumps(before | value))
-        super().take(incoming, signed, source, effects)
+        super().apply_update(incoming, signed, source, effects)
 
-    @fault(Peer.take, "07", "keeps the old value of a record that arrives with another key")
+    @fault(Peer.apply_update, "07", "keeps the old value of a record that arrives with another key")
     def keeps_values_of_the_renamed(
         self, incoming: Record, signed: Message | None, source: int, effects: Effects
     ) -> None:
@@ -62,19 +62,21 @@ class _Records(Peer):
         if current is not None and not (current.record.deleted or incoming.deleted):
             same = current.record.key == incoming.key
             incoming = incoming if same else replace(incoming, value=current.record.value)
-        super().take(incoming, signed, source, effects)
+        super().apply_update(incoming, signed, source, effects)
 
-    @fault(Peer.take, "13", "deletes the record with the key of a deletion, whatever its uuid")
+    @fault(Peer.apply_update, "13", "deletes the record with the key of a deletion, whatever its uuid")
     def deletes_by_key(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
-        super().take(incoming, signed, source, effects)
+        super().apply_update(incoming, signed, source, effects)
         for stored in list(self.store.records_with_key(incoming.key)) if incoming.deleted else []:
             self.store_record(replace(stored, record=replace(stored.record, value=NULL, deleted=True)))
 
-    @fault(Peer.take, "23", "identifies records by their keys")
+    @fault(Peer.apply_update, "23", "identifies records by their keys")
     def finds_records_by_key(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         known = self.store.get(incoming.uuid)
         leader = self.store.leader(incoming.key) if known is None and not incoming.deleted else None
-        super().take(replace(incoming, uuid=leader.record.uuid) if leader else incoming, signed, source, effects)
+        super().apply_update(
+            replace(incoming, uuid=leader.record.uuid) if leader else incoming, signed, source, effects
+        )
 
 
 @register_faults
@@ -152,9 +154,9 @@ class RemembersForgeries(Peer):
             self._refused.add((update.uuid, update.version))
             raise
 
-    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+    def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         if (incoming.uuid, incoming.version) not in self._refused:
-            super().take(incoming, signed, source, effects)
+            super().apply_update(incoming, signed, source, effects)
 
 
 @mutant("35", "sends nothing to a peer after one of its links ends")

@@ -19,11 +19,11 @@ from .registry import add_counting_hops, add_unseen, fault, mutant, register_fau
 
 @register_faults
 class _Keys(Peer):
-    @fault(Peer.take, "38", "ignores a record whose key is in use")
+    @fault(Peer.apply_update, "38", "ignores a record whose key is in use")
     def first_key_wins(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         rival = None if incoming.deleted else self.store.leader(incoming.key)
         if rival is None or rival.record.uuid == incoming.uuid:
-            super().take(incoming, signed, source, effects)
+            super().apply_update(incoming, signed, source, effects)
         else:
             self.learn(incoming)
 
@@ -50,11 +50,11 @@ class SignalsNoConflictsOfKeys(Peer):
 
 @mutant("38", "shows the first received of two records with equal keys and update_times")
 class ShowsTheFirstOfEquals(Peer):
-    def keep(self, stored: StoredRecord, effects: Effects, *, own: bool) -> None:
+    def store_and_signal(self, stored: StoredRecord, effects: Effects, *, own: bool) -> None:
         self._had: list[str] = getattr(self, "_had", [])
         if stored.record.uuid not in self._had:
             self._had.append(stored.record.uuid)
-        super().keep(stored, effects, own=own)
+        super().store_and_signal(stored, effects, own=own)
 
     def as_shown(self, stored: StoredRecord) -> Record:
         rivals = [each.record for each in self.store.records_with_key(stored.record.key)]
@@ -82,11 +82,11 @@ class _Ages(Peer):
     def never_replaces(self, incoming: Record, current: Record) -> bool:
         return super().is_older(incoming, current) or self.is_newer(incoming, current)
 
-    @fault(Peer.take, "56", "treats every version as newer than a deletion")
+    @fault(Peer.apply_update, "56", "treats every version as newer than a deletion")
     def replaces_every_deletion(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         current = self.store.get(incoming.uuid)
         if current is None or not current.record.deleted or self.is_present(current.record, incoming):
-            super().take(incoming, signed, source, effects)
+            super().apply_update(incoming, signed, source, effects)
             return
         self.store_update(current, self.make_stored_record(current, incoming, signed), source, effects)
         self.learn(incoming)
@@ -323,9 +323,9 @@ class DecidesKeysByUuid(Peer):
 
 @mutant("49", "adopts the key of an older version")
 class TakesOldKeys(Peer):
-    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+    def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         current = self.store.get(incoming.uuid)
-        super().take(incoming, signed, source, effects)
+        super().apply_update(incoming, signed, source, effects)
         if current is None or current.record.deleted or incoming.key == current.record.key:
             return
         if self.is_older(incoming, current.record):

@@ -29,9 +29,9 @@ class _KeepsOthers(Peer):
     def otherwise(self, record: Record) -> Record:
         raise NotImplementedError
 
-    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+    def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         self._original = incoming
-        super().take(self.otherwise(incoming), signed, source, effects)
+        super().apply_update(self.otherwise(incoming), signed, source, effects)
 
     def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         if source is not None:
@@ -156,9 +156,9 @@ class _Understands(Peer):
                 value = {name: self.read_all(each) for name, each in value.items()}
         return self.value_of(value)
 
-    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+    def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         value = json_text.write(self.read_all(json.loads(incoming.value)))
-        super().take(replace(incoming, key=self.key_of(incoming.key), value=value), signed, source, effects)
+        super().apply_update(replace(incoming, key=self.key_of(incoming.key), value=value), signed, source, effects)
 
     def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         read = json_text.write(self.read_all(json_text.read(value.encode())))
@@ -231,9 +231,9 @@ class _Tells(Peer):
     def as_sent(self, record: Record) -> Record:
         raise NotImplementedError
 
-    def keep(self, stored: StoredRecord, effects: Effects, *, own: bool) -> None:
+    def store_and_signal(self, stored: StoredRecord, effects: Effects, *, own: bool) -> None:
         known = len(effects.events)
-        super().keep(stored, effects, own=own)
+        super().store_and_signal(stored, effects, own=own)
         events = effects.events[known:]
         effects.events[known:] = [Changed(self.as_sent(e.record)) if isinstance(e, Changed) else e for e in events]
 
@@ -362,10 +362,10 @@ class _Reading(Peer):
 
     _latest: int | None = None
 
-    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+    def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         if self._latest is not None and incoming.update_time.seconds > self._latest:
             raise MalformedMessageError("a time in the future")
-        super().take(incoming, signed, source, effects)
+        super().apply_update(incoming, signed, source, effects)
 
     @fault(Peer.read_body, "11", "refuses times with an offset")
     def refuses_times_with_offset(self, body: bytes) -> Record | GetUpdates | None:
@@ -422,34 +422,34 @@ class PassesOnTimesWithoutOffset(Peer):
 
 @mutant("50", "ignores updates that restore a deleted record")
 class NeverRevives(Peer):
-    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+    def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         current = self.store.get(incoming.uuid)
         if current is None or not current.record.deleted or incoming.deleted:
-            super().take(incoming, signed, source, effects)
+            super().apply_update(incoming, signed, source, effects)
         else:
             self.learn(incoming)
 
 
 @mutant("13", "treats a record that is restored with null as deleted")
 class TakesNullForADeletion(Peer):
-    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+    def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         null = incoming.value == NULL and self.store.get(incoming.uuid) is not None
-        super().take(replace(incoming, deleted=incoming.deleted or null), signed, source, effects)
+        super().apply_update(replace(incoming, deleted=incoming.deleted or null), signed, source, effects)
 
 
 @mutant("13", "deletes a restored record again")
 class RevivesAsDeleted(Peer):
-    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+    def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         current = self.store.get(incoming.uuid)
         if current is not None and current.record.deleted and not incoming.deleted:
             incoming = replace(incoming, deleted=True, value=NULL)
-        super().take(incoming, signed, source, effects)
+        super().apply_update(incoming, signed, source, effects)
 
 
 @mutant("13", "replaces the key of an older record by that of its deletion")
 class DeletionsKeepTheirKeys(Peer):
-    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
-        super().take(incoming, signed, source, effects)
+    def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        super().apply_update(incoming, signed, source, effects)
         gone = [k.record for k in self.store if k.record.deleted and k.record.key == incoming.key]
         stored = self.store.get(incoming.uuid)
         if stored is not None and not stored.record.deleted and any(g.rank > stored.record.rank for g in gone):

@@ -264,11 +264,11 @@ class _Losses(Peer):
     _counted = 0
     _asked: Effects | None = None
 
-    @fault(Peer.take, "37", "loses every fifth update")
+    @fault(Peer.apply_update, "37", "loses every fifth update")
     def loses_every_fifth(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         self._counted += 1
         if self._counted % 5:
-            super().take(incoming, signed, source, effects)
+            super().apply_update(incoming, signed, source, effects)
         else:
             self.learn(incoming)
 

@@ -40,28 +40,28 @@ class _Levels(Peer):
             raise RefusedWriteError("the key of a record cannot change")
         return super().change_key(key, new_key, now_ms, effects)
 
-    @fault(Peer.take, "02", "ignores deletions of others")
+    @fault(Peer.apply_update, "02", "ignores deletions of others")
     def ignores_deletions(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         if not incoming.deleted:
-            super().take(incoming, signed, source, effects)
+            super().apply_update(incoming, signed, source, effects)
 
-    @fault(Peer.take, "02", "ignores new records of others when it has 256")
+    @fault(Peer.apply_update, "02", "ignores new records of others when it has 256")
     def stores_at_most_256_records(
         self, incoming: Record, signed: Message | None, source: int, effects: Effects
     ) -> None:
         if self.store.get(incoming.uuid) is not None or sum(1 for _ in self.store) < 256:
-            super().take(incoming, signed, source, effects)
+            super().apply_update(incoming, signed, source, effects)
 
-    @fault(Peer.take, "02", "accepts only a hundred updates on each link")
+    @fault(Peer.apply_update, "02", "accepts only a hundred updates on each link")
     def accepts_a_hundred_updates_per_link(
         self, incoming: Record, signed: Message | None, source: int, effects: Effects
     ) -> None:
         self._taken: dict[int, int] = getattr(self, "_taken", {})
         self._taken[source] = self._taken.get(source, 0) + 1
         if self._taken[source] <= 100:
-            super().take(incoming, signed, source, effects)
+            super().apply_update(incoming, signed, source, effects)
 
-    @fault(Peer.take, "02", "ignores all updates")
+    @fault(Peer.apply_update, "02", "ignores all updates")
     def accepts_no_updates(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         pass
 
@@ -227,9 +227,9 @@ class _Records(Peer):
     def keys_in_lower_case(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         return super().write(key.lower(), value, now_ms, uuid, effects)
 
-    @fault(Peer.take, "07", "treats composed and decomposed forms of a key as equal")
+    @fault(Peer.apply_update, "07", "treats composed and decomposed forms of a key as equal")
     def composes_keys(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
-        super().take(replace(incoming, key=normalize("NFC", incoming.key)), signed, source, effects)
+        super().apply_update(replace(incoming, key=normalize("NFC", incoming.key)), signed, source, effects)
 
     @fault(Peer.write, "07", "truncates strings to a thousand characters")
     def cuts_values(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
@@ -377,8 +377,8 @@ class IgnoresValueOfDeletedMember(Peer):
         super().refuse_unauthorised(link, update, message)
         self._says = "deleted" in json.loads(message.body)
 
-    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
-        super().take(replace(incoming, deleted=self._says), signed, source, effects)
+    def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        super().apply_update(replace(incoming, deleted=self._says), signed, source, effects)
 
 
 class PassesOnUnsigned(Peer):
@@ -401,9 +401,9 @@ class ReaderTakesUnsigned(PassesOnUnsigned):
 class ForgetsOriginals(Peer):
     _taken: frozenset[str] = frozenset()
 
-    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+    def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         self._taken |= {incoming.uuid}
-        super().take(incoming, signed, source, effects)
+        super().apply_update(incoming, signed, source, effects)
 
     def missing(self, request: Any) -> list[StoredRecord]:
         return [stored for stored in super().missing(request) if self.writes or stored.record.uuid in self._taken]

@@ -117,21 +117,21 @@ class PassesOnInReverse(Peer):
 
 @mutant("19", "relays an update each time that it arrives")
 class RelaysAgain(Peer):
-    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+    def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         current = self.store.get(incoming.uuid)
-        super().take(incoming, signed, source, effects)
+        super().apply_update(incoming, signed, source, effects)
         if current is not None and self.is_present(current.record, incoming):
             self.send_to_subscribers(current, effects, source)
 
 
 @register_faults
 class _Identity(Peer):
-    @fault(Peer.take, "22", "ignores renames of others")
+    @fault(Peer.apply_update, "22", "ignores renames of others")
     def keeps_old_keys(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         current = self.store.get(incoming.uuid)
         if current is not None and not current.record.deleted and self.writes:
             incoming = replace(incoming, key=current.record.key)
-        super().take(incoming, signed, source, effects)
+        super().apply_update(incoming, signed, source, effects)
 
     @fault(Peer.change_key, "23", "renames by a new record and a deletion")
     def renames_by_copy(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
@@ -525,9 +525,9 @@ class SkipsEveryOther(Peer):
         self._skips = False
         return super().receive(number, data, now_ms)
 
-    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+    def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         if self._skips:
             self.learn(incoming)
         else:
-            super().take(incoming, signed, source, effects)
+            super().apply_update(incoming, signed, source, effects)
         self._skips = not self._skips

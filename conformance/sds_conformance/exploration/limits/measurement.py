@@ -25,7 +25,7 @@ from .row import LimitRow, Weight, find_largest_size, make_row
 from .search import Search
 
 SCHEMA_ID = "sds-conformance/limits/2"
-ROOM = 20
+MARGIN = 20
 """Largest number of further messages in a schedule."""
 NARROWING = 3
 """The search for the first failing size may take this multiple of the share of a dimension, if time is left."""
@@ -123,7 +123,7 @@ class _DimensionMeasurement:
         self._order = order
         self._declared = declared
         self._began, self._share, self._ends = time.monotonic(), share, ends
-        self.most, self._why = find_largest_size(dimension, declared, ROOM)
+        self.most, self._why = find_largest_size(dimension, declared, MARGIN)
         self.cases = self._fresh()
         self.searching = Search(dimension, self.most, self._play, self._affords)
         self._again: bool | None = None

@@ -17,7 +17,7 @@ from .search import Search
 
 _FAILURES = {SizeOutcome.UNMET, SizeOutcome.CRASHED, SizeOutcome.SLOW, SizeOutcome.MEMORY}
 _MAX_REASON = 300
-_NO_ROOM = (FaultKind.TOO_MUCH.value, FaultKind.OVERSIZED.value, FaultKind.TOO_LONG.value)
+_TOO_LARGE = (FaultKind.TOO_MUCH.value, FaultKind.OVERSIZED.value, FaultKind.TOO_LONG.value)
 
 
 class Weight(Enum):
@@ -101,15 +101,15 @@ def _case_as_json(case: SizeResult, dimension: Dimension) -> dict[str, Any]:
     return data | ({"processor_seconds": round(case.spent_s, 3)} if dimension.timed else {})
 
 
-def find_largest_size(dimension: Dimension, declared: Declaration, room: int) -> tuple[int, str]:
-    """The largest size to try, and the reason ("" without a declared limit); ``room``: further messages of a run."""
+def find_largest_size(dimension: Dimension, declared: Declaration, margin: int) -> tuple[int, str]:
+    """The largest size to try, and the reason ("" without a declared limit); ``margin``: further messages of a run."""
     bound = dimension.bound(declared.limit)
     if bound is not None and bound < dimension.most:
         return max(1, bound), "no more is declared"
     for name in dimension.within:
         around = declared.limit(name)
-        if around is not None and around - room < dimension.most:
-            return max(1, around - room), f"the declared limit of {name} allows no larger size"
+        if around is not None and around - margin < dimension.most:
+            return max(1, around - margin), f"the declared limit of {name} allows no larger size"
     return dimension.most, ""
 
 
@@ -195,5 +195,5 @@ def _explain_empty_result(cases: tuple[SizeResult, ...], ended: bool) -> str:
 
 def _reason_unless_time(beyond: SizeResult | None) -> str:
     """The reason, unless it was lack of time."""
-    has_no_room = beyond is not None and beyond.reason.startswith(_NO_ROOM)
-    return f": {printable(beyond.reason, _MAX_REASON)}" if beyond is not None and has_no_room else ""
+    is_too_large = beyond is not None and beyond.reason.startswith(_TOO_LARGE)
+    return f": {printable(beyond.reason, _MAX_REASON)}" if beyond is not None and is_too_large else ""

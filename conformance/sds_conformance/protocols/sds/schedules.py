@@ -69,7 +69,7 @@ _SDS = Repertoire(
     generate_schedule,
     NOTATION,
     play,
-    lambda schedule, stages, room: Player(schedule, stages, room).perform(),
+    lambda schedule, stages, length_factor: Player(schedule, stages, length_factor).perform(),
     READING,
     simpler,
     stand_in,

@@ -215,9 +215,9 @@ class DeafToPieces(SplitsUpdates):
         self.begun = bool(link.parser.incomplete_bytes)
         super()._parse_messages(link, data, effects)
 
-    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+    def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         if not self.begun:
-            super().take(incoming, signed, source, effects)
+            super().apply_update(incoming, signed, source, effects)
 
 
 @pytest.mark.parametrize("peer", [SplitOutput, Pings])

@@ -21,7 +21,7 @@ from run_helpers import (
 from sds_conformance.judging.certification import Certification
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.verdict import Verdict
-from sds_conformance.protocols.sds.checks.forum import own as forum
+from sds_conformance.protocols.sds.checks.forum import proposal_rules as forum
 from sds_conformance.protocols.sds.register import CHECKS
 from sds_conformance.protocols.sds.view.windows import Window
 from sds_harness.sds.stage import Stage

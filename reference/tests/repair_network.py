@@ -74,7 +74,7 @@ def nothing(sent: Broadcast, to: str) -> bool:
     return False
 
 
-class Room:
+class Network:
     """Participants of one channel; a message takes a second, and each participant ticks every second.
 
     Each has joined a second before the previous one in the list, so that they do not send sync messages at the same
@@ -169,9 +169,9 @@ def first_copy_lost(*names: str) -> Loses:
     )
 
 
-def five_messages(room: Room) -> None:
+def five_messages(network: Network) -> None:
     """Bob sends "m-0" to "m-4", one a second. Sync messages name the last two, so nothing names "m-0" from then on."""
     for number in range(5):
-        room.send("bob", f"m-{number}")
-        room.run(1)
-    room.run(1)
+        network.send("bob", f"m-{number}")
+        network.run(1)
+    network.run(1)
