@@ -276,7 +276,7 @@ ELSEWHERE = {
     "hangs-on-close": "close",
     "exits-on-close": "close",
 }
-"""The commands at which these go wrong, instead of Tick."""
+"""By name of an adapter that breaks at another command than Tick: that command."""
 
 
 def main() -> None:

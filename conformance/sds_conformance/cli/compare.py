@@ -54,7 +54,7 @@ Exit codes:
     help="Compare only these requirements or positions; repeatable.",
 )
 @click.option(
-    "--ways", is_flag=True, help="Also show the choices of each implementation where the specification leaves one."
+    "--ways", is_flag=True, help="Also show how each implementation behaves where the specification leaves a choice."
 )
 @click.option(
     "--since",

@@ -213,7 +213,7 @@ def _examine(
         examined = scope.repertoire.properties.examine(performance, replay, scope.properties)
     except OutOfTimeError:
         raise
-    except Exception as error:  # as above
+    except Exception as error:  # a fault of the suite must not look like one of the implementation
         out.errors["global properties"] = f"{type(error).__name__}: {error}"
         return
     for property_id, sightings in examined.items():

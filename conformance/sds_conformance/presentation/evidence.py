@@ -261,7 +261,7 @@ class Evidence:
         return out
 
     def _counts(self, step: Step) -> bool:
-        looks = step.command == "observe"  # shows much that is irrelevant here
+        looks = step.command == "observe"  # a reply to it shows much that is irrelevant here
         return bool(self._touched[step.index] & (self._about if looks else self._context)) and self._is_here(step)
 
     def _is_about(self, step: Step) -> bool:

@@ -80,7 +80,7 @@ class RebuiltPart:
             return None
         party = trace.parties.get(step.participant)
         called = frozenset({step.participant, party.participant_id if party is not None else ""}) - {""}
-        with suppress(Exception):  # as above
+        with suppress(Exception):  # the file is not trusted
             return StepText(
                 step.participant,
                 called,

@@ -195,7 +195,7 @@ class _Teller:
             return ""
         try:
             return self._excerpts.svg(blamed, shown)
-        except Exception:  # as above
+        except Exception:  # a story without a picture is better than no page
             return ""
 
     def talk(self, run: str, anchor: str, found: Sequence[Found]) -> Talk | None:
@@ -219,7 +219,7 @@ class _Teller:
                 turns += _gap(step.index - before - 1)
                 turns.append(_turn(self._narrator, step, [one for one in found if one.step == step.index]))
                 before = step.index
-        except Exception:  # as above
+        except Exception:  # a story without a picture is better than no page
             return None
         turns += _gap(len(steps) - before)
         return Talk(run, anchor, turns, self._trace.stopped, len(steps))

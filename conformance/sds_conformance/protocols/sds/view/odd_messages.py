@@ -41,7 +41,7 @@ def describe_oddity(
     lamport = message.lamport_timestamp or 0
     ahead = limit("lamport_ahead_ms")
     if lamport > max_lamport - ROOM_AFTER:
-        return "a Lamport timestamp that hardly any can follow (AMB-14)"
+        return "a Lamport timestamp so large that few can follow it (AMB-14)"
     if lamport > LARGEST_LAMPORT:
         return "a Lamport timestamp beyond 2^53+10 (AMB-14)"
     if ahead is not None and lamport > now_ms + ahead:

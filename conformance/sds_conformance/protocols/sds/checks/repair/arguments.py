@@ -64,8 +64,8 @@ def _judge_groups(
     if chance >= ALARM or len({any(one) for one in answers}) < 2:
         return
     met = any(len(set(one)) > 1 for one in answers)
-    expected = f"answers, with {groups} response groups, that depend on the {what}"
-    seen = f"the same for every {what} in {len(answers)} cases; by chance with a probability of {chance:.0e}"
+    expected = f"with {groups} response groups, some requests are answered and others are not, depending on the {what}"
+    seen = f"the same answer for every {what} in {len(answers)} cases, which happens by chance with a probability of {chance:.0e}"
     yield observe_outcome(max(told, key=lambda step: step.index), code, met, expected, seen)
 
 
