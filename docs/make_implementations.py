@@ -1,4 +1,4 @@
-"""Plays every implementation that can be driven from here, and writes ``implementations.md`` beside this file.
+"""Plays every implementation that can be driven here, and writes ``implementations.md`` next to this file.
 
 It takes a while. ``@waku/sds`` needs Node and
 
@@ -32,9 +32,9 @@ HERE = Path(__file__).resolve().parent
 PAGE = HERE / "implementations.md"
 WAKU = HERE.parent / "harness" / "adapters" / "waku-sds"
 TOY = "toy-sds"
-_HEAD = """# Implementations of SDS, side by side
+_HEAD = """# Implementations of SDS in comparison
 
-What the suite finds of every implementation that it can drive here: the reference model, every release of `@waku/sds`
+This page shows what the suite finds in every implementation that it can drive: the reference model, every release of `@waku/sds`
 on npm, and the toy that the [templates of adapters](../harness/adapters/README.md) come with. The toy does the least
 that is useful, and shows what a first report looks like: what it does not declare is skipped.
 
@@ -45,7 +45,7 @@ Made by `python docs/make_implementations.py`; a change by hand is lost. To see 
 
 To set reports of your own beside each other, as here: `sds-conformance compare --ways REPORT REPORT`.
 """
-_CHOICES = """## What the text leaves open, and who does what
+_CHOICES = """## What each implementation does where the text leaves a choice
 
 Positions are the suite's decisions where the text leaves a choice; `sds-conformance requirements AMB-29` explains one.
 Told is what a run proved, with the scenario and the step that show it. Mixed is an implementation that was seen to go
@@ -110,7 +110,7 @@ def play(one: Candidate, report: Path, environments: Sequence[str]) -> None:
 
 
 def merge_equal_toys(columns: Iterable[ReportColumn]) -> tuple[list[ReportColumn], list[str]]:
-    """Toys that come out alike as one column, and the languages of all toys."""
+    """One column for all toys with equal results, and the languages of all toys."""
     kept: list[ReportColumn] = []
     languages: list[str] = []
     for column in columns:
@@ -133,7 +133,7 @@ def page(columns: Iterable[ReportColumn]) -> str:
     comparison = compare(kept)
     lines = [_HEAD, *markdown.summary_table(comparison.columns)]
     if languages:
-        lines += [f"The toy was played in {', '.join(languages)}; those that come out alike share a column.", ""]
+        lines += [f"The toy was played in {', '.join(languages)}; languages with equal results share a column.", ""]
     if comparison.cautions:
         lines += [*(f"> {prose(sentence)}" for sentence in comparison.cautions), ""]
     lines += markdown.changes(comparison)
@@ -154,8 +154,12 @@ def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--environment", action="append", default=[], metavar="GLOB", help="as for `run`, to try it")
-    parser.add_argument("--reports", type=Path, metavar="DIR", help="keep them, and make no report that is there")
-    parser.add_argument("--out", type=Path, default=PAGE, metavar="FILE", help="another file than implementations.md")
+    parser.add_argument(
+        "--reports", type=Path, metavar="DIR", help="keep the reports, and do not create existing ones again"
+    )
+    parser.add_argument(
+        "--out", type=Path, default=PAGE, metavar="FILE", help="the file to write, in place of implementations.md"
+    )
     given = parser.parse_args()
     with TemporaryDirectory() as temporary:
         folder = (given.reports or Path(temporary)).absolute()

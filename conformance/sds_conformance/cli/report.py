@@ -104,7 +104,7 @@ class ReportForms:
 
 
 def add_report_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options; it receives them as ``report_forms``."""
+    """Add the options about reports to a command, which receives them as ``report_forms``."""
 
     @wraps(function)
     def wrapper(annotations: bool, **rest: Any) -> None:

@@ -176,7 +176,7 @@ class Dialogue:
                 self._raw(Text("      < "), exchange.reply)
             return
         print_hanging(self._console, before, Text(words.done))
-        if not words.participant:  # a pure function, for which the raw request says more
+        if not words.participant:  # a pure function: its raw request tells more than a description
             print_hanging(self._console, Text(" " * _INDENT), Text(_excerpt(exchange.request)))
         lines = list(words.came_out)
         if not lines and exchange.reply is not None and words.answer not in _EXPECTED_ANSWERS:

@@ -89,7 +89,9 @@ def unrepaired(who: str, label: str, route: Route) -> Said:
 
 @story(CROWD)
 def crowd(who: str, label: str, route: Route) -> Said:
-    """A peer asks in a group of hundreds, in which each member answers for a part."""
+    """A peer requests messages in a group of hundreds of members, each of which answers requests for some of the
+    messages.
+    """
     return (
         *(Say(PEER, f"{label}.{n}", to=who) for n in range(4)),
         Say(OTHER, label, content=None, asks=tuple(f"{label}.{n}" for n in range(4)), senders_named=True, to=who),

@@ -65,7 +65,7 @@ def _judge_groups(
         return
     met = any(len(set(one)) > 1 for one in answers)
     expected = f"with {groups} response groups, some requests are answered and others are not, depending on the {what}"
-    seen = f"the same answer for every {what} in {len(answers)} cases, which happens by chance with a probability of {chance:.0e}"
+    seen = f"the same for every {what} in {len(answers)} cases; the probability of that by chance is {chance:.0e}"
     yield observe_outcome(max(told, key=lambda step: step.index), code, met, expected, seen)
 
 
