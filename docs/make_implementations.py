@@ -34,8 +34,8 @@ WAKU = HERE.parent / "harness" / "adapters" / "waku-sds"
 TOY = "toy-sds"
 _HEAD = """# Implementations of SDS in comparison
 
-This page shows what the suite finds in every implementation that it can drive: the reference model, every release of `@waku/sds`
-on npm, and the toy that the [templates of adapters](../harness/adapters/README.md) come with. The toy does the least
+This page shows what the suite finds in every implementation that it can drive: the reference model, every release of
+`@waku/sds` on npm, and the toy of the [templates of adapters](../harness/adapters/README.md). The toy does the least
 that is useful, and shows what a first report looks like: what it does not declare is skipped.
 
 Made by `python docs/make_implementations.py`; a change by hand is lost. To see a verdict for yourself:

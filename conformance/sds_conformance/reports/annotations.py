@@ -74,7 +74,7 @@ def _scenario_files(report: Report) -> list[Annotation]:
 
 def _on_the_whole(report: Report) -> list[Annotation]:
     if report.cut_off:
-        return [Annotation("error", "The report is not whole", (f"It was cut off {report.cut_off}: play it again.",))]
+        return [Annotation("error", "The report is incomplete", (f"It was cut off {report.cut_off}: play it again.",))]
     if compute_overall_result(report).tone is Tone.NONE:
         return [
             Annotation(

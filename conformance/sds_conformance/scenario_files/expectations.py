@@ -33,7 +33,7 @@ class ExpectationKind:
     """A kind of expectation."""
 
     sentence: str
-    """With places for the participant and the messages."""
+    """The sentence has placeholders for the participant and the messages."""
     signal: str = ""
     """The kind of signal that it is about; "" if it is about answers."""
     negated: bool = False

@@ -36,7 +36,7 @@ class OwnContentDropsAnswers(Channel):
         return super().send(content, now_ms, message_id, retrieval_hint)
 
 
-@mutant("R-RECV-08", "never answers for a message that another participant has answered for", unseen=True)
+@mutant("R-RECV-08", "never answers requests for a message if another participant has answered one", unseen=True)
 class NeverAnswersAfterOthers(Repair):
     _left: frozenset[str] = frozenset()
 

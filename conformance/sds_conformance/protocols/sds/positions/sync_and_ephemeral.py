@@ -57,7 +57,9 @@ def _is_sync(view: ChannelView, index: int) -> bool:
 
 @shows("AMB-102")
 def who_starts_syncs(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A tick sends a sync message; or an hour and more of ticks does not, from a participant that has a log."""
+    """A tick makes a participant send a sync message; or a participant with a log sends none in ticks of an hour or
+    more.
+    """
     for tick in view.ticks:
         if any(m.kind is Kind.SYNC and m.channel_id == view.channel_id for m in tick.messages):
             yield tick, "by-itself"

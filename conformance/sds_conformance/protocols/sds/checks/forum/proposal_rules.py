@@ -24,7 +24,7 @@ from ..core.wire import text_of, values_of
 
 _HISTORY = 4
 _PLAUSIBLE = 1_000
-"""A first timestamp of at least this value is assumed not to count messages: timestamps may increase by more than one."""
+"""A first timestamp of at least this value is assumed not to count messages, although increases may exceed one."""
 _LATE_SWEEPS = 3
 """Number of sweeps after the period within which missing messages are given up. The text sets no interval of sweeps."""
 _TEN_MINUTES_MS = 600_000
