@@ -43,7 +43,7 @@ Made by `python docs/make_implementations.py`; a change by hand is lost. To see 
     sds-conformance run --select SDS-RECV-06 -- node harness/adapters/waku-sds/adapter.mjs
     sds-conformance run --select SDS-RECV-06 -- node harness/adapters/waku-sds/adapter.mjs --release 0.0.7
 
-To set reports of your own beside each other, as here: `sds-conformance compare --ways REPORT REPORT`.
+To compare your own reports in this way: `sds-conformance compare --ways REPORT REPORT`.
 """
 _CHOICES = """## What each implementation does where the text leaves a choice
 

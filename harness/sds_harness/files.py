@@ -47,7 +47,7 @@ class FileError(ValueError):
 @contextmanager
 def open_regular_file(path: Path) -> Iterator[BinaryIO]:
     """Open a regular file for reading. Raises FileError, also for errors while it is read."""
-    # Without O_NONBLOCK, open() waits for ever on a FIFO that has no writer.
+    # Without O_NONBLOCK, open() waits forever on a FIFO that has no writer.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         handle = os.open(path, flags)

@@ -4,7 +4,7 @@
 ``/dev/fd/N``, ``/proc/self/fd/N``), which is then duplicated and written to. Opening it again by its path would lose
 its offset, and renaming over it would replace ``/dev/stdout`` for every program of the machine.
 
-A write to a FIFO or a device never blocks for ever: a FIFO needs a reader within ``READER_S``, and both must accept
+A write to a FIFO or a device never blocks forever: a FIFO needs a reader within ``READER_S``, and both must accept
 some bytes every ``PROGRESS_S``. A failed write raises an OSError whose ``strerror`` is a phrase for the user.
 """
 

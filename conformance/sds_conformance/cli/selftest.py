@@ -245,7 +245,7 @@ def selftest_command(
     Declarations of capabilities are drawn at random. With each, a model that ignores every message (deaf), sends none
     (mute) or stores none (forgetful) must fail, and the reference model must pass. --declarations plays more of them.
 
-    Models with three faults at once are drawn at random. Nine in ten of their faults must be root causes of their own,
+    Models with three faults at once are drawn at random. Nine in ten of their faults must be separate root causes,
     and at most one in ten of the root causes may be the effect of another fault. --mixtures plays more of them.
 
     Most of the time goes into long scenarios, which have a thousand messages or many participants. With --quick, each

@@ -1,6 +1,6 @@
 """The diff of two corpora as a Spark job: a task compares a range of schedules, and judges those that differ.
 
-A task writes its divergences to a Parquet file of its own, one row per schedule, and returns their sum as JSON, never
+Each task writes its divergences to a separate Parquet file, one row per schedule, and returns their sum as JSON, never
 as a pickle. The size of a sum is bounded by the number of causes that are kept. The number of ranges is the number of
 tasks, however large the corpora are. There is one job with one stage: a second stage would take another second, and no
 data has to be shuffled. Small corpora are compared by the same tasks in this process.

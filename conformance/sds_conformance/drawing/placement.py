@@ -236,7 +236,9 @@ class Placement:
         self._note(f"{' and '.join(parts)} without any effect{till}", begin)
 
     def _put(self, spot: Spot, at_ms: int, *, alone: bool, after: int = -1) -> Spot:
-        """Find a row for a spot, after the row ``after``; with ``alone``, a row of its own, because arrows leave it."""
+        """Find a row for a spot, after the row ``after``; with ``alone``, a row without other spots, because arrows
+        leave it.
+        """
         row = max(self._next, self._last.get(spot.column, -1) + 1, after + 1)
         if alone:
             row = max([row, *(last + 1 for last in self._last.values())])

@@ -200,7 +200,7 @@ def _cells_of_exchange(cast: Cast, pair: Pair, exchange: Exchange, out: Interop)
         cells = {aspect: judge(heard, pair) for aspect, judge in exchange.judges.items()}
         broke = _cut_short(cast, show, roles)
         if broke is not None:
-            # Aspects that were not reached because of the breakdown have no result of their own.
+            # Aspects that were not reached because of the breakdown have no separate result.
             cells = {aspect: cell if cell.mark is AspectMark.YES else broke for aspect, cell in cells.items()}
         if show.breakdown is not None or not any(cell.mark is AspectMark.NO for cell in cells.values()):
             break

@@ -135,7 +135,7 @@ def certify(
 ) -> Certification:
     """Play and judge. Raises TesteeError if the implementation cannot be driven at all.
 
-    An implementation that is ``running`` already is not restarted: environments that need a process of their own are
+    An implementation that is ``running`` already is not restarted: environments that need a new process are
     skipped. The runs ``first`` are played before the others. With ``enough``, playing ends after the first run in which
     something fails for which it returns True: a requirement, or the conversation (``breakdown``). ``keep`` says what is
     stored of each run in addition to verdicts. Results of known runs are taken from ``known``. ``begun`` is

@@ -90,7 +90,7 @@ class Runner:
     @property
     def dialect(self) -> Dialect | None:
         """The wire dialect in use after the first handshake: requested or declared. Raises UnknownDialectError."""
-        assert self.declaration is not None, "nobody was started"
+        assert self.declaration is not None, "no implementation was started"
         return self._rules.dialect_in_use(self._revision, self._asked_dialect, self.declaration)
 
     def begin(self) -> None:

@@ -52,12 +52,11 @@ class Protocol(ABC):
     vectors: Material | None = None
     """The golden vectors; None if there are none."""
     repertoire: Repertoire | None = None
-    """The generated schedules; None if there are none. Its ``others`` belong to revisions with a text of their own.
-    """
+    """The generated schedules; None if there are none. Its ``others`` belong to revisions with a separate text."""
     exchanges: Exchanges | None = None
     """The schedules of `interop`; None if there are none."""
     other_exchanges: Mapping[str, Exchanges] = MappingProxyType({})
-    """The schedules of `interop` for revisions with a text of their own, by revision."""
+    """The schedules of `interop` for revisions with a separate text, by revision."""
     dimensions: Mapping[str, Dimension] = MappingProxyType({})
     """The sizes that `limits` measures, by name."""
 

@@ -27,4 +27,4 @@ class Corpora:
     command.
     """
     others: Mapping[str, Corpora] = field(default_factory=dict)
-    """The corpora of revisions with a text of their own, by revision."""
+    """The corpora of revisions with a separate text, by revision."""

@@ -54,6 +54,6 @@ class Repertoire:
     counted: Callable[[Performance, Sequence[View]], Counter[str]]
     """Counts how often a performance reached each situation."""
     others: tuple[Repertoire, ...] = ()
-    """The schedules of revisions with a text of their own."""
+    """The schedules of revisions with a separate text."""
     alphabet: Alphabet | None = None
     """The events from which `exhaust` makes all schedules; None if there are none."""

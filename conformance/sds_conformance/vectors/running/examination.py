@@ -92,14 +92,14 @@ class VectorExaminer:
         limits: Limits,
         revision: str,
         dialect: str | None = None,
-        heed: Callable[[Any], Any] = lambda trace: None,
+        extract: Callable[[Any], Any] = lambda trace: None,
     ) -> None:
         self._material = material
         self._connect = connect
         self._limits = limits
         self._revision = revision
         self._dialect = dialect
-        self._heed = heed
+        self._extract = extract
         self._session: Session | None = None
         self._remembered: dict[str, str] = {}
         self._stillborn = 0
@@ -152,7 +152,7 @@ class VectorExaminer:
             except (ScheduleStoppedError, VectorSkippedError) as stopped:
                 answer = VectorResult(Status.SKIPPED, reason=str(stopped))
             answer = material.held(subject, test, answer)
-            heard += map(self._heed, subject.traces)
+            heard += map(self._extract, subject.traces)
             # Not in a `finally`: after an interrupt a reply is outstanding, and a command would mix with it.
             subject.close()
             return answer

@@ -70,7 +70,7 @@ def readers_cannot_write(view: PeerView) -> Iterator[Observation]:
 
 
 def _counted_out(view: PeerView, step: Step) -> bool:
-    """Return whether the peer received numbers of its own so large that its counters may have reached their maximum."""
+    """Return whether the peer received own numbers so large that its counters may have reached their maximum."""
     came = [update for update in view.received if update.step.index < step.index]
     own = [update.rev or 0 for update in came if update.by == view.peer_id]
     own += [(update.clock or {}).get(view.peer_id, 0) for update in came]
@@ -219,7 +219,7 @@ def uuids_are_of_one_record(view: PeerView) -> Iterator[Observation]:
             if name == other.party.name and _is_revived(other, first, change):
                 continue  # a deleted record may be written again with its uuid (CA-13)
             if other is view:
-                expected, seen = f"a uuid of its own for {change.key!r}", f"that of {first.key!r} of {name}"
+                expected, seen = f"a new uuid for {change.key!r}", f"that of {first.key!r} of {name}"
                 yield observe_outcome(update.step, "uuid-reused", first is change, expected, seen)
 
 
@@ -350,7 +350,7 @@ def revisions_are_of_one_change(view: PeerView) -> Iterator[Observation]:
     for before, update in _successive_copies(view):
         change = None if same_content(before.content, update.content) else _change_between(view, before, update)
         if change is not None and not view.in_conflict(update.step):  # a resolution need not be a change (CA-8)
-            expected = f"a revision of its own for the change of {change.key!r} at step {change.step.index}"
+            expected = f"a new revision for the change of {change.key!r} at step {change.step.index}"
             seen = f"{update.rev}, which was sent at step {before.step.index}"
             yield observe_violation(update.step, "revision-reused", expected, seen)
 

@@ -121,7 +121,7 @@ class ClubView:
         self.never_received: list[tuple[Act, PeerHistory, Update]] = []
         """The sent updates of other writers that no read-write peer had sent to the sender before."""
         self.has_replays = False
-        """A scripted peer has repeated updates of peers under test, in an order of its own."""
+        """A scripted peer has repeated updates of peers under test in another order."""
         self.has_impostor = False
         """A read-write peer has written under the ID of a peer under test."""
         self.has_unasked_updates = False

@@ -47,7 +47,7 @@ def a_reader_is_told_to_write(script: Script, rita: Part, bob: Peer, carol: Peer
 
 @scenario("03")
 def a_reader_writes_to_a_writer(script: Script, alice: Part, bob: Peer, rolf: Peer) -> None:
-    """A read-only peer sends changes of its own: unsigned, then signed with the key of its level."""
+    """A read-only peer sends own changes: unsigned, then signed with the key of its level."""
     alice.link(bob).update("good", 1)
     alice.link(rolf).update("bad", 1)
     request_all(alice)

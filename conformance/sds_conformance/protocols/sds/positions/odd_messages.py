@@ -1,4 +1,4 @@
-"""Positions on messages that no conforming participant sends: refused, delivered, dropped, or waiting for ever.
+"""Positions on messages that no conforming participant sends: refused, delivered, dropped, or waiting forever.
 
 A refusal counts only if the participants in the channel accept ordinary messages.
 """

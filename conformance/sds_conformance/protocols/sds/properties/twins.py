@@ -88,7 +88,7 @@ def _nothing_lost(view: GroupView) -> bool:
 def _is_comparable(view: GroupView, twin: GroupView) -> bool:
     """Was nothing lost in either, or is everything except IDs equal in both?
 
-    IDs affect ties, filters and repair times, and thereby the length of the calm phase.
+    IDs affect ties, filters and repair times, and so the length of the calm phase.
     """
     if _complete(view) and _complete(twin):
         return True

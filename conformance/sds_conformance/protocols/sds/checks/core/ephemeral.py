@@ -83,7 +83,7 @@ def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
 def hybrids_are_delivered(view: ChannelView) -> Iterator[Observation]:
     """Content without a Lamport timestamp is delivered at once, or when its dependencies have been delivered (AMB-31).
 
-    It may wait for ever for dependencies that never arrive. If no ephemeral message is delivered at all,
+    It may wait forever for dependencies that never arrive. If no ephemeral message is delivered at all,
     SDS-EPHEMERAL-04 is violated instead.
     """
     ephemeral = [r for r in arrived_in_order(view) if r.kind is Kind.EPHEMERAL and not (r.own or r.oddity)]

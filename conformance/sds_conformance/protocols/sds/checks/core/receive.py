@@ -204,7 +204,7 @@ def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
                 delivery.step, "delivered-early", expected, f"delivered at step {delivery.step.index}", soft
             )
         elif delivery.message_id in delivery.unmet and delivery.message_id not in _find_given_up(view, delivery):
-            expected = f"{delivery.message_id!r} to wait for ever: it depends on itself"
+            expected = f"{delivery.message_id!r} to wait forever: it depends on itself"
             yield observe_violation(
                 delivery.step, "met-by-itself", expected, f"delivered at step {delivery.step.index}", "AMB-44"
             )

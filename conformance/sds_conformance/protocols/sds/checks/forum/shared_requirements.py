@@ -67,7 +67,7 @@ SHARED: dict[str, tuple[CheckFunction | str, ...]] = {
 for _requirement, _functions in SHARED.items():
     same_as(_requirement, *_functions)
 
-# Requirements with checks of their own are exercised by the same scenarios.
+# The same scenarios exercise requirements that have separate checks.
 for _sds, _forum in (
     ("SDS-MSG-06", "FORUM-05"),
     ("SDS-STATE-01", "FORUM-09"),

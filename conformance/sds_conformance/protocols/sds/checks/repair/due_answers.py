@@ -101,7 +101,7 @@ class DueRequest:
         return self.request.kind is not Kind.SYNC and self.request.duplicate and self.was_delivered_on_arrival()
 
     def is_in_a_blocked_message(self) -> bool:
-        """Copies of known messages are a matter of their own, as are sync messages."""
+        """Copies of known messages are judged separately, as are sync messages."""
         plain = self.request.kind is not Kind.SYNC and not self.request.duplicate
         return plain and bool(self.request.unmet) and self.was_delivered_on_arrival()
 

@@ -90,7 +90,7 @@ def odd_entries_of_histories(script: Script, alice: Part, bob: Peer, carol: Peer
 
 @scenario("RECV-05")
 def empty_entries_of_histories(script: Script, alice: Part, bob: Peer) -> None:
-    """Two messages name an empty ID, one of them with a delivered message; they wait for ever, or are refused."""
+    """Two messages name an empty ID, one of them with a delivered message; they wait forever, or are refused."""
     known = bob.content(script.now)
     alice.receive(known, bob.content(script.now + 1, entry("")), bob.content(script.now + 2, known, entry("")))
     alice.settle()
