@@ -111,7 +111,7 @@ def test_monotonic_time_is_moved_for_who_needs_it() -> None:
     declared = declared_by(*system_clock.COMMAND, system_clock.MONOTONIC)
     assert declared.can(pb.CAPABILITY_VIRTUAL_CLOCK)
     assert declared.outside_clock is not None
-    assert declared.outside_clock.told == "libfaketime's, moved from outside, and monotonic time with it"
+    assert declared.outside_clock.told == "libfaketime's, moved from outside before each command, like monotonic time"
 
 
 def test_a_program_in_node_reads_it_too(tmp_path: Path) -> None:

@@ -168,7 +168,7 @@ class TimesOfOneForm(Peer):
 
 
 class ZeroEntries(Peer):
-    """ "At first all values are zero", and can be written."""
+    """Writes entries of zero in vector clocks, because "at first all values are zero"."""
 
     def body(self, record: Record) -> bytes:
         clock = {link.peer_id: 0 for link in self.links.values()} | dict(record.vector_clock)

@@ -123,7 +123,7 @@ def limits_command(
     dimensions = _dimensions_of_files(files, revision)
     if only or not files:
         dimensions += _dimensions(protocol, revision, profile, only)
-    _hold_to_most(dimensions, at)
+    _reject_unplayable_size(dimensions, at)
     about = _load_report(report_dir, revision, at) if report_dir is not None else None
     order = MeasurementOrder(
         driven.connect,
@@ -215,7 +215,7 @@ def _dimensions(protocol: Protocol, revision: str, profile: str, only: tuple[str
     return dimensions
 
 
-def _hold_to_most(dimensions: Sequence[Dimension], at: int | None) -> None:
+def _reject_unplayable_size(dimensions: Sequence[Dimension], at: int | None) -> None:
     """Raises UsageError for a size that cannot be played."""
     for dimension in dimensions:
         if at is not None and at > dimension.most:

@@ -30,7 +30,7 @@ FAULTS = 3
 LEAST_FOUND = 0.9
 """At least this part of all faults must be root causes."""
 MOST_EFFECTS = 0.1
-"""At most this part of all root causes may be no faults."""
+"""At most this part of all root causes may be other than the faults."""
 _DRAWS = 100
 _SECONDS = 60.0
 """For one mixture: some faults together make endless conversations."""

@@ -33,7 +33,7 @@ typedef void kit_handler(void *who, const kit_json *given);
 typedef struct {
     /* HelloReply without its capabilities: the name and version of the implementation. */
     kit_handler *hello;
-    /* What works, for example "CAPABILITY_SYNC", with NULL at the end. Commands that need others are answered
+    /* The capabilities, for example "CAPABILITY_SYNC", with NULL at the end. Commands that need others are answered
        `unsupported`. */
     const char *const *capabilities;
     /* Makes a participant, which is not NULL, and puts the effective configuration. */

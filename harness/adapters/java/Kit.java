@@ -41,7 +41,8 @@ final class Kit {
         /** HelloReply: the name and version of the implementation. */
         Map<String, Object> hello(String revision);
 
-        /** What works, for example CAPABILITY_SYNC. Commands that need others are answered `unsupported`. */
+        /** The supported capabilities, for example CAPABILITY_SYNC. Commands that need others are answered
+         * `unsupported`. */
         List<String> capabilities();
 
         /** Makes a participant that is a member of `channels`. */

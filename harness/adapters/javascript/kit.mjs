@@ -235,7 +235,7 @@ function todo(what) {
 export class Implementation {
   /** Hello, without capabilities: name, version, language, revisions; profiles and limits as in HelloReply. */
   hello = { name: "my-sds", version: "0", language: "JavaScript", revisions: ["sds-2026-01"] };
-  /** What works, for example `["CAPABILITY_VIRTUAL_CLOCK"]`. */
+  /** The capabilities, for example `["CAPABILITY_VIRTUAL_CLOCK"]`. */
   capabilities = [];
   #participants = new Map();
   #lastHandle = 0;

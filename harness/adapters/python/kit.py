@@ -49,7 +49,7 @@ class Implementation:
     """
 
     hello: ClassVar[dict[str, Any]] = {"name": "my-sds", "version": "0", "revisions": ["sds-2026-01"]}
-    capabilities: tuple[str, ...] = ()  # What works, for example ("CAPABILITY_VIRTUAL_CLOCK",).
+    capabilities: tuple[str, ...] = ()  # For example ("CAPABILITY_VIRTUAL_CLOCK",).
 
     def open(self, now_ms: int = 0, participant_id: str = "", channels: Any = (), configuration: Any = ()) -> Any:
         raise NotImplementedError("make a participant, join the channels; return it and the effective configuration")

@@ -36,7 +36,7 @@ pub trait Implementation {
 
     /// HelloReply: the name and version of the implementation.
     fn hello(&self, revision: &str) -> Json;
-    /// What works, for example CAPABILITY_SYNC. Commands that need others are answered `unsupported`.
+    /// The supported capabilities, for example CAPABILITY_SYNC. Commands that need others are answered `unsupported`.
     fn capabilities(&self) -> &[&str];
 
     /// Makes a participant that is a member of `channels`, and returns the effective configuration.

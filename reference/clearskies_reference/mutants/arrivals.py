@@ -88,7 +88,7 @@ class _Authority(Peer):
             super().refuse_unauthorised(link, update, message)
 
 
-class _TrustsSome(Peer):
+class _VerifiesSomeSignatures(Peer):
     """Verifies the signatures of some updates only."""
 
     _trusts = False
@@ -105,19 +105,19 @@ class _TrustsSome(Peer):
 
 
 @mutant("06", "does not verify signatures of changes of known records")
-class VerifiesNewRecordsAlone(_TrustsSome):
+class VerifiesNewRecordsAlone(_VerifiesSomeSignatures):
     def trusts(self, update: Record) -> bool:
         return self.store.get(update.uuid) is not None and not update.deleted
 
 
 @mutant("06", "does not verify signatures of deletions")
-class VerifiesNoDeletions(_TrustsSome):
+class VerifiesNoDeletions(_VerifiesSomeSignatures):
     def trusts(self, update: Record) -> bool:
         return update.deleted
 
 
 @mutant("06", "does not verify signatures after a restart")
-class VerifiesNothingAfterARestart(_TrustsSome):
+class VerifiesNothingAfterARestart(_VerifiesSomeSignatures):
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
         self._again = any(True for _ in self.store)

@@ -65,7 +65,7 @@ class ShowsTheFirstOfEquals(Peer):
 
 
 @register_faults
-class _Ages(Peer):
+class _VersionOrder(Peer):
     @fault(Peer.is_newer, "39", "treats the last arrival as the newer version")
     def last_arrival_is_newer(self, incoming: Record, current: Record) -> bool:
         return True
@@ -192,7 +192,7 @@ class ComparesSums(Peer):
 
 
 @register_faults
-class _Deciding(Peer):
+class _Decisions(Peer):
     @fault(Peer.decide, "54", "resolves conflicts in favour of the smallest update_time")
     def smallest_time_wins(self, one: Record, other: Record) -> tuple[Record, Record]:
         winner, loser = super().decide(one, other)
@@ -342,7 +342,7 @@ class SignalsNoConflicts(Peer):
         effects.events = [event for place, event in enumerate(effects.events) if place != known]
 
 
-class _Forgetting(Peer):
+class _ForgetsDeletions(Peer):
     """Acts as if it had no deleted records."""
 
     def forgets(self, current: StoredRecord, incoming: Record) -> bool:
@@ -391,24 +391,24 @@ class TakesOlderDeletions(Peer):
 
 
 @mutant("56", "accepts old versions of records that it has deleted")
-class ForgetsTheDeleted(_Forgetting):
+class ForgetsTheDeleted(_ForgetsDeletions):
     pass
 
 
 @mutant("56", "accepts old versions of records that others have deleted")
-class ForgetsDeletionsOfOthers(_Forgetting):
+class ForgetsDeletionsOfOthers(_ForgetsDeletions):
     def forgets(self, current: StoredRecord, incoming: Record) -> bool:
         return super().forgets(current, incoming) and current.record.last_updated_by != self.peer_id
 
 
 @mutant("56", "accepts old versions of deleted records if they have another key")
-class ForgetsDeletionsOfOtherKeys(_Forgetting):
+class ForgetsDeletionsOfOtherKeys(_ForgetsDeletions):
     def forgets(self, current: StoredRecord, incoming: Record) -> bool:
         return super().forgets(current, incoming) and current.record.key != incoming.key
 
 
 @mutant("56", "accepts old versions of deleted records after a restart")
-class ForgetsDeletionsAtStart(_Forgetting):
+class ForgetsDeletionsAtStart(_ForgetsDeletions):
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
         self._from_before = {stored.record.uuid for stored in self.store}

@@ -23,7 +23,7 @@ from .registry import fault, mutant, register_faults
 _HOUR = 3_600_000_000_000
 
 
-class _KeepsOthers(Peer):
+class _StoresChangedRecords(Peer):
     """Stores received records with changes, and relays them unchanged."""
 
     def otherwise(self, record: Record) -> Record:
@@ -50,58 +50,60 @@ def _without_null_members(value: str) -> str:
 
 
 @register_faults
-class _Kept(_KeepsOthers):
-    @fault(_KeepsOthers.otherwise, "07", "trims received keys, but relays them unchanged")
+class _ChangedStoredRecords(_StoresChangedRecords):
+    @fault(_StoresChangedRecords.otherwise, "07", "trims received keys, but relays them unchanged")
     def trims_keys_it_keeps(self, record: Record) -> Record:
         return replace(record, key=record.key.strip())
 
-    @fault(_KeepsOthers.otherwise, "07", "stores keys in lower case, but relays them unchanged")
+    @fault(_StoresChangedRecords.otherwise, "07", "stores keys in lower case, but relays them unchanged")
     def keeps_keys_in_lower_case(self, record: Record) -> Record:
         return replace(record, key=record.key.lower())
 
     @fault(
-        _KeepsOthers.otherwise,
+        _StoresChangedRecords.otherwise,
         "07",
         "stores strings in composed Unicode form",
     )
     def composes_values_it_keeps(self, record: Record) -> Record:
         return replace(record, value=normalize("NFC", record.value) if record.value.startswith('"') else record.value)
 
-    @fault(_KeepsOthers.otherwise, "07", "stores keys up to the first NUL, but relays them unchanged")
+    @fault(_StoresChangedRecords.otherwise, "07", "stores keys up to the first NUL, but relays them unchanged")
     def ends_keys_at_nul(self, record: Record) -> Record:
         return replace(record, key=record.key.split("\0")[0])
 
-    @fault(_KeepsOthers.otherwise, "07", "stores 64 characters of a key, but relays it unchanged")
+    @fault(_StoresChangedRecords.otherwise, "07", "stores 64 characters of a key, but relays it unchanged")
     def keeps_beginnings_of_keys(self, record: Record) -> Record:
         return replace(record, key=record.key[:64])
 
-    @fault(_KeepsOthers.otherwise, "07", "stores keys in Unicode compatibility form, but relays them unchanged")
+    @fault(
+        _StoresChangedRecords.otherwise, "07", "stores keys in Unicode compatibility form, but relays them unchanged"
+    )
     def folds_keys_it_keeps(self, record: Record) -> Record:
         return replace(record, key=normalize("NFKC", record.key))
 
-    @fault(_KeepsOthers.otherwise, "07", "stores null instead of false")
+    @fault(_StoresChangedRecords.otherwise, "07", "stores null instead of false")
     def keeps_null_for_false(self, record: Record) -> Record:
         return replace(record, value=NULL if record.value == "false" else record.value)
 
-    @fault(_KeepsOthers.otherwise, "07", "stores an empty list as an empty object")
+    @fault(_StoresChangedRecords.otherwise, "07", "stores an empty list as an empty object")
     def keeps_objects_for_empty_lists(self, record: Record) -> Record:
         return replace(record, value="{}" if record.value == "[]" else record.value)
 
-    @fault(_KeepsOthers.otherwise, "07", "stores whole numbers in values as doubles")
+    @fault(_StoresChangedRecords.otherwise, "07", "stores whole numbers in values as doubles")
     def keeps_numbers_as_doubles(self, record: Record) -> Record:
         return replace(record, value=json.dumps(json.loads(record.value, parse_int=lambda text: int(float(text)))))
 
-    @fault(_KeepsOthers.otherwise, "07", "stores objects without the members that are null")
+    @fault(_StoresChangedRecords.otherwise, "07", "stores objects without the members that are null")
     def keeps_no_null_members(self, record: Record) -> Record:
         return replace(record, value=_without_null_members(record.value))
 
-    @fault(_KeepsOthers.otherwise, "07", "truncates strings to one mebibyte")
+    @fault(_StoresChangedRecords.otherwise, "07", "truncates strings to one mebibyte")
     def keeps_a_mebibyte(self, record: Record) -> Record:
         return replace(record, value=record.value[: 1 << 20] + '"' if len(record.value) > 1 << 20 else record.value)
 
 
 @register_faults
-class _Written(Peer):
+class _WrittenContents(Peer):
     @fault(Peer.write, "07", "writes keys up to the first NUL")
     def writes_keys_up_to_nul(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         return super().write(key.split("\0")[0], value, now_ms, uuid, effects)
@@ -138,7 +140,7 @@ class _Written(Peer):
         return super().write(key, doubles, now_ms, uuid, effects)
 
 
-class _Understands(Peer):
+class _MisreadsContents(Peer):
     """Reads some values or keys as other values or keys."""
 
     def value_of(self, value: Any) -> Any:
@@ -170,32 +172,32 @@ def _in_digits(text: str) -> bool:
 
 
 @register_faults
-class _Understanding(_Understands):
-    @fault(_Understands.value_of, "07", "stores six digits of a number with a fraction")
+class _Misreadings(_MisreadsContents):
+    @fault(_MisreadsContents.value_of, "07", "stores six digits of a number with a fraction")
     def keeps_six_digits(self, value: Any) -> Any:
         return float(f"{value:.6g}") if isinstance(value, float) else value
 
-    @fault(_Understands.value_of, "07", "truncates lists to a thousand elements")
+    @fault(_MisreadsContents.value_of, "07", "truncates lists to a thousand elements")
     def keeps_a_thousand_elements(self, value: Any) -> Any:
         return value[:1_000] if isinstance(value, list) else value
 
-    @fault(_Understands.value_of, "07", "treats a backslash in a string as the start of an escape")
+    @fault(_MisreadsContents.value_of, "07", "treats a backslash in a string as the start of an escape")
     def unescapes_twice(self, value: Any) -> Any:
         return value.replace("\\n", "\n").replace('\\"', '"') if isinstance(value, str) else value
 
-    @fault(_Understands.value_of, "07", "ends all lines of a string with a line feed")
+    @fault(_MisreadsContents.value_of, "07", "ends all lines of a string with a line feed")
     def ends_lines_with_line_feeds(self, value: Any) -> Any:
         return value.replace("\r\n", "\n").replace("\r", "\n") if isinstance(value, str) else value
 
-    @fault(_Understands.key_of, "07", "treats keys of digits as numbers")
+    @fault(_MisreadsContents.key_of, "07", "treats keys of digits as numbers")
     def treats_keys_as_numbers(self, key: str) -> str:
         return str(int(key)) if _in_digits(key) else key
 
-    @fault(_Understands.key_of, "07", "treats keys as paths, without a final slash")
+    @fault(_MisreadsContents.key_of, "07", "treats keys as paths, without a final slash")
     def treats_keys_as_paths(self, key: str) -> str:
         return key.rstrip("/") or key
 
-    @fault(_Understands.key_of, "07", "treats a sharp s in a key as a double s")
+    @fault(_MisreadsContents.key_of, "07", "treats a sharp s in a key as a double s")
     def folds_sharp_s(self, key: str) -> str:
         return key.replace("\xdf", "ss")
 
@@ -225,7 +227,7 @@ class _ConfusesKeys(MarksLosersOfKeysDeleted):
         return next((o for o in others if o.key != record.key and o.key.lower() == record.key.lower()), None)
 
 
-class _Tells(Peer):
+class _SignalsWrongChanges(Peer):
     """Signals a change to its application with wrong content."""
 
     def as_sent(self, record: Record) -> Record:
@@ -239,22 +241,22 @@ class _Tells(Peer):
 
 
 @register_faults
-class _Telling(_Tells):
-    @fault(_Tells.as_sent, "07", "signals changes with keys in lower case")
+class _ChangeSignals(_SignalsWrongChanges):
+    @fault(_SignalsWrongChanges.as_sent, "07", "signals changes with keys in lower case")
     def notifies_keys_in_lower_case(self, record: Record) -> Record:
         return replace(record, key=record.key.lower())
 
-    @fault(_Tells.as_sent, "07", "signals null instead of false")
+    @fault(_SignalsWrongChanges.as_sent, "07", "signals null instead of false")
     def notifies_null_for_false(self, record: Record) -> Record:
         return replace(record, value=NULL if record.value == "false" else record.value)
 
-    @fault(_Tells.as_sent, "13", "signals deletions as changes")
+    @fault(_SignalsWrongChanges.as_sent, "13", "signals deletions as changes")
     def notifies_deletions_as_changes(self, record: Record) -> Record:
         return replace(record, deleted=False)
 
 
 @register_faults
-class _Passing(Peer):
+class _Relays(Peer):
     @fault(Peer.send_to_subscribers, "13", "relays deletions of others as existing records")
     def passes_on_without_deleted(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         known = len(effects.sent)

@@ -15,7 +15,7 @@ from ..messages import GetUpdates, get_updates_body
 from ..peer import Link, Peer
 from ..record import Record, StoredRecord
 from ..vector_clock import MAX_INTEGER, VectorClock, with_number
-from .conflicts import _Forgetting
+from .conflicts import _ForgetsDeletions
 from .registry import fault, mutant, register_faults
 
 MONTH_S = 30 * 86_400
@@ -91,7 +91,7 @@ class CountsForTheLastWriter(LogicalClock):
 # ---- Deleted records -------------------------------------------------------------------------------------------------
 
 
-class _Gone(_Forgetting):
+class _ForgetsSomeDeletions(_ForgetsDeletions):
     """Forgets some of its deleted records."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
@@ -107,14 +107,14 @@ class _Gone(_Forgetting):
 
 
 @mutant("56", "forgets deletions after a month, in its periodic work")
-class ForgetsDeletionsAfterAMonth(_Gone):
+class ForgetsDeletionsAfterAMonth(_ForgetsSomeDeletions):
     def tick(self, now_ms: int) -> Effects:
         self.gone |= {r.uuid for r in self.deleted() if r.update_time.seconds < now_ms // 1_000 - MONTH_S}
         return super().tick(now_ms)
 
 
 @mutant("56", "remembers only the newest ten deletions")
-class RemembersTenDeletions(_Gone):
+class RemembersTenDeletions(_ForgetsSomeDeletions):
     def store_record(self, stored: StoredRecord) -> None:
         super().store_record(stored)
         if stored.record.deleted:
@@ -122,7 +122,7 @@ class RemembersTenDeletions(_Gone):
 
 
 @mutant("56", "forgets its own deletions after an hour, in its periodic work")
-class ForgetsItsDeletionsAfterAnHour(_Gone):
+class ForgetsItsDeletionsAfterAnHour(_ForgetsSomeDeletions):
     def tick(self, now_ms: int) -> Effects:
         own = (r for r in self.deleted() if r.last_updated_by == self.peer_id)
         self.gone |= {r.uuid for r in own if r.update_time.seconds < now_ms // 1_000 - 3_600}
@@ -130,7 +130,7 @@ class ForgetsItsDeletionsAfterAnHour(_Gone):
 
 
 @mutant("56", "remembers only the newest ten of its own deletions")
-class RemembersTenOfItsDeletions(_Gone):
+class RemembersTenOfItsDeletions(_ForgetsSomeDeletions):
     def store_record(self, stored: StoredRecord) -> None:
         super().store_record(stored)
         own = [record for record in self.deleted() if record.last_updated_by == self.peer_id]
@@ -138,7 +138,7 @@ class RemembersTenOfItsDeletions(_Gone):
 
 
 @mutant("56", "forgets a deletion when another record has its key")
-class ForgetsDeletionsOfTakenKeys(_Gone):
+class ForgetsDeletionsOfTakenKeys(_ForgetsSomeDeletions):
     def store_record(self, stored: StoredRecord) -> None:
         super().store_record(stored)
         if not stored.record.deleted:

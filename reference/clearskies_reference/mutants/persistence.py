@@ -49,7 +49,7 @@ class LosesUpdatesWhenKilled(Peer):
         store.close = say_so_and_close  # type: ignore[method-assign]
 
 
-class _ReadAgain(Peer):
+class _MisreadsAfterRestart(Peer):
     """Misreads its stored records after a restart."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
@@ -71,41 +71,45 @@ def _kept_with(stored: StoredRecord, **fields: Any) -> StoredRecord:
 
 
 @register_faults
-class _AtStart(_ReadAgain):
-    @fault(_ReadAgain.read_again, "44", "forgets its own count after a restart")
+class _MisreadingsAfterRestart(_MisreadsAfterRestart):
+    @fault(_MisreadsAfterRestart.read_again, "44", "forgets its own count after a restart")
     def forgets_its_number_at_start(self, stored: StoredRecord) -> StoredRecord:
         if stored.record.last_updated_by != self.peer_id:
             return stored
         return replace(_kept_with(stored, vector_clock={**stored.record.vector_clock, self.peer_id: 1}), ticks=0)
 
-    @fault(_ReadAgain.read_again, "46", "forgets numbers of vector clocks, except the last writer's, after a restart")
+    @fault(
+        _MisreadsAfterRestart.read_again,
+        "46",
+        "forgets numbers of vector clocks, except the last writer's, after a restart",
+    )
     def forgets_clocks_at_start(self, stored: StoredRecord) -> StoredRecord:
         known = (self.peer_id, stored.record.last_updated_by)
         return _kept_with(stored, vector_clock={m: n for m, n in stored.record.vector_clock.items() if m in known})
 
-    @fault(_ReadAgain.read_again, "41", "reads numbers of vector clocks as doubles after a restart")
+    @fault(_MisreadsAfterRestart.read_again, "41", "reads numbers of vector clocks as doubles after a restart")
     def reads_clocks_as_doubles_at_start(self, stored: StoredRecord) -> StoredRecord:
         return _kept_with(stored, vector_clock={m: int(float(n)) for m, n in stored.record.vector_clock.items()})
 
-    @fault(_ReadAgain.read_again, "25", "reads revisions as doubles after a restart")
+    @fault(_MisreadsAfterRestart.read_again, "25", "reads revisions as doubles after a restart")
     def reads_revisions_as_doubles_at_start(self, stored: StoredRecord) -> StoredRecord:
         return _kept_with(stored, last_updated_rev=int(float(stored.record.last_updated_rev)))
 
-    @fault(_ReadAgain.read_again, "13", "treats deleted records as existing after a restart")
+    @fault(_MisreadsAfterRestart.read_again, "13", "treats deleted records as existing after a restart")
     def revives_at_start(self, stored: StoredRecord) -> StoredRecord:
         return _kept_with(stored, deleted=False) if stored.record.deleted else stored
 
-    @fault(_ReadAgain.read_again, "47", "reads times as whole seconds after a restart")
+    @fault(_MisreadsAfterRestart.read_again, "47", "reads times as whole seconds after a restart")
     def cuts_times_at_start(self, stored: StoredRecord) -> StoredRecord:
         second = stored.record.update_time.text.removesuffix("Z").partition(".")[0]
         return _kept_with(stored, update_time=timestamp(f"{second}Z")) if self.writes else stored
 
-    @fault(_ReadAgain.read_again, "07", "reads whole numbers in values as doubles after a restart")
+    @fault(_MisreadsAfterRestart.read_again, "07", "reads whole numbers in values as doubles after a restart")
     def reads_values_as_doubles_at_start(self, stored: StoredRecord) -> StoredRecord:
         value = json.loads(stored.record.value, parse_int=lambda text: int(float(text)))
         return _kept_with(stored, value=json.dumps(value, ensure_ascii=False))
 
-    @fault(_ReadAgain.start, "29", "requests everything after a restart")
+    @fault(_MisreadsAfterRestart.start, "29", "requests everything after a restart")
     def asks_for_all_at_start(self) -> None:
         for by in self.store.known:
             self.store.learn(by, 0)

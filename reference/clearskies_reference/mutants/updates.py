@@ -190,7 +190,7 @@ class _Revisions(Peer):
         self.store.count(self.store.revision + 1)
 
 
-class _StartedAgain(Peer):
+class _MisnumbersAfterRestart(Peer):
     """Has a wrong revision counter after a restart, and does not correct it by the updates of others."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
@@ -208,20 +208,20 @@ class _StartedAgain(Peer):
 
 
 @mutant("10", "uses its last revision a second time after a restart")
-class RepeatsARevisionAtStart(_StartedAgain):
+class RepeatsARevisionAtStart(_MisnumbersAfterRestart):
     def found(self) -> int:
         return self.store.revision - 1
 
 
 @mutant("10", "derives its last revision from its records after a restart")
-class ScansForItsRevisionAtStart(_StartedAgain):
+class ScansForItsRevisionAtStart(_MisnumbersAfterRestart):
     def found(self) -> int:
         own = [stored.record.last_updated_rev for stored in self.store if stored.record.last_updated_by == self.peer_id]
         return max(own, default=1)
 
 
 @mutant("26", "skips ten revisions after a restart")
-class SkipsRevisionsAtStart(_StartedAgain):
+class SkipsRevisionsAtStart(_MisnumbersAfterRestart):
     def found(self) -> int:
         return self.store.revision + 10
 

@@ -49,7 +49,7 @@ label m1, bob/sync2 the second sync message of bob, and =ID a foreign message.
 
 
 def steps_between(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, int] | None:
-    """ "40-60" or "40"."""
+    """Parse a range of steps, such as "40-60" or "40"."""
     if value is None:
         return None
     bounds = span(context, parameter, value, "40-60, or 40")

@@ -50,7 +50,9 @@ def show_command(what: str, as_json: bool, picture: Path | None) -> None:
             raise click.UsageError(str(error)) from None
         revision, schedule = loaded.revision or CURRENT, loaded.schedule
         if schedule.name == loaded.name:
-            schedule = replace(schedule, name="")  # a file has its own name without saying so
+            schedule = replace(
+                schedule, name=""
+            )  # a scenario file needs no field for its name: the name of the file is its name
     else:
         revision, scenario = built_in_scenario(what)
         if scenario.schedule is None:

@@ -9,7 +9,7 @@ from ..registry import fault, register_faults
 
 
 @register_faults
-class _Waited(Channel):
+class _WaitingMessages(Channel):
     @fault(
         Channel.receive,
         "INSWEEP-04",

@@ -237,7 +237,7 @@ class LosesTheMessageAtRollOver(RollingBloomFilter):
 
 
 @register_faults
-class _Twice(Channel):
+class _DeliversTwice(Channel):
     @fault(
         Channel.deliver,
         "ACK-04",

@@ -9,7 +9,7 @@ from ..registry import fault, register_faults
 
 
 @register_faults
-class _Telling(Channel):
+class _Signals(Channel):
     @fault(
         Channel.count_filter_hit,
         "ACK-01",
@@ -38,7 +38,7 @@ def _earlier(received_ms: int, channel: Channel, share: int) -> int:
 
 
 @register_faults
-class _Early(Channel):
+class _EarlySignals(Channel):
     @fault(
         Channel.give_up_lost,
         "RECV-09",

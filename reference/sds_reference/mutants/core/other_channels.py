@@ -186,7 +186,7 @@ class OthersRequestsCancelInAllChannels(Neighbour):
 # ---- Channels with similar names, only one of them joined ------------------------------------------------------------
 
 
-class _Nearest(Participant):
+class _ConfusesChannels(Participant):
     """Treats a message for a channel that was not joined as one for a channel that was."""
 
     def key(self, name: str) -> str:
@@ -202,19 +202,19 @@ class _Nearest(Participant):
 
 
 @mutant("STATE-16", "ignores case when it compares channel names")
-class IgnoresChannelCase(_Nearest):
+class IgnoresChannelCase(_ConfusesChannels):
     def key(self, name: str) -> str:
         return name.lower()
 
 
 @mutant("STATE-16", "ignores surrounding whitespace when it compares channel names")
-class IgnoresChannelWhitespace(_Nearest):
+class IgnoresChannelWhitespace(_ConfusesChannels):
     def key(self, name: str) -> str:
         return name.strip()
 
 
 @mutant("STATE-16", "treats a channel name as the joined channel whose name is a prefix of it")
-class MatchesChannelPrefixes(_Nearest):
+class MatchesChannelPrefixes(_ConfusesChannels):
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         message = self.config.revision.wire.decode(wire)
         alike = next((n for n in self.channels if message.channel_id.startswith(n)), message.channel_id)
@@ -227,7 +227,7 @@ class MatchesChannelPrefixes(_Nearest):
 
 
 @mutant("STATE-16", "treats every channel that it did not join as its only channel")
-class MapsUnknownToTheOnlyChannel(_Nearest):
+class MapsUnknownToTheOnlyChannel(_ConfusesChannels):
     def key(self, name: str) -> str:
         return "" if len(self.channels) == 1 else name
 

@@ -25,7 +25,7 @@ class OneClockForAll(Participant):
 
 
 @register_faults
-class _Kept(Channel):
+class _StoredState(Channel):
     _count = 0
 
     @fault(Channel.__init__, "STATE-02", "starts its Lamport timestamp at 0")

@@ -15,7 +15,7 @@ _private = partial(fault, repair=RepairConfig(hash_profile=PRIVATE_HASH))
 
 
 @register_faults
-class _Lacking(Repair):
+class _HashArguments(Repair):
     def hash(self, *parts: str) -> int:
         return self.config.hash_profile.hash(*parts)
 

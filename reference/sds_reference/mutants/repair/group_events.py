@@ -51,7 +51,7 @@ class NeverAnswersAfterOthers(Repair):
 
 
 @register_faults
-class _Everyday(Repair):
+class _GroupEvents(Repair):
     _latest = 0
 
     @fault(Repair.eligible_requests, "R-STATE-09", "stops requesting when the clock is set back", unseen=True)

@@ -270,7 +270,7 @@ class AnswersItself(Channel):
 
 
 @register_faults
-class _Alters(Repair):
+class _AltersResponses(Repair):
     """Answers with a changed message."""
 
     def altered(self, message: Message) -> Message:
@@ -338,7 +338,7 @@ class _SideEffects(Channel):
 
 
 @register_faults
-class _Together(Repair):
+class _GroupedEntries(Repair):
     @fault(Repair.on_receive, "R-RECV-12", "ignores the entries after the first one of another response group")
     def stops_at_another_group(self, message: Message, *, counts: bool, now_ms: int) -> None:
         mine: list[HistoryEntry] = []

@@ -24,7 +24,7 @@ _SPREAD = "with a private hash, it is visible only in the times of dozens of res
 
 
 @register_faults
-class _Late(Repair):
+class _LateResponses(Repair):
     @fault(Repair.t_resp, "R-GLOBAL-10", "answers up to twice T_max after the request")
     def twice_t_max(self, entry: HistoryEntry, now_ms: int) -> int:
         return now_ms + 2 * (super().t_resp(entry, now_ms) - now_ms)

@@ -118,9 +118,9 @@ class PossiblyAcknowledged:
     sent: Sent
     since: Step
     silent: Step | None
-    """The first later message without evidence for it."""
+    """The first later message that gives no evidence that the own message was received."""
     until: int
-    """Index of the next step with evidence for it; beyond the trace if there is none."""
+    """Index of the next step with such evidence; beyond the trace if there is none."""
 
     @property
     def unambiguous_until(self) -> int:

@@ -45,7 +45,7 @@ def send_in_turn(part: Part, rounds: int, *messages: Message, pause_ms: int = 0)
 
 @repair_scenario("R-GLOBAL-09", "R-GLOBAL-10", "R-STATE-01", "R-STATE-09", "R-RECV-03", "R-SEND-06", "R-SEND-01")
 def asks_for_what_is_missing(script: Script, alice: Part, bob: Peer) -> None:
-    """Alice sends messages until T_max has passed, then the missing one arrives. For another one she sends late."""
+    """Alice sends messages until T_max has passed, then the missing message arrives; she requests another one late."""
     root = bob.content(script.now + 1)
     alice.receive(bob.content(script.now + 2, *signed(root)))
     for number in range(1, 27):
