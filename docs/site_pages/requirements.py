@@ -157,7 +157,7 @@ def _implementations(r: Requirement, known: Known) -> list[str]:
     return [
         "## Implementations",
         "",
-        prose(text) + " [All implementations](../implementations.md) has the runs.",
+        prose(text) + " [All implementations](../implementations.md) lists the runs.",
         "",
         *table(("implementation", "verdict"), [(prose(name), verdict) for name, verdict in verdicts.items()]),
     ]

@@ -142,7 +142,9 @@ class Others(_OfARun):
             pytest.xfail("; ".join(f"{name}: {why}" for name, why in known.items()))
         bad = {name: judged for name, judged in bad.items() if name not in known}
         if bad:
-            message = f"{format_count(len(bad), 'requirement')} that other scenarios are for: {', '.join(bad)}"
+            message = (
+                f"{format_count(len(bad), 'requirement')} for which other scenarios were written: {', '.join(bad)}"
+            )
             raise StoryError("\n\n".join(judged.story for judged in bad.values()), message)
         if self.outcome.broke is not None:
             raise self.outcome.broke.with_traceback(None)

@@ -188,7 +188,7 @@ def _check_file(path: Path) -> tuple[ScheduleDocument, list[str]]:
         return document, [_sentence(path, ScheduleFileError(text, line=line))]
     if noted and noted not in scheduled():
         line = document.line(("revision",))
-        text = f"revision: no schedules of {noted} can be played: there are those of {', '.join(scheduled())}"
+        text = f"revision: no schedules of {noted} can be played, only those of {', '.join(scheduled())}"
         return document, [_sentence(path, ScheduleFileError(text, line=line))]
     revision = noted or next(iter(scheduled()))
     found = repertoire_of(revision).notation.errors(document)

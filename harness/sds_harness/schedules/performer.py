@@ -136,7 +136,7 @@ class Performer(ABC, Generic[A, S, T, W]):
             outside = stage.trace.declaration.outside_clock
             latest = outside.latest_ms if outside is not None else MOST
             if not 0 < self._epochs[id(stage)] + self._elapsed + ms <= latest:
-                raise ScheduleStoppedError(f"virtual time cannot advance by {ms} ms, a period in force")
+                raise ScheduleStoppedError(f"virtual time cannot advance by a period in force of {ms} ms")
         self._pass(ms)
 
     def _in_force(self, name: str) -> int | None:

@@ -115,7 +115,9 @@ def delays_depend_on_the_author(view: ChannelView) -> Iterator[Observation]:
 
 
 def _delays(view: ChannelView) -> list[list[tuple[ResponsePeriod, Window]]]:
-    """Delays of a participant's answers, and of others of its ID, for each message that has several authors."""
+    """Delays of the answers of a participant, and of other participants with its ID, for each message with several
+    authors.
+    """
     found: dict[str, dict[str, tuple[ResponsePeriod, Window]]] = {}
     same = [v for v in view.views_in_channel if v.party.participant_id == view.party.participant_id]
     for other in same if same and same[0] is view else ():
