@@ -93,7 +93,7 @@ def test_a_token_comes_from_a_file_or_from_the_environment(tmp_path: Path, monke
 def test_what_is_no_token_is_not_shown(text: bytes, tmp_path: Path) -> None:
     file = tmp_path / "token"
     file.write_bytes(text)
-    with pytest.raises(ValueError, match="holds no token: that is one line") as caught:
+    with pytest.raises(ValueError, match="contains no token: a token is one line") as caught:
         Endpoint("localhost:1", SERVICE, token_file=file)
     shown = str(caught.value).replace(str(tmp_path), "")
     assert not any(word in shown for word in ("two", "lines", "caf", "xx", "a\0b"))

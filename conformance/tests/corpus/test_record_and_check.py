@@ -146,7 +146,7 @@ def test_nothing_is_removed_from_a_folder_that_is_not_replaced(tmp_path: Path) -
     (tmp_path / "d" / "steps").mkdir(parents=True)
     (tmp_path / "d" / "steps" / "one.py").write_text("years of work")
     (tmp_path / "d" / "manifest.json").write_text('{"name": "my web application"}')
-    for name, why in (("c", r"other files in it \(notes\.txt\)"), ("d", "is of no corpus")):
+    for name, why in (("c", r"other files in it \(notes\.txt\)"), ("d", "does not belong to a corpus")):
         before = sorted((tmp_path / name).rglob("*"))
         recording = recording_of(tmp_path / name, order_of(schedules=2))
         with pytest.raises(CorpusError, match=why):
@@ -164,7 +164,7 @@ def test_shards_of_another_corpus_are_damage(tmp_path: Path) -> None:
         check_here(corpus(folder), order_of().scope)
 
     judge(mine)
-    for source, why in ((model, "was played by the reference"), (seed, "is that of another corpus")):
+    for source, why in ((model, "was played by the reference"), (seed, "belongs to another corpus")):
         copied = shutil.copytree(mine, tmp_path / f"of {source.name}")
         for name in ("steps", "schedules"):
             shutil.copy(source / name / file_name(1), copied / name / file_name(1))

@@ -310,7 +310,7 @@ def test_an_interrupt_keeps_what_was_understood_until_then() -> None:
     story = InteropStory(console, outcome)
     story.show()
     told = console.export_text() + story.verdict(1.0).plain
-    assert "no verdict on who understands whom" in told
+    assert "no verdict on which implementations understand each other" in told
     assert "Not understood" not in told
 
 

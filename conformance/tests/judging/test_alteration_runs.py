@@ -136,7 +136,7 @@ def test_an_excuse_without_place_or_of_what_is_killed_is_out_of_date() -> None:
     text = "\n".join(f"{EQUIVALENT}\t{name}\twhy" for name in ("gone", SOME[0].name, SOME[1].name, SOME[2].name))
     fates = [a_fate(SOME[0]), a_fate(SOME[1], End.LIVES)]
     assert find_stale_excuses(read_excuses(text), SOME, fates) == {
-        "gone": "there is no such place",
+        "gone": "the source has no such place",
         SOME[0].name: "killed: fails",
     }
 

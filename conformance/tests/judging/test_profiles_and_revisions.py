@@ -160,7 +160,7 @@ def declaring(profile: str) -> Handle:
 
 
 REPAIRS: list[tuple[str, Any, str]] = [
-    ("none", lambda: reference(without=WITHOUT_SDS_R), "no SDS-R: what is about it is skipped, but its fields must"),
+    ("none", lambda: reference(without=WITHOUT_SDS_R), "no SDS-R: its requirements are skipped, but its fields must"),
     ("known", reference, "SDS-R, hash sha256-be64: times and response groups are judged exactly."),
     ("unknown", lambda: declaring("crc-of-my-own"), "SDS-R, hash 'crc-of-my-own', which is not known here: times and"),
     ("nameless", lambda: reference(PRIVATE), "SDS-R, hash without a name: times and response groups are judged by"),

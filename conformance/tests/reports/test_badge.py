@@ -98,7 +98,7 @@ def test_faults_that_are_known_are_faults() -> None:
 
 def test_an_error_of_the_suite_is_no_verdict() -> None:
     made = whole()
-    next(made.requirements()).update(verdict="error", reason="a fault of ours")
+    next(made.requirements()).update(verdict="error", reason="a fault of the suite")
     assert compute_overall_result(made).tone is Tone.NONE
 
 

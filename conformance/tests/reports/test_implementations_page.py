@@ -88,7 +88,7 @@ def test_it_has_a_row_for_every_position_that_a_run_can_tell() -> None:
 
 def test_each_way_on_it_is_one_that_there_is_with_a_run_that_shows_it() -> None:
     position = ""
-    for line in PAGE[PAGE.index("## What the text leaves open") :].splitlines():
+    for line in PAGE[PAGE.index("## What each implementation does where the text leaves a choice") :].splitlines():
         if heading := re.match(r"### (.*)", line):
             position = heading[1]
         elif way := re.match(r"- \*\*([^:]*): .*\*\*$", line):

@@ -232,8 +232,8 @@ def test_computed_vectors_come_back_and_written_ones_keep_their_place(
     every = documents(VECTOR_SET, folder)
     wanted = wanted_files(VECTOR_SET, folder, every)
     assert differences(VECTOR_SET, folder, wanted) == [
-        "sds/t-req.json is not what is generated",
-        f"{MANIFEST} is not what is generated",
+        "sds/t-req.json differs from the generated file",
+        f"{MANIFEST} differs from the generated file",
     ]
     assert wanted["sds/t-req.json"] == before["sds/t-req.json"]
 

@@ -78,7 +78,7 @@ def test_what_is_wrong_with_a_file(folder: Path, change: Change, told: str) -> N
     [
         (lambda data: data.update(numberOfTests=1), "numberOfTests is 1"),
         (lambda data: data.update(digest="0" * 64), "its digest does not match its tests"),
-        (lambda data: data["tests"].pop(), "its SHA-256 is not that of the manifest"),
+        (lambda data: data["tests"].pop(), "its SHA-256 differs from that in the manifest"),
     ],
 )
 def test_what_does_not_fit(folder: Path, change: Change, told: str) -> None:

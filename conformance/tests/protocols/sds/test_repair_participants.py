@@ -35,7 +35,7 @@ def test_a_participant_is_asked_for_with_times_and_a_group_that_tell_something()
     ("field", "value", "said"),
     [
         ("sds_r", False, "SDS-R is declared, but could not be turned on"),
-        ("t_max_ms", LONGEST_MS + 1, f"T_max is too long, although {T_MAX_MS} ms were asked for"),
+        ("t_max_ms", LONGEST_MS + 1, f"T_max is too long, although {T_MAX_MS} ms were requested"),
         ("t_max_ms", 2**63, "beyond 2"),
     ],
 )
