@@ -115,7 +115,7 @@ class _MisreadingsAfterRestart(_MisreadsAfterRestart):
             self.store.learn(by, 0)
 
 
-class _KeepsFacts(_ReadAgain):
+class _KeepsFacts(_MisreadsAfterRestart):
     """Stores a fact of each record, and reads the record by it when it is started again."""
 
     def fact_of(self, stored: StoredRecord, before: StoredRecord | None) -> str:
