@@ -93,7 +93,7 @@ SHAPES: dict[str, Shape] = {
         ask_frame,
     ),
     "verify": Shape(
-        "A body with a signature, and whether the signature is genuine.",
+        "A body with a signature, and whether that is genuine.",
         _vector_schema({**_KEY_OF, "signature": HEX, "signed_by": LEVEL}, outcomes(outcome_schema(valid=FLAG))),
         ask_verify,
         heading={"public_keys": record({level.value: PEM for level in AccessLevel})},
@@ -119,7 +119,7 @@ SHAPES: dict[str, Shape] = {
         senseless=semantic_rules.find_answer_errors,
     ),
     "settlement": Shape(
-        "Updates in several orders of arrival, and the records under their keys.",
+        "Updates in orders of arrival, and what is found under their keys.",
         _vector_schema(
             {
                 "access_level": LEVEL,
@@ -133,7 +133,7 @@ SHAPES: dict[str, Shape] = {
         senseless=semantic_rules.find_settlement_errors,
     ),
     "admission": Shape(
-        "An update that is signed in some way, and the records under its key afterwards.",
+        "An update that is signed in some way, and what is found under its key afterwards.",
         _vector_schema(
             {"access_level": LEVEL, "from": LEVEL, "update": ref("update")},
             outcomes(outcome_schema(**FOUND)),
@@ -144,7 +144,7 @@ SHAPES: dict[str, Shape] = {
         senseless=semantic_rules.find_admission_errors,
     ),
     "club-transcript": Shape(
-        "Steps of a peer, and the results of each.",
+        "What happens to a peer, step by step, and what comes out of it.",
         _transcript_schema(),
         ask_transcript,
         UPDATES,
