@@ -17,7 +17,7 @@ from .register import group
 RANDOM = "rsa-pss-sha256"
 """The profile whose signatures contain random bytes."""
 
-NOTES = {"Made": Note("The message that is made of a body with a private key.", ("CSDB-16",))}
+NOTES = {"Made": Note("The message that a private key makes of a body.", ("CSDB-16",))}
 
 _A, _B = "b934d9de020109fde790cd39acce73fc", "d38a0af145c48b75289e72985e3cc50a"
 _UUID = "9223bf8014507dca629123485dc3a207"
@@ -38,11 +38,11 @@ BODIES = {
     "long": ("10,000 bytes.", READ_WRITE, b'{"a":"' + b"x" * 9_992 + b'"}'),
     "in-utf-8": ("Bytes beyond ASCII.", READ_WRITE, _update("été", '"\U0001f4f7"', 17, f'"{_A}":46')),
     "with-blanks": (
-        "Blanks are signed unchanged.",
+        "Blanks are signed as they stand there.",
         READ_WRITE,
         b'{\n  "type" : "database.get_updates" }\n',
     ),
-    "read-only": ("Signed with the key of the read-only level.", READ_ONLY, _CAMERA),
+    "read-only": ("With the key of the read-only level.", READ_ONLY, _CAMERA),
 }
 """Bodies to sign, each with a comment and a level."""
 

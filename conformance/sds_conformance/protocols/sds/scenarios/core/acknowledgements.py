@@ -23,7 +23,7 @@ from ..scripts import (
 
 @scenario("ACK-01", "ACK-05", "STATE-12", "STATE-15", "SEND-10", "STATE-08")
 def named_in_a_history(script: Script, alice: Part, bob: Peer) -> None:
-    """A causal history names two of three own messages, together with unknown ones, and names them again later.
+    """Of three own messages two are named in a causal history, with strangers beside them, and named again later.
 
     A fourth is named in a message whose filter lacks it, as a rolled-over filter does.
     """
