@@ -246,7 +246,7 @@ def test_every_dimension_has_a_verdict_whatever_bounds_are_declared(bound: int) 
 
 def test_who_declares_a_short_log_is_not_asked_for_more_in_other_dimensions() -> None:
     found = row(declaring("log_entries", 60, lambda: LocalLink(reference())), "waiting")
-    assert (found.held, found.reason) == (40, "no more fits into what is declared of log_entries")
+    assert (found.held, found.reason) == (40, "the declared limit of log_entries allows no larger size")
 
 
 def test_what_is_declared_of_timestamps_counts_from_the_clock() -> None:

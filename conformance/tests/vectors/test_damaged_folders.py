@@ -158,7 +158,7 @@ def test_vectors_that_somebody_changed_are_not_asked(folder: Path) -> None:
     result = typed("vectors", "run", "--vectors", folder, "--group", "lamport", "--", *reference_command())
     assert result.exit_code == 2
     told = result.stderr.replace("\n", " ")
-    assert "sds/lamport.json: its SHA-256 is not that of the manifest" in told
+    assert "sds/lamport.json: its SHA-256 differs from that in the manifest" in told
     assert "vectors lint" in told
 
 

@@ -276,7 +276,7 @@ def test_what_is_not_in_order_is_not_released(tmp_path: Path) -> None:
     before = (folder / LEDGER).read_bytes()
     result = typed("vectors", "release", changelog_versions(folder)[0][0], "--out", folder)
     assert result.exit_code == 1
-    assert "sds/hash-sha256-be64.json is not what is generated" in result.stderr
+    assert "sds/hash-sha256-be64.json differs from the generated file" in result.stderr
     assert f"sds/lamport.json: {FIRST}: outcomes: expected local '5'" in words(result.stderr)
     assert (folder / LEDGER).read_bytes() == before
 
