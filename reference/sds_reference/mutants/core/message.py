@@ -185,6 +185,16 @@ class _Presence(Channel):
         message = self.revision.wire.decode(entry.wire)
         return super().encode(replace(message, content=(message.content or b"").decode(errors="replace").encode()))
 
+    @fault(Channel.rebroadcast, "MSG-21", "names at most two messages in the causal history of a rebroadcast")
+    def copies_with_short_histories(self, entry: OutgoingEntry) -> bytes:
+        message = self.revision.wire.decode(entry.wire)
+        return super().encode(replace(message, causal_history=message.causal_history[:2]))
+
+    @fault(Channel.rebroadcast, "MSG-21", "converts the timestamps of rebroadcasts to floating point and back")
+    def copies_with_rounded_timestamps(self, entry: OutgoingEntry) -> bytes:
+        message = self.revision.wire.decode(entry.wire)
+        return super().encode(replace(message, lamport_timestamp=int(float(message.lamport_timestamp or 0))))
+
     @fault(Channel.rebroadcast, "MSG-21", "gives all rebroadcasts of a message one new ID and the next timestamp")
     def numbered_copies(self, entry: OutgoingEntry) -> bytes:
         message = self.revision.wire.decode(entry.wire)

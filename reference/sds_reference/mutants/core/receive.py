@@ -50,6 +50,20 @@ class _Receiving(Channel):
         if message.bloom_filter is not None and self.read_filter(message) is None:
             raise MalformedMessageError("the filter cannot be read")
 
+    @fault(Channel.buffer, "MSG-09", "converts the contents of messages that wait to text and back")
+    def waiting_contents_as_text(
+        self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None
+    ) -> None:
+        text = (message.content or b"").decode(errors="replace").encode()
+        super().buffer(replace(message, content=text) if text else message, unmet, now_ms, retrieval_hint)
+
+    @fault(Channel.buffer, "MSG-09", "keeps only 64 KiB of the content of a message that waits")
+    def waiting_contents_are_cut(
+        self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None
+    ) -> None:
+        kept = replace(message, content=message.content[:65_536]) if message.content else message
+        super().buffer(kept, unmet, now_ms, retrieval_hint)
+
     drops_the_unmet = omit(Channel.buffer, "RECV-08", "drops messages with unmet dependencies")
 
     @fault(Channel.causal_history, "RECV-09", "lists waiting messages in its causal histories")

@@ -291,6 +291,14 @@ class _AltersResponses(Repair):
     def answers_with_the_history_reversed(self, message: Message) -> Message:
         return replace(message, causal_history=message.causal_history[::-1])
 
+    @fault(altered, "R-SWEEP-05", "answers with a new ID")
+    def answers_with_a_new_id(self, message: Message) -> Message:
+        return replace(message, message_id=f"{message.message_id}-again")
+
+    @fault(altered, "R-SWEEP-05", "converts the ID in responses to lower case")
+    def answers_in_lower_case(self, message: Message) -> Message:
+        return replace(message, message_id=message.message_id.lower())
+
     @fault(altered, "R-SWEEP-05", "answers in another channel")
     def answers_in_another_channel(self, message: Message) -> Message:
         return replace(message, channel_id=f"{message.channel_id}-repairs")
@@ -298,6 +306,16 @@ class _AltersResponses(Repair):
     @fault(altered, "R-SWEEP-05", "truncates the content in responses")
     def answers_with_less_content(self, message: Message) -> Message:
         return replace(message, content=(message.content or b"")[:-1] or b"?")
+
+
+@register_faults
+class _Waiting(Channel):
+    @fault(Channel.buffer, "R-SWEEP-05", "keeps only two entries of the causal history of a message that waits")
+    def shortens_the_histories_of_the_waiting(
+        self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None
+    ) -> None:
+        kept = replace(message, causal_history=message.causal_history[:2])
+        super().buffer(kept, unmet, now_ms, retrieval_hint)
 
 
 @register_faults

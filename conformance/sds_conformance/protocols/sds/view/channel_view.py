@@ -443,7 +443,9 @@ class ChannelView:
                     self._log.add_sent_sync(message.message_id, message.lamport_timestamp or 0)
             elif message.kind is Kind.SYNC and message.sender_id == self.party.participant_id:
                 self._read_sent(step, wire, message, self.syncs, certain)
-            elif not self.terms.on or self.repair.original(message.message_id) is None:
+            elif not self.terms.on or not (
+                self.repair.original(message.message_id) or self.repair.find_renamed(message)
+            ):
                 self.strays.append((step, wire))
             else:
                 self._clock.rebroadcast(asked_for=True)
@@ -466,6 +468,8 @@ class ChannelView:
             return None
         if message.message_id in self.known_ids or not self.can(pb.CAPABILITY_RESEND):
             return self._renamed.get(message.message_id)
+        if self.terms.on and self.repair.find_renamed(message) is not None:
+            return None  # SDS-R-SWEEP-05
         own = (self._own[message_id] for message_id in self._ack_tracker.outstanding if message_id in self._own)
         alike = [sent for sent in own if sent.message.content == message.content]
         return min(alike, key=lambda sent: self._last_broadcast[sent.message.message_id].index, default=None)

@@ -6,12 +6,12 @@ A channel view feeds it step by step. It records facts without expectations: the
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sds_harness.sds.trace import Step
 from sds_reference import HistoryEntry, Kind, Message
 
-from .facts import Received, Sent
+from .facts import Received, Sent, is_same_message
 
 NEVER = 1 << 60
 """A step index beyond any trace."""
@@ -176,9 +176,22 @@ class RepairTracker:
             if missing is not None and missing.lost is None:
                 missing.lost = step
 
+    def find_renamed(self, message: Message) -> RequestedMessage | None:
+        """The pending request for a message that a broadcast equals in all but its ID, if there is exactly one."""
+        if message.message_id in self._asked:
+            return None
+        alike = [
+            asked
+            for asked in self._asked.values()
+            if asked.original is not None
+            and not asked.answers
+            and is_same_message(replace(asked.original, message_id=message.message_id), message)
+        ]
+        return alike[0] if len(alike) == 1 else None
+
     def broadcast(self, step: Step, message: Message) -> None:
         """Record a broadcast of a message that is not new, with or without a request for it."""
-        asked = self._asked.get(message.message_id)
+        asked = self._asked.get(message.message_id) or self.find_renamed(message)
         (self.unrequested if asked is None else asked.answers).append(Answer(step, message))
 
     def _keep(self, message: Message) -> None:

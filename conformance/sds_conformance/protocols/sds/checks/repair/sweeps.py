@@ -209,7 +209,7 @@ def _describe_answer(again: ResentMessage, row: RuleRow[ResentMessage]) -> tuple
 
 
 SENDER, CHANNEL, TIMESTAMP, HISTORY = "sender_id", "channel_id", "lamport_timestamp", "causal_history"
-CONTENT = "content"
+CONTENT, ID = "content", "message_id"
 
 table(
     messages_sent_again,
@@ -222,6 +222,7 @@ table(
         ),
         RuleRow("SDS-R-STATE-07", _applies_to_every_answer, _has_lost(HISTORY), "missing-history", HISTORY, "", TIMED),
         RuleRow("SDS-R-STATE-07", _applies_to_every_answer, _has_lost(SENDER), "missing-sender", SENDER, "", TIMED),
+        RuleRow("SDS-R-SWEEP-05", _applies_to_every_answer, _differs(ID), "id-changed", ID, "", TIMED),
         RuleRow("SDS-R-SWEEP-05", _applies_to_every_answer, _differs(SENDER), "sender-changed", SENDER, "", TIMED),
         RuleRow("SDS-R-SWEEP-05", _applies_to_every_answer, _differs(CHANNEL), "channel-changed", CHANNEL, "", TIMED),
         RuleRow(

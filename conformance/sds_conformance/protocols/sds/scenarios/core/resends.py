@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import Part, Peer, Period, Script, greatest, least, resending, scenario, tick_every
+from ..scripts import MAX_LAMPORT, Part, Peer, Period, Script, greatest, least, scenario, tick_every
 
 FINE_TICKS = 6
 COARSE_TICKS = 11
@@ -62,9 +62,18 @@ def a_later_sync_filter_misses_it(script: Script, alice: Part, bob: Peer, carol:
     _wait(alice)
 
 
-@resending("OUTSWEEP-01", "OUTSWEEP-05", "MSG-21")
-def copies_of_all_contents(script: Script, alice: Part) -> None:
-    """Nobody acknowledges own messages whose contents are not text, are blank, or have a thousand bytes."""
-    for content in (bytes(range(256)), b" between spaces \n", b"\0", LARGE_CONTENT, "dritte Nachricht ☕".encode()):
+@scenario(
+    *("OUTSWEEP-01", "OUTSWEEP-05", "MSG-21"),
+    needs=(pb.CAPABILITY_RESEND,),
+    asked=pb.Configuration(causal_history_size=12, resend_unacknowledged_ms=30_000),
+)
+def copies_of_messages_of_all_shapes(script: Script, alice: Part, bob: Peer) -> None:
+    """Nobody acknowledges own messages with any bytes, a thousand bytes, a long history or a large timestamp."""
+    alice.send("dritte Nachricht ☕".encode())
+    alice.receive(*[bob.content(script.now + number) for number in range(6)])
+    for content in (bytes(range(256)), b" between spaces \n", b"\0", LARGE_CONTENT):
         alice.send(content)
+    alice.receive(bob.content(least(2**53 + 1, MAX_LAMPORT - 1_000)))  # a double cannot represent it
+    alice.send()
+    alice.send()
     tick_every(alice, UNACKNOWLEDGED, times=2)

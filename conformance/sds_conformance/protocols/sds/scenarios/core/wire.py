@@ -36,6 +36,15 @@ def contents_of_all_kinds(script: Script, alice: Part, bob: Peer) -> None:
     deliver_and_settle(alice, bob.sync(script.now + 4, large), bob.sync(script.now + 5, large, empty_content=True))
 
 
+@scenario("MSG-09", "RECV-07", "RECV-08", "INSWEEP-04")
+def contents_of_all_kinds_wait(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Messages wait whose contents are not text, are blank, or have 100 KiB; their dependency arrives."""
+    root = carol.content(script.now)
+    contents = (b"\x00\xff\xfe\x80\xc3\x28\n\r\n\x00", b" \n", "dritte Nachricht ☕".encode(), bytes(range(256)) * 400)
+    alice.receive(*[bob.content(script.now + 1 + n, root, content=content) for n, content in enumerate(contents)])
+    deliver_and_settle(alice, root)
+
+
 @scenario("MSG-20")
 def sends_empty_content(script: Script, alice: Part) -> None:
     """The application sends empty content, which all others would treat as a sync message."""

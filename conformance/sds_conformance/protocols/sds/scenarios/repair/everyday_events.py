@@ -28,6 +28,21 @@ def asked_for_messages_of_all_shapes(script: Script, alice: Part, bob: Peer, car
     wait_for_responses(alice)
 
 
+@repair_scenario("R-SWEEP-05", "R-STATE-08", "R-RECV-08")
+def asked_for_messages_of_all_shapes_that_waited(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Messages with any bytes, much content, a long history or a large timestamp wait, and are requested later."""
+    roots = [carol.content(script.now - number) for number in range(6)]
+    contents = [bytes(range(256)), b" between spaces \n", b"long " * (LONG_CONTENT // 5)]
+    messages = [bob.content(script.now + n, *signed(roots[0]), content=content) for n, content in enumerate(contents)]
+    messages.append(bob.content(script.now + 4, *signed(roots[0]), message_id="AbCdEf0123456789+/=="))
+    messages.append(bob.content(script.now + 5, *signed(*roots, *messages)))
+    messages.append(bob.content(script.now + (LARGE_TIMESTAMP - START_MS), *signed(roots[0])))
+    alice.receive(*messages)
+    deliver_and_settle(alice, *roots)
+    request_messages(carol, alice, *messages)
+    wait_for_responses(alice)
+
+
 @repair_scenario("R-RECV-08")
 def life_goes_on_while_answers_are_pending(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """Six messages are asked for; then everybody, the participant too, sends content and sync messages."""
