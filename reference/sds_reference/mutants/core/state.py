@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from ...channel import Channel
 from ...config import Config
 from ...effects import Acknowledged, Effects, PossiblyAcknowledged
@@ -27,11 +29,18 @@ class OneClockForAll(Participant):
 @register_faults
 class _StoredState(Channel):
     _count = 0
+    _process_began_ms: ClassVar[list[int]] = []
 
     @fault(Channel.__init__, "STATE-02", "starts its Lamport timestamp at 0")
     def starts_at_zero(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
         super().__init__(participant_id, channel_id, config, now_ms)
         self.clock = LamportClock(0)
+
+    @fault(Channel.__init__, "STATE-02", "starts its Lamport timestamps at the time when the process first ran")
+    def starts_with_the_process(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
+        super().__init__(participant_id, channel_id, config, now_ms)
+        self._process_began_ms[:] = [min(now_ms, *self._process_began_ms)] if self._process_began_ms else [now_ms]
+        self.clock = LamportClock(self._process_began_ms[0])
 
     @fault(Channel.next_lamport, "STATE-03", "increments its Lamport timestamp and ignores the clock after the start")
     def lamport_without_clock(self, now_ms: int) -> int:

@@ -49,6 +49,19 @@ def clock_at_first_use(script: Script, alice: Part) -> None:
     alice.given(script.peer("bob").content(1)).after(-60_000).send()
 
 
+@scenario("STATE-02")
+def clock_at_first_use_of_a_late_participant(script: Script, alice: Part, bob: Peer) -> None:
+    """A participant joins two hours after another one, an old message arrives first, and the clock steps back."""
+    alice.send()
+    script.advance(2 * HOUR_MS)
+    carol = script.open("carol")
+    for part in (alice, carol):
+        part.given(bob.content(1))
+    script.advance(-HOUR_MS)
+    for part in (alice, carol):
+        part.send()
+
+
 @scenario("DELIVER-01", "DELIVER-02", "SEND-01")
 def ahead_and_behind(script: Script, alice: Part, bob: Peer) -> None:
     """Messages from ahead, from behind and from the same instant are delivered under a frozen clock."""
