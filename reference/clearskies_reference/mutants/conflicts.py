@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from ..config import Resolution
+from ..config import LoserOfKey, Resolution
 from ..effects import Conflict, Effects
 from ..errors import MalformedMessageError
 from ..framing import Message
@@ -445,3 +445,13 @@ class NeverAgreesOnTies(Peer):
             kept = self.store.get(incoming.uuid)
             assert kept is not None, "it was in conflict"
             self.send_to_subscribers(kept, effects)
+
+
+@mutant(
+    "38", "deletes the record of another peer with the same key and the same time", loser_of_key=LoserOfKey.EVERYBODY
+)
+class PrefersItsOwnRecordAtTies(Peer):
+    def decide(self, one: Record, other: Record) -> tuple[Record, Record]:
+        if one.uuid == other.uuid or one.update_time != other.update_time:
+            return super().decide(one, other)
+        return (one, other) if one.last_updated_by == self.peer_id else (other, one)

@@ -22,6 +22,7 @@ from ..view.meetings import (
     find_contests,
     find_fates,
     find_key_meetings,
+    find_last_states,
     find_resolution,
     find_resolved_conflicts,
     find_ties,
@@ -226,6 +227,23 @@ def one_of_two_records_has_the_key(view: PeerView) -> Iterator[Observation]:
             )
         elif contest.with_key:
             yield observe_met(step)
+
+
+@check("CSDB-38", of="received shown")
+def one_of_two_records_is_left(view: PeerView) -> Iterator[Observation]:
+    """Of two records with the same key, one is left in the end if no application has changed or deleted either of them.
+
+    Each of two peers may delete the record that the other one keeps, if they do not decide a tie in the same way.
+    """
+    for meeting, shown in find_last_states(view) if by_default(view) else ():
+        key, there = meeting.incoming.key, shown.records
+        live = [seen for seen in there.values() if not seen.deleted and seen.key == key]
+        both_are_deleted = all((seen := there.get(str(uuid))) is not None and seen.deleted for uuid in meeting.uuids)
+        seen_text = "both are deleted" if both_are_deleted and not live else f"{len(live)} records"
+        expected = f"one of the records with the key {key!r}, which met at step {meeting.step.index}"
+        position = "" if meeting.later and not meeting.is_within_one_second else "CA-9"
+        met = not both_are_deleted or bool(live)
+        yield observe_outcome(shown.step, "key-lost", met, expected, seen_text, position)
 
 
 @check("CSDB-38", of="received shown")

@@ -330,6 +330,27 @@ def find_contests(view: PeerView) -> list[Contest]:
     return out
 
 
+def find_last_states(view: PeerView) -> Iterator[tuple[Meeting, Shown]]:
+    """Yield the meetings of the only two records that ever had a key, each written once and never changed by any
+    application, with the last state that the peer showed after them.
+    """
+    if not view.shown_states or not accepts_updates(view):
+        return
+    last = view.shown_states[-1]
+    ours = {other.peer_id for other in view.everybody}
+    for meeting in find_key_meetings(view):
+        key, uuids = meeting.incoming.key, meeting.uuids
+        written = [
+            (c.uuid, c.kind) for v in view.everybody for c in v.changes if c.uuid in uuids or key in (c.key, c.old_key)
+        ]
+        sent = {
+            (u.version, u.deleted) for v in view.everybody for u in v.received if u.uuid in uuids and u.by not in ours
+        }
+        written += [(str(version and version[0]), "delete" if deleted else "put") for version, deleted in sent]
+        if sorted(written) == sorted((str(uuid), "put") for uuid in uuids) and last.as_of.index > meeting.step.index:
+            yield meeting, last
+
+
 @dataclass(frozen=True)
 class Holding:
     """The records that a peer shows at the end under a key that two records had."""
