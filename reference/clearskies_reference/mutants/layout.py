@@ -130,6 +130,24 @@ class LetsReadersWrite(Peer):
         if self.writes or stored.signed is not None:
             super().send_to_subscribers(stored, effects, source)
 
+
+@mutant("03", "lets the application of a read-only peer rename records")
+class LetsReadersRename(LetsReadersWrite):
+    _renames = False
+
+    def change_key(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
+        self._renames = True
+        try:
+            return super().change_key(key, new_key, now_ms, effects)
+        finally:
+            self._renames = False
+
+    def refuse_unwritable(self, changed: list[StoredRecord | None], now_ms: int) -> None:
+        if self._renames:
+            super().refuse_unwritable(changed, now_ms)
+        else:
+            Peer.refuse_unwritable(self, changed, now_ms)
+
     def missing(self, request: Any) -> list[StoredRecord]:
         return [stored for stored in super().missing(request) if self.writes or stored.signed is not None]
 

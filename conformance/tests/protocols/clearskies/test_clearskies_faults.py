@@ -127,6 +127,17 @@ def test_who_closes_a_link_on_an_update_is_not_said_to_close_it_on_the_request_b
     assert by_verdict(outcome, *AGAINST) == {"CSDB-11", "CSDB-37"}
 
 
+def test_a_reader_that_writes_is_blamed_for_that_alone() -> None:
+    class WritesAsReader(Peer):
+        writes = True
+
+    outcome = certified(model(WritesAsReader), "a-reader-is-told-to-write")
+    assert "CSDB-03" in by_verdict(outcome, *AGAINST)
+    others = [verdict for verdict in outcome.verdicts if verdict.requirement.id in ("CSDB-05", "CSDB-18")]
+    about = [finding.expected for verdict in others for finding in verdict.findings]
+    assert [each for each in about if "of rita" in each] == []
+
+
 @pytest.mark.exhaustive
 def test_to_say_everything_twice_is_left_in_peace() -> None:
     assert by_verdict(certified(sending(lambda data: [data, data])), *AGAINST) == set()

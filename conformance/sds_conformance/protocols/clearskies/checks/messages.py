@@ -180,7 +180,7 @@ UPDATE_RULES: tuple[Rule[Update], ...] = (
     Rule(
         "CSDB-18",
         lambda view, u: "signature-changed" if u.message.body.raw in _arrived_bodies(view) else "bytes-changed",
-        lambda view, u: not view.writes,
+        lambda view, u: not view.writes and u.by != view.peer_id,  # CSDB-03
         lambda view, u: (u.message.body.raw, u.message.signature) in _arrived_messages(view),
         lambda view, u: (f"{view.named(u)}, as received", "other bytes, or another signature"),
         needs=(pb.CAPABILITY_READ_ONLY,),

@@ -362,6 +362,8 @@ def readers_relay_signed_updates(view: PeerView) -> Iterator[Observation]:
             yield observe_violation(shown.step, "unsigned-update-kept", expected, seen)
     not_to_relay = {arrival.update.version for arrival in view.arrivals if arrival.prohibition} - view.unsigned_versions
     for update in view.sent:
+        if update.by == view.peer_id:
+            continue  # CSDB-03
         if update.message.profile is not None and update.version not in not_to_relay:  # CSDB-03, CSDB-06
             expected, (code, seen) = (
                 f"{view.named(update)}, with the signature of a read-write peer",

@@ -45,6 +45,15 @@ def a_reader_is_told_to_write(script: Script, rita: Part, bob: Peer, carol: Peer
     request_all(rita, read_only=True)
 
 
+@scenario("03", needs=(pb.CAPABILITY_RENAME,))
+def a_reader_is_told_to_rename(script: Script, rita: Part, bob: Peer, carol: Peer) -> None:
+    """The application of a read-only peer tries to rename a record."""
+    subscribe(rita, carol)
+    rita.link(bob).update("theirs", 1)
+    rita.rename("theirs", "ours")
+    request_all(rita, read_only=True)
+
+
 @scenario("03")
 def a_reader_writes_to_a_writer(script: Script, alice: Part, bob: Peer, rolf: Peer) -> None:
     """A read-only peer sends own changes: unsigned, then signed with the key of its level."""
