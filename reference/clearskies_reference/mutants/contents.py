@@ -574,3 +574,12 @@ class ReaderKeepsUnsignedToItself(Peer):
 class AnswersWithAHundred(Peer):
     def missing(self, request: GetUpdates) -> list[StoredRecord]:
         return super().missing(request)[:100]
+
+
+@mutant("13", "sends the deletion of a record under a new uuid")
+class DeletesUnderANewUuid(Peer):
+    def delete_by_key(self, key: str, now_ms: int, effects: Effects) -> str:
+        known = len(effects.sent)
+        uuid, new = super().delete_by_key(key, now_ms, effects), self.new_uuid()
+        _rewrite(effects, known, lambda said: {**said, "uuid": new} if said["uuid"] == uuid else said)
+        return new

@@ -162,6 +162,19 @@ def deletions_say_so(view: PeerView) -> Iterator[Observation]:
             yield observe_outcome(update.step, "deletion-not-marked", update.deleted, expected, seen)
 
 
+@check("CSDB-13", of="changes")
+def deletions_keep_the_uuid(view: PeerView) -> Iterator[Observation]:
+    """A deletion goes out with the uuid of the record that it deletes."""
+    for change in view.changes:
+        if change.kind == "delete" and change.shown is not None and change.shown.uuid is not None:
+            before, seen = _uuid_of(view, change.old_key, change.step.index), change.shown.uuid
+            if before is not None and not view.in_conflict(change.step):
+                expected = f"{before!r}, the uuid of {change.key!r}"
+                yield observe_outcome(
+                    change.shown.step, "uuid-changed-by-deletion", seen == before, expected, f"{seen!r}"
+                )
+
+
 @check("CSDB-22", of="changes shown")
 def own_records_change_their_keys(view: PeerView) -> Iterator[Observation]:
     """A record that the application renames has its new key, and no record has the old one."""
