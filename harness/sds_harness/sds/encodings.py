@@ -17,12 +17,20 @@ def _overlong(wire: bytes) -> bytes:
     return bytes(out)
 
 
+def _unknown_inside(wire: bytes) -> bytes:
+    fields = split(wire)
+    entries = [f for f in fields if f.number in (11, 13) and f.wire_type == LEN and isinstance(f.value, bytes)]
+    further = join([WireField(99, LEN, b"from the future"), WireField(98, VARINT, 7)])
+    return join([WireField(f.number, LEN, bytes(f.value) + further) if f in entries else f for f in fields])
+
+
 ENCODINGS: dict[str, Callable[[bytes], bytes]] = {
     "usual": lambda wire: wire,
     "reversed": lambda wire: join(sorted(split(wire), key=lambda field: -field.number)),
     "unknown": lambda wire: wire + join([WireField(99, LEN, b"from the future"), WireField(98, VARINT, 7)]),
     "unknown-4": lambda wire: wire + join([WireField(97, FIXED32, 7)]),
     "unknown-8": lambda wire: wire + join([WireField(98, FIXED64, 7)]),
+    "unknown-inside": _unknown_inside,
     "twice": lambda wire: join([WireField(2, LEN, b"overwritten")]) + wire,
     "overlong": _overlong,
     "overlong-last": lambda wire: _overlong(join(sorted(split(wire), key=lambda field: field.wire_type == VARINT))),

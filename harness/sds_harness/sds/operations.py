@@ -207,8 +207,8 @@ class Write(Operation, op="write"):
     """The participant that it names as its sender."""
     encoding: Annotated[str, Shape(enum=[*ENCODINGS])] = "usual"
     """Its encoding: ``usual``, ``reversed`` fields, with ``unknown`` fields, or unknown fields of four or eight bytes
-    (``unknown-4``, ``unknown-8``), with two IDs of which the last counts (``twice``), or with ``overlong`` varints, in
-    their places or at the end (``overlong-last``)."""
+    (``unknown-4``, ``unknown-8``) or in history entries (``unknown-inside``), with two IDs of which the last counts
+    (``twice``), or with ``overlong`` varints, in their places or at the end (``overlong-last``)."""
     channel: Channel = 0
     number: Annotated[int, Shape(minimum=0, maximum=1_000_000)] = 0
     """The message has the ID and the content of the n-th message of the peer, in place of those made from the label."""

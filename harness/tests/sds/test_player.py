@@ -125,7 +125,7 @@ def test_a_scripted_peer_says_whatever_it_is_told_to() -> None:
 
 
 def test_a_scripted_peer_writes_the_same_in_other_ways() -> None:
-    show = shown(*(ops.Say("xavier", "x1", encoding=way) for way in ENCODINGS))
+    show = shown(*(ops.Say("xavier", "x1", after=("x0",), encoding=way) for way in ENCODINGS))
     usual, *others = [packet.wire for packet in show.packets]
     assert {usual.message} == {wire.message for wire in others}
     assert len({usual.raw, *(wire.raw for wire in others)}) == len(ENCODINGS)

@@ -321,6 +321,16 @@ class _Damaged(Channel):
         return super().encode(replace(self.revision.wire.decode(entry.wire), sender_id=""))
 
 
+@mutant("MSG-24", "rejects messages whose history entries have unknown fields")
+class RefusesUnknownFieldsOfEntries(Participant):
+    def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        decode(wire)
+        entries = [bytes(field.value) for field in split(wire) if field.number == 11 and isinstance(field.value, bytes)]
+        if any(inner.number > 3 for entry in entries for inner in split(entry)):
+            raise MalformedMessageError("an entry has an unknown field")
+        return super().receive(wire, now_ms, retrieval_hint)
+
+
 @mutant("MSG-24", "drops messages with unknown fields of four or eight bytes")
 class DropsUnknownFixedFields(Participant):
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:

@@ -142,6 +142,17 @@ def unusual_encodings(script: Script, alice: Part, bob: Peer) -> None:
     alice.settle()
 
 
+@scenario("MSG-24", of_one_text=True)
+def unknown_fields_in_history_entries(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Entries of causal histories have unknown fields, in two content messages and a sync message."""
+    known = carol.content(script.now)
+    alice.receive(known)
+    for number in range(2):
+        alice.receive(bob.content(script.now + 1 + number, known, encoding="unknown-inside"))
+    alice.receive(bob.sync(script.now + 4, known, encoding="unknown-inside"))
+    alice.settle()
+
+
 @scenario("MSG-24")
 def unknown_fields_of_fixed_length(script: Script, alice: Part, bob: Peer) -> None:
     """Two messages have an unknown field of four bytes, and of eight bytes; a third one follows."""
