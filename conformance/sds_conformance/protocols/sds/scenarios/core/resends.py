@@ -63,7 +63,7 @@ def a_later_sync_filter_misses_it(script: Script, alice: Part, bob: Peer, carol:
 
 
 @scenario(
-    *("OUTSWEEP-01", "OUTSWEEP-05", "MSG-21"),
+    *("OUTSWEEP-01", "MSG-21"),
     needs=(pb.CAPABILITY_RESEND,),
     asked=pb.Configuration(causal_history_size=12, resend_unacknowledged_ms=30_000),
 )

@@ -57,7 +57,7 @@ def given_up_for_lost(script: Script, alice: Part, bob: Peer, carol: Peer) -> No
 
 
 @scenario(
-    *("RECV-08", "INSWEEP-04", "INSWEEP-05"),
+    *("RECV-08", "INSWEEP-05"),
     needs=(pb.CAPABILITY_VIRTUAL_CLOCK,),
     asked=pb.Configuration(lost_timeout_ms=0),
 )

@@ -36,7 +36,7 @@ def contents_of_all_kinds(script: Script, alice: Part, bob: Peer) -> None:
     deliver_and_settle(alice, bob.sync(script.now + 4, large), bob.sync(script.now + 5, large, empty_content=True))
 
 
-@scenario("MSG-09", "RECV-07", "RECV-08", "INSWEEP-04")
+@scenario("MSG-09", "RECV-07", "INSWEEP-04")
 def contents_of_all_kinds_wait(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Messages wait whose contents are not text, are blank, or have 100 KiB; their dependency arrives."""
     root = carol.content(script.now)
