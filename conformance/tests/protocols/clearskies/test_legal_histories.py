@@ -94,6 +94,18 @@ def test_a_key_that_somebody_else_has_renamed_is_not_there_to_be_deleted() -> No
     assert accused(stage) == set()
 
 
+def test_a_rename_to_the_same_key_may_count_before_the_first_change_is_sent() -> None:
+    stage = stage_of(variant("renames-in-place"))
+    alice = stage.open()
+    alice.put("door", "open")
+    alice.rename("door", "door")
+    request_all(alice)
+    (change,) = view_of(stage).changes
+    assert change.shown is not None
+    assert change.shown.rev == 3
+    assert accused(stage) == set()
+
+
 def test_a_record_can_lose_its_key_before_anybody_has_heard_of_it() -> None:
     stage = stage_of(variant("renames-losers-of-keys"))
     alice, bob = stage.open(), stage.peer("bob")

@@ -517,7 +517,9 @@ def _first_revision(view: PeerView, *, after_others: bool) -> Iterator[Observati
         lower = {update.rev for update in view.own if (update.rev or 0) < seen}  # such as one half of a rename
         came = any(arrival.step.index < change.step.index for arrival in view.arrivals)
         alone = view.opened_afresh(change.step) and not view.in_conflict(change.shown.step)
-        alone = alone and not any(renames_in_place(step) for step in view.steps if step.index < change.step.index)
+        # A rename to the same key may have counted before the change was sent, with the revision of the rename.
+        until = (step for step in view.steps if step.index < change.shown.step.index)
+        alone = alone and not any(map(renames_in_place, until))
         if alone and came is after_others and not _heard_of_own(view, range(change.step.index), 0):
             first = seen - len(lower)
             code = "first-revision-too-high" if first > 2 else "first-revision-zero"
