@@ -116,7 +116,7 @@ def broken(call: Callable[[], object], within_s: float) -> Breakdown:
         ("is-terminated", JSON, FaultKind.CRASH, "killed by SIGTERM in answer to tick"),
         ("segfaults", JSON, FaultKind.CRASH, "killed by SIGSEGV in answer to tick"),
         ("exits", JSON, FaultKind.EXIT, "the process ended with exit code 0 in answer to tick"),
-        ("closes-stdout", JSON, FaultKind.EXIT, "stdout closed in answer to tick while the process runs on"),
+        ("closes-stdout", JSON, FaultKind.EXIT, "stdout closed in answer to tick, and the process still runs"),
         (
             "logs-to-stdout",
             JSON,
@@ -309,7 +309,7 @@ def test_memory_without_bound_is_cut_off_at_the_limit(start: Start) -> None:
     ("name", "kind", "sentence"),
     [
         ("never-reads-again", FaultKind.HANG, "receive was not read from stdin within 0.4 s"),
-        ("closes-stdin", FaultKind.EXIT, "stdin closed in answer to receive while the process runs on"),
+        ("closes-stdin", FaultKind.EXIT, "stdin closed in answer to receive, and the process still runs"),
     ],
 )
 def test_a_large_command_that_nobody_reads_blocks_nobody(

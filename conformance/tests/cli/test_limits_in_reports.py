@@ -211,7 +211,7 @@ def test_what_holds_less_than_before_got_worse(capped: Path, whole: Path) -> Non
     ("command", "content", "said"),
     [
         (("report",), '{"a":', "is not JSON, or was cut off"),
-        (("report",), "[]", "is no object"),
+        (("report",), "[]", "is not an object"),
         (("report",), '{"schema": "sds-conformance/limits/9"}', "is sds-conformance/limits/9, this version reads"),
         (
             ("report",),
@@ -219,8 +219,8 @@ def test_what_holds_less_than_before_got_worse(capped: Path, whole: Path) -> Non
             "is not what `sds-conformance limits --report DIR` wri",
         ),
         (("report",), "[" * 100_000, "nested too deep"),
-        (("certificate", "write"), "[]", "is no object"),
-        (("compare",), "[]", "is no object"),
+        (("certificate", "write"), "[]", "is not an object"),
+        (("compare",), "[]", "is not an object"),
     ],
 )
 def test_what_is_no_such_file_is_refused_with_what_to_do(

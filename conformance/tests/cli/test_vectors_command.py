@@ -188,7 +188,7 @@ def test_generate_writes_what_check_then_finds_current(tmp_path: Path) -> None:
     result = typed("vectors", "generate", "--check", "--out", folder)
     assert result.exit_code == 1
     assert "sds/hash-sha256-be64.json is missing" in result.stderr
-    assert "sds/t-req.json is not what is generated" in result.stderr
+    assert "sds/t-req.json differs from the generated file" in result.stderr
     assert "vectors generate" in result.stderr
     assert typed("vectors", "generate", "--out", folder).exit_code == 0
     for path in VECTORS.glob("*/*.json"):

@@ -91,7 +91,7 @@ def test_a_known_flaky_failure_is_a_warning_that_says_so() -> None:
 def test_what_broke_or_was_not_judged_is_an_error() -> None:
     for kind, told in (
         ("broken", "crash in ties and 1 more"),
-        ("cut off", "not whole"),
+        ("cut off", "incomplete"),
         ("nothing", "nothing exercised"),
     ):
         found = commands(annotations(KINDS[kind]()))

@@ -86,7 +86,7 @@ def test_variants_add_outcomes_where_the_text_leaves_a_choice() -> None:
     fields = _told("a-chain-in-reverse")
     add_outcomes(fields, CURRENT)
     assert fields["steps"] == TRANSCRIPTS["a-chain-in-reverse"]["steps"]
-    assert [len(step["outcomes"]) for step in fields["steps"]] == [3, 3, 2, 2, 1, 5, 3, 2, 1, 3]
+    assert [len(step["outcomes"]) for step in fields["steps"]] == [3, 4, 2, 2, 1, 5, 3, 2, 1, 3]
 
 
 def test_every_conversation_of_the_proposal_is_told_by_numbers() -> None:

@@ -107,6 +107,9 @@ NO_POSITION = {
         processes-own-messages reviews-every-copy buffered-meets-dependencies
     """,
     "nothing says how much one sweep does": "resends-a-hundred one-level-a-sweep",
+    "nothing says when a dependency that is still missing is reported again": """
+        signals-missing-once signals-all-that-is-missing
+    """,
     "nothing says which process does periodic work, or when": """
         works-at-every-command delivers-while-sending resends-at-fixed-times loss-timers-restart
     """,
