@@ -82,7 +82,7 @@ def with_limits(report: Report) -> Report:
     except FileError as error:
         raise ReportError(f"{file} {error}: {again}") from None
     if not isinstance(data, dict) or data.get("schema") != SCHEMA_ID:
-        found = printable(str(data.get("schema")) if isinstance(data, dict) else "no object", 60)
+        found = printable(str(data.get("schema")) if isinstance(data, dict) else "not an object", 60)
         raise ReportError(f"{file} is {found}, this version reads {SCHEMA_ID}: {again}")
     if wrong := find_schema_error(_validator(), data, 120):
         raise ReportError(f"{file} is not what `sds-conformance limits --report DIR` writes: {wrong}: {again}")

@@ -39,10 +39,10 @@ def told(start: Callable[[], Handle]) -> str:
     [
         (
             erring("observe"),
-            r"(\d) of \1 times that `observe` was asked, the conversation broke \(observe: Cannot mix BigInt.*undecided"
+            r"(\d) of \1 times that `observe` was sent, the conversation broke \(observe: Cannot mix BigInt.*has no verdict"
             r".*Mend `observe` in the adapter, or take observe out of the answer to Hello",
         ),
-        (erring("tick"), r"(\d) of \1 times that `tick` was asked.*Mend `tick` in the adapter, and try it"),
+        (erring("tick"), r"(\d) of \1 times that `tick` was sent.*Mend `tick` in the adapter, and try it"),
         (erring("observe", after=100), "$"),
         (reference, "$"),
     ],

@@ -41,8 +41,7 @@ def _last(view: GroupView, channel_id: str) -> Act:
     "G-01", "All logs have the same entries", "STATE-10", "DELIVER-04", "OUTSWEEP-01", "INSWEEP-04", codes=OWED
 )
 def all_logs_have_the_same_entries(view: GroupView) -> Iterator[Sighting]:
-    """After a calm phase every log of a channel holds the messages that its owner received or that others had to
-    resend.
+    """After a calm phase every log has the messages that its owner received or that others had to resend.
 
     Gaps without a violated duty are not judged, nor are logs whose dependencies may be given up (AMB-92).
     """

@@ -66,9 +66,7 @@ def a_small_filter_is_sent_once_a_round(script: Script, alice: Part, bob: Peer) 
 
 @scenario("RECV-04", long=True, violated=("STATE-06",), asked=SMALL)
 def copies_and_syncs_beside_a_small_filter(script: Script, alice: Part, bob: Peer) -> None:
-    """Few messages arrive, then many copies of the last one and many sync messages: the filter has room for all
-    messages.
-    """
+    """Few messages arrive, then many copies of the last one and many sync messages: the filter has room for all."""
     with script.when(f"min({CAPACITY.text} >= 8, {CAPACITY.text} <= {LARGEST_SMALL})"):
         messages = [bob.content(script.now + number) for number in range(5)]
         alice.receive(*messages)

@@ -21,9 +21,7 @@ from ..scripts import (
 
 @scenario("MSG-15", "STATE-05", "RECV-07")
 def channels_with_similar_names(script: Script) -> None:
-    """Channels differ in case, a suffix, a space, or the last letter; messages arrive for them, for unknown ones and
-    for none.
-    """
+    """Messages arrive for channels that differ in case, a suffix, a space or the last letter, and for others."""
     names = ("c1", "C1", "c10", "c1 ", f"{'c' * 70}1", f"{'c' * 70}2")
     alice = script.open(channels=names)
     for channel in names:
