@@ -39,7 +39,7 @@ def told(start: Callable[[], Handle]) -> str:
     [
         (
             erring("observe"),
-            r"(\d) of \1 times that `observe` was sent, the conversation broke \(observe: Cannot mix BigInt.*has no verdict"
+            r"(\d) of \1 times that `observe` was sent, the conversation broke \(observe: Cannot mix BigInt.*no verdict"
             r".*Mend `observe` in the adapter, or take observe out of the answer to Hello",
         ),
         (erring("tick"), r"(\d) of \1 times that `tick` was sent.*Mend `tick` in the adapter, and try it"),
