@@ -103,7 +103,7 @@ def test_small_corpora_are_compared_without_spark_and_the_result_is_the_same(
         out = tmp_path / str(most)
         done = typed("corpus", "diff", "--json", *both, "--out", out)
         assert done.exit_code == 1, done.output
-        assert ("Spark starts" in done.stderr) == (most == 0)
+        assert ("Starting Spark" in done.stderr) == (most == 0)
         told.append(json.loads(done.stdout.replace(str(out), "OUT")) | {"seconds": 0})
         rows.append(pq.read_table(out / "divergences").sort_by("schedule"))
     assert told[0] == told[1]
@@ -216,5 +216,5 @@ def test_show(corpora: dict[str, Path], tmp_path: Path) -> None:
 
 def test_show_what_is_not_there(corpora: dict[str, Path], tmp_path: Path) -> None:
     done = typed("corpus", "show", corpora["mutant"], "24")
-    assert (done.exit_code, "has the schedules 0 to 23, and no 24" in words(done.stderr)) == (2, True)
+    assert (done.exit_code, "has the schedules 0 to 23; there is no schedule 24" in words(done.stderr)) == (2, True)
     assert typed("corpus", "show", tmp_path / "nowhere", "0").exit_code == 2

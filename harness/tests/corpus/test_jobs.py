@@ -65,7 +65,7 @@ def damaged() -> None:
     ("task", "kind", "told"),
     [
         (broken, SuiteFaultError, r"ValueError: zip\(\) argument 2 is longer \(corpus/test_jobs\.py:\d+\)"),
-        (without_room, CorpusError, r"A task could not go on \(OSError\): .*No space left on device"),
+        (without_room, CorpusError, r"A task failed \(OSError\): .*No space left on device"),
         (damaged, CorpusError, r"steps/part-1 is damaged\."),
     ],
 )
