@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import reduce
 from itertools import accumulate, chain, pairwise
 from operator import or_
@@ -165,14 +165,17 @@ def deletions_say_so(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-13", of="changes")
 def deletions_keep_the_uuid(view: PeerView) -> Iterator[Observation]:
     """A deletion goes out with the uuid of the record that it deletes."""
+    yield from _uuids_after(view, "delete", "uuid-changed-by-deletion", lambda change: repr(change.key))
+
+
+def _uuids_after(view: PeerView, kind: str, code: str, name_of: Callable[[Change], str]) -> Iterator[Observation]:
+    """Observe whether changes of a kind keep the uuid of the record; ``name_of`` is the record in the expectation."""
     for change in view.changes:
-        if change.kind == "delete" and change.shown is not None and change.shown.uuid is not None:
+        if change.kind == kind and change.shown is not None and change.shown.uuid is not None:
             before, seen = _uuid_of(view, change.old_key, change.step.index), change.shown.uuid
             if before is not None and not view.in_conflict(change.step):
-                expected = f"{before!r}, the uuid of {change.key!r}"
-                yield observe_outcome(
-                    change.shown.step, "uuid-changed-by-deletion", seen == before, expected, f"{seen!r}"
-                )
+                expected = f"{before!r}, the uuid of {name_of(change)}"
+                yield observe_outcome(change.shown.step, code, seen == before, expected, f"{seen!r}")
 
 
 @check("CSDB-22", of="changes shown")
@@ -278,20 +281,14 @@ def uuids_of_others_stay(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-23", of="changes")
 def records_stay_what_they_are(view: PeerView) -> Iterator[Observation]:
     """A record that is renamed keeps its uuid."""
-    for change in view.changes:
-        if change.kind == "rename" and change.shown is not None and change.shown.uuid is not None:
-            before, seen = _uuid_of(view, change.old_key, change.step.index), change.shown.uuid
-            if before is not None and not view.in_conflict(change.step):
-                expected = f"{before!r}, the uuid of the record"
-                yield observe_outcome(
-                    change.shown.step, "uuid-changed-by-rename", seen == before, expected, f"{seen!r}"
-                )
+    yield from _uuids_after(view, "rename", "uuid-changed-by-rename", lambda change: "the record")
 
 
 @cache_per_view
 def _first_shown(view: PeerView) -> list[tuple[Change, Update]]:
     """The changes that visibly created a record: the first of each key, or the first after its deletion."""
-    came = deque(sorted((arrival.step.index, arrival.update.key or "") for arrival in view.arrivals))
+    keys = ((arrival.step.index, arrival.update.key) for arrival in view.arrivals)
+    came = deque(sorted((index, key) for index, key in keys if key is not None))
     live: set[str] = set()
     taken: set[str] = set()
     out = []
