@@ -12,7 +12,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
@@ -37,7 +37,7 @@ Json = dict[str, Any]
 
 _BASIC = {str: "string", int: "integer", bool: "boolean"}
 _named: dict[str, Json] = {}
-"""The types that have names, as far as they were met."""
+"""The schemas of the types that have names and occur in the operations of the protocol."""
 _OBJECTS: dict[type[Any], str] = {
     sds.Entry: "entry",
     clearskies.Entry: "entry",
@@ -140,7 +140,7 @@ def schema_of(protocol: str) -> Json:
                 "maxLength": 200,
             },
             "expect": {
-                "description": "What must be seen. The command fails if it is not.",
+                "description": "Expectations about the result. The command fails if one is not met.",
                 "type": "array",
                 "maxItems": 200,
                 "items": _object(
@@ -220,7 +220,7 @@ def _shape_of_class(kind: type[Any], absent: Iterable[str] = (), op: str = "") -
     if kind is sds.Entry:  # what is left out is None
         hints = {name: get_args(hint)[0] if NoneType in get_args(hint) else hint for name, hint in hints.items()}
     own = [field for field in fields(kind) if field.name not in absent]
-    shapes = {field.name: _described(_shape_of_field(field, hints), described.get(field.name, "")) for field in own}
+    shapes = {field.name: _described(_shape_of(hints[field.name]), described.get(field.name, "")) for field in own}
     required = [field.name for field in own if field.default is MISSING and field.default_factory is MISSING]
     if op:
         shapes = {"op": {"const": op}, **shapes}
@@ -229,14 +229,6 @@ def _shape_of_class(kind: type[Any], absent: Iterable[str] = (), op: str = "") -
     if kind is sds.Entry:
         more["anyOf"] = [{"required": ["label"]}, {"required": ["id"]}]
     return _described(_object(shapes, **more), docstring(kind).partition("\n\n")[0])
-
-
-def _shape_of_field(field: Field[Any], hints: Mapping[str, Any]) -> Json:
-    if field.name == _CONFIGURATION:
-        return _reference(_CONFIGURATION)
-    if field.name == "late" and hints[field.name] is not bool:  # of a route
-        return {"type": "object", "additionalProperties": _shape_of(Ms), "maxProperties": 32}
-    return _shape_of(hints[field.name])
 
 
 def _shape_of(hint: Any) -> Json:
@@ -263,7 +255,8 @@ def _shape_of(hint: Any) -> Json:
 
 
 def _bounded(kind: Any, shape: Shape) -> Json:
-    return shape.keywords if "enum" in shape.keywords else {**_shape_of(kind), **shape.keywords}
+    whole = {"enum", "type"} & {*shape.keywords}
+    return shape.keywords if whole else {**_shape_of(kind), **shape.keywords}
 
 
 def _one_of(shapes: list[Json], optional: bool) -> Json:

@@ -12,6 +12,12 @@ from typing import Annotated, Any, ClassVar, Self
 from .shapes import Channel, Expression, Ms, Name, OptionalName, Percent, Shape, ShortText, SignedMs
 
 Names = Annotated[tuple[Name, ...], Shape(minItems=1, maxItems=64)]
+Delays = Annotated[
+    tuple[tuple[str, int], ...], Shape(type="object", additionalProperties={"$ref": "#/$defs/ms"}, maxProperties=32)
+]
+"""Milliseconds by participant, which are an object in a file."""
+Settings = Annotated[tuple[tuple[str, int | float | bool], ...], Shape("configuration")]
+"""Settings by the field names of the testee protocol, which are an object in a file."""
 
 EVERYBODY = ""
 """Used in place of a name: all participants that are present."""
@@ -23,7 +29,7 @@ class Route:
 
     lost: Names = ()
     """Listeners that never receive it."""
-    late: tuple[tuple[str, int], ...] = ()
+    late: Delays = ()
     """Listeners that receive it this many milliseconds after it was sent."""
     twice: Names = ()
     """Listeners that receive two copies."""
@@ -228,7 +234,7 @@ class Schedule:
     operations: tuple[Operation, ...] = ()
     channels: tuple[str, ...] = ("c1",)
     """Empty: the application names no channel."""
-    configuration: tuple[tuple[str, int | float | bool], ...] = ()
+    configuration: Settings = ()
     """The configuration that the participants are asked to use, by the field names of the testee protocol."""
     seed: int = 0
     """The seed of the random behaviour of the links."""

@@ -21,6 +21,7 @@ from ..schedules.operations import Repeat as Repeat
 from ..schedules.operations import Require as Require
 from ..schedules.operations import Route as Route
 from ..schedules.operations import Schedule as Schedule
+from ..schedules.operations import Settings
 from ..schedules.operations import StepClock as StepClock
 from ..schedules.operations import Tick as Tick
 from ..schedules.operations import Wait as Wait
@@ -339,7 +340,7 @@ class Member(operations.Member):
     """Whether it uses SDS-R, if that differs from the others."""
     channels: Annotated[tuple[Channel, ...], Shape(maxItems=64)] = ()
     """Numbers of the channels that it joins; () for all."""
-    configuration: tuple[tuple[str, int | float | bool], ...] = ()
+    configuration: Settings = ()
     """Requested settings in addition to, or in place of, the configuration of the schedule."""
     participant_id: OptionalName = ""
     """Its participant ID, if that is not its name: several members may have the same ID. The name is then the ID and a
