@@ -1,4 +1,4 @@
-"""Writes the tables of ``scenario-files.md`` beside this file, from the schemas of schedules.
+"""Writes the tables of ``scenario-files.md`` in this folder, from the schemas of schedules.
 
 Each table stands between two comments that name it. A test compares the page with the output of ``filled``.
 """

@@ -20,7 +20,7 @@ Lost = Callable[[Performance, str], str]
 """A sentence on optional work that the implementation did not do in a performance, or "". The second argument is the
 label of the message that the plot returned, or "".
 """
-ROOM = 1_000
+LENGTH_FACTOR = 1_000
 """How many times as much may happen in a performance as is usual."""
 
 
@@ -89,7 +89,7 @@ class Dimensions(Mapping[str, Dimension]):
         self, prefix: str, script: Callable[[], Any], perform: Callable[[Schedule, Any, int], Performance]
     ) -> None:
         """``prefix`` is the common beginning of the requirement IDs. ``script`` makes an empty script, and ``perform``
-        plays a schedule on a stage; its last argument is ``ROOM``."""
+        plays a schedule on a stage; its last argument is ``LENGTH_FACTOR``."""
         self._prefix = prefix
         self._script = script
         self._perform = perform
@@ -115,7 +115,7 @@ class Dimensions(Mapping[str, Dimension]):
 
             def play(stage: Any, size: int) -> str:
                 schedule, label = write(size)
-                return lost(self._perform(schedule, stage, ROOM), label)
+                return lost(self._perform(schedule, stage, LENGTH_FACTOR), label)
 
             ids = tuple(f"{self._prefix}{number}" for number in about)
             self._known[name] = Dimension(name, title, first_line(plot), lambda size: write(size)[0], play, ids, **more)

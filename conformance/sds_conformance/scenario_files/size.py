@@ -15,7 +15,7 @@ from sds_harness.schedules.files import to_json
 from sds_harness.schedules.parameter import value_of, with_value
 
 from ..protocols import repertoire_of
-from ..protocols.dimensions import ROOM, Dimension
+from ..protocols.dimensions import LENGTH_FACTOR, Dimension
 from .reader import LoadedScenario, PlaySchedule, ScenarioFileError
 
 LARGEST = 1 << 64
@@ -32,7 +32,7 @@ class PlaySize:
 
     def __call__(self, stage: Any, size: int) -> str:
         """Play a scenario file with another value of its parameter. Return the expectations that were not met."""
-        PlaySchedule(with_value(self.loaded.schedule, size), self.revision, ROOM)(stage)
+        PlaySchedule(with_value(self.loaded.schedule, size), self.revision, LENGTH_FACTOR)(stage)
         return self.loaded.describe_unmet(stage.trace.unmet)
 
 

@@ -198,7 +198,7 @@ def test_the_commands(spark: Any, tmp_path: Path) -> None:
     assert (json.loads(again.stdout)["recorded"], json.loads(again.stdout)["known"]) == (0, 9)
     judged = typed("corpus", "check", folder)
     assert judged.exit_code == 1, judged.output
-    assert "Starting Spark" not in judged.stderr, "nobody waits for it where there is little to judge"
+    assert "Starting Spark" not in judged.stderr, "a small corpus is judged without the slow start of Spark"
     assert "FAIL  SDS-SYNC-03" in judged.stdout
     assert f"corpus show {folder}" in words(judged.stdout)
     assert not [line for line in too_wide(judged.stdout) if str(folder) not in line]

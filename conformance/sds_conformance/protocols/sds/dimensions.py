@@ -59,6 +59,8 @@ DIMENSIONS = Dimensions("SDS-", Script, perform)
 _dimension = DIMENSIONS.dimension
 _count = partial(_dimension, demanded=MANY, position=MANY_ITEMS, most=TOO_MANY)
 """Registers a dimension that counts messages."""
+_unbounded = partial(_dimension, position=NO_BOUND, most=TOO_MANY)
+"""Registers a dimension for which the text names no bound, and neither does a position."""
 _at_once = partial(_dimension, at_once=True)
 """Registers a dimension of a single message."""
 
@@ -320,12 +322,10 @@ def request(script: Script, size: int) -> None:
     _request_all(script, size, size)
 
 
-@_dimension(
+@_unbounded(
     "repair answers pending",
     *("R-RECV-08", "R-RECV-12", "R-SWEEP-01"),
     demanded=AT_ONCE,
-    position=NO_BOUND,
-    most=TOO_MANY,
     declared="repair_answers",
     within=("log_entries",),
 )
@@ -334,12 +334,10 @@ def answers(script: Script, size: int) -> None:
     _request_all(script, size, IN_ONE)
 
 
-@_dimension(
+@_unbounded(
     "repair requests pending",
     *("R-STATE-01", "R-RECV-03"),
     demanded=AT_ONCE,
-    position=NO_BOUND,
-    most=TOO_MANY,
     declared="repair_requests",
     within=("log_entries",),
 )
@@ -407,14 +405,12 @@ def lamport(script: Script, size: int) -> None:
 # ---- channels and participants ---------------------------------------------------------------------------------------
 
 
-@_dimension(
+@_unbounded(
     "channels",
     "RECV-07",
     "MSG-15",
     demanded=CHANNELS,
-    position=NO_BOUND,
     declared="channels",
-    most=TOO_MANY,
 )
 def channels(script: Script, size: int) -> None:
     """A participant is in so many channels; in the first, the last and some between, messages come and go."""
@@ -429,13 +425,11 @@ def channels(script: Script, size: int) -> None:
         alice.receive(script.peer(f"other-of-{name}", name).content(script.now + 1, sent[name]))
 
 
-@_dimension(
+@_unbounded(
     "participants in a process",
     "RECV-07",
     demanded=PARTICIPANTS,
-    position=NO_BOUND,
     declared="participants",
-    most=TOO_MANY,
 )
 def participants(script: Script, size: int) -> None:
     """There are so many participants; some get messages that the others do not, and send."""

@@ -20,6 +20,16 @@ def version(writer: Peer | ScriptedLink, key: str, value: Any, clock: Numbers, *
     return writer.update(key, value, **{"record": key, "clock": clock, **more})
 
 
+def _link_and_observe(script: Script, alice: Part, alan: Part) -> None:
+    """Link two peers that have become quiet, and see what both have then."""
+    script.settle()
+    alice.link(alan)
+    script.settle()
+    for part in (alice, alan):
+        request_all(part)
+        part.observe()
+
+
 @scenario("50", "55", "49", "48", "47")
 def one_descends_from_the_other(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Newer versions of records arrive with an earlier time, or before the older versions."""
@@ -314,12 +324,7 @@ def changed_on_two_sides(script: Script, alice: Part, alan: Part, bob: Peer) -> 
         second.after(HOUR_MS).put(key, f"of {second.name}")
     for part in (alice, alan):
         part.put("roof", f"of {part.name}")
-    script.settle()
-    alice.link(alan)
-    script.settle()
-    for part in (alice, alan):
-        request_all(part)
-        part.observe()
+    _link_and_observe(script, alice, alan)
 
 
 @scenario("19", "39", "54", long=True)
@@ -331,12 +336,7 @@ def changed_at_the_same_time(script: Script, alice: Part, alan: Part, bob: Peer)
     script.advance(1_000)
     for part in (alice, alan):
         part.put("lamp", f"of {part.name}")
-    script.settle()
-    alice.link(alan)
-    script.settle()
-    for part in (alice, alan):
-        request_all(part)
-        part.observe()
+    _link_and_observe(script, alice, alan)
 
 
 @scenario("38", "40", "54")

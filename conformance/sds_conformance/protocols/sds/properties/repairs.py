@@ -48,7 +48,7 @@ def _answers(view: GroupView) -> Iterator[tuple[Side, Packet, Message]]:
 )
 @of_each_channel
 def who_sent_a_message_answers_first(view: GroupView) -> Iterator[Sighting]:
-    """A sender that received a request answers by its next sweeps, so that nobody else need answer.
+    """A sender that received a request answers by its next sweeps, before others have to answer.
 
     Others with a backoff of zero may be as fast (AMB-114), and so may those that have no sweep yet (AMB-113).
     """
