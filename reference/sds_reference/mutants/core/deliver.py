@@ -25,6 +25,12 @@ class _Delivering(Channel):
         super().insert_into_filter(message)
         self.clock.witness(message.lamport_timestamp or 0)
 
+    @fault(Channel.is_duplicate, "DELIVER-03", "updates its clock when a copy of a waiting message arrives")
+    def updates_clock_on_copies(self, message: Message) -> bool:
+        if message.message_id in self.incoming:
+            self.clock.witness(message.lamport_timestamp or 0)
+        return super().is_duplicate(message)
+
     @fault(Channel.deliver, "DELIVER-07", "delivers waiting messages before their dependencies")
     def delivers_children_first(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
         self.incoming.mark_met(message.message_id)

@@ -10,7 +10,7 @@ from unicodedata import normalize
 from ...channel import Channel
 from ...effects import Effects
 from ...message import Message
-from ...participant import Participant
+from ...participant import UNNAMED_CHANNEL, Participant
 from ..registry import mutant
 
 
@@ -162,6 +162,28 @@ class OtherChannelsSuppressRequests(Neighbour):
         return message.message_id in self.log or message.message_id in self.incoming
 
 
+@add_with_neighbours("R-RECV-03", "does not request a message if one with its ID is missing in another channel")
+class RequestsAnIdInOneChannel(Neighbour):
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        effects = super().receive(message, now_ms, retrieval_hint)
+        tracked = [channel.repair.outgoing for channel in self.neighbours() if channel.repair is not None]
+        for entry in message.causal_history:
+            if self.repair is not None and any(buffer.get(entry.message_id) is not None for buffer in tracked):
+                self.repair.remove_repaired(entry.message_id)
+        return effects
+
+
+@add_with_neighbours("R-SEND-01", "requesting a message in one channel ends the requests for its ID in all channels")
+class OneRequestEndsAll(Neighbour):
+    def with_repair_request(self, message: Message, now_ms: int) -> Message:
+        asking = super().with_repair_request(message, now_ms)
+        for channel in self.neighbours():
+            if channel.repair is not None:
+                for entry in asking.repair_request:
+                    channel.repair.remove_repaired(entry.message_id)
+        return asking
+
+
 @add_with_neighbours("STATE-16", "answers a repair request with a message of another channel")
 class AnswersFromAllChannels(Neighbour):
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
@@ -230,6 +252,12 @@ class MatchesChannelPrefixes(_ConfusesChannels):
 class MapsUnknownToTheOnlyChannel(_ConfusesChannels):
     def key(self, name: str) -> str:
         return "" if len(self.channels) == 1 else name
+
+
+@mutant("STATE-16", 'treats a message without a channel as one of channel "0"')
+class TreatsNoChannelAsTheUnnamedOne(_ConfusesChannels):
+    def key(self, name: str) -> str:
+        return name or UNNAMED_CHANNEL
 
 
 class _ListensToAll(Participant):

@@ -30,6 +30,27 @@ def the_unnamed_channel(script: Script) -> None:
     send_optional_messages(alice)
 
 
+@scenario("STATE-16", "STATE-08", "RECV-07")
+def messages_without_a_channel(script: Script) -> None:
+    """The application names no channel. Messages without a channel arrive, which are not messages of channel "0".
+
+    One has the ID of a missing message, others name an own message, and one is from half an hour ahead.
+    """
+    alice = script.open(channels=())
+    bob, no_channel = script.peer("bob", "0"), ("channel",)
+    own = alice.send()
+    alice.receive(bob.content(script.now + 1, "root"))
+    alice.receive(bob.content(script.now, message_id="root", empty=no_channel))
+    alice.receive(bob.content(script.now + 2, message_id="of-no-channel", empty=no_channel))
+    alice.receive(bob.content(script.now + HOUR_MS // 2, own, empty=no_channel))
+    alice.receive(bob.sync(script.now + 3, own, empty=no_channel))
+    alice.observe()
+    alice.after(100).send()
+    alice.settle()
+    deliver_and_settle(alice, bob.content(script.now, message_id="root")).observe()
+    alice.send()
+
+
 @scenario("SEND-01", "STATE-08", "STATE-12", "RECV-07", long=True)
 def traffic_of_a_channel_that_was_not_joined(script: Script, alice: Part, bob: Peer) -> None:
     """Messages of another channel from half an hour ahead name an own message, and one has the ID of a missing one.

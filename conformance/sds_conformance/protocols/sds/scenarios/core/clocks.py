@@ -82,6 +82,17 @@ def waiting_from_ahead(script: Script, alice: Part, bob: Peer) -> None:
     deliver_and_settle(alice, root).send()
 
 
+@scenario("DELIVER-03", "DELIVER-01")
+def copies_of_a_waiting_message_from_ahead(script: Script, alice: Part, bob: Peer) -> None:
+    """A message from ahead waits for its dependency, and copies of it arrive; only its delivery moves the clock."""
+    root = bob.content(script.now + 10)
+    waiting = bob.content(script.now + 9_000, root)
+    alice.given(waiting, waiting).send()
+    alice.after(1).given(waiting).observe()
+    alice.send()
+    deliver_and_settle(alice, root).send()
+
+
 @scenario("MSG-05")
 def large_and_zero_timestamps(script: Script, alice: Part, bob: Peer) -> None:
     """Timestamps 0 and 2^53+1 are handled exactly."""

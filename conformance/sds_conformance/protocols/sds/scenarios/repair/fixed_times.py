@@ -75,6 +75,29 @@ def repairs_in_two_channels(script: Script) -> None:
     wait_for_responses(alice)
 
 
+@scenario("R-RECV-03", "R-STATE-01", "R-STATE-09", needs=(pb.CAPABILITY_CHANNELS,))
+def the_same_ids_are_missing_in_two_channels(script: Script) -> None:
+    """Messages with the same IDs are missing in two channels; each channel plans its own requests and sends them."""
+    alice = open_with_repairs(script, channels=("c1", "c2"))
+    peers = [script.peer("bob", channel) for channel in ("c1", "c2")]
+    for bob in peers:
+        for number in range(3):
+            lost = bob.content(script.now - 3 + number, message_id=f"lost-{number}")
+            alice.receive(bob.content(script.now + 1, *signed(lost)))
+    for channel in ("c1", "c2"):
+        alice.observe(channel=channel)
+    script.advance(T_MAX)
+    for channel in ("c1", "c2"):
+        alice.send(channel=channel)
+        alice.send_sync(channel=channel, optional=True)
+        alice.observe(channel=channel)
+    for _ in range(2):
+        script.advance(1_000)
+        for channel in ("c2", "c1"):
+            alice.send(channel=channel)
+            alice.send_sync(channel=channel, optional=True)
+
+
 @scenario("R-TREQ-01", "R-GLOBAL-09", "R-GLOBAL-10", long=True)
 def unusual_t_min_and_t_max(script: Script, bob: Peer) -> None:
     """T_min and T_max are not the usual ones, and close to each other; three messages are missing, twice."""
