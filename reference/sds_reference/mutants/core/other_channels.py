@@ -205,6 +205,49 @@ class OthersRequestsCancelInAllChannels(Neighbour):
         return super().receive(message, now_ms, retrieval_hint)
 
 
+# ---- Channels or senders are joined with IDs ------------------------------------------------------------------------
+
+
+class _Joining(Neighbour):
+    """Finds a message by a key that is joined from the name of its channel and its ID."""
+
+    joint = ""
+
+    def is_in_a_log(self, message_id: str) -> bool:
+        key = f"{self.channel_id}{self.joint}{message_id}"
+        return any(
+            f"{channel.channel_id}{self.joint}{entry.message_id}" == key
+            for channel in self.others.values()
+            for entry in channel.log
+        )
+
+
+@add_with_neighbours("RECV-07", "detects copies by channel and ID, with nothing between them")
+class DetectsCopiesByJoinedKeys(_Joining):
+    def is_duplicate(self, message: Message) -> bool:
+        return self.is_in_a_log(message.message_id) or super().is_duplicate(message)
+
+
+@add_with_neighbours("RECV-07", "detects copies by channel and ID, with a colon between them")
+class DetectsCopiesByKeysWithColons(DetectsCopiesByJoinedKeys):
+    joint = ":"
+
+
+@add_with_neighbours("RECV-05", "finds dependencies by channel and ID, with a slash between them")
+class FindsDependenciesByJoinedKeys(_Joining):
+    joint = "/"
+
+    def unmet_dependencies(self, message: Message) -> set[str]:
+        return {i for i in super().unmet_dependencies(message) if not self.is_in_a_log(i)}
+
+
+@mutant("RECV-07", "detects copies by sender and ID, with a hyphen between them")
+class DetectsCopiesBySenderAndId(Channel):
+    def is_duplicate(self, message: Message) -> bool:
+        key = f"{message.sender_id}-{message.message_id}"
+        return any(f"{e.sender_id}-{e.message_id}" == key for e in self.log) or super().is_duplicate(message)
+
+
 # ---- Channels with similar names, only one of them joined ------------------------------------------------------------
 
 

@@ -51,6 +51,22 @@ class _BuiltIn(Channel):
         return message.message_id in _BUILT_IN or super().is_duplicate(message)
 
     @fault(
+        Channel.is_duplicate,
+        "RECV-07",
+        "treats messages as copies if their senders are named like properties of JavaScript objects",
+    )
+    def treats_built_in_senders_as_known(self, message: Message) -> bool:
+        return message.sender_id in _BUILT_IN or super().is_duplicate(message)
+
+    @fault(
+        Channel.is_duplicate,
+        "RECV-07",
+        "treats messages as copies if their channels are named like properties of JavaScript objects",
+    )
+    def treats_built_in_channels_as_known(self, message: Message) -> bool:
+        return message.channel_id in _BUILT_IN or super().is_duplicate(message)
+
+    @fault(
         Channel.acknowledge,
         "ACK-01",
         "does not acknowledge messages that are named like properties of JavaScript objects",

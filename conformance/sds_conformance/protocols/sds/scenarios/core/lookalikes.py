@@ -40,6 +40,38 @@ def channels_with_similar_names(script: Script) -> None:
         alice.observe(channel=channel)
 
 
+JOINTS = ("", ":", "/", "-", "_", "|", ".", " ", ",", "#", "@")
+"""What programs put between two names to make one key of them."""
+
+
+@scenario("RECV-05", "RECV-07", "RECV-08", "STATE-12", needs=(pb.CAPABILITY_CHANNELS,), long=True)
+def names_that_join_alike(script: Script) -> None:
+    """Channels, senders and IDs are different, but the same if a channel or a sender is joined with the ID.
+
+    In each pair of channels such messages arrive; two wait for messages whose twins arrive in the other channel, one
+    before and one after; and a history names the twin of an own message.
+    """
+    channels = ["g", *[f"g{joint}h" for joint in JOINTS]]
+    alice = script.open(channels=channels)
+    for number, (joint, channel) in enumerate(zip(JOINTS, channels[1:], strict=True)):
+        short, long = script.peer("bo", "g"), script.peer("bo", channel)
+        alice.receive(short.content(script.now, message_id=f"h{joint}{number}"))
+        alice.receive(long.content(script.now + 1, message_id=f"{number}"))
+        alice.receive(long.content(script.now + 1, message_id=f"early-{number}"))
+        alice.receive(short.content(script.now + 2, f"h{joint}early-{number}"))
+        alice.receive(short.content(script.now + 2, f"h{joint}root-{number}"))
+        alice.receive(long.content(script.now + 3, message_id=f"root-{number}"))
+        alice.send(channel="g", message_id=f"h{joint}own-{number}")
+        alice.receive(long.content(script.now + 4, f"own-{number}"))
+        alice.settle()
+        alice.receive(short.content(script.now + 5, message_id=f"h{joint}root-{number}"))
+        other = script.peer(f"bo{joint}b", "g")
+        alice.receive(short.content(script.now + 6, message_id=f"b{joint}x{number}"))
+        alice.receive(other.content(script.now + 7, message_id=f"x{number}"))
+    alice.settle()
+    alice.observe(channel="g")
+
+
 @scenario("RECV-07", of_one_text=True)
 def equal_contents_arrive(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Equal content arrives from several senders and twice from one, with equal and different timestamps."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sds_proto.testee.v1 import testee_pb2 as pb
+
 from ..scripts import QUICK_RESENDS, WIDE, Part, Peer, Script, deliver_and_settle, entry, scenario, tick_every, twins
 
 NEAR = (
@@ -45,6 +47,20 @@ def ids_of_built_in_names(script: Script, alice: Part, bob: Peer, carol: Peer) -
         alice.receive(bob.content(script.now + number, message_id=message_id))
     alice.settle()
     alice.send()
+
+
+@scenario("RECV-05", "RECV-07", "RECV-08", needs=(pb.CAPABILITY_CHANNELS,), long=True)
+def senders_and_channels_of_built_in_names(script: Script) -> None:
+    """Channels and senders have names such as built-in properties: their messages arrive twice, and some wait."""
+    alice = script.open("toString", channels=BUILT_IN)
+    for channel in BUILT_IN:
+        first, *others = [script.peer(name, channel) for name in BUILT_IN if name != "toString"]
+        root = first.content(script.now)
+        alice.receive(*[peer.content(script.now + 1 + number, root) for number, peer in enumerate(others)])
+        alice.receive(root, *[peer.content(script.now + 9) for peer in (first, *others)])
+        alice.settle()
+        alice.after(1).send(channel=channel)
+        alice.observe(channel=channel)
 
 
 @scenario("STATE-12", "ACK-05", long=True, violated=("RECV-06",))
