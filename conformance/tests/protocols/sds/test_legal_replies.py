@@ -17,8 +17,10 @@ from sds_reference.bloom_profiles import WAKU_SDS_JS
 from sds_reference.channel import Channel
 from sds_reference.config import RepairConfig
 from sds_reference.effects import Effects
+from sds_reference.message import HistoryEntry, Kind, Message
 from sds_reference.mutants import MUTANTS
 from sds_reference.outgoing_buffer import OutgoingEntry
+from sds_reference.repair import Repair
 from sds_reference.reply_choices import ResendsBeforeSending
 
 RESENDING = ("unacknowledged-while-busy", "rebroadcasts-and-the-clock", "a-late-joiner")
@@ -124,3 +126,33 @@ def test_what_is_to_be_asked_for_is_judged_where_it_is_soon_given_up() -> None:
 
     outcome = certified(lambda: altered(declared, reference(participant=GivesUpSoon)), select=SHOWN)
     assert with_verdict(outcome, Verdict.PASS) == set(SHOWN)
+
+
+class KeepsAndPostpones(Repair):
+    """It keeps what it requested, and requests it again T_max later. No text says what happens to such an entry
+    (AMB-68).
+    """
+
+    def after_request(self, entry: HistoryEntry) -> None:
+        item = self.outgoing.remove(entry.message_id)
+        if item is not None:
+            self.outgoing.add(item.entry, item.due_ms + self.config.t_max_ms)
+
+
+class IgnoresCopies(Channel):
+    """It ignores copies altogether, and so the repair requests in them (AMB-23)."""
+
+    repair_class = KeepsAndPostpones
+
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        ignored = message.kind is Kind.CONTENT and self.has_arrived(message.message_id)
+        return Effects() if ignored else super().receive(message, now_ms, retrieval_hint)
+
+
+def test_an_entry_that_was_never_removed_is_not_a_new_one() -> None:
+    participant = type("Ignoring", (Participant,), {"channel_class": IgnoresCopies})
+    outcome = certified(
+        lambda: reference(participant=participant), scenarios=["requests-in-any-message"], environments=("plain",)
+    )
+    assert with_verdict(outcome, Verdict.FAIL) == set()
+    assert with_verdict(outcome, Verdict.WARN) == {"SDS-R-RECV-13"}

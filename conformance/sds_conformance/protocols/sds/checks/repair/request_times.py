@@ -89,9 +89,11 @@ def times_of_new_entries_by_the_formula(view: ChannelView) -> Iterator[Observati
         gone = missing.overheard[0].step
         end = min(missing.arrived.index if missing.arrived is not None else NEVER, side.may_be_renewed_from(missing))
         for shown in side.shown_between(gone.index, end):
-            due = shown.due.get(missing.message_id, old)
+            due = shown.due.get(missing.message_id)
+            if due == old:
+                break  # the entry was not removed
             heard = [r.step for r in side.heard if gone.index <= r.step.index < shown.step.index]
-            if due == old or not all(side.clock_is_monotonic(missing.detected.step, step) for step in heard):
+            if due is None or not all(side.clock_is_monotonic(missing.detected.step, step) for step in heard):
                 continue
             met = any(Window(due - step.now_ms, due - step.now_ms).overlaps(expected, side.slack_ms) for step in heard)
             what = f"T_req of the new entry for {missing.message_id!r} {_format_span(expected)} after"
