@@ -9,8 +9,6 @@ import pytest
 
 from scripted_peers import T, content, ephemeral, holding, sync
 from sds_reference import (
-    FORUM_2024,
-    REVISIONS,
     SDS_2025_10_AMENDED,
     SDS_2026_01,
     AfterRequest,
@@ -126,21 +124,6 @@ def test_a_roll_over_keeps_a_share_of_the_capacity_and_never_all_of_it(
     capacity: int, share: float, retained: int
 ) -> None:
     assert Config(bloom_capacity=capacity, bloom_retained=share).bloom_retained_ids == retained
-
-
-def test_a_config_cannot_change_under_a_participant() -> None:
-    with pytest.raises(AttributeError):
-        Config().causal_history_size = 3  # type: ignore[misc]
-    with pytest.raises(AttributeError):
-        Config().repair.t_min_ms = 3  # type: ignore[misc]
-
-
-def test_the_revisions_are_known_by_their_names() -> None:
-    assert REVISIONS == {
-        "sds-2026-01": SDS_2026_01,
-        "sds-2025-10-amended": SDS_2025_10_AMENDED,
-        "forum-2024": FORUM_2024,
-    }
 
 
 # ---- SDS-R -----------------------------------------------------------------------------------------------------------
