@@ -17,7 +17,6 @@ import pytest
 from sds_harness import faults
 from sds_harness.faults import Breakdown, FaultKind
 from sds_harness.link import Limits, StdioLink
-from sds_harness.sds.actor import Actor
 from sds_harness.sds.language import open_session
 from sds_harness.sds.stage import Stage
 from sds_harness.session import Session
@@ -179,32 +178,6 @@ def test_what_goes_wrong_at_the_end_is_told_as_that(start: Start, name: str, kin
     assert [step.command for step in stage.trace.steps] == ["open", "tick", "close"]
 
 
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
-        ("refuses-to-tick", "tick, which every implementation needs, was answered `unsupported` (not today)"),
-        ("refuses-to-be-observed", "observe, although Hello declares observe, was answered `unsupported` (not today)"),
-    ],
-)
-def test_a_promise_is_kept_or_not_given(start: Start, name: str, sentence: str) -> None:
-    for framing in Framing:
-        alice = Stage(start(name, framing), "a schedule").open()
-
-        def everything(actor: Actor = alice) -> None:
-            actor.tick()
-            actor.observe()
-
-        breakdown = broken(everything, 0.0)
-        assert (breakdown.kind, breakdown.detail) == (FaultKind.REFUSAL, sentence)
-
-
-def test_an_adapter_that_never_says_hello_hangs(start: Start) -> None:
-    limits = replace(LIMITS, start_s=0.4)
-    breakdown = broken(lambda: start("hangs-at-start", JSON, limits), limits.start_s)
-    assert breakdown.kind is FaultKind.HANG
-    assert breakdown.detail == "no answer to hello within 0.4 s"
-
-
 def test_endless_output_without_a_line_end_is_oversized_before_it_fills_the_memory(start: Start) -> None:
     session = start("floods-stdout", JSON, LIMITS)
     handle = open_participant(session)
@@ -237,12 +210,6 @@ def test_control_characters_and_ansi_sequences_are_stripped_from_stderr(start: S
     session = start("crashes-in-colour")
     handle = open_participant(session)
     assert broken(lambda: tick(session, handle), 0.0).stderr == ("error: bell   and   and",)
-
-
-def test_control_characters_and_ansi_sequences_are_stripped_from_names(start: Start) -> None:
-    session = start("has-a-hostile-name")
-    assert session.declaration.name == "red�bell��line�"
-    session.close()
 
 
 @pytest.mark.every_python
@@ -393,14 +360,6 @@ def test_a_stranger_that_trickles_bytes_holds_up_nobody(start: Start, tmp_path: 
         os.kill(int(note.read_text()), signal.SIGKILL)
     assert breakdown.kind is FaultKind.HANG
     assert 'no answer to tick within 0.4 s; stdout had only "x' in breakdown.detail
-
-
-def test_after_a_fault_everything_that_is_asked_fails_in_the_same_way(start: Start) -> None:
-    session = start("crashes")
-    handle = open_participant(session)
-    first = broken(lambda: tick(session, handle), 0.0)
-    assert broken(lambda: tick(session, handle), 0.0) == first
-    session.close()
 
 
 @pytest.mark.parametrize("lives", ["read", "exit"])

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from sds_harness.environment import PLAIN, Environment
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.actor import Actor
 from sds_harness.sds.environments import ENVIRONMENTS
@@ -50,17 +47,6 @@ def test_a_schedule_does_the_same_commands_in_every_environment(name: str) -> No
     assert [s.command for s in in_main_channel(stage)] == [s.command for s in plain.trace.steps]
     assert {step.answer for step in stage.trace.steps} <= {"opened", "effects", "state"}
     assert stage.trace.environment == name
-
-
-def test_the_plain_environment_comes_first_and_changes_nothing() -> None:
-    assert next(iter(ENVIRONMENTS.values())) is PLAIN
-    assert replace(PLAIN, name="", summary="") == Environment("", "")
-
-
-def test_every_environment_but_the_plain_one_changes_something() -> None:
-    for environment in ENVIRONMENTS.values():
-        bare = replace(environment, name="", summary="", presumes="", needs=())
-        assert (bare == Environment("", "")) is (environment is PLAIN)
 
 
 def test_no_timestamp_passes_what_scenarios_use_as_a_bound() -> None:

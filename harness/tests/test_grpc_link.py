@@ -221,13 +221,6 @@ def test_a_server_with_too_many_connections_that_do_not_close_is_not_asked_again
     assert "PING" in breakdown.advice
 
 
-def test_what_is_written_by_hand_is_understood_where_it_is_right() -> None:
-    with listening(lambda connection: answer(connection, message(HELLO))) as port:
-        session = connected(port)
-        assert session.declaration.name == "raw"
-        session.kill()
-
-
 # ---- Before the handshake ------------------------------------------------------------------------------------------
 
 

@@ -174,20 +174,13 @@ sys.exit(code)
 """Runs a command in a small process and prints its peak memory, which would include that of a large parent."""
 
 
-@pytest.mark.parametrize("framing", ["json", pytest.param("binary", marks=pytest.mark.exhaustive)])
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("framing", ["json", "binary"])
 def test_a_message_id_of_40_mb_takes_no_gibibyte(framing: str) -> None:
     adapter = [sys.executable, str(ADAPTERS), "answers-with-a-huge-id"]
-    command = [
-        sys.executable,
-        "-m",
-        "sds_conformance",
-        "run",
-        "--scenario",
-        "two-resend-periods",
-        "--environment",
-        "plain",
-    ]
-    weighed = [sys.executable, "-c", WEIGHED, *command, "--framing", framing, "--", *adapter]
+    command = [sys.executable, "-m", "sds_conformance", "run", "--scenario", "two-resend-periods"]
+    options = ["--environment", "plain", "--framing", framing]
+    weighed = [sys.executable, "-c", WEIGHED, *command, *options, "--", *adapter]
     suite = subprocess.run(weighed, capture_output=True, text=True, check=False)
     assert "an identifier of 40,000,000 bytes" in " ".join(suite.stdout.split())
     assert suite.returncode in (1, 3)

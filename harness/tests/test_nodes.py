@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from output_nodes import FILES, NODES, OTHER, REFUSED, STREAMS, full
+from output_nodes import NODES, REFUSED, STREAMS
 from sds_harness import files, nodes
-from sds_harness.files import check_folder, check_named, check_whole, make_folder, write_named, write_new, write_whole
+from sds_harness.files import check_folder, check_named, make_folder, write_named, write_new
 
 LARGE = "x" * (1 << 20)
 """More than the buffer of a FIFO holds."""
@@ -40,26 +40,6 @@ def reading(path: Path, most: int = -1) -> Iterator[list[bytes]]:
 # ---- Paths that the user named -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", FILES)
-def test_a_file_gets_the_new_content_and_keeps_owner_mode_and_place(kind: str, tmp_path: Path) -> None:
-    path = tmp_path / "out"
-    NODES[kind](path)
-    before = path.stat() if path.exists() else None
-    check_named(path)
-    assert write_named(path, "new") == path
-    assert path.read_text() == "new"
-    assert path.is_symlink() == kind.startswith("link")
-    if before is not None:
-        after = path.stat()
-        for name in ("st_uid", "st_gid", "st_mode"):
-            assert getattr(after, name) == getattr(before, name), name
-    if kind == "of-another":
-        assert path.stat().st_uid == OTHER
-    if kind == "hard-link":
-        assert (tmp_path / "out-other").read_text() == "old"
-    assert not list(tmp_path.glob(".sds-*"))
-
-
 def test_all_of_a_report_goes_through_a_fifo(tmp_path: Path) -> None:
     path = tmp_path / "out"
     os.mkfifo(path)
@@ -68,13 +48,6 @@ def test_all_of_a_report_goes_through_a_fifo(tmp_path: Path) -> None:
         write_named(path, LARGE)
     assert seen == [LARGE.encode()]
     assert stat.S_ISFIFO(path.lstat().st_mode)
-
-
-def test_a_fifo_without_a_reader_is_an_error_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nodes, "READER_S", 0.1)
-    os.mkfifo(tmp_path / "out")
-    with pytest.raises(OSError, match=r"no reader opened within 0\.1 s"):
-        write_named(tmp_path / "out", "text")
 
 
 def test_a_reader_that_goes_away_or_never_reads_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,18 +62,6 @@ def test_a_reader_that_goes_away_or_never_reads_is_an_error(tmp_path: Path, monk
             write_named(path, LARGE)
     finally:
         os.close(idle)
-
-
-def test_a_device_is_written_through(tmp_path: Path) -> None:
-    NODES["device"](tmp_path / "null")
-    full(tmp_path / "full")
-    before = (tmp_path / "null").lstat()
-    check_named(tmp_path / "null")
-    write_named(tmp_path / "null", LARGE)
-    with pytest.raises(OSError, match="No space left on device"):
-        write_named(tmp_path / "full", "text")
-    after = (tmp_path / "null").lstat()
-    assert (after.st_ino, after.st_mode, after.st_rdev) == (before.st_ino, before.st_mode, before.st_rdev)
 
 
 @pytest.mark.parametrize("kind", REFUSED)
@@ -290,31 +251,7 @@ def test_a_full_disk_costs_nothing(where: str, tmp_path: Path, monkeypatch: pyte
     assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
 
 
-def test_the_step_summary_of_github_is_appended_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    summary = tmp_path / "summary"
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
-    (tmp_path / "link").symlink_to(summary)
-    write_named(summary, "one\n")
-    summary.write_text(summary.read_text() + "two, by another step")
-    write_named(tmp_path / "link", "three\n")
-    assert summary.read_text() == "one\ntwo, by another step\nthree\n"
-    write_named(tmp_path / "other", "one\n")
-    write_named(tmp_path / "other", "two\n")
-    assert (tmp_path / "other").read_text() == "two\n"
-
-
 # ---- Names of ours in a folder that the user named ---------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", [*STREAMS, *REFUSED])
-def test_a_name_of_ours_is_a_regular_file_or_refused(kind: str, tmp_path: Path) -> None:
-    path = tmp_path / "report.json"
-    NODES[kind](path)
-    before = path.lstat()
-    for write in (check_whole, lambda path: write_whole(path, "text")):
-        with pytest.raises(OSError, match=r"not a regular file|directory"):
-            write(path)
-    assert path.lstat().st_ino == before.st_ino
 
 
 def test_a_folder_of_ours_is_no_link(tmp_path: Path) -> None:

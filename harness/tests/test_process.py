@@ -183,9 +183,3 @@ def test_a_process_without_a_deadline_may_think_as_long_as_it_likes() -> None:
     assert child.read() == b"!"
     assert child.failure is None
     child.close(5)
-
-
-def test_every_kind_of_fault_has_advice_of_its_own() -> None:
-    advice = {kind.advice for kind in FaultKind}
-    assert len(advice) == len(FaultKind)
-    assert all(text and text.isprintable() for text in advice)

@@ -146,12 +146,6 @@ def test_a_reply_that_is_not_as_the_protocol_has_it_is_kept_and_the_fault_as_wel
     assert part.ends == "killed"
 
 
-def test_what_does_not_start_is_kept_nowhere_and_changes_nothing(transcript: Transcript) -> None:
-    with pytest.raises(TesteeError):
-        recorded(transcript, ("no-such-adapter-anywhere",))
-    assert len(rows(transcript)) == 1
-
-
 def test_of_what_is_too_large_only_the_beginning_is_kept(transcript: Transcript) -> None:
     stage = recorded(transcript, REFERENCE)
     alice = stage.open()

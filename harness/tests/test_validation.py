@@ -91,11 +91,6 @@ def test_many_complaints_are_counted_and_not_kept() -> None:
     assert validator.dropped == 40 * MAX_OF_ONE - MAX_COMPLAINTS
 
 
-def test_names_of_strangers_are_safe_to_print() -> None:
-    ((path, said),) = heard(b'{"id":"1","effects":{"\\u001b[31m\\u0007":1}}')
-    assert (path + said).isprintable()
-
-
 def test_a_request_that_is_wrong_is_ours() -> None:
     validator = Validator(SDS, Framing.JSON)
     validator.sent(b'{"id":"1","tik":{}}')

@@ -124,7 +124,15 @@ def test_a_fault_is_found_in_the_shortest_schedule_that_shows_it() -> None:
 MUTANTS = ("sync-does-not-increase", "acknowledges-after-one-filter-hit", "content-hash-id", "log-by-arrival")
 
 
-@pytest.mark.parametrize(("mutant", "participants"), [*((mutant, 2) for mutant in ("", *MUTANTS)), ("", 3)])
+@pytest.mark.parametrize(
+    ("mutant", "participants"),
+    [
+        ("", 2),
+        (MUTANTS[0], 2),
+        ("", 3),
+        *(pytest.param(mutant, 2, marks=pytest.mark.exhaustive) for mutant in MUTANTS[1:]),
+    ],
+)
 def test_what_is_remembered_says_what_playing_it_says(
     mutant: str, participants: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -117,12 +117,6 @@ def test_the_reference_has_no_limit_by_the_proposal(name: str) -> None:
     assert (found.weight, found.first_failing, found.reason) == (Weight.HELD, None, "no more is played")
 
 
-def test_one_size_is_played_beside_the_smallest() -> None:
-    found = row(capped("waiting", 100), "waiting", at=101)
-    assert [case.size for case in found.cases] == [3, 101]
-    assert found.requirement == "SDS-RECV-08"
-
-
 def with_channel(channel: type[Channel], **more: Any) -> Start:
     participant = type("WithChannel", (Participant,), {"channel_class": channel})
     return lambda: LocalLink(reference(Config(**more), participant=participant))
