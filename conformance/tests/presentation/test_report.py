@@ -29,6 +29,7 @@ from sds_testee.framing import Framing
 from suite_terminal import typed, words
 
 COMMAND = ["./my adapter", "--flag"]
+SOME = ("clock-*", "every-kind-*", "named-*", "a-d*", "ties", "many-*")
 BREAKING = ("nobody-answers", "acknowledged-and-done")
 VALIDATOR = validator_for(load_schema())
 
@@ -36,7 +37,8 @@ VALIDATOR = validator_for(load_schema())
 @cache
 def mutant(name: str = "starts-at-zero") -> Certification:
     faulty = MUTANTS[name]
-    return certified(lambda: reference(faulty.configure(Config()), participant=faulty.participant_class))
+    start = lambda: reference(faulty.configure(Config()), participant=faulty.participant_class)  # noqa: E731
+    return certified(start, scenarios=SOME)
 
 
 @cache
@@ -63,7 +65,7 @@ def noting() -> Certification:
 
 @cache
 def skipping() -> Certification:
-    return certified(lambda: reference(without=[pb.CAPABILITY_OBSERVE, pb.CAPABILITY_DELIVERED]))
+    return certified(lambda: reference(without=[pb.CAPABILITY_OBSERVE, pb.CAPABILITY_DELIVERED]), scenarios=SOME)
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +170,7 @@ def test_long_and_strange_declarations_are_cut_and_cleaned(outcome: Certificatio
         if reply.HasField("hello"):
             reply.hello.name = "\x1b[31m" + "n" * 1_000_000
             reply.hello.version = "1\n2\u202e3"
-            reply.hello.revisions[:] = ["r" * 1_000_000] * 100
+            reply.hello.revisions[:] = ["r" * 10_000] * 100
 
     data = data_of(certified(lambda: altered(presents_itself), select=["SDS-MSG-13"]))
     VALIDATOR.validate(data)

@@ -9,7 +9,6 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from rich.console import Console
 
-from made_reports import HOSTILE
 from player_helpers import shown
 from run_helpers import altered, plan, reference
 from sds_conformance.exploration.assessment import Scope, assess
@@ -85,19 +84,6 @@ def test_every_report_has_it_and_keeps_to_its_schema(tmp_path: Path) -> None:
     for made in (Report(data, traces=outcome.traces), read_report(tmp_path)):
         for text in (junit(made), markdown(made), html(made)):
             assert f"| {TOLD}" in text
-
-
-def test_hostile_words_stay_words_behind_their_bar() -> None:
-    outcome = judged(HOSTILE)
-    text = printed(outcome)
-    assert "\x1b" not in text
-    assert "\u202e" not in text
-    (start,) = [number for number, line in enumerate(text.splitlines()) if line.strip().startswith("stderr")]
-    lines = text.splitlines()[start : next(n for n, line in enumerate(text.splitlines()) if "Again" in line)]
-    assert len(lines) > 3
-    assert all(
-        line.removeprefix("  stderr").strip().startswith("|") for line in lines if "more of this kind" not in line
-    )
 
 
 def test_a_counterexample_of_generated_schedules_tells_it() -> None:

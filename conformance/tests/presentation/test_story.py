@@ -7,26 +7,10 @@ import shlex
 
 import pytest
 
-from run_helpers import broken_adapter, odd_adapter, reference_command
+from run_helpers import broken_adapter, reference_command
 from suite_terminal import MUTANT, SOME, too_wide, typed, words
 
 pytestmark = pytest.mark.exhaustive
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        broken_adapter("crashes"),
-        odd_adapter("names-messages-in-colour"),
-        odd_adapter("refuses-to-open-in-colour"),
-        reference_command("--without", "delivered", "--without", "observe"),
-    ],
-    ids=lambda command: " ".join(command[2:]),
-)
-def test_the_story_fits_80_columns(command: list[str]) -> None:
-    result = typed("run", *SOME, "--", *command)
-    assert too_wide(result.stdout) == []
-    assert too_wide(result.stderr) == []
 
 
 @pytest.mark.parametrize(
@@ -86,10 +70,3 @@ def test_smoke_tells_of_an_adapter_that_breaks() -> None:
     result = typed("smoke", "--", *broken_adapter("crashes"))
     assert result.exit_code == 1
     assert "CRASH  in replies-to-own-messages" in result.stdout
-
-
-def test_the_self_test_names_what_was_killed_and_what_was_accepted() -> None:
-    result = typed("selftest", "--only", "starts-at-zero", "--only", "newest-first", "--jobs", "1")
-    assert result.exit_code == 0
-    assert too_wide(result.stdout) == []
-    assert "1 of 1 mutant killed by their requirement, 1 of 1 legal variant accepted." in words(result.stdout)

@@ -100,13 +100,3 @@ def test_an_error_of_the_suite_is_no_verdict() -> None:
     made = whole()
     next(made.requirements()).update(verdict="error", reason="a fault of the suite")
     assert compute_overall_result(made).tone is Tone.NONE
-
-
-@pytest.mark.parametrize("tone", Tone)
-def test_white_letters_can_be_read_on_it(tone: Tone) -> None:
-    def linear(part: int) -> float:
-        share = part / 255
-        return share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4
-
-    red, green, blue = (linear(int(COLOURS[tone][at : at + 2], 16)) for at in (1, 3, 5))
-    assert 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05) >= 4.5

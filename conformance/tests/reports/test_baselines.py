@@ -86,8 +86,6 @@ BY_FUZZ = "fuzz: {seed: 0, examples: 500}\nknown:\n  - requirement: G-04\n    by
 
 OTHER_WAY = replace(FAILURE, code="never-delivered")
 FLAKY = LISTED.replace("    reason:", "    flaky: true\n    reason:")
-ANY_WAY = LISTED.replace("    codes: [delivered-early]\n", "")
-FAILED = run(FAILURE)
 ONLY = f"known:\n  - requirement: {ONE}\n    scenario: [tie*]\n    reason: there\n"
 BOTH = ONLY + f"  - requirement: {ONE}\n    scenario: [joins]\n    reason: here\n"
 CRASH = "known:\n  - requirement: breakdown\n    codes: [crash]\n    reason: x\n"
@@ -372,12 +370,6 @@ def test_an_entry_that_fails_otherwise_is_written_anew_with_its_reason() -> None
     (entry,) = parse(update.text, Path("known.yaml")).entries
     assert (update.added, update.removed, entry.reason, entry.link) == (0, 0, "to be mended", "")
     assert entry.codes == ("never-delivered",)
-
-
-def test_the_last_entry_can_go() -> None:
-    update = update_baseline(listing(LISTED), run(), held(LISTED, run()), "", "")
-    assert parse(update.text, Path("known.yaml")).entries == []
-    assert "# why that is so" in update.text
 
 
 FLOW = "schema: sds-conformance/baseline/2, revision: sds-2026-01, environments: [plain]"

@@ -253,13 +253,6 @@ def test_a_requirement_that_is_called_optional_still_stops_the_level() -> None:
     assert made.level == "none"
 
 
-def test_the_level_and_its_page_are_those_of_the_rows_whatever_the_file_says() -> None:
-    made = forged(certified({MUST: "fail"}), promote)
-    assert made.level == "none"
-    assert "No level" in page(made)
-    assert "Core + SDS-R, strict" not in page(made)
-
-
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -47,10 +47,6 @@ def column(name: str, version: str, language: str, **more: Any) -> ReportColumn:
     return ReportColumn.from_report(Report(data))
 
 
-def test_the_releases_are_those_that_the_adapter_drives() -> None:
-    assert SCRIPT["releases"]() == ["0.0.7-4d5c152.0", "0.0.7", "0.0.8"]
-
-
 def test_toys_that_come_out_alike_share_a_column() -> None:
     toys = [column("toy-sds", "1", language) for language in ("C", "Rust")]
     kept, languages = SCRIPT["merge_equal_toys"]([column("a", "1", "Go"), *toys])

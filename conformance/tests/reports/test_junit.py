@@ -10,7 +10,7 @@ import pytest
 import xmlschema
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase
 
-from made_reports import HOSTILE, MUTANT, faulty, hostile, known, known_with_new, outcomes
+from made_reports import HOSTILE, faulty, hostile, known, known_with_new, outcomes
 from sds_conformance.judging.formats import make_times_relative
 from sds_conformance.reports.junit import BASELINE, CONVERSATION, junit
 from sds_conformance.reports.report import Report
@@ -40,17 +40,6 @@ def test_failures_of_a_section_stand_by_their_severity() -> None:
         row |= {"verdict": verdict, "severity": severity}
     names = list(cases(junit(Report(data))))
     assert sorted((row["id"] for row in rows), key=names.index) == [rows[n]["id"] for n in (2, 3, 1, 0)]
-
-
-@pytest.mark.parametrize(
-    ("found", "instead"),
-    [("<testcase", "<test"), ('time="0', 'time="-1'), ('errors="0"', ""), ("<skipped", "<x/><skipped")],
-)
-def test_what_is_not_valid_would_be_seen(found: str, instead: str) -> None:
-    text = junit(faulty())
-    assert found in text
-    with pytest.raises(xmlschema.XMLSchemaException):
-        schema().validate(text.replace(found, instead))
 
 
 def test_every_requirement_is_a_test_case_with_its_verdict() -> None:
@@ -135,7 +124,3 @@ def test_what_xml_cannot_say_is_replaced_and_nothing_of_a_stranger_is_markup() -
     assert not {"\x1b", "\x00", "\ud800", "\ufffe", "\u202e"} & set(text)
     failed = [case for case in cases(text).values() if case.result and isinstance(case.result[0], Failure)]
     assert any("<script>" in case.result[0].message for case in failed)
-
-
-def test_the_mutant_is_one_that_fails() -> None:
-    assert faulty().data["summary"]["fail"] > 1, MUTANT

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonSchema as Sarif
 
 from made_reports import changed, faulty, known, known_with_new, outcomes
@@ -27,11 +26,6 @@ def run_of(report: Report) -> dict[str, Any]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_is_valid(kind: str) -> None:
     Sarif.model_validate_json(sarif(KINDS[kind]()).encode("utf-8"))
-
-
-def test_what_is_not_valid_would_be_seen() -> None:
-    with pytest.raises(ValidationError):
-        Sarif.model_validate_json(sarif(faulty()).replace('"level": "error"', '"level": "grave"'))
 
 
 def test_codes_are_rules_and_findings_are_results() -> None:
