@@ -23,7 +23,6 @@ from sds_harness.corpus.shards import ShardWriter, file_name
 from sds_harness.link import Link, LocalLink
 from sds_harness.sds.corpora import KIND
 from sds_harness.sds.generator import ANYTHING, Grammar
-from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, Participant, RepairConfig
 from sds_reference.mutants import MUTANTS
 from sds_reference.testee.dialect import load_dialect
@@ -31,7 +30,6 @@ from sds_reference.testee.server import Testee, TesteeOptions
 from sds_reference.variants import VARIANTS
 from sds_testee.version import suite_version
 
-Handle = Callable[[pb.Request], pb.Reply]
 PER_SHARD = 64
 
 

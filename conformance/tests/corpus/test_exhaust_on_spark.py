@@ -21,7 +21,6 @@ pytest.importorskip("pyarrow")
 from sds_conformance.corpus import exhaustion as on_spark
 
 pytestmark = pytest.mark.spark
-ALPHABET = (AlphabetPart(("send", "sync", "arrive")),)
 
 
 def covered(session: Any, mutant: str = "", budget_s: float = 0.0) -> Coverage:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import Any
 
 import pytest
-from google.protobuf.descriptor import FieldDescriptor
-from google.protobuf.message import Message
 
+from message_mutations import FIELDS, mutate_message
+from mutations import Mutation
 from run_helpers import SHORT, Handle, altered, certified, entries_with_senders, plan, reference, stage, with_verdict
 from sds_conformance.judging.verdict import Judge, Verdict
 from sds_conformance.protocols.sds.register import CHECKS
@@ -19,71 +18,20 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 pytestmark = pytest.mark.exhaustive
 
 FUTURE = 2**64 - 1
-NUMBERS = [0, 1, 2, 2**31, 2**32 - 1]
-SIGNED = [0, 1, 2, -1, -(2**31), 2**31 - 1]
-TIMES = [0, 1, 2**53 + 1, 2**63 - 1, 2**63, FUTURE]
-FRACTIONS = [0.0, -1.0, 0.5, 1e-300, float("inf"), float("nan")]
-TEXTS = ["", "c1", "c2", "alice", "bob-1", "\x1b[31m", "\u202e", "x" * 2000, "\U0001f600"]
-BYTES = [b"", b"\xff", bytes(64), b"\x0a\x05alice", b"\x1a\x02c1"]
-ENUMS = [0, 1, 2, 3, 17, 99]
-
-
-def anything(field: FieldDescriptor, dice: random.Random) -> Any:
-    """Some value of a field's type."""
-    match field.type:
-        case FieldDescriptor.TYPE_UINT64:
-            return dice.choice(TIMES)
-        case FieldDescriptor.TYPE_UINT32:
-            return dice.choice(NUMBERS)
-        case FieldDescriptor.TYPE_INT32 | FieldDescriptor.TYPE_SINT32:
-            return dice.choice(SIGNED)
-        case FieldDescriptor.TYPE_DOUBLE:
-            return dice.choice(FRACTIONS)
-        case FieldDescriptor.TYPE_BOOL:
-            return dice.choice([True, False])
-        case FieldDescriptor.TYPE_ENUM:
-            return dice.choice(ENUMS)
-        case FieldDescriptor.TYPE_STRING:
-            return dice.choice(TEXTS)
-        case _:
-            return dice.choice(BYTES)
-
-
-def scramble(message: Message, dice: random.Random, depth: int = 0) -> None:
-    """Change one thing in a message, at any depth of it."""
-    present: list[Any] = [field for field, _ in message.ListFields()]
-    every: list[Any] = [*message.DESCRIPTOR.fields]
-    field: FieldDescriptor = dice.choice(present if present and dice.random() < 0.8 else every)
-    if field.is_repeated:
-        values = getattr(message, field.name)
-        if len(values) and dice.random() < 0.3:
-            del values[dice.randrange(len(values))]
-        elif field.message_type is not None:
-            scramble(dice.choice(list(values)) if len(values) else values.add(), dice, depth + 1)
-        else:
-            values.append(anything(field, dice))
-    elif field.message_type is not None:
-        inner = getattr(message, field.name)
-        inner.SetInParent()
-        if depth < 4:
-            scramble(inner, dice, depth + 1)
-    elif field.has_presence and dice.random() < 0.3:
-        message.ClearField(field.name)
-    else:
-        setattr(message, field.name, anything(field, dice))
 
 
 def unreliable(seed: int, share: float) -> Callable[[], Handle]:
     """The reference, with that share of its answers scrambled in one place or in several."""
     dice = random.Random(seed)
 
-    def change(request: pb.Request, reply: pb.Reply) -> None:
+    def scramble(request: pb.Request, reply: pb.Reply) -> None:
         answer = reply.WhichOneof("answer")
         if answer not in (None, "hello") and dice.random() < share:
             for _ in range(dice.choice([1, 1, 3])):
-                scramble(getattr(reply, str(answer)), dice)
+                change = Mutation(dice.choice(FIELDS), dice.randrange(1 << 16), dice.randrange(1 << 16))
+                mutate_message(getattr(reply, str(answer)), change)
 
-    return lambda: altered(change)
+    return lambda: altered(scramble)
 
 
 def configured(**values: float) -> Callable[[], Handle]:

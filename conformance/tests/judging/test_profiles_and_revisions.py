@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import shlex
-from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -25,10 +24,6 @@ from run_helpers import (
 )
 from sds_conformance.judging import exercise
 from sds_conformance.judging.certification import Certification
-from sds_conformance.judging.known_runs import KnownRuns
-from sds_conformance.judging.plan import Plan
-from sds_conformance.judging.rules import Rules
-from sds_conformance.judging.run_player import EVERYTHING, Keep
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.presentation.story import show_implementation
@@ -40,9 +35,6 @@ from sds_conformance.protocols.sds.rules import RULES
 from sds_conformance.reports.document import document, load_schema
 from sds_conformance.reports.overall_result import compute_overall_result
 from sds_conformance.reports.report import Report
-from sds_harness.declaration import Declaration
-from sds_harness.link import Limits, Link
-from sds_harness.sds.language import open_session
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS, Config
 from sds_reference.mutants import MUTANTS
@@ -213,7 +205,7 @@ def test_the_last_line_says_nothing_of_an_extension_that_was_judged(config: Conf
 
 
 def test_what_is_about_the_extension_is_skipped_without_it_and_its_fields_are_judged() -> None:
-    outcome = certified(lambda: reference(without=WITHOUT_SDS_R), scenarios=["*"], profile="sds-r")
+    outcome = certified(lambda: reference(without=WITHOUT_SDS_R), profile="sds-r")
     assert with_verdict(outcome, Verdict.PASS) == {"SDS-R-FIELDS-03", "SDS-R-FIELDS-04"}
     skipped = {v.requirement.id: v.reason for v in outcome.verdicts if v.verdict is Verdict.SKIPPED}
     assert set(skipped) == set(outcome.plan.requirements) - {"SDS-R-FIELDS-03", "SDS-R-FIELDS-04"}
@@ -238,35 +230,6 @@ def test_the_reports_of_two_revisions_keep_to_the_schema_and_name_them(outcomes:
 
 
 # ---- Mutants and variants --------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Declaration, Plan]]:
-    """The arguments of certify_reference, which judges only a few scenarios here."""
-    plans: list[tuple[Declaration, Plan]] = []
-    real = exercise.certify_reference
-
-    def noting(
-        rules: Rules,
-        start: Callable[[], Link],
-        progress: Any = None,
-        scenarios: Iterable[str] = (),
-        revision: str = "",
-        profile: str = "",
-        *,
-        keep: Keep = EVERYTHING,
-        known: KnownRuns | None = None,
-    ) -> Certification:
-        what = plan(profile=profile, scenarios=scenarios, revision=revision)
-        plans.append((open_session(start, Limits(), what.revision).declaration, what))
-        return real(rules, start, scenarios=["ties"], revision=revision, profile=profile, keep=keep)
-
-    monkeypatch.setattr(exercise, "certify_reference", noting)
-    return plans
-
-
-def names(what: Plan) -> set[str]:
-    return {scenario.name for scenario in what.scenarios}
 
 
 def test_a_variant_that_is_refused_in_one_revision_is_not_accepted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,16 +17,11 @@ from clearskies_vectors import (
     mutant,
     reference,
 )
-from sds_conformance.protocols.clearskies.vectors.material import MATERIAL
 from sds_conformance.vectors.running.subject import Status
 from sds_harness.clearskies.language import CLEARSKIES
 from vector_folders import failed_groups, failures
 
 # ---- Legal models ----------------------------------------------------------------------------------------------------
-
-
-def test_every_shape_is_asked_for() -> None:
-    assert {file["shape"] for file in files()} == set(MATERIAL.shapes)
 
 
 def test_the_reference_passes_all_that_are_of_its_profile() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from run_helpers import reference_command
-from sds_conformance.vectors.folder import CHANGELOG, LARGEST_FILE, MANIFEST, VectorsError, load_all
+from sds_conformance.vectors.folder import CHANGELOG, MANIFEST, VectorsError, load_all
 from sds_conformance.vectors.lint import lint
 from suite_terminal import typed
 from vector_folders import VECTOR_SET, VECTORS, copy_of_vectors, edit
@@ -103,18 +103,6 @@ def test_nothing_is_replaced_through_links(folder: Path, tmp_path: Path, name: s
     assert (_bytes(elsewhere) if elsewhere.is_dir() else elsewhere.read_bytes()) == before
 
 
-@pytest.mark.parametrize("part", ["sds", "schema"])
-def test_generating_deletes_nothing(folder: Path, part: str) -> None:
-    precious = folder / part / "precious.json"
-    precious.write_text('{"tests": []}', "utf-8")
-    before = _bytes(folder)
-    result = typed("vectors", "format", "--out", folder)
-    assert (result.exit_code, "its shape is unknown; shapes are" in result.stderr) == (
-        (2, True) if part == "sds" else (0, False)
-    )
-    assert _bytes(folder) == before
-
-
 # ---- what is read ----------------------------------------------------------------------------------------------------
 
 
@@ -140,13 +128,6 @@ def test_devices_and_pipes_are_no_files(folder: Path, name: str) -> None:
         assert any(words in sentence for words in said for sentence in lint(VECTOR_SET, folder)), kind
         if kind != "folder":
             (folder / name).unlink()
-
-
-@pytest.mark.parametrize("name", ["sds/lamport.json", MANIFEST, "schema/hash.schema.json", CHANGELOG])
-def test_every_file_is_read_up_to_a_bound(folder: Path, name: str) -> None:
-    with (folder / name).open("r+b") as file:
-        file.truncate(100 * LARGEST_FILE)
-    assert any("has more than 32 MiB" in sentence for sentence in lint(VECTOR_SET, folder))
 
 
 def _spoil(data: dict[str, Any]) -> None:
@@ -187,15 +168,3 @@ def test_nothing_of_strangers_reaches_the_terminal_raw(folder: Path) -> None:
         result = typed("vectors", *arguments)
         assert result.exit_code in (1, 2)
         assert "\x1b" not in result.stderr + result.stdout
-
-
-def test_comments_of_strangers_neither(folder: Path) -> None:
-    def spoil(data: dict[str, Any]) -> None:
-        for test in data["tests"]:
-            test.update(comment=f"{ESCAPE}boo", outcomes=[{"local": "1"}], result="valid")
-
-    edit(folder, "lamport", spoil)
-    result = typed("vectors", "run", "--vectors", folder, "--group", "lamport", "--", *reference_command())
-    assert result.exit_code == 1
-    assert "boo" in result.stdout
-    assert "\x1b" not in result.stdout

@@ -105,20 +105,6 @@ def test_dropping_what_is_beyond_the_range_of_signed_integers_is_legal(without: 
     assert statuses["lamport/deliver-largest"] is statuses["lamport/deliver-2-63"] is Status.ACCEPTABLE
 
 
-def test_a_sync_that_does_not_advance_the_clock_is_a_warning() -> None:
-    """The sent timestamp is in the message; the clock has its value from before, or after the next message."""
-    for test in every_test():
-        of_sds = test["id"].startswith("lamport/sync-") and not test["id"].endswith("@forum-2024")
-        if of_sds and test["operation"] == "send-sync":
-            recommended, kept = test["outcomes"]
-            assert kept == {
-                "local": test["local"],
-                "sent": recommended["sent"],
-                "position": "AMB-18",
-                "warned": True,
-            }
-
-
 # ---- wire bytes ------------------------------------------------------------------------------------------------------
 
 
@@ -211,21 +197,7 @@ def _is_no_text(wire: bytes) -> bool:
     return any(part in wire for part in (b"b\xffb", b"m\xe4\xb8", b"caf\xe9", b"\xed\xa0", b"a\xc0\xaf", b"\x80abc"))
 
 
-@pytest.mark.parametrize("slug", ["overlong-tag", "group-of-two-numbers", "long-tag"])
-def test_libraries_that_skip_what_is_malformed_are_warned(slug: str) -> None:
-    (test,) = [test for test in every_test() if test["id"] == f"wire-decoding/{slug}"]
-    assert [outcome.get("warned", False) for outcome in test["outcomes"]] == [False, True]
-
-
 # ---- what the data say -----------------------------------------------------------------------------------------------
-
-
-def test_the_data_say_what_is_no_failure() -> None:
-    for test in every_test():
-        assert test.get("warned", False) is MATERIAL.soft(test["requirements"]), test["id"]
-    assert all(map(MATERIAL.soft, (["SDS-EPHEMERAL-04"], ["SDS-SYNC-15"], ["SDS-DELIVER-03"])))
-    assert not MATERIAL.soft(["SDS-EPHEMERAL-04", "SDS-MSG-05"])
-    assert not MATERIAL.soft(["SDS-MSG-05"])
 
 
 @pytest.mark.parametrize("text", ["0", "9", "10", "9" * 19, str(2**63), str(2**64 - 1)])

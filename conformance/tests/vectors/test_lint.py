@@ -36,10 +36,6 @@ def folder(whole: Path) -> Path:
     return whole
 
 
-def test_a_few_groups_are_in_order_as_well(folder: Path) -> None:
-    assert lint(VECTOR_SET, folder) == []
-
-
 def _first(**fields: object) -> Change:
     return lambda data: data["tests"][0].update(fields)
 

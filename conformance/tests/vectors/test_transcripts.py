@@ -12,7 +12,7 @@ import pytest
 from run_helpers import reference, stage
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.register import SCENARIOS
-from sds_conformance.protocols.sds.vectors.conversations.outcomes import UNLISTED, add_outcomes, models_of_revision
+from sds_conformance.protocols.sds.vectors.conversations.outcomes import add_outcomes
 from sds_conformance.protocols.sds.vectors.conversations.recording import (
     NotRecordableError,
     record,
@@ -26,13 +26,12 @@ from sds_conformance.protocols.sds.vectors.conversations.transcript_player impor
 )
 from sds_conformance.protocols.sds.vectors.running.conversations import ask_transcript
 from sds_conformance.protocols.sds.vectors.running.subject import SdsSubject
-from sds_conformance.protocols.sds.vectors.transcripts import CHOSEN, EDITIONS, OF_THE_PROPOSAL, transcripts
+from sds_conformance.protocols.sds.vectors.transcripts import EDITIONS, OF_THE_PROPOSAL, transcripts
 from sds_conformance.vectors.running.subject import Status, VectorResult, VectorSkippedError
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.language import open_session
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import REVISIONS, Config, Participant
-from sds_reference.variants import VARIANTS
+from sds_reference import REVISIONS
 from vector_folders import files
 
 FORUM = "forum-2024"
@@ -50,12 +49,6 @@ def _told(name: str, revision: str = CURRENT) -> dict[str, Any]:
     return record(SCENARIOS[name], revision)
 
 
-def test_every_chosen_scenario_is_a_live_check_as_well() -> None:
-    names = [name for names in CHOSEN.values() for name in names]
-    assert len(names) == len(set(names)) == len(TRANSCRIPTS)
-    assert set(names) <= set(SCENARIOS)
-
-
 @pytest.mark.parametrize(
     ("name", "why"),
     [
@@ -68,18 +61,6 @@ def test_every_chosen_scenario_is_a_live_check_as_well() -> None:
 def test_what_cannot_be_told_as_one_says_why(name: str, why: str) -> None:
     with pytest.raises(NotRecordableError, match=why):
         _told(name)
-
-
-def test_the_reference_comes_first_among_the_outcomes_and_bounds_are_left_out() -> None:
-    first, *others = models_of_revision(CURRENT)
-    assert (first.config, first.participant_class) == (Config(), Participant)
-    assert len(others) > 20
-    assert all(options.config.max_lamport_ahead_ms is None for options in others)
-    assert any(options.participant_class is not Participant for options in others)
-    of_the_proposal = list(models_of_revision(FORUM))
-    listed = [name for name, variant in VARIANTS.items() if variant.revision == FORUM and name not in UNLISTED]
-    assert len(of_the_proposal) == 1 + len(listed) > 10
-    assert VARIANTS.keys() >= UNLISTED
 
 
 def test_variants_add_outcomes_where_the_text_leaves_a_choice() -> None:

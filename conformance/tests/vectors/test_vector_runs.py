@@ -35,10 +35,6 @@ def _mutant(name: str) -> Callable[[], Handle]:
     return lambda: reference(mutant.configure(Config()), without=without, participant=mutant.participant_class)
 
 
-def test_every_shape_is_asked_for() -> None:
-    assert {file["shape"] for file in files()} == set(MATERIAL.shapes)
-
-
 @pytest.mark.parametrize("revision", [CURRENT, AMENDED])
 def test_the_reference_passes_all_that_are_for_its_filter_and_hash(revision: str) -> None:
     outcome = asked(revision=revision)
@@ -190,15 +186,6 @@ def test_what_is_not_declared_is_skipped_and_no_pass(capability: int) -> None:
     outcome = asked(lambda: reference(without=[capability]))
     assert failures(outcome) == []
     assert outcome.exit_code == 0
-
-
-def test_without_codecs_only_participants_are_asked() -> None:
-    without = [pb.CAPABILITY_MESSAGE_CODEC, pb.CAPABILITY_REPAIR_TIMES, pb.CAPABILITY_FILTER_CODEC]
-    outcome = asked(lambda: reference(without=without))
-    assert outcome.count(Status.PASS, "wire-decoding") == outcome.count(Status.PASS, "t-req") == 0
-    assert list(outcome.reasons("wire-decoding")) == ["needs the capability message-codec"]
-    assert outcome.count(Status.PASS, "bloom-build-waku-sds-js") > 5
-    assert outcome.count(Status.PASS, "lamport") > 30
 
 
 def test_without_a_state_the_wire_tells() -> None:

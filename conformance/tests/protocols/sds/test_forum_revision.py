@@ -18,32 +18,17 @@ from run_helpers import (
     view,
     with_verdict,
 )
-from sds_conformance.judging.certification import Certification
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.checks.forum import proposal_rules as forum
 from sds_conformance.protocols.sds.register import CHECKS
-from sds_conformance.protocols.sds.view.windows import Window
 from sds_harness.sds.stage import Stage
 from sds_harness.stage import COUNTING_START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import FORUM_2024, Channel, Config
-from sds_reference.testee import server
+from sds_reference import FORUM_2024, Channel
 from suite_terminal import typed, words
 
 FORUM = FORUM_2024.name
-
-
-def at(now_ms: int) -> Window:
-    return Window(now_ms, now_ms)
-
-
-def judged(channel: type[Channel], *environments: str) -> Certification:
-    """A channel of a test, judged in everything."""
-    options = server.TesteeOptions("1", Config(), participant_of(channel), "a channel of a test")
-    return certified(
-        lambda: server.Testee(options).handle, scenarios=["*"], revision=FORUM, environments=environments or ("plain",)
-    )
 
 
 def proposing(handle: type[Channel] = Channel) -> Stage:
