@@ -134,19 +134,6 @@ def test_fuzz_and_vectors_take_flaky_entries(tmp_path: Path) -> None:
         assert (data["baseline"]["new"], data["baseline"]["complaints"]) == ([], [])
 
 
-def test_write_marks_what_replays_did_not_always_show(folder: Path, tmp_path: Path) -> None:
-    data = json.loads((folder / "out" / "report.json").read_text("utf-8"))
-    cause = next(one for one in data["causes"] if one["verdict"] == "fail")
-    next(row for row in data["requirements"] if row["id"] == cause["requirement"])["repeated"] = {
-        "shown": 2,
-        "played": 5,
-    }
-    (tmp_path / "report.json").write_text(json.dumps(data), "utf-8")
-    written = typed("baseline", "write", str(tmp_path / "known.yaml"), str(tmp_path / "report.json"))
-    assert "marked flaky" in written.output
-    assert "flaky: true # it showed in 2 of 5 replays" in (tmp_path / "known.yaml").read_text("utf-8")
-
-
 def test_update_leaves_a_wrong_code_of_a_flaky_entry_to_the_user(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "known.yaml"
     text = marked_flaky(folder / "known.yaml").read_text("utf-8")
@@ -183,42 +170,6 @@ def test_check_and_update_bring_it_up_to_date(folder: Path, tmp_path: Path) -> N
     assert typed("baseline", "check", str(file), str(other)).exit_code == 0
     assert file.read_text("utf-8").endswith("# mine\n")
     assert "reason: found" in file.read_text("utf-8")
-
-
-def test_other_commands_take_the_same_file(folder: Path, tmp_path: Path) -> None:
-    fuzz = ("fuzz", "--schedules", "4", "--jobs", "1", "--out", str(tmp_path / "kept"))
-    found = typed(*fuzz, "--json", *driven(MUTANT))
-    assert found.exit_code == 1
-    (tmp_path / "fuzz.json").write_text(found.stdout, "utf-8")
-    asked = typed("vectors", "run", "--group", "log-order", "--json", *driven(ANOTHER))
-    assert asked.exit_code == 1
-    (tmp_path / "vectors.json").write_text(asked.stdout, "utf-8")
-    for source, again, mutant in (
-        ("fuzz.json", fuzz, MUTANT),
-        ("vectors.json", ("vectors", "run", "--group", "log-order"), ANOTHER),
-    ):
-        file = tmp_path / f"{source}.yaml"
-        assert typed("baseline", "write", str(file), str(tmp_path / source)).exit_code == 0
-        ended = typed(*again, "--baseline", str(file), *driven(mutant))
-        assert (ended.exit_code, "All failures are known" in ended.output) == (0, True), ended.output
-    assert typed(*fuzz, "--baseline", str(folder / "known.yaml"), *driven(ANOTHER)).exit_code == 1
-
-
-@pytest.mark.parametrize(
-    "command", [("fuzz", "--schedules", "2", "--jobs", "1"), ("vectors", "run", "--group", "lamport")]
-)
-def test_an_output_with_values_of_other_types_is_refused(command: tuple[str, ...], tmp_path: Path) -> None:
-    printed = json.loads(typed(*command, "--json", *driven(MUTANT)).stdout)
-    file, accepted = tmp_path / "printed.json", set()
-    for field, value in printed.items():
-        for other in ([value], {"a": value}, None, 1.5, True):
-            file.write_text(json.dumps({**printed, field: other}), "utf-8")
-            ended = typed("baseline", "write", str(tmp_path / "known.yaml"), str(file))
-            assert ended.exit_code in (0, 2), f"{field}: {other}"
-            if ended.exit_code == 0:
-                accepted.add(field)
-                (tmp_path / "known.yaml").unlink()
-    assert accepted.isdisjoint({"schema", "implementation", "revision", "findings", "vectors"})
 
 
 def test_what_cannot_be_used_is_refused_before_anything_is_played(folder: Path, tmp_path: Path) -> None:
@@ -262,21 +213,3 @@ def test_since_plays_first_what_failed_last_time(folder: Path) -> None:
     reference = typed("run", *SHORT, "--since", str(folder / "out"), "--", sys.executable, "-m", "sds_reference")
     assert "Mended" in reference.stdout
     assert typed("run", "--since", str(folder / "nothing")).exit_code == 2
-
-
-def test_a_file_of_the_format_before_is_refused_and_update_renews_it(folder: Path, tmp_path: Path) -> None:
-    old = tmp_path / "old known.yaml"
-    text = (folder / "known.yaml").read_text("utf-8").replace("baseline/2", "baseline/1")
-    text = text.replace("reason: ours", "reason: my own  # and mine")
-    text = re.sub(r"codes: \[.*\]", "fails:\n      - check: some_check\n        expected: this", text)
-    old.write_text(text, "utf-8")
-    for words in (("run", *SHORT, "--baseline", str(old)), ("baseline", "check", str(old), str(folder / "out"))):
-        refused = typed(*words)
-        assert refused.exit_code == 2, refused.output
-        said = " ".join(refused.output.split())
-        assert f"Type `sds-conformance baseline update '{old}' REPORT`" in said.replace("\n", "")
-    assert typed("baseline", "update", str(old), str(folder / "out")).exit_code == 0
-    renewed = old.read_text("utf-8")
-    assert "fails:" not in renewed
-    assert renewed.count("reason: my own  # and mine") == text.count("reason: my own  # and mine")
-    assert typed("baseline", "check", str(old), str(folder / "out")).exit_code == 0

@@ -203,6 +203,7 @@ def test_a_false_one_does_not_hold() -> None:
     assert "Does not hold" in text
 
 
+@pytest.mark.exhaustive
 def test_who_behaves_in_the_sample_alone_is_not_certified_beyond_it() -> None:
     """It is at fault in one environment: a sample of two of the eight may miss it, and says what it compared."""
     made, shy = certified(), impostor("LC_ALL", "tr_TR.UTF-8")

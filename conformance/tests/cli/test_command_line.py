@@ -60,7 +60,8 @@ def test_1_a_fault_is_told_as_a_story() -> None:
 
 
 def test_1_a_breakdown_is_told_with_its_last_words_and_a_hint() -> None:
-    result = typed("run", "--scenario", "nobody-answers", "--scenario", "clock-*", "--", *broken_adapter("crashes"))
+    some = ("--scenario", "nobody-answers", "--scenario", "clock-*", "--environment", "plain")
+    result = typed("run", *some, "--", *broken_adapter("crashes"))
     assert result.exit_code == 1
     assert "CRASH  in nobody-answers" in result.stdout
     assert "panic: the log is inside out" in result.stdout
@@ -133,7 +134,7 @@ def test_3_a_declared_dialect_that_is_not_known_is_the_implementations_doing() -
 
 
 def test_4_nothing_exercised_is_not_green() -> None:
-    result = typed("run", "--", *odd_adapter("opens-nothing"))
+    result = typed("run", "--scenario", "ties", "--environment", "plain", "--", *odd_adapter("opens-nothing"))
     assert result.exit_code == 4
     assert "opens-nothing 1 has no verdict: nothing was exercised." in words(result.stdout)
     assert "no room" in result.stdout

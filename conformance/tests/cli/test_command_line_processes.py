@@ -9,11 +9,9 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from importlib.metadata import version
 from pathlib import Path
 
-import psutil
 import pytest
 
 from process_waiting import PATIENCE_S, lives, wait_for
@@ -72,34 +70,6 @@ def test_the_module_is_the_command() -> None:
     assert "Usage: sds-conformance " in suite("--help").stdout
 
 
-def heed_interrupts() -> None:
-    """A shell starts its background jobs with SIGINT ignored, and children inherit that."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def test_an_interrupt_keeps_what_was_played_and_leaves_no_process(tmp_path: Path) -> None:
-    pids, folder = tmp_path / "pids", tmp_path / "report"
-    child = subprocess.Popen(
-        [*SUITE, "run", "--report", str(folder), "--", *odd_adapter("slow", "0.02", str(pids))],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=heed_interrupts,
-    )
-    assert wait_for(lambda: len(lines(pids)) > 60)
-    child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=PATIENCE_S)
-    assert child.returncode == 130
-    assert "the run was interrupted" in " ".join(out.split())
-    assert "Traceback" not in out + err
-    data = json.loads((folder / "report.json").read_text("utf-8"))
-    assert data["summary"]["interrupted"]
-    assert not data["summary"]["complete"]
-    assert 0 < data["summary"]["runs"] < 40
-    assert data["summary"]["pass"] > 0
-    assert not any(lives(int(pid)) for pid in set(lines(pids)))
-
-
 @pytest.mark.parametrize("command", ["run", "smoke"])
 @pytest.mark.parametrize(("by", "codes"), [(signal.SIGINT, {130}), (signal.SIGTERM, {143, -15})])
 def test_a_signal_before_the_handshake_is_no_verdict_and_leaves_no_process(
@@ -123,30 +93,6 @@ def test_a_signal_before_the_handshake_is_no_verdict_and_leaves_no_process(
     assert b"Traceback" not in err
 
 
-def test_an_interrupted_self_test_has_no_result() -> None:
-    child = subprocess.Popen([*SUITE, "selftest", "--jobs", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    started = psutil.Process(child.pid)
-    assert wait_for(lambda: bool(started.children()))
-    time.sleep(0.2)
-    child.send_signal(signal.SIGINT)
-    out, _ = child.communicate(timeout=PATIENCE_S)
-    assert child.returncode == 130
-    assert b"killed by their requirement" not in out
-
-
-def test_a_reader_that_goes_away_is_no_reason_for_a_traceback() -> None:
-    child = subprocess.Popen(
-        [*SUITE, "requirements", "--json", "--no-run"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert child.stdout
-    assert child.stderr
-    child.stdout.read(10)
-    child.stdout.close()
-    assert "Traceback" not in child.stderr.read()
-    child.stderr.close()
-    child.wait(PATIENCE_S)
-
-
 SELECTED = ("run", "--select", "SDS-MSG-13", "--scenario", "two-channels", "--", *reference_command())
 
 
@@ -163,12 +109,6 @@ def test_no_color_gives_no_escape_codes_on_a_terminal() -> None:
 
 PLAYING = (("requirements", "SDS-MSG-13", "--run"), ("selftest", "--only", "starts-at-zero", "--jobs", "1"))
 """Commands that take their time and show how far they are."""
-
-
-@pytest.mark.parametrize("arguments", PLAYING, ids=" ".join)
-def test_progress_is_shown_on_a_terminal_that_may_have_it(arguments: tuple[str, ...]) -> None:
-    assert b"\x1b[" in on_a_terminal(*arguments, stream="stderr", NO_COLOR="")
-    assert on_a_terminal(*arguments, stream="stderr", NO_COLOR="1") == b""
 
 
 def test_replay_shows_on_a_terminal_that_it_plays(tmp_path: Path) -> None:
@@ -195,14 +135,6 @@ def test_a_pipe_gets_no_escape_codes() -> None:
     result = suite(*SELECTED, TERM="xterm-256color")
     assert result.returncode == 0
     assert "\x1b" not in result.stdout + result.stderr
-
-
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
-def test_the_story_can_be_told_where_not_every_character_can_be_printed(encoding: str) -> None:
-    result = suite(*SELECTED, PYTHONIOENCODING=encoding)
-    assert result.returncode == 0
-    assert "conforms to what was tested" in result.stdout
-    assert "Traceback" not in result.stderr
 
 
 def test_bytes_of_the_command_line_that_are_no_text_can_be_printed() -> None:

@@ -20,7 +20,6 @@ from pyarrow import parquet as pq
 
 from recorded_corpora import Model, edited, order_of, record_here
 from sds_conformance.corpus import verdicts
-from sds_conformance.corpus.classes import Class
 from sds_conformance.corpus.difference import CorpusDifference, Sum
 from sds_conformance.corpus.kinds import kind_of
 from sds_conformance.corpus.report import as_json, finish, prepare_folder
@@ -194,10 +193,6 @@ def test_hostile_names_are_escaped(corpora: dict[str, Path], tmp_path: Path) -> 
     done = typed("corpus", "diff", corpora["reference"], other, "--out", tmp_path / "d")
     assert "\x1b" not in done.stdout
     assert "<script" not in (tmp_path / "d" / "index.html").read_text()
-
-
-def test_every_class_has_words_and_a_colour() -> None:
-    assert all(kind.words and kind.colour.startswith("#") for kind in Class)
 
 
 def test_show(corpora: dict[str, Path], tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -86,14 +85,6 @@ def schedule(told: Result, kept: Path) -> Path:
 
 
 # ---- fuzz ------------------------------------------------------------------------------------------------------------
-
-
-def test_a_campaign_of_one_schedule_is_called_one_schedule(tmp_path: Path) -> None:
-    few = ("--jobs", "1", "--schedules", "1", "--participants", "2", "--out", tmp_path)
-    result = typed("fuzz", *few, "--", *reference_command())
-    assert "Seed 0: 1 schedule\n" in result.stderr
-    assert re.search(r"\(1 schedule, \d+ steps, ", words(result.stdout))
-    assert "1 schedules" not in result.output
 
 
 def test_1_a_fault_is_told_as_a_story(told: Result, kept: Path) -> None:
@@ -296,30 +287,4 @@ def test_2_a_file_that_is_no_schedule_is_told_in_a_sentence(text: str, said: str
     assert result.stdout == ""
 
 
-def test_2_a_file_that_is_not_there_is_told() -> None:
-    result = typed("replay", "nowhere.json")
-    assert result.exit_code == 2
-    assert "nowhere.json cannot be read: No such file or directory" in words(result.stderr)
-
-
 # ---- The other protocol ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.exhaustive
-def test_the_database_extension_is_fuzzed_and_what_is_found_is_played_again(tmp_path: Path) -> None:
-    revision = "clearskies-database"
-    faulty = (sys.executable, "-m", "clearskies_reference", "--mutant", "smallest-time-wins")
-    few = ("--jobs", "1", "--schedules", "12", "--participants", "3", "--passage", "concurrent-edits", "--json")
-    fuzzed = typed("fuzz", "--revision", revision, *few, "--out", str(tmp_path), "--", *faulty)
-    told = json.loads(fuzzed.stdout)
-    assert fuzzed.exit_code == 1
-    assert told["revision"] == revision
-    found = {finding["id"]: finding for finding in told["findings"]}
-    assert {"CSDB-54"} <= set(found)
-    file = found["CSDB-54"]["files"]["schedule"]
-    assert dict(load_one(Path(file)).schedule.notes)["revision"] == revision
-    again = typed("replay", file, "--", *faulty)
-    assert again.exit_code == 1
-    assert "CSDB-54 is violated here, too." in words(again.stdout)
-    better = typed("replay", file, "--", sys.executable, "-m", "clearskies_reference")
-    assert "CSDB-54 is not violated in this run" in words(better.stdout)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import shutil
@@ -31,7 +30,6 @@ def named(name: str, command: list[str]) -> str:
     return f"{name}={shlex.join(command)}"
 
 
-OTHER = reference_command("--variant", "history-of-ten")
 HALF = (("cast", "mixed"), ("plays alice", "ref"))
 WAKU = REPOSITORY / "harness" / "adapters" / "waku-sds" / "adapter.mjs"
 REF = named("ref", reference_command())
@@ -71,15 +69,6 @@ def test_a_layout_that_a_file_describes_is_translated(tmp_path: Path) -> None:
     result = typed("interop", "--schedules", "0", "--dialect", f"nim={file}", REF, NIM)
     assert "instead of dialect mine." in words(result.stdout)
     assert f"--dialect nim={file}" in words(result.stdout)
-
-
-def test_many_columns_stay_within_the_width() -> None:
-    many = [named(f"{number}-of-a-long-name", reference_command()) for number in range(6)]
-    result = typed("interop", "--schedules", "0", *many)
-    assert result.exit_code == 0
-    assert "All 6 agree" in result.stdout
-    assert result.stdout.count("receives") == 2
-    assert too_wide(result.stdout) == []
 
 
 @pytest.mark.skipif(not shutil.which("node") or not (WAKU.parent / "node_modules").is_dir(), reason="needs npm ci")
@@ -185,41 +174,9 @@ def test_one_that_breaks_down_is_named_and_the_others_are_played() -> None:
     assert too_wide(result.stdout) == []
 
 
-@pytest.mark.parametrize(
-    "name", ["refuses-in-colour", "refuses-to-open-in-colour", "fails-in-colour", "presents-itself-in-colour"]
-)
-def test_no_control_character_reaches_the_terminal(name: str) -> None:
-    result = typed("interop", "--schedules", "0", REF, named("odd", odd_adapter(name)))
-    assert result.exit_code == 1 or name == "presents-itself-in-colour"
-    assert controls(result.stdout + result.stderr) == set()
-
-
-def test_without_a_terminal_there_are_no_escape_codes_and_ascii_is_enough() -> None:
-    result = subprocess.run(
-        [sys.executable, "-m", "sds_conformance", "interop", "--schedules", "0", REF, NIM],
-        capture_output=True,
-        timeout=60,
-        env={**os.environ, "PYTHONIOENCODING": "ascii", "FORCE_COLOR": "1", "NO_COLOR": "1"},
-        check=False,
-    )
-    assert result.returncode == 1
-    assert b"\x1b" not in result.stdout + result.stderr
-    assert b"nim     x + + + x + + + + t   + + + + + + + + +\n" in result.stdout
-    assert b"?" not in result.stdout
-
-
 # ---- mixed groups --------------------------------------------------------------------------------------------------
 
 BAD = named("bad", reference_command("--mutant", "sync-without-channel"))
-
-
-def test_nothing_is_found_against_those_who_conform(tmp_path: Path) -> None:
-    result = typed("interop", "--schedules", "3", "--seed", "5", "--out", tmp_path / "none", REF, named("two", OTHER))
-    assert result.exit_code == 0
-    assert result.stderr == "Seed 5: 3 schedules in mixed groups\n"
-    assert "  ref  3 schedules in mixed groups: nothing found\n" in result.stdout
-    assert "  two  3 schedules in mixed groups: nothing found\n" in result.stdout
-    assert not (tmp_path / "none").exists()
 
 
 def test_what_is_found_is_told_kept_and_played_again(tmp_path: Path) -> None:

@@ -168,7 +168,7 @@ def test_report_prints_what_run_printed(tmp_path: Path) -> None:
     [
         ("fuzz", "--schedules", "4", "--jobs", "1"),
         ("exhaust", "--events", "2", "--alphabet", "send,arrive", "--jobs", "1"),
-        ("limits", "--only", "channels", "--budget", "2s"),
+        ("limits", "--only", "waiting", "--at", "4"),
         ("vectors run", "--group", "bloom-*"),
     ],
     ids=lambda arguments: arguments[0],

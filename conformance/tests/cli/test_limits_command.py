@@ -70,8 +70,8 @@ def test_a_limit_stands_in_the_table_with_the_command_that_plays_it_again() -> N
     ("how", "told", "timeout"),
     [
         ("hangs", "slow", "0.5"),
-        ("allocates", "out of memory", "8"),
         ("crashes", "crashed", "8"),
+        pytest.param("allocates", "out of memory", "8", marks=pytest.mark.exhaustive),
         pytest.param("answers-wrongly", "crashed", "8", marks=pytest.mark.exhaustive),
     ],
 )

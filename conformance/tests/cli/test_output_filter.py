@@ -148,7 +148,7 @@ def test_json_is_json_in_every_encoding(monkeypatch: pytest.MonkeyPatch, encodin
 
 def test_the_story_is_told_where_the_locale_has_only_ascii() -> None:
     c = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    selected = ["run", "--json", "--select", "SDS-MSG-13", "--scenario", "every-kind-of-message"]
+    selected = ["run", "--json", "--select", "SDS-MSG-13", "--scenario", "every-kind-*", "--environment", "plain"]
     told = subprocess.run(
         [sys.executable, "-m", "sds_conformance", *selected], capture_output=True, env={**os.environ, **c}, check=False
     )

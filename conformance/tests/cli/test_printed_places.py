@@ -13,7 +13,7 @@ import pytest
 from odd_adapters import HOSTILE
 from run_helpers import broken_adapter, odd_adapter, reference_command
 from sds_conformance.reports.files import JSON_LINES
-from suite_terminal import controls, typed
+from suite_terminal import controls, typed, words
 
 LOUD = f"{HOSTILE}\n::stop-commands::x\n  ::error::x\n##[group]x \x1b[2J\x1b[32mPASS \u2066\u200f\u061c"
 PATH = LOUD.replace("/", " ")
@@ -189,14 +189,34 @@ def test_a_report_that_somebody_forged() -> None:
         tame(*arguments)
 
 
-@pytest.mark.parametrize("name", ["refuses-in-colour", "names-messages-in-colour"])
+IN_COLOUR = ("refuses-in-colour", "names-messages-in-colour", "refuses-to-open-in-colour", "presents-itself-in-colour")
+RARELY = ("greets-in-colour", "declares-a-dialect-in-colour", "supports-nothing-in-colour", "fails-in-colour")
+
+
+@pytest.mark.parametrize(
+    "name", [*IN_COLOUR[:2], *(pytest.param(n, marks=pytest.mark.exhaustive) for n in (*IN_COLOUR[2:], *RARELY))]
+)
 def test_what_an_implementation_says(name: str) -> None:
-    tame("run", "--scenario", "every-kind-*", "--environment", "plain", "--", *odd_adapter(name))
+    run = ("run", "--scenario", "every-kind-*", "--environment", "plain")
+    tame(*run, "--", *odd_adapter(name))
+    tame(*run, "--select", "SDS-RECV-07", "--json", "--", *odd_adapter(name))
     tame("smoke", "--", *odd_adapter(name))
 
 
+@pytest.mark.parametrize("name", ["crashes-in-colour", "has-a-hostile-name", "answers-garbage"])
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("name", ["refuses-in-colour", "names-messages-in-colour", "presents-itself-in-colour"])
+def test_what_a_broken_implementation_says(name: str) -> None:
+    tame("run", *FEW, "--", *broken_adapter(name))
+
+
+def test_ids_of_a_megabyte_neither_break_the_story_nor_fill_it() -> None:
+    text = tame("run", "--scenario", "named-*", *FEW[2:], "--", *odd_adapter("names-messages-at-length"))
+    assert "does not conform" in words(text)
+    assert len(text) < 100_000
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", [*IN_COLOUR, "fails-in-colour"])
 def test_what_an_implementation_says_everywhere_else(name: str) -> None:
     command = odd_adapter(name)
     tame("fuzz", "--schedules", "4", "--jobs", "1", "--", *command)

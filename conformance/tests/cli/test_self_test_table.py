@@ -91,12 +91,6 @@ def test_2_a_table_is_about_the_whole_self_test(tmp_path: Path, part: tuple[str,
     assert "leave out --only and --without" in words(result.stderr)
 
 
-def test_2_a_table_that_cannot_be_written_is_told_before_anything_runs(tmp_path: Path) -> None:
-    result = typed("selftest", "--markdown", tmp_path / "no" / "table.md")
-    assert result.exit_code == 2
-    assert "name another FILE" in words(result.stderr)
-
-
 def test_2_an_unknown_capability_is_told_with_those_that_there_are() -> None:
     result = typed("selftest", "--without", "telepathy")
     assert result.exit_code == 2

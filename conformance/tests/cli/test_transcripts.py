@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import random
 import re
-import shlex
 import signal
 import subprocess
 import sys
@@ -16,7 +14,7 @@ from typing import Any
 import pytest
 
 from odd_adapters import HOSTILE
-from run_helpers import broken_adapter, odd_adapter, reference_command
+from run_helpers import broken_adapter, reference_command
 from suite_terminal import MUTANT, controls, too_wide, typed, words
 
 pytestmark = pytest.mark.exhaustive
@@ -154,13 +152,6 @@ def test_a_replay_is_kept_with_its_findings(talk: Path, tmp_path: Path) -> None:
     assert re.search(rf"{requirement}/[a-z-]+ rests on this step", shown)
 
 
-def test_interop_keeps_all_of_its_implementations(talk: Path) -> None:
-    pair = [f"{name}={shlex.join(reference_command())}" for name in ("a", "b")]
-    assert typed("interop", "--schedules", "2", "--transcript", talk, *pair).exit_code == 0
-    assert len([row for row in rows(talk) if "begins" in row]) >= 2
-    assert typed("explain", talk).exit_code == 0
-
-
 @pytest.mark.parametrize(
     ("mutant", "group", "vector", "requirement"),
     [
@@ -200,18 +191,6 @@ def test_an_interrupt_leaves_what_was_said_until_then(talk: Path) -> None:
     assert typed("explain", "--requirement", "SDS-MSG-01", talk).exit_code == 0
 
 
-def test_a_killed_suite_leaves_a_file_that_can_be_read(talk: Path) -> None:
-    command = [sys.executable, "-m", "sds_conformance", "run", "--transcript", str(talk), "--", *reference_command()]
-    suite = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
-    while not (talk.exists() and talk.stat().st_size > 100_000) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    suite.kill()
-    suite.wait(10)
-    assert typed("explain", talk).exit_code in (0, 1)
-    assert rows(talk)
-
-
 # ---- Files -------------------------------------------------------------------------------------------------------
 
 
@@ -230,12 +209,6 @@ def test_another_file_is_refused_with_what_to_type_instead(talk: Path, content: 
     assert result.exit_code == 2
     assert "is not a transcript" in words(result.stderr)
     assert "run --transcript FILE -- COMMAND" in words(result.stderr)
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    result = typed("explain", tmp_path / "nothing.jsonl")
-    assert result.exit_code == 2
-    assert "cannot be read: No such file" in words(result.stderr)
 
 
 def test_lines_that_cannot_be_read_are_named_and_the_rest_is_shown(talk: Path) -> None:
@@ -278,28 +251,3 @@ def test_no_control_character_of_a_file_reaches_the_terminal(talk: Path, options
     assert result.exit_code in (0, 4)
     assert controls(result.stdout + result.stderr) == set()
     assert too_wide(result.stdout) == []
-
-
-def test_a_file_that_was_changed_anywhere_is_told_or_named(talk: Path, tmp_path: Path) -> None:
-    scenario = ["--environment", "plain", "--scenario", "ties", "--scenario", "nobody-answers"]
-    typed("run", *scenario, "--transcript", talk, "--", *MUTANT)
-    whole, chance = talk.read_bytes(), random.Random(7)
-    odd = [b"\x00", b'"', b"}", b"null", b"[]", b"18446744073709551615", b"-1", b"\\ud800", b"AAAA", b'"handle":"9"']
-    places = [found.start() for found in re.finditer(rb'[:",{]', whole)]
-    for _ in range(40):
-        data = bytearray(whole)
-        for place in sorted(chance.sample(places, 30), reverse=True):
-            data[place : place + chance.choice([0, 1, 5, 40])] = chance.choice(odd)
-        first = whole.index(b"\n")
-        (tmp_path / "changed.jsonl").write_bytes(whole[: first + 1] + bytes(data[first + 1 :]))
-        result = typed("explain", tmp_path / "changed.jsonl")
-        assert result.exit_code in (0, 1, 4)
-        assert controls(result.stdout + result.stderr) == set()
-
-
-def test_a_conversation_with_a_hostile_handshake_is_told(talk: Path) -> None:
-    typed("run", "--scenario", "nobody-answers", "--transcript", talk, "--", *odd_adapter("names-messages-in-colour"))
-    shown = typed("explain", talk)
-    assert shown.exit_code == 0
-    assert controls(shown.stdout) == set()
-    assert "Conversation" in shown.stdout

@@ -96,21 +96,6 @@ def test_2_wrong_use(arguments: list[str]) -> None:
     assert result.stdout == ""
 
 
-def test_2_vectors_that_are_none(tmp_path: Path) -> None:
-    (tmp_path / "sds").mkdir()
-    (tmp_path / "sds" / "x.json").write_text('{"shape": "\x1b[31mred"}', "utf-8")
-    result = typed("vectors", "run", "--vectors", tmp_path, "--", *reference_command())
-    assert result.exit_code == 2
-    assert "\x1b" not in result.stderr
-
-
-@pytest.mark.parametrize("command", [["/no/such/program"], [sys.executable, "-c", "print('hello')"]])
-def test_3_what_cannot_be_driven(command: list[str]) -> None:
-    result = typed("vectors", "run", *SMALL, "--", *command)
-    assert result.exit_code == 3
-    assert "could not be driven" in result.stderr
-
-
 def test_4_nothing_could_be_asked() -> None:
     command = reference_command("--without", "message-codec")
     result = typed("vectors", "run", "--group", "wire-decoding", "--", *command)
@@ -170,15 +155,6 @@ def test_a_folder_without_the_vectors_of_a_protocol_says_so(tmp_path: Path) -> N
     assert result.exit_code == 2
     assert "no vectors of clearskies-database in" in result.stderr
     assert typed("vectors", "run", *SMALL, "--vectors", folder, "--", *reference_command()).exit_code == 0
-
-
-def test_json_names_requirements_of_the_revision_alone() -> None:
-    mutant = reference_command("--mutant", "forum-log-by-arrival")
-    result = typed("vectors", "run", "--group", "log-order", "--revision", "forum-2024", "--json", "--", *mutant)
-    data = json.loads(result.stdout)
-    named = {requirement for row in data["vectors"] for requirement in row.get("requirements", ())}
-    assert {"FORUM-24", "FORUM-25"} <= named
-    assert all(requirement.startswith("FORUM-") for requirement in named)
 
 
 def test_generate_writes_what_check_then_finds_current(tmp_path: Path) -> None:
