@@ -1,0 +1,71 @@
+"""Rules are followed while other work is pending: messages wait, or are not acknowledged, or the clock has stepped."""
+
+from __future__ import annotations
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ..scripts import HOUR_MS, Part, Peer, Script, deliver_and_settle, resending, scenario, tick_every
+
+SHORT = (b"x", b"ok", b"\0", b"yes")
+QUIET = pb.Configuration(
+    sync_interval_ms=30_000, resend_unacknowledged_ms=HOUR_MS, resend_possibly_acknowledged_ms=HOUR_MS
+)
+"""With many sync intervals between two copies."""
+
+
+@resending("OUTSWEEP-01", "STATE-08", "MSG-21")
+def copies_of_short_contents_and_with_hints(script: Script, alice: Part) -> None:
+    """Nobody acknowledges messages with contents of few bytes, and messages with retrieval hints."""
+    for content in SHORT:
+        alice.send(content)
+    for hint in (b"where it is stored", b"x", None):
+        alice.send(hint=hint)
+    tick_every(alice, alice.in_force.resend_unacknowledged_ms + 1, times=3).observe()
+
+
+@resending("OUTSWEEP-01", "STATE-08", "ACK-02")
+def copies_while_others_wait(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """Messages of three senders wait for dependencies that never arrive, while copies of own messages are due.
+
+    A filter holds one of the own messages after its first copy; then copies are due again.
+    """
+    own = [alice.send() for _ in range(3)]
+    alice.receive(*[peer.content(script.now + 1, f"never-sent-{peer.name}") for peer in (bob, carol, dave)])
+    period = alice.in_force.resend_unacknowledged_ms + 1
+    tick_every(alice, period, times=2)
+    alice.receive(bob.content(script.now + 2, "never-sent-bob", holds=[own[0]]))
+    tick_every(alice, period, times=2).observe()
+    tick_every(alice, alice.in_force.resend_possibly_acknowledged_ms + 1, times=2)
+
+
+@scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), asked=QUIET)
+def idle_with_unacknowledged_messages(script: Script, alice: Part, bob: Peer) -> None:
+    """A participant is idle for many sync intervals; its messages are unacknowledged or possibly acknowledged."""
+    own = [alice.send() for _ in range(2)]
+    alice.receive(bob.content(script.now + 1, holds=own[:1]))
+    tick_every(alice, alice.in_force.sync_interval_ms // 2, times=26)
+
+
+@scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), asked=QUIET)
+def idle_while_messages_wait(script: Script, alice: Part, bob: Peer) -> None:
+    """A participant is idle for many sync intervals; all of its messages are acknowledged, and two others wait."""
+    own = alice.send()
+    alice.receive(bob.content(script.now + 1, own), bob.content(script.now + 2, "never-sent"))
+    alice.receive(bob.content(script.now + 3, own, "never-sent-too"))
+    tick_every(alice, alice.in_force.sync_interval_ms // 2, times=26)
+
+
+@scenario("INSWEEP-04", "RECV-08", "ACK-01", "SEND-04")
+def a_busy_participant(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Messages wait for each other, own messages are unacknowledged, and copies arrive; in the end all is settled."""
+    own = [alice.send() for _ in range(3)]
+    root = carol.content(script.now + 1)
+    middle = bob.content(script.now + 2, root)
+    last, other = carol.content(script.now + 3, middle, own[0]), bob.content(script.now + 4, root, own[1])
+    alice.receive(last, other, last, carol.content(script.now + 5, "never-sent", holds=[own[2]]))
+    alice.observe()
+    deliver_and_settle(alice, middle).send()
+    deliver_and_settle(alice, root, last).send()
+    alice.receive(bob.content(script.now + 6, own[2], last))
+    alice.observe()
+    alice.after(1_000).send()

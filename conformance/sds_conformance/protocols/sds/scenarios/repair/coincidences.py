@@ -1,0 +1,91 @@
+"""Requests and responses while other work is pending."""
+
+from __future__ import annotations
+
+from ..scripts import HOUR_MS, Part, Peer, Script, deliver_and_settle, scenario, signed
+from .groups import grouped
+from .participants import T_MAX, T_MIN, repair_scenario, scattered
+from .requests import lose_messages, send_both_kinds
+from .responses import deliver_messages, request_messages, request_one_by_one, tick_often, wait_for_responses
+
+
+@repair_scenario("RECV-07", "RECV-08", "INSWEEP-04", "R-RECV-03", "R-STATE-01", of_one_text=True)
+def what_was_missing_waits_itself(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """The last message of a chain arrives first, and the others are requested; they arrive from the last to the first.
+
+    Each one was missing and waits until its own dependency arrives.
+    """
+    line = [bob.content(script.now)]
+    for number in range(1, 5):
+        line.append((carol, bob)[number % 2].content(script.now + number, *signed(line[-1])))
+    for message in reversed(line[1:]):
+        alice.receive(message)
+        alice.observe()
+        send_both_kinds(alice, T_MAX)
+    deliver_and_settle(alice, line[0]).observe()
+    alice.send()
+
+
+@repair_scenario("R-RECV-08", "R-SWEEP-02", "R-STATE-07")
+def messages_from_long_ago_are_asked_for(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Messages with the Lamport timestamps 0 and 1, and one of a day before, are requested."""
+    old = [bob.content(0), bob.content(1), bob.content(script.now - 24 * HOUR_MS)]
+    deliver_and_settle(alice, *old)
+    request_one_by_one(carol, alice, *old)
+    alice.observe()
+    tick_often(alice)
+    wait_for_responses(alice)
+
+
+@repair_scenario("R-RECV-08", "R-SWEEP-02", "R-RECV-03", "R-STATE-01", "R-STATE-07")
+def repairs_after_the_clock_stepped_back(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """The clock steps back by an hour, and later it is ahead of its old time again.
+
+    Before and after that, messages are requested from the participant, and others are missing.
+    """
+    messages = deliver_messages(alice, bob, 3)
+    alice.after(1_000).tick()
+    request_messages(carol, alice, messages[0])
+    wait_for_responses(alice)
+    script.advance(-HOUR_MS)
+    alice.tick()
+    for message, pause in zip(messages[1:], (1_000, HOUR_MS), strict=True):
+        script.advance(pause)
+        request_messages(carol, alice, message)
+        lose_messages(alice, carol)
+        alice.observe()
+        tick_often(alice)
+        wait_for_responses(alice)
+        send_both_kinds(alice, T_MAX, 1_000)
+
+
+@repair_scenario("R-RECV-08", "R-SWEEP-02", "R-RECV-03", "R-STATE-01", "R-STATE-07")
+def repairs_of_a_busy_participant(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """Messages wait, own messages are unacknowledged and possibly acknowledged, and others are missing.
+
+    Meanwhile messages are requested from the participant, also one that it has sent itself.
+    """
+    own = [alice.send() for _ in range(2)]
+    messages = deliver_messages(alice, bob, 2)
+    alice.receive(dave.content(script.now + 1, holds=own[:1]))
+    lose_messages(alice, bob, 2)
+    request_messages(carol, alice, *messages, own[1])
+    alice.observe()
+    tick_often(alice)
+    wait_for_responses(alice)
+    send_both_kinds(alice, T_MIN, T_MAX, 1_000)
+
+
+@scenario("R-RECV-03", "R-STATE-01", "R-SEND-01")
+def missing_in_many_groups(script: Script) -> None:
+    """With two to eight response groups, messages of ten authors are missing, each of which is requested."""
+    for groups in (2, 4, 8):
+        alice = grouped(script, groups)
+        for number in range(10):
+            author = script.peer(scattered(f"author-{groups}", number))
+            lost = author.content(script.now - 1, message_id=scattered(f"lost-{groups}", number))
+            alice.receive(author.content(script.now + 1, *signed(lost)))
+        alice.observe()
+        send_both_kinds(alice, T_MAX, 1_000)
+        for _ in range(4):
+            send_both_kinds(alice, 1_000)

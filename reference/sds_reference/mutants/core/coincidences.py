@@ -1,0 +1,132 @@
+"""Faults that appear only when two things coincide, such as a resend while other messages wait."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...channel import Channel
+from ...effects import Effects
+from ...message import HistoryEntry, Message
+from ...outgoing_buffer import AckState, OutgoingEntry
+from ...repair import Repair
+from ..registry import fault, mutant, register_faults
+
+# ---- Resends ---------------------------------------------------------------------------------------------------------
+
+
+class _SkipsResends(Channel):
+    """Omits the resends of some messages."""
+
+    def is_skipped(self, entry: OutgoingEntry) -> bool:
+        raise NotImplementedError
+
+    def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
+        for entry in self.outgoing.take_due(now_ms):
+            if not self.is_skipped(entry):
+                effects.broadcasts.append(self.rebroadcast(entry))
+            self.schedule_resend(entry, now_ms)
+
+
+@mutant("OUTSWEEP-01", "does not resend messages while another one waits for a dependency")
+class ResendsNothingWhileOthersWait(_SkipsResends):
+    def is_skipped(self, entry: OutgoingEntry) -> bool:
+        return len(self.incoming) > 0
+
+
+@mutant("OUTSWEEP-01", "does not resend contents of fewer than four bytes")
+class ResendsNoShortContents(_SkipsResends):
+    def is_skipped(self, entry: OutgoingEntry) -> bool:
+        return len(self.revision.wire.decode(entry.wire).content or b"") < 4
+
+
+@mutant("OUTSWEEP-01", "does not resend messages whose retrieval hint it knows")
+class ResendsNothingWithAHint(_SkipsResends):
+    def is_skipped(self, entry: OutgoingEntry) -> bool:
+        return any(e.message_id == entry.message_id and e.retrieval_hint is not None for e in self.log)
+
+
+@mutant("OUTSWEEP-02", "does not resend possibly acknowledged messages that it has resent before")
+class ResendsOnceAtMost(_SkipsResends):
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._resent: set[str] = set()
+
+    def is_skipped(self, entry: OutgoingEntry) -> bool:
+        return entry.state is AckState.POSSIBLY_ACKNOWLEDGED and entry.message_id in self._resent
+
+    def rebroadcast(self, entry: OutgoingEntry) -> bytes:
+        self._resent.add(entry.message_id)
+        return super().rebroadcast(entry)
+
+
+# ---- Acknowledgements ------------------------------------------------------------------------------------------------
+
+
+@mutant("ACK-02", "ignores filter hits of messages that it has resent")
+class IgnoresHitsOfTheResent(Channel):
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._resent: set[str] = set()
+
+    def rebroadcast(self, entry: OutgoingEntry) -> bytes:
+        self._resent.add(entry.message_id)
+        return super().rebroadcast(entry)
+
+    def count_filter_hit(self, entry: OutgoingEntry, effects: Effects, now_ms: int) -> None:
+        if entry.message_id not in self._resent:
+            super().count_filter_hit(entry, effects, now_ms)
+
+
+@mutant("ACK-01", "does not acknowledge messages that it sent at a later time than the present, by a stepped clock")
+class AcknowledgesNothingFromLater(Channel):
+    _now_ms = 0
+
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        self._now_ms = now_ms
+        return super().receive(message, now_ms, retrieval_hint)
+
+    def acknowledge(self, message_id: str, effects: Effects) -> None:
+        sent_ms = {e.message_id: e.due_ms - self.config.resend_unacknowledged_ms for e in self.outgoing}
+        if sent_ms.get(message_id, 0) <= self._now_ms:
+            super().acknowledge(message_id, effects)
+
+
+# ---- Periodic sync messages ------------------------------------------------------------------------------------------
+
+
+@register_faults
+class _Syncing(Channel):
+    @fault(Channel.sync_is_due, "SYNC-01", "sends no periodic sync message while a message is unacknowledged")
+    def syncs_only_without_unacknowledged(self, now_ms: int) -> bool:
+        return not len(self.outgoing) and super().sync_is_due(now_ms)
+
+    @fault(Channel.sync_is_due, "SYNC-01", "sends no periodic sync message while a message waits")
+    def syncs_only_without_waiting(self, now_ms: int) -> bool:
+        return not len(self.incoming) and super().sync_is_due(now_ms)
+
+
+# ---- Repairs ---------------------------------------------------------------------------------------------------------
+
+
+@register_faults
+class _Answering(Repair):
+    _largest_ms = 0
+    _stepped_back = False
+
+    @fault(Repair.accept_request, "R-RECV-08", "ignores requests for messages with the Lamport timestamp 0")
+    def answers_no_request_for_timestamp_zero(self, entry: HistoryEntry, now_ms: int) -> None:
+        message = self.cache.get(entry.message_id)
+        if message is None or message.lamport_timestamp:
+            super().accept_request(entry, now_ms)
+
+    @fault(Repair.accept_request, "R-RECV-08", "ignores all requests after its clock has stepped back")
+    def answers_nothing_after_a_step_back(self, entry: HistoryEntry, now_ms: int) -> None:
+        self._stepped_back |= now_ms < self._largest_ms
+        self._largest_ms = max(self._largest_ms, now_ms)
+        if not self._stepped_back:
+            super().accept_request(entry, now_ms)
+
+    @fault(Repair.track, "R-RECV-03", "requests only messages for whose repair it is responsible itself")
+    def requests_only_of_its_group(self, entry: HistoryEntry, now_ms: int) -> None:
+        if not entry.sender_id or self.is_eligible_responder(entry):
+            super().track(entry, now_ms)
