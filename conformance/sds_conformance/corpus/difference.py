@@ -21,7 +21,7 @@ import pyarrow as pa
 from pyarrow import parquet as pq
 
 from sds_harness.corpus.errors import CorpusError
-from sds_harness.corpus.jobs import Progress, failures_told, faults_named, run_tasks, watch_progress
+from sds_harness.corpus.jobs import Progress, convert_job_failures, convert_task_failures, run_tasks, watch_progress
 from sds_harness.corpus.manifest import Corpus
 from sds_harness.corpus.place import Place
 from sds_harness.corpus.reader import Stored, stored_in
@@ -293,7 +293,7 @@ def require_comparable(a: Corpus, b: Corpus) -> None:
             f"{old.place.label} is of schema version {min(versions)} and {new.place.label} of version {max(versions)}, "
             f"which name messages differently, so they cannot be compared: record {old.place.label} again."
         )
-    if apart := a.manifest.told_apart(b.manifest):
+    if apart := a.manifest.describe_differences(b.manifest):
         raise CorpusError(
             f"{a.place.label} and {b.place.label} have different schedules, so they cannot be compared "
             f"({'; '.join(apart)})."
@@ -303,7 +303,7 @@ def require_comparable(a: Corpus, b: Corpus) -> None:
 def diff_here(differ: Differ) -> CorpusDifference:
     """Compare in this process, and write the divergences. Raises CorpusError."""
     _prepare(differ)
-    with faults_named():
+    with convert_task_failures():
         batches = [batch for number in range(differ.ranges) for batch in differ(number)]
     return _difference(differ, [row["sum"] for batch in batches for row in batch.to_pylist()])
 
@@ -311,7 +311,7 @@ def diff_here(differ: Differ) -> CorpusDifference:
 def diff(spark: SparkSession, differ: Differ, progress: Progress = lambda done, of: None) -> CorpusDifference:
     """Compare in a Spark job, with the same result as ``diff_here``. Raises CorpusError."""
     _prepare(differ)
-    with watch_progress(spark, progress), failures_told():
+    with watch_progress(spark, progress), convert_job_failures():
         sums = [row["sum"] for row in run_tasks(spark, range(differ.ranges), differ, "sum string").collect()]
     return _difference(differ, sums)
 

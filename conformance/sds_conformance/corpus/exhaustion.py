@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from sds_harness.corpus.jobs import failures_told, run_tasks
+from sds_harness.corpus.jobs import convert_job_failures, run_tasks
 from sds_harness.faults import TesteeError
 from sds_harness.moment import Moment, after
 from sds_harness.schedules.worlds import Word
@@ -84,7 +84,7 @@ def spread(spark: SparkSession) -> Source:
             starts = tuple(_starts(order, task))
             of_bound = CampaignTally(tally.declaration)
             counts, chunks, without, otherwise = dict.fromkeys(_COUNTS, 0), [], set[int](), ""
-            with failures_told():
+            with convert_job_failures():
                 rows = run_tasks(spark, range(len(starts)), Pieces(order, task, starts, CHUNKS, until), ROWS)
                 for kind, what, number in take(of_bound, sum_rows(rows)):
                     if kind == _CHUNK:

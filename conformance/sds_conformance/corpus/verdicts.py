@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from sds_harness.corpus.jobs import Progress, failures_told, faults_named, in_schedules, run_tasks, watch_progress
+from sds_harness.corpus.jobs import (
+    Progress,
+    convert_job_failures,
+    convert_task_failures,
+    in_schedules,
+    run_tasks,
+    watch_progress,
+)
 from sds_harness.corpus.manifest import WORDS, Corpus
 from sds_harness.corpus.reader import (
     Stored,
@@ -104,7 +111,7 @@ class Checker:
         wrong = ""
         if manifest.casting in _CASTINGS and rebuilt.judged != under_test(Casting(manifest.casting), schedule):
             wrong = "does not have the members under test that the cast of the manifest has"
-        elif stranger := manifest.find_stranger(performance, rebuilt.judged):
+        elif stranger := manifest.find_other_implementation(performance, rebuilt.judged):
             wrong = f"was played by {stranger}, which is not the implementation of the manifest"
         if wrong:
             raise DamagedFileError(f"{stored.where} is damaged: schedule {stored.schedule} {wrong}.")
@@ -124,7 +131,7 @@ def check_here(
     """Judge a corpus in this process; with ``everything``, verify it first. Raises CorpusError if it is damaged."""
     checker, manifest = _checker(corpus, scope, everything=everything), corpus.manifest
     tally, counted = CampaignTally(declaration_in(corpus)), Counter[str]()
-    with faults_named(), rare_garbage_collection():
+    with convert_task_failures(), rare_garbage_collection():
         for shard in range(manifest.shards):
             of_shard, counts = checker.tally(shard)
             join(tally, of_shard)
@@ -144,7 +151,7 @@ def check(
 ) -> CampaignTally:
     """Judge a corpus in a Spark job, with the same result as ``check_here``. Raises CorpusError."""
     checker, manifest = _checker(corpus, scope, everything=everything), corpus.manifest
-    with watch_progress(spark, in_schedules(progress, manifest.shards, manifest.schedules)), failures_told():
+    with watch_progress(spark, in_schedules(progress, manifest.shards, manifest.schedules)), convert_job_failures():
         added = sum_rows(run_tasks(spark, range(manifest.shards), checker, ROWS))
     tally = CampaignTally(declaration_in(corpus))
     hold_counts(corpus, {what: count for kind, what, count in take(tally, added) if kind == COUNTED})

@@ -41,7 +41,7 @@ def run_tasks(spark: SparkSession, numbers: Sequence[int], work: Work, schema: s
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         settle_garbage()
-        with faults_named():
+        with convert_task_failures():
             for batch in batches:
                 for place in batch.column(0).to_pylist():
                     yield from work(numbers[int(place or 0)])
@@ -99,7 +99,7 @@ def watch_progress(spark: SparkSession, progress: Progress) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def faults_named() -> Iterator[None]:
+def convert_task_failures() -> Iterator[None]:
     """Convert exceptions of a task to exceptions that tell faults of the suite from others.
 
     The driver sees only the exception.
@@ -125,7 +125,7 @@ def _place_of(error: BaseException) -> str:
 
 
 @contextlib.contextmanager
-def failures_told() -> Iterator[None]:
+def convert_job_failures() -> Iterator[None]:
     """Convert the exceptions that Spark raises in the block.
 
     Spark wraps the exception of a worker into tracebacks of Java and Python.

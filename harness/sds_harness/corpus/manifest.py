@@ -80,7 +80,7 @@ class Manifest:
         known = self.implementation
         return printable(f"{known.get('name', '')} {known.get('version', '')}".strip()) or "an implementation"
 
-    def find_stranger(self, performance: Performance, judged: Iterable[str]) -> str:
+    def find_other_implementation(self, performance: Performance, judged: Iterable[str]) -> str:
         """The name and version of another implementation that played one of the members under test, safe to print; ""
         if none did. Members with a breakdown are ignored: the implementation may have broken down before its
         handshake."""
@@ -94,7 +94,7 @@ class Manifest:
                 return printable(f"{declared.name} {declared.version}".strip(), 60)
         return ""
 
-    def told_apart(self, other: Manifest) -> list[str]:
+    def describe_differences(self, other: Manifest) -> list[str]:
         """The differences between the two manifests in the fields that determine the schedules, as phrases."""
         sides = {what: (getattr(self, what), getattr(other, what)) for what in ("seed", "grammar")}
         return [

@@ -73,7 +73,7 @@ class Place:
         return isinstance(self.system, fs.LocalFileSystem) and Path(self.root).is_symlink()
 
     def is_odd(self) -> bool:
-        """Does it exist, and is neither a file nor a folder? Reading a pipe would block."""
+        """Does the path exist without being a file or a folder? Reading a pipe would block."""
         return self._info().type is fs.FileType.Unknown
 
     def names(self) -> list[str]:

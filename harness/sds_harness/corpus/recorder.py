@@ -19,7 +19,7 @@ from ..declaration import Declaration, printable
 from ..faults import TesteeError
 from ..schedules import Performance, Schedule
 from .errors import CorpusError, NotDrivenError
-from .jobs import Progress, failures_told, in_schedules, run_tasks, watch_progress
+from .jobs import Progress, convert_job_failures, in_schedules, run_tasks, watch_progress
 from .kind import CorpusKind
 from .manifest import MANIFEST, SIDE, STEPS, SUCCESS, TWINS, Corpus, Manifest, is_of_corpus, read_corpus
 from .place import Place, remove_halves
@@ -208,7 +208,7 @@ def record(spark: SparkSession, recording: Recording, progress: Progress = lambd
     trouble = f.collect_set(f.when(f.col("trouble") != "", f.col("trouble")))
     troubles = f.slice(f.sort_array(trouble), 1, _TROUBLES).alias("troubles")
     report = in_schedules(progress, manifest.shards, manifest.schedules, known)
-    with watch_progress(spark, report), failures_told():
+    with watch_progress(spark, report), convert_job_failures():
         # Spark sums the rows up: one row per shard may be many.
         rows = run_tasks(spark, range(manifest.shards), Recorder(recording), _SCHEMA)
         (total,) = rows.groupBy().agg(*(f.sum(name).alias(name) for name in _SUMS), troubles).collect()
@@ -283,7 +283,7 @@ def _play_one(
     schedule = company.schedule(index)
     performance = company.play(schedule)
     judged = company.participants_under_test(schedule)
-    if stranger := manifest.find_stranger(performance, judged):
+    if stranger := manifest.find_other_implementation(performance, judged):
         # With rows of two implementations or releases, a finding could not be attributed to one of them.
         raise NotDrivenError(
             f"This recording is of {manifest.name}, but the process for {schedule.name} has the name {stranger}, or "

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("pyarrow")
 from sds_harness.corpus.errors import CorpusError, SparkFailedError, SuiteFaultError
-from sds_harness.corpus.jobs import failures_told, faults_named, last_error_line
+from sds_harness.corpus.jobs import convert_job_failures, convert_task_failures, last_error_line
 
 pytestmark = pytest.mark.spark
 
@@ -71,18 +71,18 @@ def damaged() -> None:
 )
 def test_a_task_says_whose_fault_it_is(task: Callable[[], None], kind: type[Exception], told: str) -> None:
     """A fault of the suite is never reported as a usage error or as a fault of Spark."""
-    with pytest.raises(kind, match=f"^{told}$") as raised, faults_named():
+    with pytest.raises(kind, match=f"^{told}$") as raised, convert_task_failures():
         task()
     assert raised.type is kind
 
 
 def test_what_the_driver_raises_is_no_failure_of_spark() -> None:
-    with pytest.raises(ValueError, match="zip"), failures_told():
+    with pytest.raises(ValueError, match="zip"), convert_job_failures():
         broken()
     with (
         pytest.raises(
             SparkFailedError, match=r"Java process has ended \(.*Connection refused\)\. .*--spark-memory gives it more"
         ),
-        failures_told(),
+        convert_job_failures(),
     ):
         raise ConnectionRefusedError(111, "Connection refused")
