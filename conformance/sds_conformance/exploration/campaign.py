@@ -117,7 +117,7 @@ class CampaignTally:
     flaky: dict[str, FindingReplays] = field(default_factory=dict)
     """Findings that not every replay of their schedule shows."""
     expectations: dict[int, ExpectationResult] = field(default_factory=dict)
-    """By the number of a schedule of a user that was played."""
+    """The results of expectations, by the number of the user's schedule."""
     errors: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     shrinking_s: float = 0.0

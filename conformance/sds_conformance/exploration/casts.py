@@ -65,7 +65,7 @@ class AbandonedError(NotPlayedError):
 
 
 class OutOfTimeError(NotPlayedError):
-    """The total time was over before the schedule ended; later schedules will fail in the same way."""
+    """The total time was used up before the schedule ended; later schedules will fail in the same way."""
 
 
 class RevisionMismatchError(ValueError):

@@ -54,7 +54,7 @@ class Company:
         self._under_test = tuple(names)
         crew = [Implementation(name, connect, limits, dialect) for name in names]
         if casting is Casting.AMONG:
-            crew.append(Implementation(REFERENCE, lambda _: repertoire.stand_in(self.declaration), limits))
+            crew.append(Implementation(REFERENCE, lambda _: repertoire.make_substitute(self.declaration), limits))
         self.cast = Cast(crew, revision)
 
     def start(self) -> Declaration:

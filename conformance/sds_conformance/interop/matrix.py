@@ -38,7 +38,7 @@ class PairResult:
     through: str
     """The aspect without which no message is understood."""
     cells: dict[str, Cell] = field(default_factory=dict)
-    """By aspect."""
+    """The result of each aspect."""
 
     @property
     def is_understood(self) -> bool:
@@ -61,7 +61,7 @@ class Interop:
     """The implementations that could be driven, by name."""
     undriven: dict[str, Breakdown]
     meetings: dict[tuple[str, str], PairResult] = field(default_factory=dict)
-    """By sender and receiver. Each also meets itself, which shows its own faults."""
+    """The results by (sender, receiver). Each implementation also meets itself, which shows its own faults."""
     breakdowns: list[tuple[str, BrokenRun]] = field(default_factory=list)
     performances: int = 0
     steps: int = 0

@@ -154,12 +154,12 @@ class Mixed:
     played: Counter[str] = field(default_factory=Counter)
     """By implementation: number of schedules in which it took part."""
     discoveries: dict[tuple[str, str], Discovery] = field(default_factory=dict)
-    """By implementation and requirement or property."""
+    """The discoveries, by implementation and by requirement or property."""
     exercised: dict[str, Counter[str]] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
     """Errors of the suite."""
     expectations: dict[int, dict[str, ExpectationResult]] = field(default_factory=dict)
-    """By the number of a file of a user, and by cast as text."""
+    """The results of expectations, by the number of the user's file and by the cast as text."""
     given_up: dict[str, str] = field(default_factory=dict)
     """Implementations that were abandoned, with the reason."""
     interrupted: bool = False

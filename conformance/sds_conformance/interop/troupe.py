@@ -16,7 +16,7 @@ from ..protocols.schedules import Repertoire
 
 MIXED = "mixed"
 """The note "cast" of a schedule from a mixed group."""
-STAND_IN = "reference"
+SUBSTITUTE = "reference"
 _PLAYS = "plays "
 
 Roles = Mapping[str, str]
@@ -79,10 +79,10 @@ class Troupe:
     def play_among_references(self, name: str, schedule: Schedule, roles: Roles) -> Performance:
         """Play with references in place of all others, with the filters and times of ``name``. Raises
         NotPlayedError."""
-        other = f"{STAND_IN} of {name}"
+        other = f"{SUBSTITUTE} of {name}"
         if name not in self._among:
             declared = self.cast.declarations[name]
-            others = Implementation(other, lambda _: repertoire_of(self.cast.revision).stand_in(declared))
+            others = Implementation(other, lambda _: repertoire_of(self.cast.revision).make_substitute(declared))
             self._among[name] = Cast([self.cast.implementations[name], others], self.cast.revision)
             self._among[name].start()
         return self._among[name].play(schedule, {m: name if r == name else other for m, r in roles.items()})

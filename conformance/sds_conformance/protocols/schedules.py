@@ -38,14 +38,14 @@ class Repertoire:
     play: Callable[[Schedule, Mapping[str, Any]], Performance]
     """Plays a schedule. The mapping has the stage of each member."""
     perform: Callable[[Schedule, Mapping[str, Any], int], Performance]
-    """The same, but leaves the stages open, and raises TesteeError if an implementation breaks down. The number is how
-    many times as much may happen as is usual."""
+    """The same, but leaves the stages open, and raises TesteeError if an implementation breaks down. The number is the
+    factor of the usual limits."""
     reading: Reading
     """Reads performances for stories and diagrams."""
     simpler: Callable[[Operation, Schedule], Iterable[Operation]]
     """Yields simpler replacements of an operation that only this protocol has, the simplest first; used for shrinking.
     """
-    stand_in: Callable[[Declaration], Link]
+    make_substitute: Callable[[Declaration], Link]
     """Creates a reference model that understands an implementation with this declaration."""
     properties: Properties
     """The properties of whole groups."""

@@ -22,7 +22,7 @@ def test_the_table_and_the_json_name_what_was_found_and_what_is_out_of_reach(tmp
     assert 0 < rows["log-by-arrival"]["found_after"] <= 30
     assert not rows["answers-half-immediately"]["found_after"]
     text = table.read_text("utf-8")
-    assert "**1 of 1 mutant within reach found within 30 schedules" in text
+    assert "**1 of 1 mutant that schedules can reveal were found within 30 schedules" in text
     assert rows["answers-half-immediately"]["out_of_reach"] in text
 
 

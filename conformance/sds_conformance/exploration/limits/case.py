@@ -40,7 +40,7 @@ class SizeOutcome(Enum):
     LACKING = "not declared"
     """A needed capability is not declared."""
     UNREACHED = "not reached"
-    """The time was over, or the memory of the harness."""
+    """The time or the memory of the harness was used up."""
     OURS = "error"
     """The suite itself failed."""
 
@@ -66,7 +66,7 @@ _BREAKDOWNS = {
     FaultKind.TOO_LONG: SizeOutcome.UNREACHED,
     FaultKind.OUT_OF_TIME: SizeOutcome.UNREACHED,
 }
-"""All other breakdowns are crashes."""
+"""Results of breakdowns that are not crashes."""
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ def sentences_about_failure(row: Mapping[str, Any], *, searched: bool = True) ->
     if row["exponent"] is not None:
         yield "Seen", f"with twice as many in the log each costs {2 ** row['exponent']:.1f} times as much"
     if row["verdict"] == Weight.WARNING.value:
-        demanded = f"{number(row['demanded'])} of everybody; beyond: " if has_known_end(row) else ""
+        demanded = f"{number(row['demanded'])} of every implementation; beyond: " if has_known_end(row) else ""
         yield "Demanded", f"{demanded}{printable(row['position'], _MAX_SEEN)}"
     if row["again"] is False:
         yield "Warning", "a fresh process did not show the same: does it depend on what was played before?"

@@ -30,7 +30,7 @@ def grammar_of(profile: str, fewest: int, most: int, passages: tuple[str, ...]) 
     return Grammar(fewest, most, passages=passages)
 
 
-def stand_in(declared: Declaration) -> LocalLink:
+def make_substitute(declared: Declaration) -> LocalLink:
     """Create a reference model with the signature profile of an implementation."""
     config = Config()
     if profile := profile_called(declared.profile("signature")):
@@ -67,7 +67,7 @@ REPERTOIRE = Repertoire(
     lambda schedule, stages, length_factor: Player(schedule, stages, length_factor).perform(),
     READING,
     simpler,
-    stand_in,
+    make_substitute,
     PROPERTIES,
     SITUATIONS,
     situations,

@@ -32,7 +32,7 @@ def grammar_of(profile: str, fewest: int, most: int, passages: tuple[str, ...]) 
     return Grammar(fewest, most, passages=passages, sds_r={"core": False, "sds-r": True}.get(profile))
 
 
-def stand_in(declared: Declaration) -> LocalLink:
+def make_substitute(declared: Declaration) -> LocalLink:
     """Create a reference model that understands the filters and repair times of an implementation."""
     config = Config()
     if bloom := PROFILES.get(declared.profile("bloom")):
@@ -72,7 +72,7 @@ _SDS = Repertoire(
     lambda schedule, stages, length_factor: Player(schedule, stages, length_factor).perform(),
     READING,
     simpler,
-    stand_in,
+    make_substitute,
     PROPERTIES,
     SITUATIONS,
     situations,

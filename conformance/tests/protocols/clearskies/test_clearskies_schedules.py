@@ -22,7 +22,7 @@ from sds_conformance.exploration.company import Casting
 from sds_conformance.exploration.counterexample import Counterexample, counterexample, save
 from sds_conformance.exploration.text import plain_story, svg_of
 from sds_conformance.protocols import repertoire_of
-from sds_conformance.protocols.clearskies.schedules import simpler, stand_in
+from sds_conformance.protocols.clearskies.schedules import make_substitute, simpler
 from sds_conformance.protocols.clearskies.situations import SITUATIONS, situations
 from sds_conformance.scenario_files.reader import load_one
 from sds_harness.clearskies import operations as ops
@@ -56,10 +56,10 @@ def test_a_story_tells_what_is_done_and_what_comes_of_it() -> None:
         "messages between alice and bob are held back",
         "5 bytes of what alice has sent arrive",
         "the link between alice and bob breaks",
-        "mallory, a scripted peer, tells bob signed update x of mallory",
+        "mallory, a scripted peer, sends bob signed update x of mallory",
         "refuses: ",
         "calm: messages in transit arrive",
-        "a stranger asks everybody for everything",
+        "a new scripted peer asks everybody for everything",
     ):
         assert words in text, words
     assert "repeats m1, repeats" not in text
@@ -219,5 +219,5 @@ def test_who_stands_in_signs_as_the_implementation_does(name: str) -> None:
     chosen = VARIANTS[name]
     options = TesteeOptions("1", chosen.configure(Config()), chosen.peer_class)
     session = open_session(lambda: LocalLink(Testee(options).handle), Limits(), REVISION)
-    theirs = open_session(lambda: stand_in(session.declaration), Limits(), REVISION).declaration
+    theirs = open_session(lambda: make_substitute(session.declaration), Limits(), REVISION).declaration
     assert theirs.profile("signature") == session.declaration.profile("signature") != "rsa-pkcs1-sha256"
