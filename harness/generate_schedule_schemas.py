@@ -59,8 +59,8 @@ MEETS_IF: Mapping[str, Mapping[str, str]] = {
         "refuses": "It rejects these messages, or the commands to send them.",
     },
     "clearskies": {
-        "delivers": "It takes these changes, in this order; others may come between.",
-        "does_not_deliver": "It takes none of these changes.",
+        "delivers": "It accepts these changes, in this order; others may come between.",
+        "does_not_deliver": "It accepts none of these changes.",
         "refuses": "It rejects the commands for these changes.",
     },
 }
@@ -94,8 +94,8 @@ def schema_of(protocol: str) -> Json:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$comment": "Written by `python harness/generate_schedule_schemas.py`: change the classes of operations.",
         "title": title,
-        "description": f"What happens to some {people} between them and their clocks. Fields that are left out have "
-        "their defaults.",
+        "description": f"The operations of some {people}, of the network and of their clocks. "
+        "Fields that are left out have their defaults.",
         "type": "object",
         "additionalProperties": False,
         "required": ["members", "operations"],
@@ -126,8 +126,7 @@ def schema_of(protocol: str) -> Json:
                 "maxLength": 64,
             },
             "requirements": {
-                "description": "IDs of the requirements that it is for. `run` warns if it does not exercise one of "
-                "them.",
+                "description": "IDs of the requirements that it tests. `run` warns if one of them is not exercised.",
                 "type": "array",
                 "items": {"type": "string", "minLength": 1, "maxLength": 64},
                 "maxItems": 200,
@@ -151,7 +150,7 @@ def schema_of(protocol: str) -> Json:
                 ),
             },
             "notes": {
-                "description": "Notes of the finder. Counterexamples have some.",
+                "description": "Notes from the command that found a counterexample.",
                 "type": "object",
                 "maxProperties": 20,
                 "additionalProperties": {"type": "string", "maxLength": 400},

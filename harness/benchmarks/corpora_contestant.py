@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Found = list[tuple[int, int]]
 """Schedules that differ, each with the first step that differs."""
 Run = Callable[[], Found | None]
-"""Returns None if it compares nothing."""
+"""Compares once and returns what was found; None if the contestant does not compare."""
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ CONTESTANTS: dict[str, tuple[Callable[[Job], AbstractContextManager[Run]], tuple
     "spark-extension": (spark_extension, ("pyspark-extension", "pyspark")),
     "datacompy": (datacompy, ("datacompy", "pyspark")),
 }
-"""Each with the packages whose versions are reported."""
+"""The contestants by name, each with the packages whose versions are reported."""
 
 
 def main() -> None:

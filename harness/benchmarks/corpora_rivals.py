@@ -245,9 +245,9 @@ def remarks(name: str, told: dict[str, Any]) -> Iterator[str]:
 
 def arguments() -> argparse.Namespace:
     parsing = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parsing.add_argument("folder", type=Path, help="of the corpora, made by corpora.py")
+    parsing.add_argument("folder", type=Path, help="folder of the corpora, made by corpora.py")
     parsing.add_argument("--repeats", type=int, default=3, help="runs after the first (default 3)")
-    parsing.add_argument("--memory", default="2g", help="of each Spark's Java process (default 2g)")
+    parsing.add_argument("--memory", default="2g", help="heap of each Spark's Java process (default 2g)")
     parsing.add_argument("--only", action="append", choices=CONTESTANTS, metavar="NAME", help="can be repeated")
     parsing.add_argument("--limit-s", type=float, default=3600.0, help="seconds for a run (default 3600)")
     parsing.add_argument("--rivals-python", type=Path, metavar="PATH", help="needed for the last two contestants")

@@ -218,7 +218,9 @@ def percentile(values: Sequence[int], share: float) -> int:
     return sorted(values)[ceil(share * len(values)) - 1]
 
 
-def told_by(trial: Trial, sizes: Sequence[int], delay_ms: int) -> Iterator[tuple[tuple[str, str, int], list[int]]]:
+def simulate_trial(
+    trial: Trial, sizes: Sequence[int], delay_ms: int
+) -> Iterator[tuple[tuple[str, str, int], list[int]]]:
     """Table, setting and size, each with the times at which messages were sent in this trial."""
     for size in sizes:
         for asking in ASKING:
@@ -239,7 +241,7 @@ def measure(arguments: argparse.Namespace) -> tuple[list[Row], dict[str, float]]
     hidden = not err.is_terminal or err.color_system is None
     for number in track(range(trials), "trials", console=err, transient=True, disable=hidden):
         trial = Trial(arguments.seed, number, profile, max(sizes))
-        for key, times in told_by(trial, sizes, arguments.delay):
+        for key, times in simulate_trial(trial, sizes, arguments.delay):
             sent.setdefault(key, []).append(times)
         for t_max in zeros:
             zeros[t_max] += trial.t_resp(t_max).count(0)
@@ -344,7 +346,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--sizes", type=whole(1), nargs="+", default=SIZES, metavar="N", help="1 to 10,000 by default")
     parser.add_argument("--trials", type=whole(1), default=100, help="number of messages per point (%(default)s)")
-    parser.add_argument("--seed", type=whole(0), default=1, help="of message IDs and moments (%(default)s)")
+    parser.add_argument("--seed", type=whole(0), default=1, help="seed of message IDs and moments (%(default)s)")
     parser.add_argument(
         "--delay", type=whole(1), default=200, metavar="MS", help="delay until others receive a message (%(default)s)"
     )

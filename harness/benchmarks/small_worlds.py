@@ -60,7 +60,7 @@ class Death:
 
     @property
     def plain(self) -> bool:
-        """Does it need only participants and the network?"""
+        """Does the schedule need only participants and the network?"""
         return PLAIN.issuperset(self.names)
 
 
@@ -97,7 +97,7 @@ def _shortest(name: str, events: int, wanted: tuple[AlphabetPart, ...]) -> Death
 
 
 def deaths_of(names: list[str], play: Any, jobs: int | None, minutes: float) -> Iterator[tuple[str, Death | None]]:
-    """The mutants as they finish; none is started after this many minutes."""
+    """Yield the mutants as they finish. No mutant is started after this many ``minutes``."""
     until = time.monotonic() + 60 * minutes
     left = iter(names)
     with ProcessPoolExecutor(jobs) as pool:

@@ -34,7 +34,7 @@ class Measure:
     """Whether ``more`` or ``less`` of the ratio is better."""
 
     def lost(self, ratio: float) -> float:
-        """The fraction that was lost since the ratio was this; below 0 if it improved."""
+        """The fraction by which the result became worse since the ratio was ``ratio``; below 0 if it improved."""
         old, new = (ratio, self.ratio) if self.better == "more" else (self.ratio, ratio)
         return 1 - new / old if old else 0.0
 

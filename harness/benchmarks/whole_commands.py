@@ -123,7 +123,7 @@ WORKS: dict[str, Work] = {
     "corpus-diff": lambda folder, sizes: diffing(folder),
     "corpus-diff-read-all": lambda folder, sizes: [*diffing(folder), "--read-all"],
 }
-"""By name. A corpus is recorded before it is checked."""
+"""The kinds of work by name. A corpus is recorded before it is checked."""
 
 
 def missing(work: str) -> str:
@@ -259,7 +259,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--before", type=Path, metavar="FOLDER", help="a checkout of an earlier commit")
     parser.add_argument("--only", action="append", choices=WORKS, metavar="NAME", help=f"of {', '.join(WORKS)}")
-    parser.add_argument("--rounds", type=int, default=3, help="of which the median counts (default 3)")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds, of which the median counts (default 3)")
     parser.add_argument("--quick", action="store_true", help="tiny sizes: to see that everything runs")
     for name in ("examples", "schedules", "rows"):
         parser.add_argument(f"--{name}", type=int, metavar="N", help=f"(default {getattr(FULL, name):,})")

@@ -131,7 +131,7 @@ class CachingLink(Link):
         answer."""
         if name != "close":
             self._catch_up(who, type(request), ask)
-        answer = self._tell(who, request, number, ask)
+        answer = self._forward(who, request, number, ask)
         if answer.id != number:
             return answer  # the session reports the wrong ID
         body = _body(answer)
@@ -157,12 +157,12 @@ class CachingLink(Link):
         for cached in reversed(left):
             self._again += 1
             again = request.FromString(cached.request)
-            answer = self._tell(who, again, self._again, ask)
+            answer = self._forward(who, again, self._again, ask)
             if answer.id != self._again or _body(answer) != cached.reply:
                 raise ChangedAnswerError(again.WhichOneof("command"))
             who.last_sent = cached
 
-    def _tell(self, who: _Participant, request: Any, number: int, ask: Ask) -> Any:
+    def _forward(self, who: _Participant, request: Any, number: int, ask: Ask) -> Any:
         name = request.WhichOneof("command")
         request.id = number
         if name != "open":

@@ -69,7 +69,7 @@ class Family:
             yield {VARIABLE: self.mark}
 
     def lead(self, pid: int) -> None:
-        """Register the process of the command. Call this still within the block of ``starting``."""
+        """Register the process of the command. Call this within the block of ``start_block``."""
         self._leader = pid
         _ours.add(pid)
         _tell_guardian(f"+{pid}")

@@ -1,4 +1,4 @@
-"""Links carry a request to an implementation and its reply back. A link knows nothing about the meaning of messages."""
+"""Links carry a request to an implementation and its reply back. A link does not interpret messages."""
 
 from __future__ import annotations
 

@@ -66,8 +66,8 @@ class TesteeProcess:
         self._deadline = float("inf")
         self._stderr: deque[bytes] = deque()
         self._stderr_size = 0
-        self._untold = 0
-        """Bytes of stderr since the last call of `said`."""
+        self._unread_stderr = 0
+        """Bytes of stderr since the last call of `new_stderr_lines`."""
         self._hearing = threading.Lock()
         self._ended = threading.Event()
         self._stopped = False
@@ -176,7 +176,7 @@ class TesteeProcess:
         if self._unheard.poll(0):  # lines that were written before the answer are in the pipe now
             self._hear()
         with self._hearing:
-            untold, self._untold = self._untold, 0
+            untold, self._unread_stderr = self._unread_stderr, 0
             if not untold:
                 return ()
             text = b"".join(self._stderr)[-untold:]
@@ -252,7 +252,7 @@ class TesteeProcess:
                 return False
             self._stderr.append(chunk)
             self._stderr_size += len(chunk)
-            self._untold += len(chunk)
+            self._unread_stderr += len(chunk)
             while self._stderr_size - len(self._stderr[0]) >= _STDERR_BYTES:  # keep at least _STDERR_BYTES
                 self._stderr_size -= len(self._stderr.popleft())
             return True

@@ -112,7 +112,7 @@ def plain(field: str, value: Any) -> Any:
 
 
 def answer_to(mine: Implementation, participants: dict[int, Any], name: str, given: dict[str, Any]) -> dict[str, Any]:
-    """The answer to one command: what the method of its name returns."""
+    """The answer to one command: the result of the method with the name of the command."""
     if name == "hello":
         return {"hello": {"protocolVersion": 1, "capabilities": mine.capabilities, **mine.hello}}
     command, given = snake(name), {snake(field): value for field, value in given.items()}

@@ -187,7 +187,7 @@ def time(who: str, label: str, route: Route) -> Operation:
 
 @event(REST, everybody=True, aware=True, ends=True)
 def rest(who: str, label: str, route: Route) -> Operations:
-    """Everything arrives, time passes until nothing new happens, and a stranger asks for all records."""
+    """Everything arrives, time passes until nothing new happens, and a new scripted peer asks for all records."""
     return (Calm(), Read()) if who == NAMES[0] else ()
 
 

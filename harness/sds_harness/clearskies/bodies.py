@@ -97,7 +97,7 @@ class Bodies:
         self._most = self._left = most_values
         self._known: dict[bytes, Body] = {}
         self._everywhere: dict[bytes, Body] = {}
-        """All parsed bodies, shared with the instances that ``beside`` makes."""
+        """All parsed bodies, shared with the instances that ``for_another_trace`` returns."""
 
     def for_another_trace(self) -> Bodies:
         """The bodies of another trace of the same messages. It has its own bound, and shares parsed bodies with this

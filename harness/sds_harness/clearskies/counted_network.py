@@ -40,7 +40,7 @@ class CountedNetwork(Network):
         self.arriving: Packet | None = None
         """The packet with which the bytes begin that a peer is receiving."""
 
-    def let_go(self) -> None:
+    def drop_callbacks(self) -> None:
         """Drop the callbacks. They refer to this network in a cycle, which would keep all of it in memory."""
         self._at = lambda who: self._stage
         self._on_step = lambda actor, step: None

@@ -1,7 +1,7 @@
 """Generates schedules: a few peers, links between them, and one to four passages, each about one kind of trouble.
 
-At the end, usually all peers are open and connected, everything under way arrives, and a stranger requests all records
-of each peer. This shows whether they have the same records.
+At the end, usually all peers are open and connected, everything under way arrives, and a new scripted peer requests all
+records of each peer. This shows whether they have the same records.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _possible_passages(grammar: Grammar, writer: Writer) -> list[tuple[Passage, 
 
 
 def _finish(writer: Writer, choices: Choices) -> None:
-    """Usually add a calm, in which everything can settle, and a look at the states."""
+    """Usually add a calm phase, in which all messages arrive, and operations that show the states."""
     if chance(choices, 85):
         for name in list(writer.closed):
             writer.reopen(name)

@@ -170,7 +170,8 @@ class Reopen(Operation, op="reopen", command="open"):
     forget: bool = False
     """Whether its store is lost."""
     killed: bool = False
-    """Whether it is open, its process is killed, and it is opened with the content that its store has now."""
+    """Whether its process is killed while it is open. It is then opened with the content that its store had at that
+    moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +180,7 @@ class Read(Operation, op="read"):
 
     who: OptionalName = EVERYBODY
     read_only: bool = False
-    """Whether the stranger is a read-only peer."""
+    """Whether the new peer is a read-only peer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +216,7 @@ class Write(Operation, op="write"):
     after: OptionalLabel = ""
     """The label of the update whose record it changes, by uuid; "" for its own record with that key."""
     concurrent: bool = False
-    """Whether it does not know of the change with that label."""
+    """Whether it is concurrent to the change with that label."""
     at_ms: SignedMs = 0
     """Its update_time, relative to virtual time."""
     digits: Annotated[int, Shape(minimum=0, maximum=9)] = 3
@@ -225,7 +226,7 @@ class Write(Operation, op="write"):
     revision: Uint64 = 0
     """Its revision; 0 means the peer's next one."""
     clock_members: Annotated[int, Shape(minimum=0, maximum=20_000)] = 0
-    """The number of strangers in its vector clock."""
+    """The number of unknown peers in its vector clock."""
     clock_number: Uint64 = 0
     """Its own number in the vector clock; 0 means the next one."""
     signature: Annotated[str, Shape(enum=[*SIGNATURES])] = "usual"
@@ -325,7 +326,7 @@ class Garble(Scripted, op="garble"):
 
 @dataclass(frozen=True, slots=True)
 class Leave(Scripted, op="leave"):
-    """A scripted peer hangs up, on all of its links to the participant unless ``link`` names one."""
+    """A scripted peer closes all of its links to the participant, or only ``link``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,4 +193,4 @@ _ODD: dict[str, Callable[[dict[str, Any]], bytes]] = {
     # A lambda, so that the large body is not made when the module is imported.
     "large": lambda members: _value(b'"' + b"x" * LARGE_BYTES + b'"')(members),
 }
-"""For each oddity, a function from the members to the body."""
+"""Maps an oddity to the function that creates such a body from the members."""

@@ -61,13 +61,13 @@ NO_LINK = "there is no link"
 MOST_SPOKEN = 64 << 20
 """Most bytes that all scripted peers may write: each byte is repeated to all peers."""
 READER, READER_ONLY = "stranger", "reader"
-"""The strangers that ask for everything: a writer and a read-only peer."""
+"""The scripted peers that request everything: a writer and a read-only peer."""
 ANSWER_TICKS = 4
-"""Ticks after a stranger's request: some implementations collect messages for seconds before they send them."""
+"""Ticks after a request for everything: some implementations collect messages for seconds before they send them."""
 
 
 _RESOLUTIONS = {int(known): known for known in (pb.RESOLUTION_MERGE, pb.RESOLUTION_SEPARATE)}
-"""By number; the default is not requested."""
+"""The conflict resolutions by number; the default is not requested."""
 
 
 def play(schedule: Schedule, stages: Mapping[str, Stage]) -> Performance:
@@ -151,7 +151,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         try:
             return super().perform()
         finally:
-            self._network.let_go()
+            self._network.drop_callbacks()
 
     # ---- participants ----------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from .streams import Message
 
 @dataclass(frozen=True)
 class Seen:
-    """The messages that a peer sent to a stranger."""
+    """The messages that a peer sent to a new scripted peer."""
 
     updates: tuple[Message, ...]
     """The updates, in order."""
@@ -45,7 +45,8 @@ class Seen:
 
 
 def read_as_stranger(actor: Actor, *, read_only: bool = False) -> Seen:
-    """Ask a peer under test for everything, as a stranger. Raises ScheduleStoppedError if it refuses the link."""
+    """Request everything from a peer under test, as a peer without earlier messages. Raises ScheduleStoppedError if it
+    refuses the link."""
     stage = actor.stage
     reader = stage.peer(f"reader of {actor.name} at {len(stage.trace.steps)}", read_only=read_only)
     link = actor.link(reader)

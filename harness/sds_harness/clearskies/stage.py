@@ -29,7 +29,7 @@ from .trace import CLEARSKIES_DATABASE, Party, Step, Trace, store_name
 QUIET_ROUNDS = 2
 MAX_ROUNDS = 50
 ROUND_MS = 5_000
-"""Some implementations collect messages for seconds before they send them, and links must not be idle for too long."""
+"""Length of a round: some implementations collect messages for seconds, and links must not be idle for too long."""
 
 
 class Stage(stage.Stage[Step]):

@@ -76,7 +76,7 @@ class Writer:
         return pick(self.choices, [name for name in self.writers if name not in but] or self.writers)
 
     def two_writers(self) -> tuple[str, str]:
-        """Two present writers, different ones if possible."""
+        """Two present writers: the same one twice if there is only one."""
         one = self.writer()
         return one, self.writer(one)
 

@@ -240,7 +240,7 @@ class Schedule:
     """The seed of the random behaviour of the links."""
     name: str = ""
     notes: tuple[tuple[str, str], ...] = ()
-    """Notes of the finder, such as the cast, the revision, and what the schedule shows."""
+    """Notes from the command that found the schedule, such as the cast, the revision, and what the schedule shows."""
     description: str = ""
     """Its purpose, for people."""
     requirements: tuple[str, ...] = ()

@@ -36,7 +36,7 @@ MAX_STEPS = 50_000
 MOST_REPEATED = 100_000
 """Most operations that are played because others repeat them."""
 QUIET_ROUNDS = 2
-"""Rounds without change after which a calm ends, if no participant lacks a message."""
+"""Rounds without change after which a calm phase ends, if no participant lacks a message."""
 
 A = TypeVar("A")
 """The type of objects that drive participants."""

@@ -45,8 +45,8 @@ class Event(NamedTuple):
     sender: int = -1
     """For an arrival: the participant that sent the message."""
     nth: int = -1
-    """For an arrival: the index of the sending event among that participant's events, from 0; in a world of streams, of
-    the last one."""
+    """For an arrival: the index of the sending event among that participant's events, from 0. In a world of streams,
+    the index of the last of the sending events."""
 
 
 Word = tuple[Event, ...]

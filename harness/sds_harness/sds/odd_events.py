@@ -124,7 +124,7 @@ def passing(who: str, label: str, route: Route) -> Said:
 
 @odd()
 def tells(who: str, label: str, route: Route) -> Operation:
-    """A sync message has the first message of all in its filter."""
+    """A sync message has the first message of the schedule in its filter."""
     return Say(PEER, label, content=None, filter=(OWN,), to=who)
 
 
@@ -190,7 +190,7 @@ def ahead(who: str, label: str, route: Route) -> Operation:
 
 def _large(lamport_ms: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """Timestamps are as far from the clock as possible, and in between."""
+        """Timestamps are as far from the clock as possible, or between these extremes."""
         return (
             Say(PEER, f"{label}.1", lamport_ms=lamport_ms, to=who),
             Say(OTHER, f"{label}.2", lamport_ms=lamport_ms + 1, to=who),
@@ -329,7 +329,7 @@ def noise(who: str, label: str, route: Route) -> Operation:
 
 @odd(repairs=True)
 def asks(who: str, label: str, route: Route) -> Operation:
-    """A sync message asks for the first message of all."""
+    """A sync message asks for the first message of the schedule."""
     return Say(PEER, label, content=None, asks=(OWN,), senders_named=True, to=who)
 
 

@@ -188,7 +188,7 @@ def _row(data: bytes, whole: bool) -> Row | str:
     except json.JSONDecodeError as error:
         return f"no JSON at character {error.pos + 1}" if whole else "it is cut off"
     except (ValueError, RecursionError):
-        return "no JSON that can be read"
+        return "text that is not valid JSON"
     return row if isinstance(row, dict) else "it is not a JSON object"
 
 

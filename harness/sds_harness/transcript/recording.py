@@ -90,15 +90,15 @@ class RecordedLink(Link, Listener):
             self._asked = None
         body = self._heard[-1] if self._heard else None
         self._heard = []
-        self._tell("<", reply.WhichOneof("answer") or "", reply, body)
+        self._write_exchange("<", reply.WhichOneof("answer") or "", reply, body)
         return reply
 
     def _tell_request(self, body: bytes | None) -> None:
         request, self._asked = self._asked, None
         if request is not None:
-            self._tell(">", request.WhichOneof("command") or "", request, body)
+            self._write_exchange(">", request.WhichOneof("command") or "", request, body)
 
-    def _tell(self, direction: str, what: str, message: Any, body: bytes | None) -> None:
+    def _write_exchange(self, direction: str, what: str, message: Any, body: bytes | None) -> None:
         row: dict[str, Any] = {"direction": direction, "what": what}
         if body is not None and (line := _as_json(body)):
             self._add(row, line)

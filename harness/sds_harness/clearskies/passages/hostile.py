@@ -127,7 +127,8 @@ def unsigned_to_a_reader(writer: Writer) -> None:
 
 @passage(3, scripted=True)
 def a_crowd_listens(writer: Writer) -> None:
-    """All strangers ask one peer, which is also linked to all others and then changes something."""
+    """All scripted peers request updates from one peer, which is also linked to all others and then changes
+    something."""
     who = writer.writer()
     for other in writer.others_than(who):
         writer.link(who, other)

@@ -8,7 +8,7 @@ from ..writer import Writer
 from .registry import passage
 
 BLANKS = ("20206120", "00ff2061ff00", "0a", "00", "ff")
-"""Contents that are barely text."""
+"""Unusual contents: blanks, zero bytes, a line end, invalid UTF-8."""
 PERIODS_MS = (31_000, 6_000, 61_000, 95_000, 200_000)
 """Times, each a little longer than a period that may be configured."""
 
