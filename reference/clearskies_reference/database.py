@@ -39,7 +39,7 @@ class Database(ABC):
     clock_class: type[LogicalClock] = LogicalClock
 
     def __init__(self, peer_id: str, level: AccessLevel, config: Config, store: Store, draw: Draw) -> None:
-        """Raises ConfigurationError."""
+        """Open the records of a peer. Raises ConfigurationError for an invalid peer ID."""
         if not is_id(peer_id):
             raise ConfigurationError("a peer ID has 32 lower-case hex digits")
         self.peer_id = peer_id
@@ -199,7 +199,7 @@ class Database(ABC):
         return self.before(current.vector_clock, incoming.vector_clock)
 
     def learn(self, incoming: Record) -> None:
-        """The highest known revisions. A peer that lost its store learns its own revisions from others."""
+        """Update the highest known revisions. A peer that lost its store learns its own revisions from others."""
         by, revision = incoming.version
         if revision > self.store.known.get(by, 0):
             self.store.learn(by, revision)

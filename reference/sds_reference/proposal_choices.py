@@ -16,7 +16,7 @@ class IncreasesByTen(Channel):
 
 
 class IncreasesOnReception(Channel):
-    """The clock that Lamport described is increased on reception as well: so is the clock of this channel."""
+    """Increases the clock on reception as well, like the clock that Lamport described."""
 
     def witness_lamport(self, lamport_timestamp: int) -> None:
         super().witness_lamport(lamport_timestamp)

@@ -17,7 +17,7 @@ class RepairEntry:
     entry: HistoryEntry
     due_ms: int
     was_requested: bool = False
-    """It was already part of a repair request (outgoing buffer only)."""
+    """The entry was already part of a repair request (outgoing buffer only)."""
 
 
 class RepairBuffer:

@@ -16,7 +16,7 @@ M = TypeVar("M")
 JOINT = "+"
 """Separates the names of joined mutants: ``starts-at-zero+recomputes-t-req-when-missing-again``."""
 Parts = Mapping[type[Any], Mapping[str, type[Any]]]
-"""By class: the attributes that contain the class of a part, each with the class of the model."""
+"""Maps a class of the model to its attributes that name the class of a part, each with that class in the model."""
 _OF_EVERY_CLASS = {
     *vars(ABCMeta("Empty", (), {})),
     "__annotations__",

@@ -25,7 +25,7 @@ RESOLUTIONS = {
 
 
 def level_of(level: pb.AccessLevel) -> AccessLevel:
-    """Raises ConfigurationError."""
+    """Convert an access level of the testee protocol. Raises ConfigurationError."""
     if level not in _LEVELS:
         raise ConfigurationError("an access level is read-write or read-only")
     return _LEVELS[level]

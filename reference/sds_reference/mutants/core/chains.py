@@ -1,4 +1,4 @@
-"""Faults in waiting messages: in the middle of a chain, with copies, and in steps after their delivery."""
+"""Faults in handling waiting messages: in the middle of a chain, with copies, and after their delivery."""
 
 from __future__ import annotations
 

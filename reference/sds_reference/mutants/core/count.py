@@ -186,7 +186,7 @@ class RemembersSendersUpTo(Channel):
         return super().receive(message, now_ms, retrieval_hint)
 
 
-@for_sizes("STATE-14", "needs two senders to acknowledge a message once it knows {} senders", 4, 100)
+@for_sizes("STATE-14", "needs two senders to acknowledge a message once it has seen {} senders", 4, 100)
 class NeedsTwoAcknowledgementsFromSenders(Channel):
     size: int
     _senders: frozenset[str] = frozenset()

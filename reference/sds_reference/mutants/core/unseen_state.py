@@ -10,7 +10,7 @@ from ...outgoing_buffer import OutgoingEntry
 from ..registry import add_again, mutant
 
 _BLIND = ("delivered",)
-"""Without this capability, only its own messages can show what it has delivered."""
+"""Without this capability, only the participant's own messages can show what it has delivered."""
 
 
 @mutant("RECV-07", "delivers every other message, and signals nothing", unseen=True, undeclared=_BLIND)
