@@ -1,6 +1,6 @@
 """The protocols that the suite judges. Each is a folder whose ``protocol.py`` defines one `Protocol`.
 
-The rest of the suite knows no protocol by name. It passes a revision to the functions below, and each revision belongs
+The rest of the suite names no protocol. It passes a revision to the functions below, and each revision belongs
 to exactly one protocol. A folder that is added here, or to the ``__path__`` of this package, is a new protocol; no
 other file changes.
 """

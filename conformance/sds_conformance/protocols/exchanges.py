@@ -1,6 +1,4 @@
-"""Exchanges: short schedules for two implementations, from which `interop` learns which of the two understands the
-other.
-"""
+"""Exchanges: short schedules for two implementations, which show whether each understands the other."""
 
 from __future__ import annotations
 

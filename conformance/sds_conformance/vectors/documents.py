@@ -19,7 +19,7 @@ from .folder import MANIFEST, VectorsError, read_json, violations
 from .model import GENERATOR_VERSION, VALID, Group, Material, Vector, VectorSet, result_of, result_of_steps
 from .schemas import schema, schema_path
 
-_TOLD = ("id", "comment", "result", "flags", "requirements", "warned")
+_FIRST_FIELDS = ("id", "comment", "result", "flags", "requirements", "warned")
 """The first fields of every vector."""
 _LAST = ("outcomes", "steps")
 
@@ -177,8 +177,8 @@ def _complete_vector(material: Material, test: Vector) -> Vector:
     out = {**test, "result": result_of(test["outcomes"]) if "outcomes" in test else result_of_steps(test["steps"])}
     if material.soft(test["requirements"]):
         out["warned"] = True
-    asked = [name for name in out if name not in (*_TOLD, *_LAST)]
-    return {name: out[name] for name in (*_TOLD, *asked, *_LAST) if name in out}
+    asked = [name for name in out if name not in (*_FIRST_FIELDS, *_LAST)]
+    return {name: out[name] for name in (*_FIRST_FIELDS, *asked, *_LAST) if name in out}
 
 
 # ---- All files -------------------------------------------------------------------------------------------------------

@@ -142,7 +142,7 @@ def load_of(vector_set: VectorSet, material: Material, folder: Path) -> list[dic
     manifest = load_manifest(vector_set, folder)
     if manifest.generator_version != GENERATOR_VERSION:
         raise VectorsError(
-            f"{MANIFEST}: its generatorVersion is {printable(manifest.generator_version, 20)}, and this suite knows "
+            f"{MANIFEST}: its generatorVersion is {printable(manifest.generator_version, 20)}, and this suite reads  "
             f"{GENERATOR_VERSION}: use the version of the suite for these vectors, or omit the folder"
         )
     names = {f"{material.folder}/{path.name}" for path in paths}
@@ -180,7 +180,7 @@ def _load_file(material: Material, path: Path, manifest: VectorManifest) -> dict
     return data
 
 
-MOST_TOLD = 5
+MOST_SHOWN = 5
 """Largest number of errors reported per file."""
 
 
@@ -197,11 +197,11 @@ def violations(material: Material, data: Any) -> list[str]:
     for each in () if _is_valid(wanted, data) else Draft202012Validator(wanted).iter_errors(data):
         error = best_match([each]) or each
         out.append(f"{_describe_position(data, list(error.absolute_path))}: {error.message}")
-        if len(out) == MOST_TOLD:
+        if len(out) == MOST_SHOWN:
             break
     tests = data["tests"] if not out else []
     senseless = (f"{test['id']}: {problem}" for test in tests for problem in material.shapes[shape].senseless(test))
-    return [printable(sentence, 300) for sentence in [*out, *islice(senseless, MOST_TOLD)]]
+    return [printable(sentence, 300) for sentence in [*out, *islice(senseless, MOST_SHOWN)]]
 
 
 def _is_valid(wanted: dict[str, Any], data: Any) -> bool:

@@ -107,7 +107,7 @@ def read_ledger(folder: Path) -> Ledger:
             raise VectorsError(f"{LEDGER}: {entry['version']} does not come after {before['version']}")
         if entry["previous"] != (digest(before) if before is not None else ""):
             named = f"release {before['version']}" if before is not None else "a release before the first"
-            raise VectorsError(f"{LEDGER}: {named} was changed: {entry['version']} knows it with another digest")
+            raise VectorsError(f"{LEDGER}: {named} was changed: {entry['version']}  has another digest of it")
     return Ledger(tuple(releases))
 
 

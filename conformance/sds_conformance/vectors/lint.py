@@ -37,7 +37,7 @@ def lint(vector_set: VectorSet, folder: Path) -> list[str]:
     except VectorsError as error:
         return [str(error)]
     if manifest.generator_version != GENERATOR_VERSION:
-        return [f"{MANIFEST}: generatorVersion is not {GENERATOR_VERSION}, the one that this suite knows"]
+        return [f"{MANIFEST}: generatorVersion is not {GENERATOR_VERSION}, the one that this suite reads"]
     if windows := _with_windows_line_ends(vector_set, folder, manifest):
         more = f" and {len(windows) - 1} more files" if len(windows) > 1 else ""
         return [f"{windows[0]}{more}: {WINDOWS_LINE_ENDS}"]  # may cause all other errors

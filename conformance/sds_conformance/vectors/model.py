@@ -46,7 +46,7 @@ class Group:
     notes: dict[str, dict[str, Note]] = field(default_factory=dict)
     """The meaning of its flags, by revision."""
     builders: dict[str, Builder] = field(default_factory=dict)
-    """By revision. A group of another revision adds a builder under the same name."""
+    """The builders by revision. A group of another revision adds a builder under the same name."""
 
 
 class VectorRegister:

@@ -116,7 +116,7 @@ def _judge_value(met: ExchangeResult, pair: Pair, *, key: str, value: Any, where
     if why := met.left_out():
         return left_open(why)
     if met.live_records(SENDER) is None or (there := met.live_records(where)) is None:
-        return left_open("one of the two does not answer a stranger's request for everything")
+        return left_open("one of the two does not answer a new peer's request for everything")
     if key in there and is_same_value(there[key].value, value):
         return YES
     seen = f"it shows {there[key].value!r}" if key in there else "it shows nothing under that key"
@@ -131,7 +131,7 @@ def _judge_absence(met: ExchangeResult, pair: Pair, *, key: str) -> Cell:
     if why := met.left_out():
         return left_open(why)
     if (there := met.live_records(RECEIVER)) is None:
-        return left_open(f"{pair.receiver.name} does not answer a stranger's request for everything")
+        return left_open(f"{pair.receiver.name} does not answer a new peer's request for everything")
     if key in there:
         return failed_cell(f"{pair.receiver.name} still has {key!r}, although {pair.sender.name} sent it the deletion")
     return YES
@@ -148,7 +148,7 @@ def _judge_agreement(met: ExchangeResult, pair: Pair) -> Cell:
         return left_open(why)
     ours, theirs = met.live_records(SENDER), met.live_records(RECEIVER)
     if ours is None or theirs is None:
-        return left_open("one of the two does not answer a stranger's request for everything")
+        return left_open("one of the two does not answer a new peer's request for everything")
     wrong = [
         side.name
         for side, there in ((pair.sender, ours), (pair.receiver, theirs))

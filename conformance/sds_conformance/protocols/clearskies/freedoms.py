@@ -186,7 +186,7 @@ FREEDOMS: tuple[Freedom, ...] = (
     ),
     Freedom(
         "keys-that-are-taken",
-        "whether to give a record a key that another has is refused, or a conflict",
+        "whether giving a record the key of another record is refused or causes a conflict",
         only_one_refuses_taken_key,
     ),
     Freedom("hops", "whether the vector clocks of records count sending and receiving", only_one_counts_hops),

@@ -1,5 +1,5 @@
-"""Freedoms on when messages are sent and processed, in which order, and in which pieces. The text says little about
-this.
+"""Freedoms on when messages are sent and processed, in which order, and in which pieces. The text leaves this mostly
+open.
 
 One side may send later what the other sends now, if the updates of each writer keep their order (CA-14), and at the
 latest before it has nothing more to send.

@@ -55,7 +55,7 @@ def _read_message(wire: Wire, more: int) -> Item | None:
     rest = f", and {more} more" if more else ""
     if message.type == GET_UPDATES:
         since = members.get("since")
-        known = f"knows {len(since)} peers" if isinstance(since, dict) and since else "knows nothing"
+        known = f"has revisions of {len(since)} peers" if isinstance(since, dict) and since else "knows nothing"
         return Item(("", ""), Sort.SYNC, "request", "", says=f"{known}{rest}")
     if not reads_as_update(message):
         return Item(
@@ -161,8 +161,8 @@ class ClearSkiesReading(Reading):
         return _read_message(wire, len(wire.messages) - 1) if wire.messages else None
 
     def labelled(self, performance: Performance, label: str) -> Key | None:
-        """The version that a change made. One write to a link may have several updates: the key of the record tells
-        them apart."""
+        """The version that a change made. One write to a link may have several updates: the key of the record
+        distinguishes them."""
         packet = performance.labels.get(label)
         if packet is None:
             return None
@@ -230,7 +230,7 @@ class ClearSkiesReading(Reading):
                 return f"{short(op.who)} and {short(op.to)} are linked{held}"
             case Say():
                 message = teller.describe_message(packets[0]) if packets else short(op.label)
-                return f"{short(op.peer)}, a scripted peer, tells {short(op.to)} {message}"
+                return f"{short(op.peer)}, a scripted peer, sends {short(op.to)} {message}"
             case Write():
                 return f"{short(op.peer)}, a scripted peer, writes {short(op.label)}"
             case Connect():
@@ -249,7 +249,7 @@ class ClearSkiesReading(Reading):
                 size = format_count(len(raw), "byte")
                 return f"{short(op.peer)}, a scripted peer, writes {size} to {short(op.to)}: {hex_of(raw)}"
             case Leave():
-                return f"{short(op.peer)}, a scripted peer, hangs up on {short(op.to)}"
+                return f"{short(op.peer)}, a scripted peer, closes its link to {short(op.to)}"
             case _:
                 return ""
 
@@ -266,9 +266,9 @@ class ClearSkiesReading(Reading):
                     return f"all bytes that {short(op.who)} has sent to {short(op.to) or 'others'} so far arrive"
                 return size or f"messages in transit {_participants_text(op)} arrive"
             case Read():
-                return f"a stranger asks {short(op.who) or 'everybody'} for everything"
+                return f"a new scripted peer asks {short(op.who) or 'everybody'} for everything"
             case Settle():
-                return "time passes until everybody is quiet"
+                return "time passes until no peer sends anything more"
             case Calm():
                 return f"calm: messages in transit arrive, and all participants tick every {op.period_ms / 1000:,g} s"
             case _:

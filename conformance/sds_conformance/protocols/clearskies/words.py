@@ -199,7 +199,7 @@ class Narrator:
         listed: Iterable[str] = map(self._record, shown)
         out.append(("; ".join(listed) + (f" and {more} more" if more else "")) or "no records")
         if state.known.since:
-            out.append(f"knows {self._revisions(dict(state.known.since))}")
+            out.append(f"has revisions {self._revisions(dict(state.known.since))}")
         return out
 
 

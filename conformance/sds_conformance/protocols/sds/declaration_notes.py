@@ -57,5 +57,5 @@ def repair_note(declared: Declaration) -> str:
     known = declared.profile("hash")
     if known in HASH_PROFILES:
         return f"SDS-R, hash {known}: times and response groups are judged exactly."
-    named = f"{declared.profile('hash')!r}, which is not known here" if known else "without a name"
+    named = f"{declared.profile('hash')!r}, which this suite does not support" if known else "without a name"
     return f"SDS-R, hash {named}: times and response groups are judged by the rules that hold for every hash."

@@ -81,11 +81,11 @@ def _breaking(heard: Heard) -> list[str]:
         what = printable(reasons.most_common(1)[0][0], 160)
         times = f"{reasons.total()} of {heard.asked[command]} times"
         capability = CAPABILITY_OF_COMMAND.get(command)
-        withdraw = f", or take {SDS.name_of(capability)} out of the answer to Hello" if capability else ""
+        withdraw = f", or remove {SDS.name_of(capability)} from the answer to Hello" if capability else ""
         out += [
             f"{times} that `{command}` was sent, the conversation broke ({what}). The rest of these runs was not "
             "played, and has no verdict.",
-            f"Mend `{command}` in the adapter{withdraw}, and try it with `sds-conformance smoke`.",
+            f"Repair `{command}` in the adapter{withdraw}, and try it with `sds-conformance smoke`.",
         ]
     return out
 
@@ -102,7 +102,7 @@ def _of_timestamps(heard: Heard) -> str:
         of_these = refused.total()
         if short >= _FEW and _most(of_these, long) and not any(length <= bits for length in refused):
             return (
-                f"It took all {short} whose Lamport timestamp has no more than {bits} bits, and refused {of_these} "
+                f"It accepted all {short} whose Lamport timestamp has no more than {bits} bits, and refused {of_these} "
                 f"of {long} with a longer one. Does it read field 10 as an unsigned integer of 64 bits?"
             )
     return ""
@@ -113,7 +113,7 @@ def _question(heard: Heard) -> str:
     if not heard.sent or fitting == used:
         layout = f"the dialect {used}" if used else "the layout of the text"
         reads = f"Its messages are in {layout}. " if heard.sent else ""
-        return f"{reads}Does the adapter hand the bytes of `receive` over as they are, and to the right channel?"
+        return f"{reads}Does the adapter pass the bytes of `receive` on unchanged, and to the right channel?"
     if fitting is None:
         known = ", ".join(dialect_names())
         return (
@@ -126,7 +126,7 @@ def _question(heard: Heard) -> str:
         )
     return (
         f"A private wire layout that was not declared? Its messages are in the dialect {fitting}: try "
-        f"--dialect {fitting}, or declare it in the handshake, and all is judged after translation."
+        f"--dialect {fitting}, or declare it in the handshake, and everything is judged after translation."
     )
 
 

@@ -136,7 +136,7 @@ class SdsReading(Reading):
             case Settle():
                 return f"{short(op.who)} does periodic work until nothing more is delivered"
             case Mark():
-                return f"the time is remembered as {short(op.label)}"
+                return f"the time is stored as {short(op.label)}"
             case Garble(label=label) if label:
                 return f"a part of {short(label)} arrives at {short(op.to)}"
             case Await():

@@ -84,7 +84,7 @@ class SdsRules(Rules):
         if profile == "sds-r" and not REVISIONS[revision].repairs:
             return f"{revision} has no SDS-R: leave --profile out"
         if dialect and REVISIONS[revision].wire is not V2026_01:
-            return f"a dialect is one of the layout of SDS, which {revision} has not: leave --dialect out"
+            return f"dialects are variants of the layout of SDS, which {revision} does not have: leave --dialect out"
         return ""
 
     def accepted_any(self, view: ChannelView) -> bool | None:

@@ -35,8 +35,8 @@ MODULES = (
     "repair_buffer",
     "repair",
 )
-"""Left out are modules of names (effects, errors, revisions), of choices (configuration, variants and their steps), and
-of interfaces to the suite.
+"""The modules of the model from which faults are generated. Modules of names (effects, errors, revisions), of choices
+(configuration, variants and their steps), and of interfaces to the suite are left out.
 """
 
 

@@ -45,7 +45,7 @@ class Examination:
     """What `Rules.extract_doubt_data` returns for each trace."""
     interrupted: bool = False
     out_of_time: bool = False
-    """The total time was over before all vectors were run."""
+    """The total time was used up before all vectors were run."""
 
     @property
     def unasked_count(self) -> int:

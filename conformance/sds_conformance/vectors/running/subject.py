@@ -113,12 +113,12 @@ def judge_outcome(
                 return VectorResult(Status.PASS)
             status = Status.WARN if outcome.get("warned") else Status.ACCEPTABLE
             return VectorResult(status, reason=outcome.get("position", "another legal outcome"))
-    expected = " or ".join(tell(outcome) for outcome in outcomes[:3])
+    expected = " or ".join(format_value(outcome) for outcome in outcomes[:3])
     difference = REFUSAL if seen == REFUSED else ""
-    return VectorResult(Status.FAIL, expected, shown or tell(seen), difference=difference)
+    return VectorResult(Status.FAIL, expected, shown or format_value(seen), difference=difference)
 
 
-def tell(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A short printable form of a value; for an outcome, without its position."""
     if isinstance(value, dict):
         if value.get("rejected"):
@@ -126,11 +126,13 @@ def tell(value: Any) -> str:
         if value.get("accepted"):
             return "any reading"
         inner = ", ".join(
-            f"{key} {tell(item)}" for key, item in value.items() if key not in ("position", "warned") and item != []
+            f"{key} {format_value(item)}"
+            for key, item in value.items()
+            if key not in ("position", "warned") and item != []
         )
         return printable(inner or "nothing", MAX_TEXT)
     if isinstance(value, list | tuple):
-        return printable("[" + ", ".join(map(tell, value)) + "]", MAX_TEXT)
+        return printable("[" + ", ".join(map(format_value, value)) + "]", MAX_TEXT)
     # Escaped, because two IDs can look the same.
     return printable(ascii(value), 120)
 

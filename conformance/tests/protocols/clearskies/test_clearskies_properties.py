@@ -158,7 +158,7 @@ def test_who_was_not_told_is_told_from_who_was_and_decides_otherwise() -> None:
     untold = exercised("G-C01", "does-not-relay")
     assert outcomes(untold, "G-C02") <= {Outcome.HELD}
     (finding, *_) = PROPERTIES.examine(untold, None, ["G-C01"])["G-C01"]
-    assert "which others have that it reaches" in finding.expected
+    assert "which other peers that it reaches have" in finding.expected
     two = (Link("alice", "bob"), Put("alice", "m1"), MS, Hold(), Put("alice", "m2"), MS, Put("bob", "m3"), *END)
     show = shown(*two, members=WRITERS[:2], testee=model("smallest-time-wins"))
     assert outcomes(show, "G-C02") == {Outcome.VIOLATED}

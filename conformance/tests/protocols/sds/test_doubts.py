@@ -40,9 +40,9 @@ def told(start: Callable[[], Handle]) -> str:
         (
             erring("observe"),
             r"(\d) of \1 times that `observe` was sent, the conversation broke \(observe: Cannot mix BigInt.*no verdict"
-            r".*Mend `observe` in the adapter, or take observe out of the answer to Hello",
+            r".*Repair `observe` in the adapter, or remove observe from the answer to Hello",
         ),
-        (erring("tick"), r"(\d) of \1 times that `tick` was sent.*Mend `tick` in the adapter, and try it"),
+        (erring("tick"), r"(\d) of \1 times that `tick` was sent.*Repair `tick` in the adapter, and try it"),
         (erring("observe", after=100), "$"),
         (reference, "$"),
     ],
@@ -76,9 +76,9 @@ def narrow(refused: Callable[[Message], bool]) -> Handle:
     [
         (
             lambda message: (message.lamport_timestamp or 0) >= 1 << 32,
-            "It took all 2 whose Lamport timestamp has no more than 31 bits, and refused 4 of 4 with a longer one.",
+            "It accepted all 2 whose Lamport timestamp has no more than 31 bits, and refused 4 of 4 with a longer one.",
         ),
-        (lambda message: message.message_id != "bob-1", "Does the adapter hand the bytes of `receive` over"),
+        (lambda message: message.message_id != "bob-1", "Does the adapter pass the bytes of `receive` on"),
     ],
 )
 def test_where_timestamps_draw_the_line_it_is_told(refused: Callable[[Message], bool], question: str) -> None:

@@ -260,7 +260,7 @@ def test_2_a_schedule_of_a_revision_that_nobody_plays_is_refused(tmp_path: Path,
             f"`sds-conformance list passages --revision {FORUM}` shows the names",
         ),
         (("--profile", "sds-r"), f"{FORUM} has no SDS-R: leave --profile out"),
-        (("--dialect", "nim-sds"), f"which {FORUM} has not: leave --dialect out"),
+        (("--dialect", "nim-sds"), f"which {FORUM} does not have: leave --dialect out"),
     ],
 )
 def test_2_what_the_proposal_has_not_cannot_be_played(options: tuple[str, ...], said: str) -> None:

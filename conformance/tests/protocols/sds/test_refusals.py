@@ -228,7 +228,7 @@ def garbled() -> Handle:
             None,
             r"(\d) of \1 valid messages were refused \(no\).*Does the adapter",
         ),
-        (lambda: mutant("drops-everything"), None, r"(\d) of \1 valid messages had no effect.*Does the adapter hand"),
+        (lambda: mutant("drops-everything"), None, r"(\d) of \1 valid messages had no effect.*Does the adapter pass"),
     ],
 )
 def test_where_most_is_refused_or_unread_the_likely_question_is_asked(

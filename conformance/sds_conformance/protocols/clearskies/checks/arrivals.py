@@ -249,7 +249,8 @@ def revisions_may_differ_from_clocks(view: PeerView) -> Iterator[Observation]:
 
 
 def _may_lose_its_key(view: PeerView, uuid: str | None, step: Step) -> bool:
-    """May a peer take the key of another record for that of this one, and delete this one (CSDB-07, CSDB-22)?"""
+    """May a peer confuse the key of this record with the key of another one, and delete this record (CSDB-07,
+    CSDB-22)?"""
     return bool(find_confused_record(view, str(uuid), step)) or has_given_its_key_away(view, str(uuid), step)
 
 
@@ -281,7 +282,7 @@ def updates_delete_no_other_record(view: PeerView) -> Iterator[Observation]:
 
 
 def _deleted_without_a_deletion(view: PeerView) -> Iterator[tuple[Shown, Update]]:
-    """The states that show a version as deleted that always arrived as not deleted, and was in no conflict.
+    """The states that show a version as deleted, although it only arrived as not deleted and was in no conflict.
 
     A peer that sees a conflict may send the version that lost as deleted (CA-8).
     """
@@ -367,7 +368,7 @@ def forbidden_updates_are_refused(view: PeerView) -> Iterator[tuple[Step, Forbid
         sent = next((u for u in view.sent if u.step.index >= after and _is_copy(u, update)), None)
         others = any(a.update.by == update.by and a is not arrival for a in view.arrivals)
         asked = [r for r in view.asked if r.step.index > after and str(update.by) in (r.since or {})]
-        asked = asked if update.by != view.peer_id else []  # it knows its own revisions without the update
+        asked = asked if update.by != view.peer_id else []  # A peer has its own revisions without receiving an update.
         if sent is not None:
             yield sent.step, ForbiddenUpdate(arrival, f"a copy was sent to {view.name_other_end(view.link_of(sent))}")
         elif asked and not others and (asked[0].since or {})[str(update.by)] == update.rev:

@@ -78,8 +78,8 @@ def _counted_out(view: PeerView, step: Step) -> bool:
 
 
 def _possible(view: PeerView, step: Step) -> str:
-    """The purpose of a refused command that is surely possible; "" if it may be impossible, because a key is missing or
-    in use, or a value is too large or not JSON.
+    """Return what a refused command was to do, if the command was certainly possible; "" if it may be impossible,
+    because a key is missing or in use, or a value is too large or not JSON.
     """
     keys: dict[str, Change] = {}
     for change in view.changes:
@@ -158,7 +158,7 @@ def deletions_say_so(view: PeerView) -> Iterator[Observation]:
         update = change.shown
         if update is not None and change.kind == "delete":
             seen = f"deleted is {quoted(update.members['deleted'])}" if "deleted" in update.members else "no deleted"
-            expected = f"deleted is true, of {change.key!r}"
+            expected = f"deleted is true in the update of {change.key!r}"
             yield observe_outcome(update.step, "deletion-not-marked", update.deleted, expected, seen)
 
 

@@ -248,7 +248,7 @@ def one_of_two_records_is_left(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-38", of="received shown")
 def peers_agree_who_has_a_key(view: PeerView) -> Iterator[Observation]:
-    """All peers that know two records with the same key show the same one under it."""
+    """All peers that received two records with the same key show the same one of them."""
     for one, other, other_view in find_comparable_holdings(view):
         seen = f"{one.values_text} here, {other.values_text} at {other_view.party.name}"
         expected = f"one record with the key {one.meeting.incoming.key!r}, the same one everywhere"

@@ -16,17 +16,17 @@ from ..view.meetings import by_default
 from ..view.peer_view import PeerView
 from ..view.replication import (
     Answer,
-    OwedUpdate,
+    DueUpdate,
     find_answers,
+    find_due_changes,
+    find_due_relays,
     find_incomplete_answers,
-    find_owed_changes,
-    find_owed_relays,
     find_revision_bounds,
 )
 from .messages import find_signature_fault
 
 _MANY_COPIES = 100
-"""Copies of one record, after a single operation, that show that gossip has no end."""
+"""Number of copies of one record after a single operation that proves endless relaying."""
 
 # ---- Requests --------------------------------------------------------------------------------------------------------
 
@@ -248,7 +248,7 @@ ANSWER_RULES: tuple[Rule[ExpectedUpdate], ...] = (
 
 @table(ANSWER_RULES, of="requests")
 def answers_are_complete(view: PeerView) -> Iterator[tuple[Step, ExpectedUpdate]]:
-    """An answer has all records that the client does not know, even after a restart."""
+    """An answer has all records that the client has not received, even after a restart."""
     for answer in find_answers(view):
         for update in answer.expected:
             if answer.delivered or update in answer.missing:
@@ -305,55 +305,63 @@ def _judge_completeness(view: PeerView, code: str, excluded: Collection[VersionI
 # ---- Changes that are sent and relayed -------------------------------------------------------------------------------
 
 
-def _owed_rule(requirement: str, applies: Callable[[PeerView, OwedUpdate], object]) -> Rule[OwedUpdate]:
+def _due_rule(requirement: str, applies: Callable[[PeerView, DueUpdate], object]) -> Rule[DueUpdate]:
     """A rule that a change is sent on each link whose other end has requested updates."""
     return Rule(
         requirement,
         _not_sent_code,
         applies,
-        lambda view, owed: owed.copies,
-        lambda view, owed: (
-            f"{_change_text(view, owed)}, for {view.name_other_end(owed.link)}",
+        lambda view, required: required.copies,
+        lambda view, required: (
+            f"{_change_text(view, required)}, for {view.name_other_end(required.link)}",
             "no copy is sent on that link",
         ),
     )
 
 
-def _not_sent_code(view: PeerView, owed: OwedUpdate) -> str:
-    if owed.change is not None:
-        return "deletion-not-sent" if owed.change.kind == "delete" else "change-not-sent"
-    deletion = owed.arrival is not None and owed.arrival.update.deleted
+def _not_sent_code(view: PeerView, required: DueUpdate) -> str:
+    if required.change is not None:
+        return "deletion-not-sent" if required.change.kind == "delete" else "change-not-sent"
+    deletion = required.arrival is not None and required.arrival.update.deleted
     return "deletion-not-relayed" if deletion else "update-not-relayed"
 
 
-def _change_text(view: PeerView, owed: OwedUpdate) -> str:
-    if owed.arrival is not None:
-        return view.named(owed.arrival.update)
-    change = owed.change
+def _change_text(view: PeerView, required: DueUpdate) -> str:
+    if required.arrival is not None:
+        return view.named(required.arrival.update)
+    change = required.change
     return f"the {change.kind} of {change.key!r} at step {change.step.index}" if change is not None else ""
 
 
-OWED_RULES: tuple[Rule[OwedUpdate], ...] = (
-    _owed_rule("CSDB-14", lambda view, owed: owed.change),
-    _owed_rule("CSDB-20", lambda view, owed: view.writes and owed.arrival),
-    _owed_rule("CSDB-35", lambda view, owed: view.writes or owed.change),
+DUE_RULES: tuple[Rule[DueUpdate], ...] = (
+    _due_rule("CSDB-14", lambda view, required: required.change),
+    _due_rule("CSDB-20", lambda view, required: view.writes and required.arrival),
+    _due_rule("CSDB-35", lambda view, required: view.writes or required.change),
 )
 
 
-@table(OWED_RULES, of="requests")
-def changes_are_sent_to_all_who_have_asked(view: PeerView) -> Iterator[tuple[Step, OwedUpdate]]:
+@table(DUE_RULES, of="requests")
+def changes_are_sent_to_all_who_have_asked(view: PeerView) -> Iterator[tuple[Step, DueUpdate]]:
     """Local changes and new updates are sent to all peers that have requested updates."""
-    return ((owed.cause, owed) for owed in (*find_owed_changes(view), *find_owed_relays(view)) if owed.is_decided)
+    return (
+        (required.cause, required)
+        for required in (*find_due_changes(view), *find_due_relays(view))
+        if required.is_decided
+    )
 
 
 @check("CSDB-05", pb.CAPABILITY_READ_ONLY, of="reads-only")
 def readers_relay_signed_updates(view: PeerView) -> Iterator[Observation]:
     """A read-only peer relays updates to all peers with a request, each with the signature of a read-write peer."""
-    for owed in find_owed_relays(view):
-        if owed.is_decided:
-            expected = f"{_change_text(view, owed)}, for {view.name_other_end(owed.link)}"
+    for required in find_due_relays(view):
+        if required.is_decided:
+            expected = f"{_change_text(view, required)}, for {view.name_other_end(required.link)}"
             yield observe_outcome(
-                owed.cause, _not_sent_code(view, owed), bool(owed.copies), expected, "no copy is sent on that link"
+                required.cause,
+                _not_sent_code(view, required),
+                bool(required.copies),
+                expected,
+                "no copy is sent on that link",
             )
     for shown, link, missing in find_incomplete_answers(view):
         for left in (seen for seen in missing if seen.version in view.unsigned_versions):  # CA-17
@@ -412,7 +420,7 @@ def gossip_ends(view: PeerView) -> Iterator[Observation]:
     begun = max(step.index for step in view.steps if step.command not in ("receive", "tick", "close"))
     copies = sum(update.uuid == last.uuid and update.step.index > begun for update in view.sent)
     if copies > _MANY_COPIES:
-        expected = "an end of the updates, because everybody has them"
+        expected = "no more updates, because all peers have them"
         yield observe_violation(last.step, "never-ends", expected, f"{copies} copies of {view.named(last)}")
 
 

@@ -70,20 +70,21 @@ class PeerHistory:
         self.view = view
         self.name = view.party.name
         self.acts = acts
-        """Its acts, in order."""
+        """The acts of the peer, in order."""
         self.known_versions: dict[VersionId, tuple[int, Update]] = {}
-        """The versions that it wrote, or received and had to accept, since it last lost its store; each with the act.
+        """The versions that the peer wrote, or received and had to accept, since it last lost its store; each with the
+        act.
         """
         self.doubtful: set[VersionId] = set()
-        """The versions that it received and may have ignored."""
+        """The versions that the peer received and may have ignored."""
         self.is_ambiguous = False
-        """It received something that it may have read in different ways."""
+        """The peer received something that it may have read in different ways."""
         self.open = False
-        """It is open at the end."""
+        """The peer is open at the end."""
         self.last_own = 0
-        """The greatest of its own revisions that it had shown before it last lost its store."""
+        """The greatest own revision that the peer had shown before it last lost its store."""
         self.reuses_revisions = False
-        """It has reused revisions after the loss of its store."""
+        """The peer has reused revisions after the loss of its store."""
 
     @property
     def peer_id(self) -> str:

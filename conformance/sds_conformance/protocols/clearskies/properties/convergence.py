@@ -27,7 +27,7 @@ class Difference:
     shown_values: tuple[Any, ...]
     """The values that it shows under the key."""
     was_informed: bool
-    """It had received all that the outcome needs."""
+    """The peer had received all updates that determine the outcome."""
 
     @property
     def code(self) -> str:
@@ -130,7 +130,7 @@ def connected_peers_have_equal_records(view: ClubView) -> Iterator[Sighting]:
         missed = [d for d in ending.differences if not d.was_informed]
         for difference in _first_of_each(missed):
             expected, seen = _expected_and_seen(view, difference)
-            expected += ", which others have that it reaches"
+            expected += ", which other peers that it reaches have"
             yield observe_violation(
                 difference.act, "", difference.code, expected, seen, "CA-5" if view.has_cycles else ""
             )

@@ -68,4 +68,4 @@ def _find_deletion_of(view: ClubView, seen: RecordVersion, deletions: list[Updat
 
 
 def _source_text(shown: Shown) -> str:
-    return "it tells a stranger of" if shown.on_the_wire else "it shows"
+    return "it sends to a new peer" if shown.on_the_wire else "it shows"

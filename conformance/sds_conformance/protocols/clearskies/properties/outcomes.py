@@ -94,7 +94,7 @@ def _find_winner(view: ClubView, group: Sequence[PeerHistory], facts: Sequence[V
 
 
 def _is_plain(facts: VersionFacts) -> bool:
-    """Can every peer read it, in one way only?"""
+    """Does every peer read the version in the same way?"""
     if len(facts.contents) > 1 or facts.time is None or facts.clock is None or facts.first.fault:
         return False
     return max([facts.version[2], *facts.clock.values()]) <= _SAFE_INTEGER and len(facts.clock) <= 100
@@ -128,8 +128,8 @@ def _unique_latest(facts: Iterable[VersionFacts]) -> VersionFacts | None:
 
 
 def _may_be_skipped(view: ClubView, group: Sequence[PeerHistory], winner: VersionFacts) -> bool:
-    """Did a peer of the group receive a later change of its writer first, or this one never? Revisions arrive in order,
-    so the peer may consider this one known (CA-5).
+    """Did a peer of the group receive a later change of the same writer first, or never receive this one? Revisions
+    arrive in order, so the peer may consider this one known (CA-5).
     """
     if not (view.may_lose_updates or winner.by not in view.members):
         return False

@@ -16,7 +16,7 @@ from ....judging.view_cache import cache_per_view
 from .peer_view import PeerView
 
 _BEGINNING = 64
-"""Characters from which on keys with the same beginning may be taken for equal."""
+"""Number of equal first characters from which on two keys may be treated as equal."""
 
 
 def _first_characters(key: str) -> str:
@@ -48,7 +48,8 @@ class FalseConflict(NamedTuple):
 
 @cache_per_view
 def find_false_conflicts(view: PeerView) -> list[FalseConflict]:
-    """All of them. A record without a known key may have had any."""
+    """Return all signalled conflicts of two records that never had the same key. A record without a known key may have
+    had any key."""
     out = []
     for step in view.steps:
         for event in step.signals("conflict"):
@@ -75,7 +76,8 @@ def find_confused_record(view: PeerView, uuid: str, step: Step) -> str:
 
 
 def has_given_its_key_away(view: PeerView, uuid: str, step: Step) -> bool:
-    """Has another record a former key of a record? A peer that keeps the former key (CSDB-22) sees a conflict."""
+    """Does another record have a former key of this record? A peer that keeps the former key (CSDB-22) sees a
+    conflict."""
     keys = _keys_until(view, uuid, step)
     return any(
         other.uuid != uuid and other.key == former and other.at <= step.index

@@ -243,7 +243,8 @@ class Knowledge:
                 self._make_unsure(other, held.step)
 
     def record_arrival(self, update: Update, prohibition: str, excuse: str, quiet: int) -> Arrival:
-        """Process an update. One that must be refused changes nothing; one that may be makes the state unsure.
+        """Process an update. If it must be refused, it changes nothing. If it may be refused, it makes the state
+        uncertain.
 
         ``quiet`` is the index of the last quiet step before it: what arrived since then may not have been read.
         """

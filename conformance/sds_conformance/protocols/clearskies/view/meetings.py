@@ -66,8 +66,8 @@ def _as_doubles(clock: VectorClock) -> dict[str, float]:
 
 @cache_per_view
 def accepts_updates(view: PeerView) -> bool:
-    """Does the trace show that the peer accepted any version of another peer? If not, the age of versions is not
-    judged.
+    """Does the trace show that the peer accepted any version of another peer? If not, checks do not judge which version
+    is newer.
     """
     made = {arrival.update.uuid for arrival in view.arrivals if arrival.outcome == "new"}
     made -= {change.uuid for change in view.changes}
@@ -379,7 +379,7 @@ def _are_alike(one: RecordVersion, other: RecordVersion) -> bool:
 
 
 def find_comparable_holdings(view: PeerView) -> Iterator[tuple[Holding, Holding, PeerView]]:
-    """Yield the final states of two peers that know the same versions of two records with one key."""
+    """Yield the final states of two peers that received the same versions of two records with one key."""
     for meeting in find_key_meetings(view):
         one = _find_holding(view, meeting)
         for other_view in view.everybody:
@@ -389,8 +389,8 @@ def find_comparable_holdings(view: PeerView) -> Iterator[tuple[Holding, Holding,
 
 
 def _find_holding(view: PeerView, meeting: Meeting) -> Holding | None:
-    """The final state of a key at a peer. None if the peer does not know both records, or has not shown them since;
-    None as well if the outcome depends on the order of two versions with equal clocks.
+    """The final state of a key at a peer. None if the peer has not received both records, or has not shown them since;
+    also None if the outcome depends on the order of two versions with equal clocks.
     """
     key, uuids = meeting.incoming.key, meeting.uuids
     last, known = 0, set[str | None]()

@@ -180,7 +180,8 @@ class PeerView:
         return update is not None and (update.step is change.step or not self.in_conflict(update.step))
 
     def _max_changes_between(self, one: Change, before: int, place: int) -> int | None:
-        """The largest number of changes between one at a place and an earlier one; None if that is uncertain."""
+        """The largest number of changes between the change at ``place`` and an earlier one, with revision ``before``;
+        None if that is uncertain."""
         if not self._is_undisturbed_between(one.step, self.changes[place].step):
             return None
         if not all(self._is_single_change(at) for at in range(before + 1, place + 1)):
@@ -258,7 +259,7 @@ class PeerView:
 
     @cached_property
     def known(self) -> Knowledge:
-        """The model of its knowledge."""
+        """The model of the versions that the peer must have, step by step."""
         return self._read_steps[1]
 
     def in_conflict(self, step: Step) -> bool:
@@ -296,7 +297,7 @@ class PeerView:
         return [proof for proof in map(self._make_proof, self.arrivals) if proof is not None]
 
     def find_proof(self, arrival: Arrival) -> Proof | None:
-        """The outcome of an arrival; None if it does not show."""
+        """The outcome of an arrival; None if the trace does not show it."""
         return next((proof for proof in self.proofs if proof.arrival is arrival), None)
 
     def _make_proof(self, arrival: Arrival) -> Proof | None:

@@ -1,7 +1,7 @@
-"""Updates that a peer owes to others, its requests, and its copies of other peers' versions.
+"""Updates that a peer must send to others, its requests, and its copies of other peers' versions.
 
-Changes are owed to all peers that sent a request, and answers to a request, until the next quiet step. A version that
-has been overwritten by then need not be sent.
+Changes must be sent to all peers that sent a request, and each request must be answered, by the next quiet step. A
+version that has been overwritten by then need not be sent.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from .knowledge import SAFE_INTEGER, Arrival
 from .meetings import INCOMING, find_fates
 from .peer_view import PeerView
 
-# ---- Changes that are owed, and answers ------------------------------------------------------------------------------
+# ---- Changes that must be sent, and answers --------------------------------------------------------------------------
 
 
-class OwedUpdate:
-    """A change that is owed on one link: by the peer's own application, or an update that arrived."""
+class DueUpdate:
+    """A change that must be sent on one link: by the peer's own application, or an update that arrived."""
 
     __slots__ = ("arrival", "cause", "change", "copies", "is_decided", "link")
 
@@ -53,7 +53,7 @@ class OwedUpdate:
 
 
 @cache_per_view
-def find_owed_changes(view: PeerView) -> list[OwedUpdate]:
+def find_due_changes(view: PeerView) -> list[DueUpdate]:
     """The changes of its application, for each link with a request."""
     out = []
     for change in view.changes if view.writes else ():
@@ -68,12 +68,12 @@ def find_owed_changes(view: PeerView) -> list[OwedUpdate]:
                 if copies or sent_by_client or _may_be_known(view, change, link)
                 else _find_due_step(view, change, link)
             )
-            out.append(OwedUpdate(link, change, copies, due))
+            out.append(DueUpdate(link, change, copies, due))
     return out
 
 
 @cache_per_view
-def find_owed_relays(view: PeerView) -> list[OwedUpdate]:
+def find_due_relays(view: PeerView) -> list[DueUpdate]:
     """The updates that were new to it, for each link with a request except that of the sender."""
     out = []
     for arrival in view.arrivals:
@@ -93,8 +93,8 @@ def find_owed_relays(view: PeerView) -> list[OwedUpdate]:
                     version in view.unaccepted or not view.has(str(arrival.update.uuid), version, due)
                 ):
                     due = None
-                out.append(OwedUpdate(link, arrival, copies, due))
-    return [*out, *_find_owed_winners(view)]
+                out.append(DueUpdate(link, arrival, copies, due))
+    return [*out, *_find_due_winners(view)]
 
 
 def _possible_copies(link: LinkView, change: Change) -> list[Update]:
@@ -130,7 +130,7 @@ def _is_in_time(view: PeerView, link: LinkView, cause: Step, update: Update) -> 
     return due is None or not any(due.index <= r.step.index <= update.step.index for r in link.requests)
 
 
-def _find_owed_winners(view: PeerView) -> Iterator[OwedUpdate]:
+def _find_due_winners(view: PeerView) -> Iterator[DueUpdate]:
     """Yield the versions that won a conflict, or the resolutions of it, once the peer shows that it has them and did
     not before.
     """
@@ -144,7 +144,7 @@ def _find_owed_winners(view: PeerView) -> Iterator[OwedUpdate]:
                 later = (update for update in link.sent if update.step.index >= arrival.step.index)
                 copies = [update for update in later if update.uuid == arrival.update.uuid]
                 due = None if copies else view.due(fate.shown.step, link)
-                yield OwedUpdate(link, arrival, copies, due)
+                yield DueUpdate(link, arrival, copies, due)
 
 
 def _was_sent_by_other_end(view: PeerView, link: LinkView, step: Step, version: VersionId | None) -> bool:
@@ -272,7 +272,7 @@ def _find_subscribed_links(view: PeerView, step: Step) -> Iterator[LinkView]:
 
 
 def _may_be_known(view: PeerView, change: Change, link: LinkView) -> bool:
-    """Does a request name a revision of the peer's own at which the client may already know the change?"""
+    """Does a request name a revision of the peer's own at which the client may already have the change?"""
     last = [request for request in link.requests if request.step.index < change.step.index][-1]
     if not (last.since or {}).get(view.peer_id):
         return False
@@ -280,7 +280,7 @@ def _may_be_known(view: PeerView, change: Change, link: LinkView) -> bool:
 
 
 def _has_no_effect(view: PeerView, change: Change) -> bool:
-    """Does a change not concern other peers? It writes equal content, or deletes a record that was never sent."""
+    """Is a change without effect on other peers? It writes equal content, or deletes a record that was never sent."""
     heard = [u for u in (*view.sent, *view.received) if u.step.index < change.step.index and u.key == change.key]
     if change.kind == "delete":
         return all(_is_under_another_key(view, update, change.step) for update in heard)

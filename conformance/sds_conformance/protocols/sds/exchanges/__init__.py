@@ -20,7 +20,8 @@ EXCHANGES = Exchanges(
     describe_declaration,
     ("bloom", "hash"),
     notes,
-    # Filters of another size are foreign: an implementation that drops messages with them shows nothing else.
+    # Filters of another size are in a foreign format. An implementation that drops messages with such filters shows no
+    # other reaction.
     {"bloom_capacity": 24},
 )
 

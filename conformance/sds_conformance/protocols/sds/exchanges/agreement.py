@@ -68,8 +68,8 @@ def agrees(heard: ReadPerformance, pair: Pair) -> Cell:
         mine, yours = ([entry for entry in log if entry[0] in ids] for log in (ours, theirs))
         if mine != yours:
             return failed_cell(
-                f"{_blame_wrong_order(pair, mine, yours)}: at equal Lamport timestamps its log has IDs {what} in "
-                "another order than the text, which says ascending"
+                f"{_blame_wrong_order(pair, mine, yours)}: at equal Lamport timestamps its log has IDs {what} "
+                "in another order than the text, which requires ascending order"
             )
     return YES
 
@@ -100,14 +100,20 @@ def _agrees_on_the_wire(heard: ReadPerformance, pair: Pair) -> Cell:
         message = heard.message(label)
         histories.append([entry.message_id for entry in message.causal_history] if message is not None else [])
     if not heard.revision.histories_are_ordered:
-        return left_open("not both show their logs, and the order of a causal history is no evidence")
+        return left_open(
+            "at least one of the two does not show its log, and the order of a causal history is no evidence"
+        )
     common = set(histories[0]) & set(histories[1])
     mine, yours = ([message_id for message_id in ids if message_id in common] for ids in histories)
     if len(common) < 2:
-        return left_open("not both show their logs, and their causal histories name too little to compare")
+        return left_open(
+            "at least one of the two does not show its log, and their causal histories name too little to compare"
+        )
     if mine in (yours, yours[::-1]):
         return YES
-    return failed_cell("causal histories name the same messages in another order; not both show their logs")
+    return failed_cell(
+        "causal histories name the same messages in another order; at least one of the two does not show its log"
+    )
 
 
 # ---- 9 repair ------------------------------------------------------------------------------------------------------

@@ -115,7 +115,7 @@ def _who_must_act(heard: ReadPerformance, pair: Pair) -> str:
     if pair.translated:
         private = [side for side in (ours, theirs) if side.dialect]
         names, layouts = (" and ".join(words) for words in zip(*((s.name, s.speaks) for s in private), strict=True))
-        return f"{names} must act, and speak the layout of the text instead of {layouts}"
+        return f"{names} must act, and use the layout of the text instead of {layouts}"
     message = heard.message("m1")
     if message is None or message.kind is not Kind.CONTENT or message.content != (heard.sent("m1") or ("", b""))[1]:
         return f"{ours.name} must act: its bytes are not such a message in {ours.speaks}"
@@ -149,7 +149,8 @@ _BEFORE_ITS_ROOT = range(BACKWARDS.operations.index(Again("m1", RECEIVER)))
 
 
 def _only_the_log_counts(heard: ReadPerformance) -> bool:
-    """Does a message that waits itself not count as a met dependency? A text that logs sync messages does not say."""
+    """Does a message that waits itself not count as a met dependency? A text that logs sync messages leaves this
+    open."""
     return not heard.revision.syncs_are_logged
 
 
@@ -162,7 +163,7 @@ def waits(heard: ReadPerformance, pair: Pair) -> Cell:
     ids = {heard.id_of(label): label for label in labels}
     messages = {label: heard.message(label) for label in labels}
     if not any(m is not None and m.causal_history for m in messages.values()):
-        return left_open(f"{ours} names nothing in its causal histories: nothing depends on anything")
+        return left_open(f"{ours} sends empty causal histories, so that no message depends on another")
     if heard.can(RECEIVER, pb.CAPABILITY_DELIVERED):
         met: list[str] = []
         for act in heard.acts(RECEIVER):
@@ -220,7 +221,7 @@ def _arrived(heard: ReadPerformance, pair: Pair) -> tuple[dict[str, str], Messag
         return left_open(f"{pair.receiver.name} sends no reply that can be read: {heard.left_out() or 'no reason'}")
     ids = {heard.id_of(label): label for label in _HEARD}
     got = {i: label for i, label in ids.items() if i in named or heard.has(RECEIVER, i)}
-    return (got, reply) if got else left_open(f"{pair.receiver.name} takes nothing that it could acknowledge")
+    return (got, reply) if got else left_open(f"{pair.receiver.name} accepts no message that it could acknowledge")
 
 
 def acknowledges(heard: ReadPerformance, pair: Pair) -> Cell:
@@ -363,7 +364,7 @@ def _both_type(pair: Pair) -> str:
 
 
 ABOUT_MESSAGES = (
-    Exchange("the wire as it is", (GREETING,), {Aspect.WIRE: reads}, translated=False),
+    Exchange("the untranslated bytes", (GREETING,), {Aspect.WIRE: reads}, translated=False),
     Exchange("content", (GREETING,), {Aspect.CONTENT: delivers}),
     Exchange("dependencies", (BACKWARDS,), {Aspect.DEPENDENCIES: waits}),
     Exchange("replies", (REPLIES,), {Aspect.ACKNOWLEDGED: acknowledges, Aspect.FILTER: reads_filters}),

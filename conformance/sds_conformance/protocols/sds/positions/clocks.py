@@ -33,7 +33,8 @@ def first_in_the_same_millisecond(view: ChannelView) -> Iterator[tuple[Step, str
 
 @shows("AMB-111")
 def initialised(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The clock is set back between the making of a channel and its first message, which goes by one of the times."""
+    """The clock is set back between the creation of a channel and its first message, whose timestamp shows the
+    choice."""
     opened = view.party.opened_ms
     for step, lamport in _first(view):
         if step.now_ms + 1 < opened and lamport in (opened, opened + 1):
@@ -44,7 +45,7 @@ def initialised(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-14")
 def at_the_end(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The next message after an end of 64 bits carries the same timestamp, or a smaller one, or is refused."""
+    """The next message after the largest 64-bit timestamp carries the same one, or a smaller one, or is refused."""
     for sent in view.outgoing:
         lamport, e = sent.message.lamport_timestamp, sent.lamport
         if lamport is None or e.previous <= LARGEST_LAMPORT:
@@ -94,7 +95,8 @@ def moved_by_a_sync(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-18", of="sent")
 def moved_by_an_own_sync(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Ahead of the clock, the content message after a sync message carries one more, or the same once again."""
+    """While timestamps are ahead of the clock, the content after a sync message carries the next one, or the same
+    again."""
     for sent, seen in moved_sends(view):
         e = sent.lamport
         if e.source == "sync" and e.is_ahead_of_clock and not e.late_delivery and seen in (e.low, e.low - 1):

@@ -20,7 +20,7 @@ SOON_MS = 5_000
 
 @shows("AMB-63", of="sent")
 def when_copies_go_out(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A tick between two broadcasts of a message leaves it out; or two ticks within five seconds both send it.
+    """A tick between two broadcasts of a message sends no copy of it; or two ticks within five seconds both send one.
 
     Messages that a repair request names are left out: their copies may be answers.
     """
@@ -40,7 +40,8 @@ def when_copies_go_out(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-64", of="sent")
 def how_many_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """While nothing speaks for a message a sixth copy goes out, or after three no more in two periods and two ticks."""
+    """Without evidence of receipt, a sixth copy of a message is sent; or after three, none in two periods and two
+    ticks."""
     for sent in view.sent:
         if len(view.ack_evidence(sent.message.message_id).copies) < CAP:
             continue
@@ -81,7 +82,8 @@ def copies_of_the_possibly_acknowledged(view: ChannelView) -> Iterator[tuple[Ste
 
 @shows("AMB-85", of="copies")
 def requests_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A message that had a repair request goes out again with that, with another, or without any; or it had none."""
+    """A copy of a message with a repair request has the same request, another one, or none; or the original had
+    none."""
     for copy in view.copies:
         old, new = copy.original.message.repair_request, copy.message.repair_request
         if new and new != old:

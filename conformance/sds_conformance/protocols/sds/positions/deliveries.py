@@ -46,7 +46,7 @@ def delivery_of_what_waited(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-143", of="mentions")
 def acknowledgements_noticed(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A received message speaks for an own one, and that is signalled in the same step, or on the next tick."""
+    """A received message is evidence for an own one: that is signalled in the same step, or on the next tick."""
     for mention in view.mentions:
         if any(ack.step is mention.received.step for ack in view.ack_evidence(mention.message_id).acks):
             yield mention.received.step, "on-arrival"

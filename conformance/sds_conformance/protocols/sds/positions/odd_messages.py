@@ -64,7 +64,7 @@ def _is_far_ahead(view: ChannelView, received: Received) -> bool:
 
 
 def _option_of_waiting(view: ChannelView, received: Received) -> str:
-    """The option by which it waits, if it was not delivered by the last sweep."""
+    """The option "delivers" or "waits" that the treatment of a message shows; "" if no sweep followed it."""
     swept = any(tick.index > received.step.index for tick in view.ticks[-1:])
     return "delivers" if received.delivered else "waits" if swept and view.can(pb.CAPABILITY_DELIVERED) else ""
 
@@ -162,7 +162,7 @@ def bytes_that_are_no_message(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-34")
 def content_of_no_length(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Content of no length is to be sent: that is refused, or a message goes out."""
+    """The application sends content of zero length: the command is refused, or a message goes out."""
     for step in view.trace.of(view.party.name):
         if step.command == "send" and step.channel_id == view.channel_id and not step.request.send.content:
             if step.answer == "rejected":

@@ -78,7 +78,7 @@ def _may_have_evidence(view: GroupView, side: Side, message_id: str, act: Act) -
         if arrival.act.number > act.number:
             break
         if message.sender_id == side.id:
-            if view.tells_copies_apart:
+            if view.distinguishes_copies:
                 continue
             if message_id in dependencies(message):
                 return True
@@ -112,7 +112,7 @@ def _last_arrival_with_unreceived(side: Side, got: dict[Key, list[tuple[str, int
 @to_the_first_fault
 @of_each_side
 def who_says_something_acknowledges_what_it_got(view: GroupView, side: Side) -> Iterator[Sighting]:
-    """A message acknowledges all that it names, and at least possibly all that its sender received.
+    """A message acknowledges all messages that it names, and at least possibly all that its sender received.
 
     The second needs filters, and so a profile that both can read. The text promises no more (AMB-61).
     """

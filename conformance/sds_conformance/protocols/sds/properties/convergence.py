@@ -9,10 +9,10 @@ from sds_harness.sds.performance import Act
 from ....judging.view_cache import cache_per_view
 from ...properties import Sighting, observe_met, observe_violation
 from .group_view import Arrival, GroupView, Side
-from .omissions import OWED, Omission, omissions
+from .omissions import OMISSION_CODES, Omission, omissions
 from .registry import global_property
 
-_REPAIRS = {code: what for code, what in OWED.items() if code in ("never-asked", "never-answered")}
+_REPAIRS = {code: what for code, what in OMISSION_CODES.items() if code in ("never-asked", "never-answered")}
 
 
 def _report_omissions(view: GroupView, which: Callable[[Omission], bool] = lambda _: True) -> Iterator[Sighting]:
@@ -38,7 +38,13 @@ def _last(view: GroupView, channel_id: str) -> Act:
 
 
 @global_property(
-    "G-01", "All logs have the same entries", "STATE-10", "DELIVER-04", "OUTSWEEP-01", "INSWEEP-04", codes=OWED
+    "G-01",
+    "All logs have the same entries",
+    "STATE-10",
+    "DELIVER-04",
+    "OUTSWEEP-01",
+    "INSWEEP-04",
+    codes=OMISSION_CODES,
 )
 def all_logs_have_the_same_entries(view: GroupView) -> Iterator[Sighting]:
     """After a calm phase every log has the messages that its owner received or that others had to resend.
@@ -58,7 +64,7 @@ def all_logs_have_the_same_entries(view: GroupView) -> Iterator[Sighting]:
     "SEND-10",
     "ACK-04",
     "STATE-12",
-    codes={"never-resent": OWED["never-resent"]},
+    codes={"never-resent": OMISSION_CODES["never-resent"]},
 )
 def nothing_is_lost_while_its_sender_lives(view: GroupView) -> Iterator[Sighting]:
     """The sender itself resends a message that a participant lost and that nothing acknowledges."""
@@ -112,7 +118,7 @@ def what_one_delivers_all_deliver(view: GroupView) -> Iterator[Sighting]:
             return
 
 
-@global_property("G-26", "Participants with and without SDS-R converge", "R-FIELDS-04", "MSG-24", codes=OWED)
+@global_property("G-26", "Participants with and without SDS-R converge", "R-FIELDS-04", "MSG-24", codes=OMISSION_CODES)
 def participants_with_and_without_sds_r_converge(view: GroupView) -> Iterator[Sighting]:
     """If some participants use SDS-R and others do not, all logs become equal while the senders are online."""
     for channel_id, sides in view.steady.items():

@@ -39,7 +39,7 @@ class GroupView:
     """The facts of all participants, by the text of SDS."""
 
     revision: ClassVar[Revision] = SDS_2026_01
-    tells_copies_apart: ClassVar[bool] = True
+    distinguishes_copies: ClassVar[bool] = True
     """Whether the text says that own messages must be ignored, and that known messages may be. Otherwise they may be
     processed again."""
 

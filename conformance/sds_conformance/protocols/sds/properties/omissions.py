@@ -26,7 +26,7 @@ from .group_view import REPAIR_CAP, Arrival, GroupView, Key, Side, dependencies
 SWEEPS = 2
 """Number of sweeps without a result before something is late: the text does not define their period (AMB-94)."""
 
-OWED = {
+OMISSION_CODES = {
     "never-delivered": "a message that arrived with all that it depends on is not in the log",
     "never-resent": "a message that is not acknowledged is not resent",
     "never-asked": "SDS-R does not request a missing message",
@@ -45,7 +45,7 @@ class Omission:
     kind: str
     """``delivery``, ``resending`` or ``repair``."""
     code: str
-    """One of ``OWED``."""
+    """One of ``OMISSION_CODES``."""
     act: Act
     """The act that shows it."""
     expected: str
@@ -216,7 +216,8 @@ def can_answer(view: GroupView, holder: Side, message_id: str, act: int) -> bool
 def _not_asked(
     view: GroupView, side: Side, naming: Arrival, terms: RepairTerms, message_id: str, first: int
 ) -> Iterator[Omission]:
-    """An own message that must carry the request: after T_req, and before the entry may expire (AMB-81)."""
+    """Yield the omission of an own message without the request, sent after T_req and before the entry may expire
+    (AMB-81)."""
     detected = naming.act.step.now_ms
     offsets = terms.t_req(message_id)
     assert offsets is not None
@@ -233,7 +234,7 @@ def _not_asked(
         if act.number >= until:
             return
         if act.number >= first and due <= act.step.now_ms < expires:
-            expected = f"{side.who} to request {message_id!r}, which it misses since step {naming.act.number}"
+            expected = f"{side.who} to request {message_id!r}, which it has missed since step {naming.act.number}"
             seen = f"its message does not request it,  {act.step.now_ms - detected} ms later"
             yield Omission(side, message_id, "repair", "never-asked", act, expected, seen)
             return

@@ -18,7 +18,7 @@ class ProposedView(GroupView):
     """The facts of all participants, by the text of the proposal."""
 
     revision = FORUM_2024
-    tells_copies_apart = False
+    distinguishes_copies = False
 
 
 _SAME = "all participants eventually see the same sequence of messages in the same causal order"

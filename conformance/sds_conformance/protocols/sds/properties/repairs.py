@@ -159,7 +159,7 @@ def _early(view: GroupView) -> Iterator[Sighting]:
             for entry in message.repair_request:
                 named = side.named.get(entry.message_id)
                 if named is None or named.number > act.number:
-                    expected = f"{side.who} to request only messages that it knows by name"
+                    expected = f"{side.who} to request only messages that a received causal history names"
                     seen = f"{message.message_id!r} requests {entry.message_id!r}"
                     yield observe_violation(act, side.channel_id, "never-named", expected, seen)
                     continue

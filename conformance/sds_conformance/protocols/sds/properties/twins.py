@@ -186,7 +186,7 @@ def _same_place(view: GroupView, twin: GroupView, channel_id: str, message_id: s
 
 @twin_property(
     "G-15",
-    "Channels do not touch each other",
+    "Channels do not affect each other",
     "STATE-16",
     "STATE-01",
     "MSG-15",
@@ -309,7 +309,7 @@ def _repair_work(view: GroupView, act: Act) -> list[tuple[str, str, int]]:
 
 
 def _plain_work(act: Act) -> list[tuple[Kind | None, str]]:
-    """Its other broadcasts: own messages."""
+    """The other broadcasts of an act: own messages."""
     return [
         (wire.message.kind if wire.message is not None else None, wire.message.message_id if wire.message else "")
         for wire in act.step.broadcasts

@@ -94,7 +94,7 @@ class ChannelView:
         self._log_is_uncertain, self._unsent_syncs = (
             False,
             0,
-        )  # owed: sync messages that were not sent; a later sweep may send them unchanged
+        )  # due sync messages that were not sent: a later sweep may send them unchanged
         self.heard_elsewhere = False  # whether a message of another channel arrived
         opened, since = False, 0
         for step in trace.of(party.name):
@@ -341,7 +341,7 @@ class ChannelView:
         clock = earliest_clock(self.trace, step.now_ms)
         oddity = describe_oddity(message, clock, partial(limit_in_force, self.trace), self.revision.wire.max_lamport)
         if not oddity and log.is_uncertain(named):
-            oddity = "a dependency on a message of which it is open whether it is in the log"
+            oddity = "a dependency on a message that may or may not be in the log"
         if (
             not oddity
             and self.kept_entries.bounded

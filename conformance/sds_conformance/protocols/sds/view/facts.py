@@ -25,7 +25,7 @@ class LogItem:
     arrival: int = field(compare=False)
     """The number of earlier insertions: 0 for the first entry."""
     uncertain: bool = field(default=False, compare=False)
-    """Its presence is uncertain: it is a sync message, or arrived under the participant's own ID."""
+    """The presence of the message is uncertain: it is a sync message, or arrived under the participant's own ID."""
 
     @classmethod
     def of(cls, message_id: str, lamport: int, *, own: bool, arrival: int, uncertain: bool = False) -> LogItem:
@@ -93,7 +93,8 @@ class LamportExpectation:
         return heard or self.stays_at_maximum(lamport)
 
     def counts_messages(self, lamport: int) -> bool:
-        """Is it too high by at most one for each message that was received or delivered since the last own one?
+        """Is ``lamport`` too high by at most one for each message that was received or delivered since the last own
+        one?
 
         Then these messages moved the timestamp.
         """
@@ -101,7 +102,7 @@ class LamportExpectation:
         return not self.tolerates(lamport) and heard < lamport <= heard + self.received_count
 
     def stays_at_maximum(self, lamport: int) -> bool:
-        """Is it at the largest integer, with the expected value beyond?"""
+        """Is ``lamport`` the largest integer, although the expected value is beyond?"""
         return lamport in ENDS and self.low > lamport
 
     @property
@@ -129,9 +130,9 @@ class Sent:
     log_is_known: bool
     """False if the step also changed the log, so that the state before the message is unknown."""
     repeat: bool = False
-    """Its ID was used before."""
+    """The ID of the message was used before."""
     sync: bool = False
-    """It was requested or sent by the participant as a sync message, with any fields."""
+    """The message was requested or sent by the participant as a sync message, with any fields."""
     history: tuple[str, ...] = field(init=False)
     """The message IDs of its causal history."""
 
@@ -234,7 +235,7 @@ class AckEvent:
     message_id: str
     possibly: bool
     outstanding: bool
-    """It names an own message that was not acknowledged before."""
+    """The mention names an own message that was not acknowledged before."""
 
 
 @dataclass(slots=True)
@@ -244,7 +245,7 @@ class Mention:
     received: Received
     message_id: str
     in_history: bool
-    """It is in the causal history; otherwise only in the bloom filter."""
+    """The own message is in the causal history; otherwise only in the bloom filter."""
     hits: int
     """The number of filters that held it so far, including this one."""
 

@@ -23,7 +23,7 @@ BEYOND_LIMITS = (BEYOND_BOUND, BEYOND_SIZE)
 
 
 def in_another_layout(message: Message, channels: Collection[str]) -> bool:
-    """Is it decodable but no message of the text, because it has neither an ID nor one of the channels?
+    """Is it decodable, but not a message of the text because it has neither an ID nor one of the channels?
 
     A sync message without an ID has a channel (AMB-51).
     """

@@ -64,7 +64,7 @@ def met_elsewhere(view: ChannelView) -> dict[str, int]:
 
 
 def _received_elsewhere(view: ChannelView) -> Iterator[tuple[Step, Message]]:
-    """Yield the messages, the last one first."""
+    """Yield the messages that the participant received in other channels, the last one first."""
     others = set(view.party.channels) - {view.channel_id}
     for step in reversed(list(view.trace.of(view.party.name)) if others else []):
         message = step.arrived

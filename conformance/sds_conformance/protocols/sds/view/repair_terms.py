@@ -35,7 +35,7 @@ class RepairTerms:
     """The largest number of entries in a repair request."""
     profile: HashProfile | None
     on: bool = True
-    """Does it use SDS-R?"""
+    """Does the participant use SDS-R?"""
     clock_ms: int = 0
     """The declared error of its clock in milliseconds, at most the second of AMB-05. Shown times do not reveal it,
     because only the present is rounded in them.

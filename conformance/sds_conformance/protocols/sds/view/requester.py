@@ -118,15 +118,15 @@ class Requester:
     @cached_property
     def certainly_missing(self) -> list[Missing]:
         """Messages that were certainly missing, and revealed by a message that must be accepted."""
-        return [m for m in self._owed_requests if not self._has_a_namesake(m)]
+        return [m for m in self._expected_requests if not self._has_a_namesake(m)]
 
     @cached_property
     def namesakes(self) -> list[Missing]:
         """Missing messages that were not requested yet when another channel received a message with the same ID."""
-        return [m for m in self._owed_requests if self._has_a_namesake(m)]
+        return [m for m in self._expected_requests if self._has_a_namesake(m)]
 
     @cached_property
-    def _owed_requests(self) -> list[Missing]:
+    def _expected_requests(self) -> list[Missing]:
         return [] if self.gives_up else self._certain
 
     @cached_property
@@ -186,14 +186,14 @@ class Requester:
         return _first_after(self._changed_at.get(message_id, []), index)
 
     def in_log(self, message_id: str, step: Step) -> bool:
-        """Was it certainly in the log when a step began?"""
+        """Was the message certainly in the log when a step began?"""
         return self._kept_entries.holds(message_id, step.index - 1) and any(
             (not r.unmet and r.step.index < step.index) or any(d.step.index < step.index for d in r.delivered)
             for r in self.arrivals.get(message_id, ())
         )
 
     def waits(self, message_id: str, step: Step) -> bool:
-        """Had it arrived when a step began, without certainly being in the log?"""
+        """Had the message arrived when a step began, without certainly being in the log?"""
         came = any(r.step.index < step.index for r in self.arrivals.get(message_id, ()))
         return came and not self.in_log(message_id, step)
 

@@ -53,7 +53,7 @@ class Resends:
     copies: list[Step]
     """The ticks that sent a copy."""
     last: Step
-    """Its last broadcast; the first one counts."""
+    """The last broadcast of the message; the first broadcast counts as well."""
     overdue: Step | None
     """The tick by which the next copy was due. Later ticks are not examined."""
 
@@ -100,7 +100,7 @@ class Gap:
     first: Step
     second: Step
     waited_ms: int
-    """The time between the two."""
+    """The time between the two broadcasts."""
     silent_ms: int
     """The time from the first broadcast to the last tick before the second. No copy was sent in this time, although a
     tick could have sent one.
@@ -150,7 +150,7 @@ class _Clock:
     steps: list[Step]
     indices: list[int]
     latest: list[int]
-    """The latest time so far, for each of them."""
+    """For each step: the latest time up to that step."""
     back: list[tuple[int, int]]
     """The steps before and after each backward jump."""
     significant: list[int]

@@ -24,7 +24,7 @@ WIDE = "CA-6"
 """The position on integers of 64 bits."""
 ROUNDS = 3
 """Number of seconds to wait for messages of implementations that send when they are ticked."""
-SEVERAL, UNREADABLE = "several records", "no JSON that can be read"
+SEVERAL, UNREADABLE = "several records", "text that is not valid JSON"
 """The results for a key with more than one record, and for a value that is not valid JSON."""
 
 

@@ -37,7 +37,8 @@ def was_acknowledged_by(view: ChannelView, received: Received, message_id: str) 
 
 @check("SDS-RECV-11", of="received")
 def effects_in_order(view: ChannelView) -> Iterator[Observation]:
-    """Own messages are ignored first, and history and filter are reviewed before a message is buffered."""
+    """An arriving own message is ignored before anything else; history and filter are reviewed before a message is
+    buffered."""
     for received in view.received:
         if not received.own:
             continue

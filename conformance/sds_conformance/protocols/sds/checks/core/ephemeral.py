@@ -36,12 +36,12 @@ def ordinary_ephemerals_are_broadcast(view: ChannelView) -> Iterator[Observation
 
 
 _SET = {"lamport_timestamp": "timestamp-set", "causal_history": "history-set", "bloom_filter": "filter-set"}
-"""By field: the code of an ephemeral message that has it."""
+"""Maps a field to the code for an ephemeral message that has this field."""
 
 
 @check("SDS-EPHEMERAL-02", pb.CAPABILITY_EPHEMERAL, of="ephemerals")
 def fields_unset(view: ChannelView) -> Iterator[Observation]:
-    """Lamport timestamp, causal history and filter are unset."""
+    """An ephemeral message has no Lamport timestamp, no causal history and no filter."""
     for sent in view.ephemerals:
         fields = [name for name in _SET if getattr(sent.message, name) not in (None, [], ())]
         expected = "lamport_timestamp, causal_history and bloom_filter unset"
@@ -100,7 +100,7 @@ def hybrids_are_delivered(view: ChannelView) -> Iterator[Observation]:
         due = received.unmet <= view.logged_ids and (received.rejected or nothing_is_pending_after(view, received))
         if due and delivers_others and (not received.unmet or view.can(pb.CAPABILITY_VIRTUAL_CLOCK)):
             why = "ephemeral because it has no Lamport timestamp"
-            expected = f"{message_id!r}, {why}, delivered, because all of its dependencies have been"
+            expected = f"{message_id!r}, {why}, delivered, because all of its dependencies have been delivered"
             seen = received.refusal if received.rejected else "nothing"
             yield observe_violation(
                 received.step, "refused" if received.rejected else "never-delivered", expected, seen

@@ -47,7 +47,7 @@ class _ReadableFilter(NamedTuple):
 
 @cache_per_view
 def _readable_filters(view: ChannelView) -> list[_ReadableFilter]:
-    """All of them, in order."""
+    """All readable filters of own messages, in order."""
     kept = max(1, view.configuration.bloom_capacity // 10) if view.configuration.HasField("bloom_capacity") else 1
     # Own and ephemeral messages and copies may take room in the filter as well (AMB-19, AMB-36, AMB-112).
     own = view.sent + view.ephemerals + (view.syncs if view.revision.syncs_are_logged else [])
@@ -244,7 +244,7 @@ def _count_syncs_if_nothing_else(view: ChannelView, before: Sent, after: Sent) -
 
 
 def _sent_only_sync(step: Step) -> bool:
-    """Did it send a sync message, and nothing else happened that may enter a filter?"""
+    """Did a step send only a sync message, and do nothing that may change a filter?"""
     return step.command in ("send_sync", "tick") and not step.events and all(m.kind is Kind.SYNC for m in step.messages)
 
 
@@ -320,7 +320,7 @@ _UNSENT_OWN = "message with its own sender ID that it has not sent"
 
 @check("SDS-RECV-01", of="outgoing own-came")
 def unsent_own_ids_enter_no_filter(view: ChannelView) -> Iterator[Observation]:
-    """Received messages with the own sender ID that were never sent enter no bloom filter.
+    """A received message with the participant's sender ID, which it never sent, enters no bloom filter.
 
     Own IDs may be in the filter (AMB-19).
     """

@@ -251,7 +251,7 @@ class _Exposure(NamedTuple):
     place: str
     """``history``, ``log``, or ``dependency``: a message depends on one of them."""
     wrong: bool
-    """Whether one of them shows."""
+    """True if one of them appears there."""
     expected: str
     seen: str
 
@@ -351,7 +351,8 @@ def log_order(view: ChannelView) -> Iterable[Neighbours]:
 
 
 def order_of_ties(view: ChannelView) -> Iterable[Neighbours]:
-    """Messages with equal Lamport timestamps are in the order of their IDs, hashes and own ones too."""
+    """Messages with equal Lamport timestamps are in the order of their IDs, also own messages and IDs that are
+    hashes."""
     return (pair for pair in neighbours(view) if pair.tied)
 
 

@@ -193,7 +193,9 @@ def no_content_is_invented(view: ChannelView) -> Iterator[Observation]:
         message = wire.message
         if message is not None and message.kind is Kind.CONTENT and message.sender_id == view.party.participant_id:
             expected = "content messages of the application only"
-            yield observe_violation(step, "sent-unasked", expected, f"{message.message_id!r}, sent unasked")
+            yield observe_violation(
+                step, "sent-unasked", expected, f"{message.message_id!r}, which the application did not send"
+            )
 
 
 @check("SDS-MSG-17", of="no-sds-r outgoing")
@@ -230,7 +232,7 @@ _CHANGED = {
     "causal_history": "history-changed",
     "content": "content-changed",
 }
-"""By field: the code of a copy in which it differs."""
+"""Maps a field to the code for a copy that differs in this field."""
 
 
 @check("SDS-MSG-21", pb.CAPABILITY_RESEND, of="copies")

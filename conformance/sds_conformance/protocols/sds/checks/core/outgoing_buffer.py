@@ -56,7 +56,7 @@ ACK_STATES = {number: name.removeprefix("ACK_STATE_").lower() for name, number i
 
 @check("SDS-STATE-08", pb.CAPABILITY_RESEND, of="sent")
 def outgoing_buffer_kept(view: ChannelView) -> Iterator[Observation]:
-    """Unacknowledged own messages are shown as such."""
+    """The shown outgoing buffer lists unacknowledged own messages as unacknowledged."""
     for observed in view.states_showing("outgoing"):
         states = {entry.message_id: entry.state for entry in observed.state.outgoing.entries}
         for message_id, has_evidence in observed.outstanding.items():
@@ -98,7 +98,7 @@ separate period is in force."""
 
 @check("SDS-OUTSWEEP-01", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="sent")
 def unacknowledged_are_rebroadcast(view: ChannelView) -> Iterator[Observation]:
-    """An unacknowledged message is broadcast again after its period, and again after the next."""
+    """An unacknowledged message is broadcast again after its resend period, and again after each further period."""
     period = resend_period(view)
     for sent in view.sent if period is not None else ():
         rounds = resends(view, sent)
@@ -211,7 +211,7 @@ def not_before_the_period(view: ChannelView) -> Iterator[Observation]:
 
 
 def _is_gap_while_possibly(possibly: PossiblyAcknowledged, gap: Gap) -> bool:
-    """Did the gap begin and end while the message was possibly acknowledged, and nothing arrived without it?"""
+    """Did the gap begin and end while the message was possibly acknowledged, and no message arrived that lacks it?"""
     return possibly.since.index < gap.first.index and gap.second.index < possibly.unambiguous_until
 
 

@@ -144,7 +144,7 @@ def delivered_messages_have_arrived(view: ChannelView) -> Iterator[Observation]:
         if _is_of_unjoined_channel(view, delivery):
             continue  # its channel was not joined: SDS-STATE-16
         seen = f"{delivery.message_id!r} is delivered, although it did not arrive"
-        expected = "only messages delivered that arrived in the channel"
+        expected = "only delivery of messages that arrived in the channel"
         met = delivery.received is not None or delivery.message_id in sent
         yield observe_outcome(delivery.step, "delivered-unreceived", met, expected, seen)
     for step, message_id, missing in _truncated_deliveries(view):
@@ -601,7 +601,7 @@ def _describe_waiting(waited: _WaitingMessage, row: RuleRow[_WaitingMessage]) ->
 
 
 def _is_evidence_of_waiting(waited: _WaitingMessage) -> bool:
-    """SDS-INSWEEP-04 judges it if another message was delivered and no state is shown."""
+    """Does the message show whether waiting messages are delivered? SDS-INSWEEP-04 judges the others."""
     tells = waited.delivered or waited.shown is not True
     return tells and not waited.chain and not (waited.shown is None and waited.other_was_delivered)
 
@@ -621,8 +621,8 @@ def _was_unblocked_by_own(waited: _WaitingMessage) -> bool:
 
 
 def _is_in_chain(waited: _WaitingMessage) -> bool:
-    """Includes messages that the buffer no longer shows: they were dropped within their chain, which only this rule
-    judges.
+    """Does the message wait for another waiting message? Messages that the buffer no longer shows are included: they
+    were dropped within their chain, which only this rule judges.
     """
     return bool(waited.chain) and not any(may_be_given_up(waited.view, one) for one in waited.chain)
 

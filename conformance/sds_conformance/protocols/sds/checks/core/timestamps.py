@@ -149,7 +149,7 @@ def _find_newcomer(trace: Trace, name: str, channel_id: str) -> _Newcomer | None
 
 @check("SDS-STATE-04", pb.CAPABILITY_VIRTUAL_CLOCK)
 def newcomers_send_at_once_with_the_right_time(view: ChannelView) -> Iterator[Observation]:
-    """A newcomer's first message has a timestamp after all messages before its clock, and before all later ones.
+    """A newcomer's first message has a timestamp above all messages older than its clock, and below all later ones.
 
     It can send without receiving a message first. Clocks must differ less than the messages are apart.
     """
@@ -243,7 +243,7 @@ class Stamp:
 
     @property
     def counts_messages(self) -> bool:
-        """Did each message of this channel move it by one? This explanation has priority over all others."""
+        """Did each message of this channel move the timestamp by one? This explanation has priority over all others."""
         return self.e.counts_messages(self.seen + self.state)
 
     @property
@@ -261,7 +261,7 @@ class Stamp:
 
     @property
     def is_of_another_channel(self) -> bool:
-        """Is it so far ahead that only another channel explains it?"""
+        """Is the timestamp so far ahead that only another channel explains it?"""
         return self.seen >= most_ahead_elsewhere(self.view) > max(self.e.now.high, self.e.high)
 
     @property
@@ -273,12 +273,12 @@ class Stamp:
 
     @property
     def is_behind_time(self) -> bool:
-        """Does it follow the previous timestamp although the clock is far ahead?"""
+        """Is the timestamp the successor of the previous one although the clock is far ahead?"""
         return self.e.previous <= self.seen < self.e.now.low - NEARBY
 
     @property
     def follows_step_back(self) -> bool:
-        """Must it be exactly one more than the previous, because the clock stepped back behind that?
+        """Must the timestamp be exactly one more than the previous one, because the clock stepped back below that?
 
         A timestamp in another unit is never behind, or always, so the step back does not explain it.
         """
@@ -344,7 +344,8 @@ def _own_sender_is_ahead(s: Stamp) -> bool:
 
 
 def _was_moved_by_own_sender(s: Stamp) -> bool:
-    """Not for a small difference, which another rule explains better."""
+    """Did a message with the participant's own sender ID move the timestamp? Not for a small difference, which another
+    rule explains better."""
     past = s.seen - s.e.high_if_all_followed
     return past > 0 and not s.has_rule_of_its_own and past > abs(s.e.own_sender_high - s.seen)
 

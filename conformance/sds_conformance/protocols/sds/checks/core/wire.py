@@ -62,7 +62,7 @@ _LAYOUTS = {
         content=7,
     ),
 }
-"""By the prefix of the revision."""
+"""Maps the prefix of a revision to its message layout."""
 _ENTRY_FIELDS = {1: LEN, 2: LEN, 3: LEN}
 _WIRE_TYPES = {0: "varint", 1: "64-bit", 2: "length-delimited", 5: "32-bit"}
 
@@ -156,7 +156,8 @@ def _find_strays_in_entry(number: int, entry: bytes) -> tuple[tuple[bool, str], 
 def message_structure(view: ChannelView, fields_of: Reader) -> Iterator[Observation]:
     """Every broadcast splits into the fields of the text, with their wire types, and decodes.
 
-    A few extra fields are tolerated by any proto3 reader; a message without the text's own is another layout.
+    A few extra fields are tolerated by any proto3 reader; a message without the fields of the text is in another
+    layout.
     """
     types, repeated, always, entries, *_ = _layout(view)
     *first, last = types
@@ -250,7 +251,7 @@ def message_id_in_field_2(view: ChannelView, fields_of: Reader) -> Iterator[Obse
 
 @layout_check("SDS-MSG-04")
 def channel_in_its_field(view: ChannelView, fields_of: Reader) -> Iterator[Observation]:
-    """The field of the channel has the one that the application named, in all kinds of messages."""
+    """The channel field has the channel that the application named, in all kinds of messages."""
     number = _layout(view).channel_id
     if view.party.unnamed:
         return
@@ -274,9 +275,9 @@ def unnamed_channel_is_zero(view: ChannelView) -> Iterator[Observation]:
 _COARSEST = 1 << 11
 """Distance of neighbouring doubles below 2^64."""
 _SIGN = 1 << 63
-"""The first timestamp that has a sign where 64 bits have one."""
+"""The smallest timestamp that is negative as a signed 64-bit integer."""
 _UNITS_PER_MS = (0.001, 1_000, 1_000_000)
-"""Of seconds, microseconds and nanoseconds."""
+"""Number of seconds, microseconds and nanoseconds in a millisecond."""
 _DAY_MS = 86_400_000
 
 
@@ -409,6 +410,6 @@ def content_in_its_field(view: ChannelView, fields_of: Reader) -> Iterator[Obser
         differs = values and isinstance(values[-1], bytes)
         seen = f"{len(values[-1])} bytes that differ" if differs else "no such field"  # type: ignore[arg-type]
         what = f"field {number} (content) = the {len(expected)} bytes given"
-        # No field and one of no length are the same (AMB-34).
+        # An absent field and a field of zero length are equal (AMB-34).
         met = values[-1:] == [expected] or not (values or expected)
         yield observe_outcome(sent.step, "sent-changed" if differs else "missing-content", met, what, seen)

@@ -205,7 +205,7 @@ def _received_syncs(view: ChannelView) -> list[Received]:
 
 @check("FORUM-20", of="outgoing received sync-came")
 def syncs_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
-    """Received sync messages are in the filters of later messages, those that wait as well."""
+    """Received sync messages, also those that wait, are in the filters of later messages."""
     for sent in view.outgoing:
         syncs = [r.message.message_id for r in _received_syncs(view) if r.step.index < sent.step.index]
         entries = sum(r.step.index < sent.step.index for r in view.received)

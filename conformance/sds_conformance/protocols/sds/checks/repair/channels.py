@@ -98,7 +98,7 @@ def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="channels missing sds-r")
 def requests_of_another_channel_are_not_overheard(view: ChannelView) -> Iterator[Observation]:
-    """A request of another channel for an ID leaves the entry of the message that is missing in this one."""
+    """A request of another channel for an ID does not remove the entry of the message that is missing in this one."""
     side, requested = requester(view), requested_elsewhere(view)
     for missing in side.certainly_missing if requested else ():
         message_id, since = missing.message_id, requested.get(missing.message_id, 0)

@@ -101,7 +101,8 @@ class DueRequest:
         return self.request.kind is not Kind.SYNC and self.request.duplicate and self.was_delivered_on_arrival()
 
     def is_in_a_blocked_message(self) -> bool:
-        """Copies of known messages are judged separately, as are sync messages."""
+        """Was the request in a content message that itself waits? Copies of known messages and sync messages are judged
+        separately."""
         plain = self.request.kind is not Kind.SYNC and not self.request.duplicate
         return plain and bool(self.request.unmet) and self.was_delivered_on_arrival()
 

@@ -29,7 +29,7 @@ _TEN_MINUTES = 600_000
 
 
 def _entry_fields(field: WireField) -> list[WireField] | None:
-    """The fields of a HistoryEntry; None if it is none."""
+    """The fields of a HistoryEntry; None if the field is not a HistoryEntry."""
     return _try_split(field.value) if isinstance(field.value, bytes) and field.wire_type == LEN else None
 
 
@@ -85,7 +85,8 @@ def _waits_for_the_empty_id(view: ChannelView, sent: Sent) -> bool:
 
 @check("SDS-MSG-12", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
 def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
-    """With SDS-R, an entry of a causal history has the sender of its message in field 3; none is a warning (AMB-87)."""
+    """With SDS-R, an entry of a causal history has the sender of its message in field 3; a missing sender is a warning
+    (AMB-87)."""
     for sent in view.repair.carriers if view.terms.on else ():
         # SDS-MSG-05 judges the place of the entries. Their content is the same in every dialect.
         for field in (_try_split(sent.wire.text) if sent.wire.dialect else sent.wire.fields) or ():

@@ -41,9 +41,8 @@ even, but 20 participants and 50 messages give 70 independent values, not 1,000.
 million such sums, one in a million exceeds 124 and none 139.
 """
 _WIDE = 60
-"""The spread is judged if the bounds are this many slacks apart. Then 1,000 samples that are all a second early add 6
-to a limit of 42.
-"""
+"""The spread is judged only if the distance of the bounds is at least this multiple of the tolerance. Then 1,000
+samples that are all a second early add 6 to a limit of 42."""
 _FILLED_MS = (1 << 31) // 100
 """Range of about six hours in which even a hash of 31 bits spreads milliseconds evenly. No text requires more bits
 (AMB-01).

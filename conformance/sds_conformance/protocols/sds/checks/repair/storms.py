@@ -22,7 +22,7 @@ from ...view.resends import clock_is_monotonic
 FEWEST = 10
 """With fewer participants, chance allows any number of messages."""
 NO_BACKOFF = 0.0625
-"""Share of holders with a T_resp of zero, at most: where T_max is 120 units (AMB-115)."""
+"""Largest share of holders with a T_resp of zero; it occurs if T_max is 120 units (AMB-115)."""
 
 
 def _views_of_channel(view: ChannelView) -> list[ChannelView]:
@@ -51,7 +51,7 @@ def _allowed_senders(
     no_backoff_share: float = 0.0,
 ) -> int | None:
     """The number of participants that may send before they receive the first message, if their times are spread over
-    ``room_ms`` from ``start`` on; None if the limit would say little.
+    ``room_ms`` from ``start`` on; None if the limit would be too weak to prove anything.
 
     ``spoke`` has the steps of the messages, ``heard`` the times when the others received one, and ``turns`` the steps
     at which each could send.

@@ -190,7 +190,7 @@ def _applies_to_every_answer(_: ResentMessage) -> bool:
 
 
 def _value(message: Message, field: str) -> object:
-    """None for an empty field."""
+    """The value of a field of a message; None if it is empty."""
     value = getattr(message, field)
     return None if value in ("", b"", ()) else [e.message_id for e in value] if field == HISTORY else value
 

@@ -134,7 +134,7 @@ def _known_delays(
 
 
 def _can_be_equal(found: list[Window]) -> bool:
-    """Can all of them be the same delay?"""
+    """Can all these windows contain the same delay?"""
     return max(window.low for window in found) <= min(window.high for window in found)
 
 

@@ -8,7 +8,7 @@ from sds_harness.sds.language import SDS
 
 from .....judging.verdict import Judge, Verdict
 from .....vectors.model import Vector
-from .....vectors.running.subject import Status, VectorResult, VectorSkippedError, tell
+from .....vectors.running.subject import Status, VectorResult, VectorSkippedError, format_value
 from ... import checks as _checks
 from ...catalogue import load_catalogue
 from ...register import CHECKS
@@ -30,7 +30,7 @@ def ask_transcript(subject: SdsSubject, vector: Vector) -> VectorResult:
     """Play the steps, compare the results, and judge the trace if a result is not listed."""
     for name in vector["needs"]:
         if name not in NEEDED:
-            raise VectorSkippedError(f"needs {name}, which this suite does not know")
+            raise VectorSkippedError(f"needs {name}, which this suite does not have")
         subject.need(SDS.capabilities[name])
     stage = subject.stage(vector["scenario"])
     untold = {kind for kind in SIGNALS if not subject.declaration.can_by_name(kind.replace("_", "-"))}
@@ -47,7 +47,7 @@ def ask_transcript(subject: SdsSubject, vector: Vector) -> VectorResult:
             place = next((index for index, outcome in enumerate(outcomes) if matches_outcome(seen, outcome)), None)
             first &= place == 0
             if place is None and not unlisted:
-                unlisted = f"step {number} ({step['do']}): {tell(seen) if seen else 'nothing'}"
+                unlisted = f"step {number} ({step['do']}): {format_value(seen) if seen else 'nothing'}"
     except StepNotPlayedError as stopped:
         if not unlisted:
             raise VectorSkippedError(str(stopped)) from None

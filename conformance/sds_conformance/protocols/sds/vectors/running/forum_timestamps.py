@@ -64,7 +64,7 @@ def _reach_timestamp(actor: Actor, local: int) -> int | VectorResult:
     if reached < local:
         return VectorResult(Status.FAIL, f"a timestamp of {local} at least", f"{reached} in the message sent")
     if reached > local + PLAUSIBLE:
-        raise VectorSkippedError(f"has a timestamp of {reached} where {local} would do")
+        raise VectorSkippedError(f"has a timestamp of {reached} where {local} would be enough")
     return reached - local
 
 

@@ -20,8 +20,8 @@ from .....vectors.running.subject import (
     Status,
     VectorResult,
     VectorSkippedError,
+    format_value,
     judge_outcome,
-    tell,
     worst,
 )
 from .forum_timestamps import ask_counting
@@ -62,8 +62,8 @@ def _kind_by_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> Ve
         for event in step.events
     )
     logged = message_id in logged_ids(actor)
-    tell = _kinds_of_proposal if REVISIONS[subject.revision].syncs_are_logged else _kinds
-    kinds = tell(subject, message, delivered, logged)
+    kinds_of = _kinds_of_proposal if REVISIONS[subject.revision].syncs_are_logged else _kinds
+    kinds = kinds_of(subject, message, delivered, logged)
     words = f"{'delivered' if delivered else 'not delivered'}, {'logged' if logged else 'not logged'}"
     return judge_outcome(kinds, vector["outcomes"], lambda seen, outcome: outcome.get("kind") in seen, words)
 
@@ -252,7 +252,9 @@ def _require_one_direction(
     before = subject.remembered.setdefault("direction", direction)
     if direction == before:
         return answer
-    return VectorResult(Status.FAIL, f"{before}, as in other causal histories (AMB-29)", f"{direction}: {tell(seen)}")
+    return VectorResult(
+        Status.FAIL, f"{before}, as in other causal histories (AMB-29)", f"{direction}: {format_value(seen)}"
+    )
 
 
 def _open_and_deliver(subject: SdsSubject, vector: Vector, size: int) -> Actor | VectorResult:

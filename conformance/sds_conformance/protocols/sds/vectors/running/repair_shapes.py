@@ -10,7 +10,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES
 
 from .....vectors.model import Vector
-from .....vectors.running.subject import REFUSED, Status, VectorResult, VectorSkippedError, judge_outcome, tell
+from .....vectors.running.subject import REFUSED, Status, VectorResult, VectorSkippedError, format_value, judge_outcome
 from .codec_shapes import convert_answer
 from .hash_use import find_ignored_argument
 from .subject import SdsSubject
@@ -25,7 +25,7 @@ def _need_hash(subject: SdsSubject, profile: str) -> None:
     declared = subject.declaration.profile("hash")
     if profile not in (ANY, declared):
         raise VectorSkippedError(
-            f"declares the hash {declared}: this is another" if declared else "declares no known hash"
+            f"declares the hash {declared}, but the vector has another hash" if declared else "declares no known hash"
         )
 
 
@@ -69,7 +69,7 @@ def ask_repair_times(subject: SdsSubject, vector: Vector) -> VectorResult:
 
 
 def _fail_if_hash_is_unused(subject: SdsSubject, vector: Vector) -> VectorResult | None:
-    """A failure if it does not use its unnamed hash; a named hash is tested by its values."""
+    """A failure if the implementation does not use its unnamed hash; a named hash is tested by its values."""
     degenerate = vector.get("t_max_ms", 1) <= vector.get("t_min_ms", 0) or vector.get("num_response_groups", 1) < 1
     if subject.declaration.profile("hash") in HASH_PROFILES or degenerate:
         return None
@@ -121,7 +121,7 @@ def _ask_for_membership(subject: SdsSubject, vector: Vector) -> VectorResult:
     if told.in_response_group is None:
         raise VectorSkippedError("does not reveal the response group")
     seen = {"member": told.in_response_group}
-    return replace(judge_outcome(seen, vector["outcomes"]), raw_answer=tell(seen))
+    return replace(judge_outcome(seen, vector["outcomes"]), raw_answer=format_value(seen))
 
 
 def _ask_for_default_groups(subject: SdsSubject, vector: Vector) -> VectorResult:

@@ -70,6 +70,6 @@ def blame_delivery_duty(subject: SdsSubject, message: Message, answer: VectorRes
     if answer.status is not Status.FAIL or message.kind is not Kind.EPHEMERAL:
         return answer
     hybrid = bool(message.causal_history) or message.bloom_filter is not None
-    owed = ("SDS-EPHEMERAL-06" if hybrid else "SDS-EPHEMERAL-04", "FORUM-39")
+    duties = ("SDS-EPHEMERAL-06" if hybrid else "SDS-EPHEMERAL-04", "FORUM-39")
     known = load_catalogue().requirements
-    return replace(answer, requirements=tuple(i for i in owed if known[i].is_stated_in(subject.revision)))
+    return replace(answer, requirements=tuple(i for i in duties if known[i].is_stated_in(subject.revision)))
