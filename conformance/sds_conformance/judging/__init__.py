@@ -1,4 +1,4 @@
 """Judging: checks, scenarios, the runner that plays scenarios, and verdicts.
 
-This package knows no protocol. A protocol passes its checks, scenarios and views as `Rules`.
+This package does not depend on a protocol. A protocol passes its checks, scenarios and views as `Rules`.
 """

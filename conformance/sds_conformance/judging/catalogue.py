@@ -73,7 +73,7 @@ class Catalogue:
     sections: tuple[Section, ...]
     requirements: dict[str, Requirement]
     positions: dict[str, Position]
-    """By ID, in the order of their numbers; positions on rules that contradict each other come last."""
+    """The positions by ID, in the order of their numbers; positions on rules that contradict each other come last."""
     consequences: tuple[Consequence, ...] = ()
 
 
@@ -84,7 +84,7 @@ POSITIONS = "AMB"
 """Default prefix of position IDs, before the dash. A protocol can use another one."""
 
 POSITION_VERDICTS: dict[str, str] = {
-    "assert": "the suite holds every implementation to it",
+    "assert": "the suite demands it of every implementation",
     "tolerate": "every choice that it names is accepted",
     "warn": "a deviation, or the kind of it that is named, is a warning; --strict fails it where it breaks a MUST",
     "config": "the verdict depends on the configuration in force, or on how the suite plays it",

@@ -85,7 +85,7 @@ class Cause:
 
     verdict: RequirementVerdict
     under: list[tuple[RequirementVerdict, str]] = field(default_factory=list)
-    """Each with the reason, in one sentence."""
+    """The requirements that it explains, each with the reason in one sentence."""
     title: str = ""
     """See `Root.title`."""
 

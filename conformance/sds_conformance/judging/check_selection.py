@@ -31,7 +31,7 @@ class CheckSelection(Generic[A]):
         self._names = tuple(dict.fromkeys(name for one in self.functions for name in one.of))
         self._facts = [facts[name] for name in self._names]
         self._known: dict[tuple[bool, ...], tuple[tuple[int, A], ...]] = {}
-        """By the facts that are present. Most views have the same combination of facts."""
+        """The selected functions, by the facts that are present. Most views have the same combination of facts."""
 
     def select(self, view: Any) -> tuple[tuple[int, A], ...]:
         """Return the functions that apply to a view, each with its index among all."""

@@ -45,7 +45,7 @@ _LARGEST = (1 << 64) - 1
 _EDGES = (0, 1, 2, 1_000, 60_000, _LARGEST)
 """Values for every limit, in addition to the edges of the supported ones."""
 PRIVATE = "private"
-"""The name of a profile that the suite does not know."""
+"""The name of a profile that the suite does not implement."""
 _ADVERSE_VERDICTS = (Verdict.FAIL, Verdict.WARN, Verdict.ERROR)
 
 
@@ -234,7 +234,7 @@ def examine_declaration(
 def _play(rules: Rules, model: Model, declared: Declared, how: str) -> Certification:
     without = frozenset(number for number in rules.language.capabilities.values() if number) - declared.capabilities
     dialect, start = declared.profiles.get("dialect", ""), model.start_in_dialect
-    assert start is not None, "a model that can be had behind other declarations"
+    assert start is not None, "a model that can be played with other declarations"
 
     def connect(_: Mapping[str, str]) -> Link:
         return Disguise(start(dialect, without), rules.language, declared, how)

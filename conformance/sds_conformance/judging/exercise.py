@@ -424,7 +424,7 @@ def compare_codes(rules: Rules, kills: Iterable[MutantResult]) -> tuple[list[str
 
 
 def unproven_checks(rules: Rules, kills: Iterable[MutantResult]) -> list[Check]:
-    """Checks that no mutant makes fail, in the order of the catalogue."""
+    """Checks that no mutant violates, in the order of the catalogue."""
     proven = {(kill.requirement, check) for kill in kills if kill.killed for check in kill.checks}
     return [
         check

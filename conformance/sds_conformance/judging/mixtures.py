@@ -33,7 +33,7 @@ MOST_EFFECTS = 0.1
 """At most this part of all root causes may be other than the faults."""
 _DRAWS = 100
 _SECONDS = 60.0
-"""For one mixture: some faults together make endless conversations."""
+"""Time limit of one mixture in seconds: some faults together make endless conversations."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ class CheckResult:
     participant: str
     channel_id: str
     accepted_any: bool | None
-    """Did the participant show any message that it was sent? See ``Rules.heard``."""
+    """Did the participant show any message that it received? See ``Rules.accepted_any``."""
     places: int
     """Number of observations of any kind."""
     held: int

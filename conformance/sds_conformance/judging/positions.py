@@ -21,7 +21,7 @@ from .rules import Rules, View
 
 @dataclass(frozen=True, slots=True)
 class WayShown:
-    """One way that an implementation was seen to go."""
+    """One option of a position that an implementation was seen to take."""
 
     way: str
     """The name of the option."""
@@ -47,7 +47,7 @@ class Ways:
     """The ways that one or more traces show. Plain data."""
 
     found: dict[str, dict[str, _Sighting]] = field(default_factory=dict)
-    """By position and way."""
+    """What was seen, by position and way."""
     errors: dict[str, str] = field(default_factory=dict)
     """By position: the first exception that its functions raised, and where. It is an error of the suite."""
 
@@ -82,7 +82,7 @@ class Ways:
 
 
 class WayReader:
-    """Reads from traces which ways an implementation goes."""
+    """Reads from traces which options of positions (ways) the implementation takes."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules

@@ -150,15 +150,15 @@ class Register:
         self.prefix, self._others = prefix, others
         self.facts: Facts = facts or {}
         self.checks: dict[str, list[Check]] = {}
-        """By requirement."""
+        """The checks by requirement."""
         self.scenarios: dict[str, Scenario] = {}
-        """By name."""
+        """The scenarios by name."""
         self.counterparts: dict[str, list[str]] = {}
         """By requirement: requirements of other texts that are equivalent, at least in part."""
         self.of_tables: dict[str, list[Check]] = {}
         """The subset of ``checks`` that was registered as tables."""
         self.shown: dict[str, list[Showing]] = {}
-        """By position, for all positions that a run can show."""
+        """The functions that show options, by position, for all positions that a run can show."""
 
     def check(
         self, requirement: str, *needs: int, of: str = "", together: bool = False

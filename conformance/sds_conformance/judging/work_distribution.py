@@ -128,7 +128,7 @@ class SharedWork(ResultSource):
         self._received = received
         self._unit_counter = others.context.Value("i", 0)
         self._arrived_results: defaultdict[int, deque[bytes | RunResult]] = defaultdict(deque)
-        """By unit; results of workers stay pickled until they are yielded."""
+        """The arrived results by unit; results of workers stay pickled until they are yielded."""
         self._current_unit = 0
         self._returned: list[int] = []
         """Units that workers could not start, for example because the implementation lacked memory."""

@@ -35,7 +35,7 @@ OPTIONS = {
     "strict": ("", "Deviations that a position tolerates as warnings fail."),
 }
 """All options, without their common prefix."""
-MARKER = "sds(select=[GLOB, ...]): the requirements that a test with the fixture `stage` is held to, by default all"
+MARKER = "sds(select=[GLOB, ...]): the requirements that judge a test with the fixture `stage`, by default all"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

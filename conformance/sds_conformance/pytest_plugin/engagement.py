@@ -20,7 +20,7 @@ from ..judging.rules import UnknownDialectError
 from ..judging.runner import BrokenRun, Runner, tolerated_breakdowns
 from ..judging.verdict import RANK, Judge, RequirementVerdict, Verdict
 from .session_options import SessionOptions
-from .stories import LONGEST, StoryError, brief_of, story_of, told_breakdown
+from .stories import LONGEST, StoryError, brief_of, describe_breakdown, story_of
 
 UNDRIVEN = "the implementation could not be driven: the first error says why"
 GAVE_UP = "inconclusive: not played: too many breakdowns"
@@ -88,7 +88,7 @@ class Engagement:
             known = self._runner.dialect  # evaluated here so that an unknown dialect is reported once
         except TesteeError as fault:
             self._undriven = True
-            raise told_breakdown(BrokenRun.at_last_step("handshake", fault.breakdown)) from None
+            raise describe_breakdown(BrokenRun.at_last_step("handshake", fault.breakdown)) from None
         except UnknownDialectError as error:
             self._undriven = True
             sentence = printable(str(error), LONGEST)
@@ -104,7 +104,7 @@ class Engagement:
         self.start()
         for broken in self._runner.breakdowns:
             if broken.breakdown.kind is FaultKind.DISHONEST or broken.where == "honesty probe":
-                raise told_breakdown(broken)
+                raise describe_breakdown(broken)
 
     def outcome(self, run: Run) -> RunOutcome:
         """The result of a run, which is played unless it was before."""
@@ -206,7 +206,7 @@ class Engagement:
 
     def _story_error(self, broken: BrokenRun, outcome: Certification | None = None) -> StoryError:
         how = self.asked.invocation if outcome is not None else None
-        return told_breakdown(broken, outcome, how)
+        return describe_breakdown(broken, outcome, how)
 
 
 def surprises(run: Run, trace: Trace[Any]) -> tuple[str, ...]:

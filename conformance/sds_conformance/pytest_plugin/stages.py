@@ -19,7 +19,7 @@ from ..judging.runner import BrokenRun
 from ..judging.verdict import Verdict
 from .engagement import Engagement
 from .items import EXERCISED
-from .stories import LONGEST, SdsWarning, StoryError, brief_of, story_of, told_breakdown
+from .stories import LONGEST, SdsWarning, StoryError, brief_of, describe_breakdown, story_of
 
 ENGAGEMENT = pytest.StashKey[Engagement]()
 """In the configuration: the implementation of this session."""
@@ -70,7 +70,7 @@ class StagePerformance:
         briefs = [f"{verdict.requirement.id}: {brief_of(verdict)}" for verdict in bad]
         if trace.breakdown is not None:
             broken = BrokenRun.at_last_step(trace.schedule, trace.breakdown, trace)
-            broke = told_breakdown(broken, outcome, again=self._replay_command)
+            broke = describe_breakdown(broken, outcome, again=self._replay_command)
             stories.append(str(broke))
             briefs.append(broke.brief)
         for verdict in verdicts:

@@ -62,7 +62,7 @@ def brief_of(verdict: RequirementVerdict) -> str:
     return f"expected {expected or 'nothing'}; seen: {seen}"
 
 
-def told_breakdown(
+def describe_breakdown(
     broken: BrokenRun, outcome: Certification | None = None, how: Invocation | None = None, again: str = ""
 ) -> StoryError:
     """The breakdown, its cause, the next question to ask, and the command to replay."""

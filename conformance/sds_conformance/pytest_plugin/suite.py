@@ -18,7 +18,7 @@ from .items import EXERCISED, ROOT
 from .items import SuiteCollector as SuiteNode
 from .session_options import read_session_options
 from .stages import ENGAGEMENT, PERFORMANCE
-from .stories import COLUMNS, SdsWarning, StoryError, told_breakdown
+from .stories import COLUMNS, SdsWarning, StoryError, describe_breakdown
 
 PROPERTY = "sds_exercised"
 """In a report: number of observations of the item."""
@@ -28,7 +28,7 @@ class SuiteSession:
     """One pytest session with an implementation."""
 
     def __init__(self, config: pytest.Config) -> None:
-        """Raises UsageError."""
+        """Read the options, and prepare the session. Raises UsageError."""
         self._asked = read_session_options(config)
         self._engagement = config.stash[ENGAGEMENT] = Engagement(self._asked)
         self._only: list[str] | None = None
@@ -111,7 +111,7 @@ class SuiteSession:
         """After the last item, the process must exit when its stdin is closed."""
         for broken in self._engagement.close() if nextitem is None else ():
             if self._asked.strict:
-                raise told_breakdown(broken)
+                raise describe_breakdown(broken)
             item.warn(SdsWarning(f"{broken.breakdown.detail}: {broken.breakdown.advice}"))
 
     @pytest.hookimpl(trylast=True)

@@ -25,7 +25,7 @@ SMALLEST_SIZES = (1, 2, 3)
 
 @dataclass(frozen=True)
 class PlaySize:
-    """The function of a dimension that is a scenario file."""
+    """Plays a scenario file at a given size: the function of its dimension."""
 
     loaded: LoadedScenario
     revision: str

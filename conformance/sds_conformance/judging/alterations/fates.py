@@ -20,7 +20,7 @@ class End(Enum):
     SUITE_ERROR = "suite error"
     """It makes the suite fail, which is an error of the suite."""
     FOUND = "found otherwise"
-    """Judging accepts it; another method finds it."""
+    """Runs do not find the fault; another method does."""
     LIVES = "lives"
 
 

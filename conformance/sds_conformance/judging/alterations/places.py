@@ -40,7 +40,7 @@ class AlterationPlace:
     number: int
     """Index among all alterations of its module."""
     refusal: str = ""
-    """The exception that only the altered condition decides to raise; "" if more depends on it."""
+    """The name of the exception, if the condition decides only whether that is raised; "" otherwise."""
 
     @property
     def name(self) -> str:
