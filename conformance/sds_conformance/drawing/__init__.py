@@ -1,1 +1,1 @@
-"""Drawing: a performance as a space-time diagram, and as a story with a proof, with the same names."""
+"""Drawing: shows a performance as a space-time diagram and as a story with a proof, with the same names in both."""

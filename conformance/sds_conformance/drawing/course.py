@@ -1,4 +1,4 @@
-"""The course of a performance: what each step means for the messages, by name.
+"""The course of a performance: the effect of each step on the messages, by name.
 
 Stories and diagrams both use it, so that they cannot differ.
 """
@@ -50,8 +50,7 @@ class LogAt:
     entries: list[str]
     """Names of messages."""
     shown: int
-    """The step that showed the log; 0 if none did. In that case these are the messages sent and delivered, in that
-    order.
+    """The step that showed the log; 0 if none did. Then the entries are the messages sent and delivered, in that order.
     """
     since: list[str]
     """Messages sent or delivered after it was shown."""
@@ -63,7 +62,8 @@ class Course:
     """The facts of a performance."""
 
     def __init__(self, performance: Performance, *, by_id: bool = False, about: str = "") -> None:
-        """``by_id`` as in `MessageNames`; ``about`` is the text of a finding: its messages come first in long lists."""
+        """``by_id`` as in `MessageNames`. ``about`` is the text of a finding, whose messages come first in long
+        lists."""
         self.performance = performance
         self.reading = reading_of(performance)
         self.names = MessageNames(performance, by_id=by_id)
@@ -75,29 +75,29 @@ class Course:
         self.items: dict[int, Item | None] = {}
         """The parsed message in each packet, by packet number."""
         self.broadcasts: dict[int, list[Packet]] = {}
-        """By the number of the act; without messages of scripted peers."""
+        """Maps the number of an act to its broadcasts, without messages of scripted peers."""
         self.scripted_packets: dict[int, list[Packet]] = {}
         """Messages of scripted peers, by operation."""
         self.copies: dict[int, str] = {}
-        """Repeated content by packet number, with the verb for it."""
+        """Maps the packet number of repeated content to the verb that describes it."""
         self.packets: dict[Key, list[Packet]] = {}
         self.signalled: dict[int, Sequence[Signal]] = {}
-        """By the number of the act."""
+        """Maps the number of an act to its signals."""
         self.fates: dict[int, ArrivalFate] = {}
-        """By the number of the receiving act."""
+        """Maps the number of the receiving act to the result of the arrival."""
         self.arrivals: dict[Key, list[Act]] = {}
         self.had: dict[tuple[str, Key], Act] = {}
         """The act in which a participant first delivered or sent a message."""
         self.deliveries: dict[Key, list[Act]] = {}
         self.acknowledged: dict[Key, list[Act]] = {}
         self.losses: dict[int, list[Loss]] = {}
-        """By packet number."""
+        """Maps a packet number to the copies that did not arrive."""
         self.heard: dict[int, list[Act]] = {}
-        """By packet number: the acts that received it from the network."""
+        """Maps a packet number to the acts that received the packet from the network."""
         self._asked: set[tuple[str, Key]] = set()
         """Messages that participants were asked to repair and have not broadcast since."""
         self.told = len({id(trace) for trace in performance.traces}) > 1
-        """Are there several implementations?"""
+        """True if there are several implementations."""
         for packet in performance.packets:
             self._read_packet(packet)
         for loss in performance.losses:
@@ -167,7 +167,7 @@ class Course:
         return ArrivalFate.WAITING if unmet else ArrivalFate.LEFT
 
     def drawn_kind(self, packet: Packet) -> str:
-        """The kind in which a packet is drawn; "copy" for repeated content."""
+        """Return the kind in which a packet is drawn; "copy" for repeated content."""
         item = self.items[packet.number]
         return "copy" if packet.number in self.copies else (item.sort if item is not None else Sort.NOISE).value
 
@@ -178,7 +178,7 @@ class Course:
         return clock(START_MS + milliseconds)
 
     def join_names(self, names: list[str], limit: int = SHOWN, by: str = ", ") -> str:
-        """Join a few names in their order, preferably those of the finding, and count the rest."""
+        """Join a few names in their order, preferably those of the finding; count the remaining ones."""
         first_names, more = foremost(names, self._foremost.__contains__, limit)
         return by.join(first_names) + (f" and {more} more" if more else "")
 
@@ -196,12 +196,12 @@ class Course:
         return self.join_names_of(item.causes) if item is not None else ""
 
     def describe_requests(self, packet: Packet) -> str:
-        """The messages that a packet asks for; "" if it asks for none."""
+        """Return the messages that a packet asks for; "" if it asks for none."""
         item = self.items[packet.number]
         return self.join_names_of(item.asks) if item is not None else ""
 
     def details(self, item: Item | None, *, blamed: bool = False) -> str:
-        """The messages that a message asks for, in parentheses.
+        """Return, in parentheses, the messages that a message asks for.
 
         If it is ``blamed``, also its causal history, if that has messages of the finding.
         """
@@ -232,7 +232,7 @@ class Course:
         return f"{item.kind} {name} of {short(item.sender)}{copy} ({', '.join(details)})"
 
     def signals(self, act: Act) -> list[tuple[str, str]]:
-        """The signals of an act: CSS class and text; equal kinds are joined."""
+        """Return the signals of an act as (CSS class, text); signals of one kind are joined."""
         out: list[tuple[str, list[str]]] = []
         own = {item.key[1] for p in self.broadcasts.get(act.number, ()) if (item := self.items[p.number]) is not None}
         for signal in self.signalled[act.number]:
@@ -254,18 +254,19 @@ class Course:
         ]
 
     def list_broadcasts(self, act: Act) -> list[tuple[Packet, str]]:
-        """The packets that an act broadcast, each with the verb; one sent to several receivers is listed once."""
+        """Return the packets that an act broadcast, each with the verb. A packet sent to several receivers is listed
+        once."""
         sent = [(p, self.copies.get(p.number, "sends")) for p in self.broadcasts.get(act.number, ())]
         if not self.reading.to_each:
             return sent
         return list({(self.name(packet), verb): (packet, verb) for packet, verb in reversed(sent)}.values())[::-1]
 
     def describe_arrival(self, act: Act) -> str:
-        """Describe what arrived, with its origin if that is not the network; "" if the act is no arrival."""
+        """Describe the arrival in an act, with its origin if that is not the network; "" if nothing arrives."""
         if act.step.command != "receive":
             return ""
         name = self.name(act.packet) if act.packet is not None else "something"
-        origin = {"again": " out of the blue", "store": " from the store"}.get(act.source, "")
+        origin = {"again": " without a visible origin", "store": " from the store"}.get(act.source, "")
         return f"{name}{origin}{self.details(self.reading.arrived(act.step))}"
 
     def log_of(self, act: Act) -> str:
@@ -280,12 +281,12 @@ class Course:
         )
 
     def concerns_finding(self, act: Act) -> bool:
-        """Does a message of the finding arrive, or one that asks for it?"""
+        """Return whether a message of the finding arrives, or a message that asks for it."""
         arrived = self.reading.arrived(act.step) if act.step.command == "receive" else None
         return arrived is not None and not self.mentioned.isdisjoint((arrived.key, *arrived.asks))
 
     def refusal(self, act: Act) -> str:
-        """Why a command failed; "" if it did not."""
+        """Return why a command failed; "" if it did not."""
         reply = act.step.reply
         if reply is None:
             return "breaks down"
@@ -294,7 +295,7 @@ class Course:
         return f"answers `{act.step.answer}`" if act.step.answer in ("unsupported", "error", "") else ""
 
     def has_result(self, act: Act) -> bool:
-        """Did it signal anything, or fail?"""
+        """Return whether the act signalled anything or failed."""
         return bool(self.signalled[act.number] or self.refusal(act))
 
     # ---- logs ------------------------------------------------------------------------------------------------------
@@ -323,8 +324,8 @@ class Course:
         return out
 
     def _infer_log(self, who: str, channel: str, names: list[str], until: int | None) -> LogAt:
-        """An inferred log, if none was shown: the sent and delivered messages, or the last causal history if it names
-        more."""
+        """Return an inferred log, if none was shown: the sent and delivered messages, or the last causal history if it
+        has more messages."""
         for act in reversed(self.performance.acts[:until]):
             if act.who != who or act.step.command == "receive":
                 continue

@@ -20,9 +20,9 @@ from .course import Course
 from .spacetime import excerpt_svg
 
 MAX_DRAWN = 25
-"""Steps of an excerpt: the last ones up to the violating step, and those after it."""
+"""Largest number of steps of an excerpt: the last ones up to the violating step, and those after it."""
 MAX_STEPS = 2_000
-"""Longer traces are not drawn."""
+"""Largest number of steps of a trace that is drawn."""
 
 
 class Excerpts:
@@ -47,7 +47,7 @@ class Excerpts:
         after = sorted(number for number in shown if blamed < number <= len(steps))
         after = after[: MAX_DRAWN // 2]
         drawn = {*before[-(MAX_DRAWN - 1 - len(after)) :], blamed, *after}
-        # If a broadcast arrives in one of the steps, draw where it was sent as well.
+        # If a broadcast arrives in one of the steps, also draw where it was sent.
         drawn |= {p.act for number in drawn if (p := acts[number - 1].packet) is not None and p.act}
         only = {number - 1 for number in drawn if acts[number - 1].who}
         return excerpt_svg(self._course, acts[blamed - 1], only)
@@ -86,7 +86,7 @@ def _channels(trace: Trace[Any]) -> tuple[str, ...]:
 
 
 def _peer(reading: Reading, step: Step, trace: Trace[Any]) -> str:
-    """A name for the sender of an arriving message that no participant has."""
+    """Return a name for the sender of an arriving message whose sender is no participant."""
     item = reading.arrived(step)
     if item is None or not item.sender:
         return "somebody"

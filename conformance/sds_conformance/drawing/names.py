@@ -55,7 +55,7 @@ class MessageNames:
         return self._names.get(key) or identifier(key[1])
 
     def name_packet(self, packet: Packet) -> str:
-        """The name of a packet; if its ID is that of another message, both are named."""
+        """Return the name of a packet. If its ID is that of another message, return both names."""
         if packet.number in self._packets:
             return self._packets[packet.number]
         item = self._reading.item(packet.wire)
@@ -64,7 +64,7 @@ class MessageNames:
         return f"{label} (ID of {name})" if label and not self._by_id and not name.startswith(label) else name
 
     def find_quoted(self, text: str, channel_id: str = "") -> list[Key]:
-        """The messages whose IDs a text quotes, in the order of the text."""
+        """Return the messages whose IDs a text quotes, in the order of the text."""
         found: dict[int, Key] = {}
         for key in self._names:
             at = text.find(repr(key[1])) if key[1] else -1
@@ -89,7 +89,7 @@ class MessageNames:
         return "nothing" if text == "None" else text.replace("[]", "none")
 
     def _end_in_words(self, text: str) -> str:
-        """Restore an ID at the end of a shortened text that was cut in the middle."""
+        """Restore an ID that was cut off at the end of a shortened text."""
         start = text.rfind("'")
         cut = text[start:-1]
         if not text.endswith("…") or start < 0 or len(cut) < 10:
@@ -110,7 +110,7 @@ class MessageNames:
             self._names[key] = self._free(identifier(key[1])[1:-1] if self._by_id and key[1] else name)
 
     def _free(self, name: str) -> str:
-        """Make a name unique: shortened labels may be equal."""
+        """Return a unique form of a name: shortened labels may be equal."""
         number, free = 1, name
         while free in self._taken:
             number += 1
@@ -126,7 +126,7 @@ class MessageNames:
                 return name
 
     def _mentioned_keys(self, performance: Performance) -> Iterator[Key]:
-        """The messages that packets, signals and states mention, in order."""
+        """Return the messages that packets, signals and states mention, in order."""
         reading = self._reading
         for packet in performance.packets:
             if (item := reading.item(packet.wire)) is not None:

@@ -25,10 +25,10 @@ from ..protocols.performance_reader import Reading
 from .course import Course
 
 LONG_WAIT_MS = 1000
-"""Shorter waits are not mentioned."""
+"""Length of a wait in milliseconds; shorter waits are not mentioned."""
 
 
-def operation_told(op: Operation, sent: Sequence[Packet], course: Course) -> str:
+def describe_operation(op: Operation, sent: Sequence[Packet], course: Course) -> str:
     """Describe an operation; ``sent`` are the packets that the operation itself broadcast."""
     match op:
         case Tick():
@@ -55,7 +55,7 @@ def operation_told(op: Operation, sent: Sequence[Packet], course: Course) -> str
 
 
 def is_done_by(op: Operation, act: Act) -> bool:
-    """Is a step the operation itself, and not a result of it?"""
+    """Return whether a step is the operation itself, and not a result of it."""
     return bool(op.command) and act.step.command == op.command and act.who == getattr(op, "who", "")
 
 

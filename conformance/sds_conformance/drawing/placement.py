@@ -65,15 +65,16 @@ class Flight:
     column: int
     row: int
     kind: str
-    """``content``, ``copy``, ``sync`` or ``ephemeral``; ``noise`` for what is no message."""
+    """``content``, ``copy``, ``sync`` or ``ephemeral``; ``noise`` for bytes that are not a message."""
     act: Act | None = None
     loss: Loss | None = None
     stray: bool = False
-    """Its origin is not in the diagram."""
+    """The sender of the message is not in the diagram."""
 
 
 def columns_of(course: Course, only: Collection[int] | None = None) -> list[str]:
-    """Participants, followed by scripted peers; with ``only``, those that take part in these operations."""
+    """Return the participants, followed by scripted peers; with ``only``, only those that take part in these
+    operations."""
     show = course.performance
     scripted = (
         p for number, packets in course.scripted_packets.items() if only is None or number in only for p in packets
@@ -123,7 +124,7 @@ class Placement:
     # ---- what is drawn ---------------------------------------------------------------------------------------------
 
     def _is_quiet(self, packet: Packet) -> bool:
-        """Is it a sync message or a copy without effect?"""
+        """Return whether a packet is a sync message or a copy without effect."""
         if self.course.drawn_kind(packet) not in ("sync", "copy") or not packet.act:
             return False
         sender, heard = self.show.acts[packet.act - 1], self.course.heard.get(packet.number, [])
@@ -137,7 +138,7 @@ class Placement:
         return comes or self.course.has_result(act)
 
     def _window(self) -> range:
-        """The numbers of the acts that are drawn."""
+        """Return the numbers of the acts that are drawn."""
         count = len(self.show.acts)
         if self._only is not None:
             return range(1, count + 1)
@@ -272,7 +273,7 @@ class Placement:
             text = f"clock {op.ms:+,} ms"
             self._put(Spot(0, self._column[op.who], "plain", below=self._lines("say", text)), at_ms, alone=False)
         elif isinstance(op, Wait) and self._quiet:
-            pass  # the note on quiet messages says how long they lasted
+            pass  # The note on quiet messages names the period.
         elif text := operation_note(op, self.course.reading):
             row = self._note(text, at_ms)
             if isinstance(op, Cut) and self._cut_since < 0:
@@ -285,7 +286,7 @@ class Placement:
                 continue
             self._end_quiet()
             shape = self.course.drawn_kind(packet)
-            label = self._lines(shape, f"says {self.course.name(packet)}")
+            label = self._lines(shape, f"sends {self.course.name(packet)}")
             spot = self._put(Spot(0, self._column[packet.sender], shape, above=label), packet.at_ms, alone=True)
             self._leave(packet, spot)
 

@@ -12,12 +12,12 @@ from sds_harness.schedules.operations import Operation
 from ..judging.formats import format_count, short
 from ..protocols.performance_reader import DELIVERED, Item, Key, Sort
 from .course import KEPT, ArrivalFate, Course
-from .operation_words import is_done_by, operation_told
+from .operation_words import describe_operation, is_done_by
 
 T = TypeVar("T")
 
 FEW = 4
-"""A step with more messages does not help to identify the relevant ones."""
+"""Largest number of messages in a step that help to identify the relevant ones."""
 MOST_OF_ONE = 15
 """Lines shown for one operation."""
 MOST_FACTS = 8
@@ -26,11 +26,11 @@ LONGEST_LINE = 600
 MOST_LINES = 500
 """Of a longer story, the lines around the violating step are shown."""
 QUIET_LINES = 3
-"""Up to this number of steps of one operation without effect are shown individually."""
+"""Largest number of steps without effect that are shown individually for one operation."""
 
 
 def proof(performance: Performance, act: Act, expected: str, seen: str) -> list[str]:
-    """Explain a finding at ``act``: the violation, then one line of facts for each of its messages."""
+    """Explain a finding at ``act``: return the violation, then one line of facts for each of its messages."""
     course = Course(performance, about=f"{expected} {seen}")
     return [printable(line, LONGEST_LINE) for line in _Proof(course, act, expected, seen).lines()]
 
@@ -67,7 +67,7 @@ class _Proof:
         where = f"step {act.number}, at {course.format_time(act.at_ms)}"
         causes = self._causes()
         out = [line for _, line in causes[:MOST_CAUSES]]
-        out += [f"and {len(causes) - MOST_CAUSES} more like that:"] if len(causes) > MOST_CAUSES else []
+        out += [f"and {len(causes) - MOST_CAUSES} more of this kind:"] if len(causes) > MOST_CAUSES else []
         out = out or [f"{where}: {_Story(course, None).describe_act(act)}"]
         if self._expected:
             out.append(f"expected: {words(self._expected, self._channel)}")
@@ -79,7 +79,7 @@ class _Proof:
         return out + ([f"- and {len(keys) - MOST_FACTS} more messages"] if len(keys) > MOST_FACTS else [])
 
     def _causes(self) -> list[tuple[tuple[Key, Key], str]]:
-        """Messages that the step delivered before their dependencies, restricted to those of the finding."""
+        """Return the messages that the step delivered before their dependencies, if the finding is about them."""
         course, act = self._course, self._act
         out = []
         order = [key for s in course.signalled[act.number] if s.kind == DELIVERED for key in s.keys]
@@ -107,7 +107,7 @@ class _Proof:
         return next((self._course.items[p.number] for p in self._course.packets.get(key, ())), None)
 
     def _messages_of_step(self) -> list[Key]:
-        """The messages of the step itself; empty if there are too many."""
+        """Return the messages of the step itself; none if there are too many."""
         sent = (self._course.items[p.number] for p in self._course.broadcasts.get(self._act.number, ()))
         keys = [item.key for item in (self._arrived, *sent) if item is not None]
         keys += [key for key, acts in self._course.deliveries.items() if self._act in acts]
@@ -115,7 +115,7 @@ class _Proof:
         return keys if len(keys) <= FEW else keys[:1]
 
     def _facts(self, key: Key) -> str:
-        """Everything that happened to one message."""
+        """Return a line with everything that happened to one message."""
         course = self._course
         name, packets = course.names.name_of(key), course.packets.get(key, [])
         if not packets:
@@ -190,7 +190,7 @@ class _Proof:
 
 
 def _cut_middle(lines: list[str]) -> list[str]:
-    """Cut the middle from the lines of one operation if there are too many; the violating line stays."""
+    """Cut the middle from the lines of one operation if there are too many. The violating line stays."""
     if len(lines) <= MOST_OF_ONE:
         return lines
     first, last = MOST_OF_ONE * 2 // 3, MOST_OF_ONE // 3
@@ -207,7 +207,7 @@ class _Story:
         self._show = course.performance
         self._blamed = blamed
         self._losses: dict[int, list[Loss]] = {}
-        """By the operation that broadcast the lost packets."""
+        """Maps an operation to the lost copies of the packets that it broadcast."""
         for loss in self._show.losses:
             self._losses.setdefault(loss.packet.operation, []).append(loss)
 
@@ -226,13 +226,13 @@ class _Story:
         if self._show.breakdown is not None:
             out.append(f"  the conversation with {short(self._show.broken) or 'an implementation'} breaks down")
         if self._show.storm:
-            out.append("  broken off: there is no end of messages")
+            out.append("  stopped: the participants send messages without end")
         return out
 
     def _operation(self, number: int, op: Operation, acts: list[Act]) -> list[str]:
         own = acts[0] if acts and is_done_by(op, acts[0]) else None
         sent = self._course.scripted_packets.get(number) if own is None else self._course.broadcasts.get(own.number)
-        text = operation_told(op, sent or (), self._course)
+        text = describe_operation(op, sent or (), self._course)
         if number in self._show.left_out:
             text += f" - left out: {printable(self._show.left_out[number], 120)}"
         if own is not None:
@@ -269,7 +269,7 @@ class _Story:
         return out
 
     def _counts(self, act: Act) -> bool:
-        """Did the act have a relevant effect?"""
+        """Return whether the act had a relevant effect."""
         sent = self._course.broadcasts.get(act.number, ())
         content = any(self._course.drawn_kind(packet) != "sync" for packet in sent)
         waits = self._course.fates.get(act.number) in KEPT
@@ -277,7 +277,7 @@ class _Story:
         return content or waits or named or self._course.has_result(act)
 
     def _log(self, act: Act) -> str:
-        """The log that a step shows together with the violation, if it has messages of the finding; else ""."""
+        """Return the log that a step shows together with the violation, if it has messages of the finding; else ""."""
         course, blamed = self._course, self._blamed
         state = course.reading.shown_state(act.step)
         if blamed is None or act.operation != blamed.operation or state is None:
@@ -328,5 +328,5 @@ _LOST = {
     "crashed": "too late for {}: crashed",
     "absent": "too early for {}: not there yet",
 }
-"""Why a copy did not arrive."""
-_ORIGINS = {"again": " out of the blue", "store": " from a store"}
+"""The reasons why a copy did not arrive."""
+_ORIGINS = {"again": " without a visible origin", "store": " from a store"}

@@ -9,7 +9,7 @@ from math import hypot
 
 @dataclass(frozen=True)
 class Arrow:
-    """A copy on its way: a line, and a head or a cross at its end."""
+    """A line for a copy of a message, with a head or a cross at its end."""
 
     kind: str
     path: str

@@ -26,9 +26,9 @@ GUTTER = 140
 """Pixels left of the first line, for steps and times."""
 HEADER = 42
 AGAIN_AFTER = 760
-"""Pixels after which the names of the participants are repeated."""
+"""Distance in pixels after which the names of the participants are repeated."""
 STRAIGHT_AFTER = 170
-"""Late arrivals that are farther below the broadcast, in pixels, get a straight arrow."""
+"""Distance in pixels below the broadcast from which late arrivals get a straight arrow."""
 LONGEST_TITLE = 300
 """Characters of a tooltip."""
 MAX_COLUMNS, FEWEST_DOTS = 8, 2
@@ -36,16 +36,16 @@ MAX_COLUMNS, FEWEST_DOTS = 8, 2
 UNLIKE = "≠"
 _LOG_SHOWN = 80
 _LOG_REPEATED = 10
-"""A longer log that equals the first one is not repeated."""
+"""Length of a log from which it is not repeated if it equals the first one."""
 _LEGEND = (
     ("loss", "cross", "lost on the way"),
-    ("stray", "line", "out of a store, or out of the blue"),
-    ("deliver", "dot", "delivers on the spot"),
+    ("stray", "line", "from a store, or without a visible origin"),
+    ("deliver", "dot", "delivers on arrival"),
     ("wait", "dot", "arrives, and is not delivered"),
     ("again", "dot", "arrives again"),
     ("refuse", "dot", "refuses"),
-    ("blame", "dot", "the step that is blamed"),
-    ("about", "text", f"at about that time, to {ALMOST_AT_ONCE_MS} ms"),
+    ("blame", "dot", "the violating step"),
+    ("about", "text", f"at about that time, within {ALMOST_AT_ONCE_MS} ms"),
 )
 
 
@@ -113,7 +113,7 @@ class _Artist:
         self._pitch = max(122, min(230, 1060 // max(1, count)))
         self._plan = Placement(course, blamed, self._pitch - 24, only)
         self._marked = {s.act.number for s in self._plan.spots if s.act is not None and s.shape != "none"}
-        """Acts with a mark; arrows stop before it."""
+        """Acts with a mark; arrows end before a mark."""
         self._out = Drawing(max(640, GUTTER + 44 + count * self._pitch))
         self._ys: list[float] = []
 
@@ -230,7 +230,7 @@ class _Artist:
         self._out.arrows.append(Arrow(kind, path(points), end, flight.loss is not None, loud, title))
 
     def _way(self, origin: Spot, flight: Flight) -> list[tuple[float, float]]:
-        """The path of an arrow: along the row of its origin, then down; straight for late arrivals."""
+        """Return the path of an arrow: along the row of its origin, then down; straight for late arrivals."""
         x0, y0 = self._x(origin.column), self._ys[origin.row]
         x1, y1 = self._x(flight.column), self._ys[flight.row]
         late = flight.act is not None and flight.act.at_ms > flight.packet.at_ms
@@ -326,7 +326,7 @@ class _Artist:
         for log in logs:
             first.setdefault(log.channel_id, log)
         if any(_first_difference(log, first[log.channel_id]) is not None for log in logs):
-            heading += f" ({UNLIKE} from here on not as the first)"
+            heading += f" ({UNLIKE} from here on, it differs from the first log)"
         y = self._write(heading, 14, y, "heading", 8.4, 19)
         several = len(self._course.performance.schedule.channels) > 1
         for log in logs:
@@ -376,7 +376,7 @@ class _Artist:
 
 
 def _first_difference(log: LogAt, first: LogAt) -> int | None:
-    """The index of the first difference between two logs; None if they are equal or one was never shown."""
+    """Return the index of the first difference between two logs; None if they are equal or one was never shown."""
     if log.entries == first.entries or not (log.shown and first.shown):
         return None
     pairs = zip(log.entries, first.entries, strict=False)

@@ -37,7 +37,7 @@ def _split_words(text: str, width: int, char: float) -> Iterator[str]:
 
 
 def char_width(css: str) -> float:
-    """Width of a character in a label of that CSS class, in pixels."""
+    """Return the width of a character in a label of that CSS class, in pixels."""
     return 5.6 if css == "faint" else 7.3 if css in _BOLD else NORMAL
 
 

@@ -71,7 +71,7 @@ class DialogueSelection:
         return out
 
     def found_in(self, part: TranscriptPart) -> list[Mapping[str, Any]]:
-        """The findings in a part: by its line, or by its name if they have no line."""
+        """Return the findings in a part: found by its line, or by its name if they have no line."""
         return [
             f
             for f in self.findings
@@ -80,7 +80,7 @@ class DialogueSelection:
 
 
 def is_about_part(finding: Mapping[str, Any], part: TranscriptPart) -> bool:
-    """Does a finding name the schedule of a part, or its vector?"""
+    """Return whether a finding names the schedule of a part, or its vector."""
     return finding.get("run") in {part.name, part.vector} - {""}
 
 
@@ -216,7 +216,7 @@ class Dialogue:
 
 
 def _concerns(finding: Mapping[str, Any], words: StepText | None) -> bool:
-    """Is a finding about the participant of a step?"""
+    """Return whether a finding is about the participant of a step."""
     return words is None or finding.get("participant") in ("", None, words.participant)
 
 

@@ -18,17 +18,17 @@ from ..protocols import Protocol
 from ..protocols.words import Narrator
 
 ROOM = 5
-"""Steps shown up to the violation; more only if the finding rests on more."""
+"""Number of steps shown up to the violation; more only if the finding rests on more."""
 AFTER = 3
-"""Steps shown after the violation, if the requirement expects something to follow."""
+"""Number of steps shown after the violation, if the requirement expects something to follow."""
 FEW = 4
-"""If the violating step has at most so many message IDs, earlier steps with these IDs are shown as well."""
+"""Largest number of message IDs in the violating step for which earlier steps with these IDs are shown as well."""
 CONTEXT = 4
-"""Steps shown if some are only about other messages of the violating step."""
+"""Number of steps shown if some are only about other messages of the violating step."""
 RECENT = 4
-"""Steps shown before the violation if the finding quotes no message; only one if it quotes timestamps."""
+"""Number of steps shown before the violation if the finding quotes no message; only one if it quotes timestamps."""
 LINES = 4
-"""Output lines shown per step; lines with the messages of the finding are always shown."""
+"""Number of output lines shown per step; lines with the messages of the finding are always shown."""
 ARROW = "→"
 """Prefix of the results of a step."""
 _STEP = re.compile(r"\bstep (\d+)\b")
@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"(?<![\w'.])\d+(?![\w'])")
 _TIME = re.compile(r"lamport|timestamp|clock", re.IGNORECASE)
 _REQUEST = re.compile(r"\bask|request|answer|respon|repair|sent again|cop(y|ies)\b", re.IGNORECASE)
 _NOBODY = re.compile(r"\b(nothing|neither|nobody)\b")
-"""Words in ``expected`` that show that no earlier step gave a reason for the violating step."""
+"""Words in ``expected`` that show that no earlier step caused the violating step."""
 _ABSENCE = re.compile(r"(nothing|none|not?|never|it (is|was) (not|never)|still)\b", re.IGNORECASE)
 """The beginning of ``seen`` if something had to follow the step and did not."""
 
@@ -140,12 +140,12 @@ class Evidence:
             if step.command == "open" and len(self._narrator.channels(step)) > 1
         )
         self._channels_of = frozenset(several) if finding.channel_id else frozenset()
-        """The participants with several channels."""
+        """The participants that have several channels."""
         self._touched = {step.index: self._narrator.touches(step) for step in self._steps}
         self._facts = {step.index: self._narrator.facts(step) for step in self._steps}
         self._told = f"{finding.expected} {finding.seen}"
         self._named = frozenset(list(map(int, _STEP.findall(self._told)))[:MOST])
-        """The steps that the finding mentions, of any participant; they are shown as well."""
+        """The steps that the finding mentions, of any participant. They are shown as well."""
         known = frozenset[str]().union(*self._touched.values())
         self._about = find_quoted_ids(self._told, known)
         blamed = self._touched.get(finding.step, frozenset())
@@ -194,7 +194,7 @@ class Evidence:
         return out
 
     def _introducing_steps(self) -> set[int]:
-        """The steps that introduce what the finding quotes."""
+        """Return the steps that introduce the messages and timestamps that the finding quotes."""
         blamed = self._finding.step
         before = [step for step in self._steps if step.index <= blamed and step.command != "observe"]
         own = [step for step in before if step.participant in (self._finding.participant, "")]
@@ -214,19 +214,19 @@ class Evidence:
             # A timestamp is introduced by the message that carries it, or by the timestamp that it continues.
             for steps, time in ((own, number), (own, number - 1), (before, number)):
                 found = [step for step in steps if time in facts[step.index].times and step.index != blamed]
-                if found:  # a copy that periodic work sends again moves nothing
+                if found:  # A copy that periodic work resends does not change a timestamp.
                     out.add(([step for step in found if step.command != "tick"] or found)[-1].index)
                     break
         return out
 
     def _times(self) -> list[int]:
-        """The Lamport timestamps that the finding names."""
+        """Return the Lamport timestamps that the finding names."""
         if not _TIME.search(self._told):
             return []
         return list(dict.fromkeys(map(int, _NUMBER.findall(_STEP.sub("", self._told)))))[:MOST]
 
     def _related_steps(self, step_numbers: set[int]) -> set[int]:
-        """More steps with the messages of the finding, as many as there is room for."""
+        """Return more steps with the messages of the finding, as many as there is room for."""
         blamed = self._finding.step
         before = [step for step in self._steps if step.index < blamed and step.index not in step_numbers]
         mine = [step for step in before if step.participant in (self._finding.participant, "")]
@@ -237,7 +237,7 @@ class Evidence:
         own = self._drop_repetitions([step for step in mine if step.command != "observe" and self._counts(step)])
         others = [step for step in before if step not in mine and self._is_about(step)]
         ranked = [s for s in reversed(own) if self._is_about(s)] + looks + list(reversed(others))
-        if not _REQUEST.search(self._told):  # what periodic work repeats matters least
+        if not _REQUEST.search(self._told):  # Repeated results of periodic work are the least important.
             ranked.sort(key=lambda step: step.command == "tick")
         chosen = ranked[: max(0, ROOM - len(step_numbers))]
         near = [step for step in reversed(own) if not self._is_about(step)]
@@ -261,14 +261,14 @@ class Evidence:
         return out
 
     def _counts(self, step: Step) -> bool:
-        looks = step.command == "observe"  # a reply to it shows much that is irrelevant here
+        looks = step.command == "observe"  # A reply to this step shows much that is irrelevant here.
         return bool(self._touched[step.index] & (self._about if looks else self._context)) and self._is_here(step)
 
     def _is_about(self, step: Step) -> bool:
         return bool(self._touched[step.index] & self._about) and self._is_here(step)
 
     def _is_here(self, step: Step) -> bool:
-        """Is a step in the channel of the finding? Other channels may use the same IDs."""
+        """Return whether a step is in the channel of the finding. Other channels may use the same IDs."""
         if step.participant not in self._channels_of:
             return True
         channels = self._narrator.channels(step)
@@ -289,7 +289,8 @@ class Evidence:
         return [Exhibit(None, ", ".join(parts))]
 
     def _is_silent(self, message_id: str, steps: Sequence[Step]) -> bool:
-        """Should the gap say that no step in it has the message? Only if the finding is about one absent message."""
+        """Return whether the gap should state that no step in it has the message. True only if the finding is about one
+        absent message."""
         if len(self._about) > 1 or not _NOBODY.search(self._finding.expected) or steps[0].index > self._finding.step:
             return False
         before = any(message_id in self._touched[s.index] for s in self._steps[: steps[0].index - 1])
@@ -319,7 +320,7 @@ class Evidence:
 
 
 def find_quoted_ids(text: str, ids: Iterable[str]) -> frozenset[str]:
-    """The message IDs that a text quotes."""
+    """Return the message IDs that a text quotes."""
     return frozenset(message_id for message_id in ids if message_id and repr(message_id) in text)
 
 

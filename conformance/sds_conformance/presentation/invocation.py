@@ -17,7 +17,8 @@ class Invocation:
     """How the implementation was started."""
 
     command: tuple[str, ...]
-    """Empty for a server that was already running; ``options`` have its address."""
+    """The command of the implementation; empty for a server that was already running, whose address is in
+    ``options``."""
     framing: str = "json"
     options: tuple[str, ...] = ()
     """Options that a replay must repeat."""

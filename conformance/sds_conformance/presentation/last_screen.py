@@ -21,9 +21,9 @@ from ..judging.formats import format_count
 from ..judging.verdict import RANK, Verdict
 
 MOST_CAUSES = 8
-"""Number of root causes shown."""
+"""Largest number of root causes shown."""
 HEIGHT = 20
-"""Lines of the screen if the next command has at most three."""
+"""Number of lines of the screen if the next command has at most three."""
 STYLES = {
     Verdict.PASS: "green",
     Verdict.FAIL: "bold red",
@@ -33,7 +33,7 @@ STYLES = {
     Verdict.ERROR: "bold white on red",
 }
 LONGEST_COMMAND = 4000
-"""Characters of a command: it may come from an untrusted report."""
+"""Largest number of characters of a command, which may come from an untrusted report."""
 _LABEL = 10
 
 
@@ -62,7 +62,7 @@ class LastScreen:
     next: str = ""
     """The next command to type; "" for none."""
     why: str = field(default="", compare=False)
-    """What that command does, in a few words."""
+    """The purpose of that command, in a few words."""
 
 
 def sort_causes(causes: Iterable[CauseLine]) -> list[CauseLine]:
@@ -97,7 +97,7 @@ def show_last_screen(console: Console, screen: LastScreen) -> None:
 
 
 def _height(number: int, of: int) -> int:
-    """Height of the table if ``number`` of ``of`` root causes are shown."""
+    """Return the height of the table if ``number`` of ``of`` root causes are shown."""
     return 1 + number + (of > number) if of else 0
 
 
@@ -120,14 +120,14 @@ def _label_lines(console: Console, label: str, text: Text) -> list[Text]:
 
 
 def labelled_command(console: Console, label: str, command: str) -> list[Text]:
-    """The lines of a command with a label, see `command_lines`."""
+    """Return the lines of a command with a label, see `command_lines`."""
     before = f"  {label:<{_LABEL}}"
     first, *rest = command_lines(console, printable(command, LONGEST_COMMAND), len(before))
     return [Text.assemble((before, "dim"), (first, "blue")), *(Text(line, "blue") for line in rest)]
 
 
 _FURTHER = " " * 4
-"""The indent of further lines, small so that few are needed."""
+"""The indent of continuation lines. It is small so that few lines are needed."""
 
 
 def command_lines(console: Console, command: str, indent: int) -> list[str]:
@@ -144,12 +144,12 @@ def command_lines(console: Console, command: str, indent: int) -> list[str]:
         words = [shlex.quote(word) for word in shlex.split(command)]
     except ValueError:
         return [command]
-    # An option stays with its value, unless that costs a line.
+    # An option stays on one line with its value, unless that costs a line.
     return min((_fill_lines(parts, indent, console.width) for parts in (_with_values(words), words)), key=len)
 
 
 def _fill_lines(parts: Sequence[str], indent: int, width: int) -> list[str]:
-    """Fill lines with the parts of a command. A backslash ends each line but the last."""
+    """Fill lines with the parts of a command. Every line except the last ends with a backslash."""
     lines = [""]
     for number, part in enumerate(parts, 1):
         end = " \\" if number < len(parts) else ""

@@ -44,8 +44,8 @@ def show_implementation(
     carrier: str = "",
     clock: str = "",
 ) -> None:
-    """Print the implementation, the revision, and the declaration. ``clock`` says which clock it uses if that is not
-    declared.
+    """Print the implementation, the revision, and the declaration. ``clock`` names the clock that it uses if that is
+    not the declared one.
     """
     protocol = protocol_of(revision)
     show_name(console, declared, carrier)
@@ -118,7 +118,7 @@ def join_effects(lines: Iterable[StoryLine], width: int) -> Iterator[StoryLine]:
 
 
 def _steps(lines: Iterable[StoryLine]) -> Iterator[tuple[StoryLine, list[StoryLine], StoryLine | None]]:
-    """Each line with its results, and the gap that follows."""
+    """Yield each line with its results, and the gap that follows."""
     out: list[tuple[StoryLine, list[StoryLine], StoryLine | None]] = []
     for line in lines:
         if line.head.strip() == ARROW and out:
@@ -153,7 +153,7 @@ def show_breakdown(
     *,
     warned: bool = False,
 ) -> None:
-    """Print a breakdown, who caused it, and a hint.
+    """Print a breakdown, its cause, and a hint.
 
     ``again`` is the command that replays it; ``warned`` is set if it is only a warning.
     """
@@ -186,7 +186,7 @@ def show_breakdown(
 
 
 def headline(severity: Verdict, what: str, more: str | Text, width: int = 5) -> Text:
-    """The headline of a requirement, or of another failure."""
+    """Return the headline of a requirement, or of another failure."""
     return Text.assemble((f"{severity.value.upper():{width}}", STYLES[severity]), (f" {what}", "bold"), "  ", more)
 
 

@@ -51,11 +51,10 @@ class RebuiltPart:
 
     def __init__(self, part: TranscriptPart) -> None:
         self.counted: dict[int, int] = {}
-        """Step numbers of the schedule by the line of the request; empty without a schedule or if the protocol is
-        unknown.
-        """
+        """Maps the line of the request to the step number of the schedule; empty without a schedule, or for an unknown
+        protocol."""
         self._steps: dict[int, Step] = {}
-        """By the line of the request; exchanges that were not stored completely are missing."""
+        """Maps the line of the request to the step; exchanges that were not stored completely are missing."""
         self._trace: Trace[Any] | None = None
         self._narrator: Narrator | None = None
         try:

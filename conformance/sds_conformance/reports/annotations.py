@@ -16,7 +16,7 @@ from .report import Report, RootCause, code_of, sides, worst
 from .scenario_files import remarks, unmet
 
 MOST = 10
-"""Annotations of one level per step."""
+"""Largest number of annotations of one level per step."""
 _LONGEST = 1000
 """Characters per line."""
 
@@ -62,7 +62,8 @@ def _limit_annotations(found: list[Annotation], level: str) -> list[Annotation]:
 
 
 def _scenario_files(report: Report) -> list[Annotation]:
-    """The expectations that were not met, at their lines, and the files that did not exercise their requirements."""
+    """Yield the expectations that were not met, at their lines, and the files that did not exercise their
+    requirements."""
     found = []
     for one in unmet(report.scenario_files):
         place = {"file": one.file["file"], **({"line": one.data["line"]} if one.data["line"] else {})}
@@ -90,7 +91,7 @@ def _baseline(report: Report) -> list[Annotation]:
     return [
         Annotation(
             "error",
-            f"The baseline is at fault: {row['requirement']}",
+            f"The baseline is out of date: {row['requirement']}",
             (row["what"], row["change"]),
             {"file": report.data["baseline"]["file"], "line": row["line"]},
         )
@@ -120,7 +121,7 @@ def _cause(report: Report, cause: RootCause) -> Annotation:
         expected, seen = sides(finding)
         lines += [f"Expected: {expected}", f"Seen: {seen}"]
     if under := cause.data["under"]:
-        lines.append(f"With it: {', '.join(one['requirement'] for one in under)}")
+        lines.append(f"It also causes: {', '.join(one['requirement'] for one in under)}")
     lines += [
         f"Known: {' '.join(filter(None, (one['reason'], one['link'])))}" for one in report.known_failures(row["id"])
     ]
@@ -130,11 +131,11 @@ def _cause(report: Report, cause: RootCause) -> Annotation:
 
 
 def _headline(report: Report, cause: RootCause, what: str) -> str:
-    """The cause and its verdict, or the new failures under a known cause."""
+    """Return the cause and its verdict, or the new failures under a known cause."""
     code = code_of(cause.row)
     if cause.new_under:
         shows = "shows" if len(cause.new_under) == 1 else "show"
-        return f"{', '.join(cause.new_under)} {shows} now, under the known {code}"
+        return f"{', '.join(cause.new_under)} {shows} now, under the known root cause {code}"
     flaky = cause.known and any(entry.get("flaky") for entry in report.known_failures(cause.row["id"]))
     return f"{code} {what}{' as flaky' if flaky else ''}"
 

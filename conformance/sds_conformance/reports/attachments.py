@@ -59,7 +59,7 @@ _FUZZ_IN_FULL = record(
     findings={"type": "array", "items": record(code=TEXT)},
 )
 SHAPES = {VECTORS_SCHEMA: ("vectors run", _VECTORS), FUZZ_SCHEMA: ("fuzz", {"allOf": [_FUZZ, _FUZZ_IN_FULL]})}
-"""By schema ID: the command, and the schema of the fields that certificates read."""
+"""Maps a schema ID to the command, and the schema of the fields that certificates read."""
 _WRONG = (Status.FAIL.value, Status.BROKEN.value, Status.ERROR.value)
 
 
@@ -94,7 +94,7 @@ def schedules_played(file: Path, report: dict[str, Any]) -> dict[str, Any]:
 
 
 def ids_by_severity(data: dict[str, Any]) -> dict[str, Any]:
-    """The IDs that failed, and those that warned."""
+    """Return the IDs that failed, and the IDs with warnings."""
     return {
         f"{severity}ed": sorted({row["id"] for row in data["findings"] if row["severity"] == severity})
         for severity in ("fail", "warn")
@@ -106,9 +106,9 @@ def read_attached(file: Path, schema: dict[str, Any], command: str, report: dict
     try:
         data = parse_json(read_bytes(file, MAX_BYTES))
     except FileError as error:
-        raise AttachedError(f"{file} {error}. Name what `sds-conformance {command} --json` printed") from None
+        raise AttachedError(f"{file} {error}. Name the output of `sds-conformance {command} --json`") from None
     if wrong := find_schema_error(Draft202012Validator(schema), data, 120):
-        raise AttachedError(f"{file} is not what `sds-conformance {command} --json` prints: {wrong}")
+        raise AttachedError(f"{file} is not the output of `sds-conformance {command} --json`: {wrong}")
     about, mine = data["implementation"], report["implementation"]
     if (about["name"], about["version"]) != (mine["name"], mine["version"]):
         theirs, ours = (printable(f"{one['name']} {one['version']}".strip(), 80) for one in (about, mine))
@@ -137,7 +137,7 @@ _EXHAUST = record(
 
 
 def schedules_exhausted(file: Path, report: dict[str, Any]) -> dict[str, Any]:
-    """Read up to which bound all schedules were played, and their findings. Raises AttachedError."""
+    """Read the bound up to which all schedules were played, and their findings. Raises AttachedError."""
     data = read_attached(file, _EXHAUST, "exhaust", report)
     if not data["finished"]:
         raise AttachedError(f"{file} proves nothing: no bound was completed. Give `exhaust` more time, with --budget")
@@ -156,7 +156,7 @@ def contradictory_schedules(data: dict[str, Any]) -> Iterator[str]:
     """Yield a sentence for each claim of a certificate about schedules that cannot be true."""
     exhaustion = data.get("exhaust")
     if exhaustion is not None and exhaustion["digest"] != _digest(exhaustion, data["revision"]):
-        yield "the digest of all schedules of a small world is not that of its alphabet"
+        yield "the digest of the exhausted schedules does not match their alphabet"
 
 
 def describe_exhaustion(data: dict[str, Any]) -> str:
@@ -171,12 +171,12 @@ def describe_exhaustion(data: dict[str, Any]) -> str:
     ]
     events = format_count(exhaustion["events"], "event")
     among = f"all {exhaustion['schedules']:,} of up to {events} of {exhaustion['participants']} participants"
-    ends = "" if exhaustion["complete"] else "; not to the end"
+    ends = "" if exhaustion["complete"] else "; not played to the end"
     return f"{among} ({'; '.join(exhaustion['alphabet'])}): {'; '.join(found) or 'nothing was found'}{ends}"
 
 
 def _digest(exhaustion: dict[str, Any], revision: str) -> str:
-    """The digest of all schedules of that alphabet; "" if the alphabet is invalid."""
+    """Return the digest of all schedules of that alphabet; "" if the alphabet is invalid."""
     try:
         parts = tuple(map(AlphabetPart.read, exhaustion["alphabet"]))
         return Exhaustion(

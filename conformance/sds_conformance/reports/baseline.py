@@ -4,8 +4,8 @@ A listed failure is still shown as a failure: a baseline only changes the exit c
 failures from the JSON of any command. ``load`` reads the file (YAML, described by ``baseline.schema.json``) with line
 numbers. ``match`` returns the known failures, the new failures, and the errors in the file.
 
-An entry that is marked flaky covers a failure that does not show every time. Neither its failure nor its pass is new or
-stale; ``match`` lists it with its outcome.
+An entry that is marked flaky covers a failure that does not occur in every run. The entry fits whether the requirement
+fails or passes; ``match`` lists it with its outcome.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ BY = {RUN: "run", FUZZ: "fuzz", VECTORS: "vectors"}
 VECTOR_CODES = ("fail", "broken")
 """The statuses of a failing golden vector; baselines use them as codes."""
 PASSING = ("pass", "warn", "acceptable")
-"""The verdicts and statuses that no entry covers."""
+"""Verdicts and statuses that are not failures, so that no entry covers them."""
 BREAKDOWN = "breakdown"
 """Used in place of a requirement if an implementation hung, crashed or sent an invalid reply."""
 
@@ -68,9 +68,9 @@ class JudgedResult:
     revision: str
     failures: Sequence[FailureKey]
     verdicts: Mapping[str, str]
-    """By requirement, property or vector: the verdict, with the reason if it was not judged."""
+    """Maps a requirement, property or vector to its verdict, with the reason if it was not judged."""
     whole: bool
-    """The command finished, and no scenario was left out."""
+    """True if the command finished and no scenario was left out."""
     environments: frozenset[str] = frozenset()
     """The environments that were played; only for `run`."""
     scenarios: frozenset[str] = frozenset()
@@ -129,7 +129,8 @@ def _flaky_of_run(data: Mapping[str, Any], under: Mapping[str, str]) -> dict[str
 
 
 def _flaky(replayed: Sequence[tuple[str, Mapping[str, Any]]], under: Mapping[str, str]) -> dict[str, str]:
-    """The requirements that replays did not show every time, and the requirements under them, with the evidence.
+    """Return the requirements that replays did not reproduce every time, and the requirements under them, with the
+    evidence.
 
     Only root causes are replayed, so a requirement under a flaky one counts as flaky as well.
     """
@@ -138,14 +139,14 @@ def _flaky(replayed: Sequence[tuple[str, Mapping[str, Any]]], under: Mapping[str
 
 
 def _evidence(repeated: Mapping[str, Any]) -> str:
-    """How many replays showed a failure; "" if all did."""
+    """Return how many replays reproduced a failure; "" if all did."""
     again = FindingReplays(int(repeated["shown"]), int(repeated["played"]))
     return f"it showed in {again.shown} of {again.played} replays" if again.flaky else ""
 
 
 def flaky_cause_reason(cause: str) -> str:
-    """Why a requirement under a flaky root cause is flaky."""
-    return f"it is under {printable(cause, 80)}, which is flaky"
+    """Return why a requirement under a flaky root cause is flaky."""
+    return f"its root cause {printable(cause, 80)} is flaky"
 
 
 def _read_fuzz(data: Mapping[str, Any]) -> JudgedResult:
@@ -179,7 +180,7 @@ def _read_vectors(data: Mapping[str, Any]) -> JudgedResult:
 
 
 def _code(row: Mapping[str, Any]) -> str:
-    """The code of a row, without the requirement."""
+    """Return the code of a row, without the requirement."""
     return str(row["code"]).partition("/")[2]
 
 
@@ -203,7 +204,7 @@ OLD_SCHEMA_ID = "sds-conformance/baseline/1"
 """Schema of older files, which listed sentences under `fails`."""
 MAX_BYTES = 1 << 20
 DEEPEST = 8
-"""Levels of nesting that are accepted; five are in use."""
+"""Largest depth of nesting that is accepted; baselines use five levels."""
 
 
 class BaselineError(Exception):
@@ -211,7 +212,7 @@ class BaselineError(Exception):
 
 
 class OldBaselineError(BaselineError):
-    """A file has the old format, which only ``renewed`` reads."""
+    """A file has the old format, which only `convert_old_baseline` reads."""
 
 
 @dataclass(frozen=True)
@@ -228,29 +229,29 @@ class BaselineEntry:
     reason: str
     link: str
     flaky: bool = False
-    """The failure does not show every time."""
+    """The failure does not occur in every run."""
 
     def lists(self, code: str) -> bool:
-        """Is a code expected to fail?"""
+        """Return whether a code is expected to fail."""
         return not self.codes or code in self.codes
 
     def allows(self, scenario: str) -> bool:
-        """Is a failure expected in a scenario?"""
+        """Return whether a failure is expected in a scenario."""
         return not self.scenarios or any(fnmatchcase(scenario, glob) for glob in self.scenarios)
 
     def is_about(self, what: str, by: str) -> bool:
-        """Is it about a requirement, property or vector, as the command ``by`` judges it? Entries for `run` also apply
-        to `fuzz`.
+        """Return whether the entry is about a requirement, property or vector as judged by the command ``by``. Entries
+        for `run` also apply to `fuzz`.
         """
         return self.what == what and (self.by == by or (self.by, by) == ("run", "fuzz"))
 
     def covers(self, what: str, code: str, scenario: str, by: str) -> bool:
-        """Does it list a failure that the command ``by`` shows in a scenario?"""
+        """Return whether the entry lists a failure that the command ``by`` shows in a scenario."""
         return self.is_about(what, by) and self.lists(code) and self.allows(scenario)
 
     @property
     def lines(self) -> str:
-        """The line numbers for a message: ``line 7``, or ``lines 7-9``."""
+        """Return the line numbers for a message: ``line 7``, or ``lines 7-9``."""
         return f"line {self.first}" if self.first == self.last else f"lines {self.first}-{self.last}"
 
 
@@ -269,10 +270,10 @@ class Baseline:
     """The line where the list begins."""
 
     def mismatch(self, revision: str) -> str:
-        """Says that the baseline is of another revision than the one that is judged; "" if it is not."""
+        """Return the message that the baseline is for another revision than the judged one; "" if it is not."""
         if self.revision == revision:
             return ""
-        return f"{self.printable_path} is of {printable(self.revision, 40)}, and {revision} is judged"
+        return f"{self.printable_path} is for {printable(self.revision, 40)}, and {revision} is judged"
 
     @property
     def printable_path(self) -> str:
@@ -359,10 +360,10 @@ def _entry(row: Any, first: int, last: int) -> BaselineEntry:
 
 
 def _explain(wrong: Any) -> str:
-    """The message of a validation error, with a suggestion for a misspelled key or a bad mark."""
+    """Return the message of a validation error, with a suggestion for a misspelled key or a bad mark."""
     if wrong.absolute_path and wrong.absolute_path[-1] == "flaky":
         value = "and this is empty" if wrong.instance is None else f"not {wrong.instance!r}"
-        return f"`flaky` is true or false, {value}; the explanation goes under `reason`"
+        return f"`flaky` must be true or false, {value}; put the explanation under `reason`"
     if wrong.validator == "additionalProperties":
         keys = wrong.schema["properties"]
         for key in wrong.instance:
@@ -372,7 +373,7 @@ def _explain(wrong: Any) -> str:
 
 
 def _end(lines: Sequence[str], first: int, after: int) -> int:
-    """The last line of an entry: comments and blank lines before the next entry belong to that one."""
+    """Return the last line of an entry. Comments and blank lines before the next entry belong to that next entry."""
     last = after - 1
     while last > first and (not lines[last - 1].strip() or lines[last - 1].lstrip().startswith("#")):
         last -= 1
@@ -380,7 +381,7 @@ def _end(lines: Sequence[str], first: int, after: int) -> int:
 
 
 def _line(data: Any, path: Sequence[Any]) -> int:
-    """The line of the innermost element on a path that has a line number."""
+    """Return the line of the innermost element on a path that has a line number."""
     line = 0
     for key in path:
         place = data.lc.item(key) if isinstance(key, int) else data.lc.key(key) if data.lc.data else None
@@ -403,7 +404,7 @@ def _reject_huge_yaml(text: str) -> None:
             raise ValueError(f"line {event.start_mark.line + 1}: aliases such as *{event.anchor} are not allowed")
         depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
         if depth > DEEPEST:
-            raise ValueError(f"line {event.start_mark.line + 1}: nested deeper than a baseline is")
+            raise ValueError(f"line {event.start_mark.line + 1}: nested more deeply than a baseline may be")
 
 
 @cache
@@ -422,7 +423,7 @@ class Complaint:
     """ID of the requirement or vector."""
     says: str
     change: str
-    """How to change the line."""
+    """The instruction to correct the line."""
     unknown: bool = False
     """No requirement, property or vector has the ID, so the entry can never match."""
 
@@ -437,7 +438,7 @@ class FlakyOutcome(Enum):
 
     @property
     def phrase(self) -> str:
-        """The result for a message, such as "flaky, failed this time"."""
+        """Return the result for a message, such as "flaky, failed this time"."""
         return f"flaky, {self.value.replace('-', ' ')} this time"
 
 
@@ -452,13 +453,13 @@ class Match:
     """Failures that no entry covers, with the scenarios that none covers."""
     complaints: list[Complaint] = field(default_factory=list)
     unseen: int = 0
-    """Number of entries that did not fail in a run that is too small to call them stale."""
+    """Number of entries that did not fail in a run that was too small to prove them stale."""
     flaky: list[tuple[BaselineEntry, FlakyOutcome]] = field(default_factory=list)
     """The flaky entries that the run can judge, in the order of the file."""
 
     @property
     def requirements(self) -> dict[str, BaselineEntry]:
-        """The requirements whose failures are all known, each with an entry."""
+        """Return the requirements whose failures are all known, each with an entry."""
         new = {failure.what for failure in self.new}
         return {failure.what: entry for failure, entry in self.known if failure.what not in new}
 
@@ -511,7 +512,7 @@ def match(
 
 
 def covers(entries: Sequence[BaselineEntry], failure: FailureKey, judged: JudgedResult) -> bool:
-    """Do the entries cover a failure in each of its scenarios?"""
+    """Return whether the entries cover a failure in each of its scenarios."""
     return all(
         any(entry.covers(failure.what, failure.code, scenario, judged.by) for entry in entries)
         for scenario in failure.scenarios or ("",)
@@ -562,7 +563,11 @@ def _stale(
                 return  # not judged here; unknown requirements are reported elsewhere
             says = "there is no such vector"
         elif verdict.partition(":")[0] in ("fail", "broken"):
-            says = "does not fail where the entry says" if entry.scenarios else "fails by none of the listed codes"
+            says = (
+                "does not fail in the scenario of the entry"
+                if entry.scenarios
+                else "fails, but with none of the listed codes"
+            )
         elif verdict.partition(":")[0] in PASSING:
             says = "passes" if verdict != "warn" else "only warns"
         else:
@@ -574,7 +579,7 @@ def _stale(
     if gone:
         which = ", ".join(gone)
         yield Complaint(
-            entry.first, entry.what, f"still fails, but not by {which}", f"remove {which} from {entry.lines}"
+            entry.first, entry.what, f"still fails, but not with {which}", f"remove {which} from {entry.lines}"
         )
 
 
@@ -593,7 +598,7 @@ def _outcome(
 
 
 def _says_enough(baseline: Baseline, entry: BaselineEntry, judged: JudgedResult) -> bool:
-    """Was enough played to call entries that did not fail stale?"""
+    """Return whether enough was played to call entries that did not fail stale."""
     match judged.by:
         case "run":
             within = judged.whole or (entry.scenarios and _matches_scenarios(entry.scenarios, judged.scenarios))

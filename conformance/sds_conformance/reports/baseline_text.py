@@ -29,7 +29,7 @@ TO_DO = "not explained yet"
 _HEAD = """\
 # Known failures. With --baseline, a command fails only for other failures and for errors in this list.
 # Give each entry a reason and a link. Without `codes` it may fail in any way, without `scenario` in any scenario.
-# Add `flaky: true` to an entry whose failure does not show every time.
+# Add `flaky: true` to an entry whose failure does not occur in every run.
 """
 
 
@@ -174,7 +174,7 @@ def _entries(
 
 
 def convert_old_baseline(text: str, path: Path, several: Sequence[JudgedResult]) -> str:
-    """Convert a file of the old format: codes replace sentences, and entries that no longer fail have none. Raises
+    """Convert a file of the old format: codes replace sentences; entries that no longer fail get no codes. Raises
     BaselineError.
     """
     data = parse_yaml(text, path)

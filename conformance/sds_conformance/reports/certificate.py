@@ -1,7 +1,7 @@
 """Certificates: the results of an implementation in a file that others can verify.
 
 ``certificate.schema.json`` describes the format. The digest shows that a file was not changed, and a signature shows
-who wrote it. Only replaying shows whether it is true, see ``rerunning``.
+who wrote it. Only a replay shows whether it is true, see ``certificate_replay``.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Certificate:
 
     @cached_property
     def current_level(self) -> dict[str, Any]:
-        """The level with its parts, recomputed from the rows: the level in the file is never trusted."""
+        """Return the level with its parts, computed again from the rows: the level in the file is never trusted."""
         return level(self.data)
 
     @property
@@ -115,9 +115,9 @@ def certificate(
     except (AttachedError, VectorsError) as error:
         raise CertificateError(str(error)) from None
     except ValueError as error:
-        raise CertificateError(f"the report cannot be put on a certificate: {printable(str(error), 200)}") from None
+        raise CertificateError(f"the report cannot be certified: {printable(str(error), 200)}") from None
     if (wrong := _describe_schema_error(body)) is not None:
-        raise CertificateError(f"the report cannot be put on a certificate: {wrong}")
+        raise CertificateError(f"the report cannot be certified: {wrong}")
     return Certificate(body, raw)
 
 
@@ -127,7 +127,7 @@ def _refuse(report: Report) -> None:
     again = "run it again, with --report"
     if report.cut_off:
         raise CertificateError(
-            f"the report was cut off {report.cut_off}, and a certificate is about all of it: {again}"
+            f"the report was cut off {report.cut_off}, and a certificate needs a complete report: {again}"
         )
     if data["suite"]["version"] != suite_version():
         version = printable(data["suite"]["version"], 40)
@@ -142,7 +142,8 @@ def _refuse(report: Report) -> None:
 
 
 def _limits(limits: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
-    """The measured limits. Raises CertificateError if another version measured them, or on another implementation."""
+    """Return the measured limits. Raises CertificateError if they were measured by another version or on another
+    implementation."""
     again = "measure again, with `limits --report`"
     if limits["suite"]["version"] != suite_version():
         version = printable(limits["suite"]["version"], 40)
@@ -178,7 +179,7 @@ def _run_data(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _row(row: dict[str, Any]) -> dict[str, Any]:
-    """The row of a requirement on a certificate."""
+    """Return the row of a requirement on a certificate."""
     verdict = row["verdict"]
     out = {"id": row["id"], **{key: row[key] for key in _OF_THE_TEXT}, "verdict": verdict, "reason": row["reason"]}
     if verdict not in SHOWN:
@@ -237,11 +238,11 @@ def read_certificate(path: Path) -> Certificate:
 
 
 def _describe_schema_error(data: dict[str, Any]) -> str | None:
-    """Where the data does not match the schema; None if it does."""
+    """Return where the data does not match the schema; None if it does."""
     wrong = find_schema_error(_validator(), data)
     if not wrong:
         if data["revision"] not in revisions():
-            return f"this version knows no revision {printable(data['revision'], 40)}"
+            return f"this version has no revision {printable(data['revision'], 40)}"
         known = data["profile"] in protocol_of(data["revision"]).rules.profiles
         return None if known else f"{data['revision']} has no profile {printable(data['profile'], 40)}"
     return wrong

@@ -85,7 +85,7 @@ def _scenarios(data: dict[str, Any], rules: Rules, lot: Random, size: int) -> li
 
 
 def _scenarios_for(row: dict[str, Any], rules: Rules) -> list[str]:
-    """The scenarios that judge a requirement, without the long ones, which only a complete replay plays."""
+    """Return the scenarios that judge a requirement, except the long ones, which only a complete replay plays."""
     known = rules.register.scenarios
     written = [name for name, scenario in known.items() if row["id"] in scenario.exercises]
     shown = [scenario_of(run) for run in row.get("shown", ())]
@@ -93,7 +93,8 @@ def _scenarios_for(row: dict[str, Any], rules: Rules) -> list[str]:
 
 
 def _environments(data: dict[str, Any], lot: Random, scenarios: Sequence[str]) -> list[str]:
-    """The plain environment and another one, preferably one where the certificate lists findings of these scenarios."""
+    """Return the plain environment and another one, preferably one where the certificate lists findings of these
+    scenarios."""
     entered = [name for name in data["run"]["environments"] if name != PLAIN.name]
     shown = [run.partition(IN) for row in data["requirements"] for run in row.get("shown", ())]
     telling = [where for name, _, where in shown if name in scenarios and where in entered]
@@ -140,7 +141,7 @@ def compare(data: dict[str, Any], sample: Sample, outcome: Certification) -> Rep
 def _difference(
     row: dict[str, Any], now: RequirementVerdict | None, sample: Sample, outcome: Certification, whole: bool
 ) -> str | None:
-    """The difference for a requirement; "" if there is none, None if the runs cannot judge it."""
+    """Return the difference for a requirement; "" if there is none, None if the runs cannot judge it."""
     certified = Verdict(row["verdict"])
     if now is None or Verdict.ERROR in (certified, now.verdict):
         return None

@@ -55,7 +55,10 @@ def forgeries(data: dict[str, Any]) -> Iterator[str]:
         members = [one, *(under["requirement"] for under in cause["under"])]
         severities = [known[member].severity for member in members if member in known]
         if severities and cause["severity"] != min(severities):
-            yield f"{printable(one, 40)} has severity {cause['severity']} among its causes, and it is {min(severities)}"
+            yield (
+                f"{printable(one, 40)} has severity {cause['severity']} among its causes, "
+                f"but the catalogue gives {min(severities)}"
+            )
     yield from _contradictions_of_the_run(data, counts)
     yield from _contradictions_of_what_was_asked(data)
 
@@ -65,13 +68,13 @@ def _contradictions_of_the_run(data: dict[str, Any], counts: Counter[str]) -> It
     judged = sum(counts[verdict] for verdict in JUDGED)
     if run["exit_code"] not in (possible := _exit_codes(data, counts, judged)):
         text = " or ".join(map(str, sorted(possible)))
-        yield f"its exit code is {run['exit_code']}, and by its verdicts {text}"
+        yield f"its exit code is {run['exit_code']}, but its verdicts give {text}"
     if run["whole"] == bool(run["narrowed"]):
         yield "its run is called whole although only a part was selected, or partial although all was selected"
     if run["interrupted"] and run["complete"]:
         yield "its run is called both interrupted and complete"
     if judged and not (run["scenarios"] and run["runs"] and run["steps"]):
-        yield "it has verdicts, and no run, scenario or step that they could rest on"
+        yield "it has verdicts, but no run, scenario or step as evidence"
     if run["runs"] < run["scenarios"]:
         yield f"it counts {run['scenarios']} scenarios in {run['runs']} runs"
     if data["strict"] and (softened := [row["id"] for row in data["requirements"] if row.get("positions")]):
@@ -83,7 +86,7 @@ def _contradictions_of_the_run(data: dict[str, Any], counts: Counter[str]) -> It
 
 
 def _exit_codes(data: dict[str, Any], counts: Counter[str], judged: int) -> set[int]:
-    """The exit codes that are consistent with these verdicts."""
+    """Return the exit codes that are consistent with these verdicts."""
     if data["run"]["interrupted"]:
         return {Exit.INTERRUPTED}
     if counts[Verdict.FAIL.value] or (judged and hard(data)):
@@ -94,7 +97,7 @@ def _exit_codes(data: dict[str, Any], counts: Counter[str], judged: int) -> set[
 
 
 def _contradictions_of_what_was_asked(data: dict[str, Any]) -> Iterator[str]:
-    """Compare the counts of the golden vectors with the listed vectors."""
+    """Yield a sentence for each contradiction between the counts of the golden vectors and the listed vectors."""
     asked = data.get("vectors", {}).get("asked")
     if asked is None:
         return
@@ -107,9 +110,9 @@ def version_differences(data: dict[str, Any]) -> Iterator[str]:
     """Yield a sentence for each difference between this version and the one that judged. Raises VectorsError."""
     theirs = printable(data["suite"]["version"], 40)
     if theirs != suite_version():
-        yield f"it is of version {theirs} of the suite, and this is {suite_version()}"
+        yield f"it was written by version {theirs} of the suite, and this is {suite_version()}"
     if data["catalogue"] != catalogue_digest(data["revision"]):
-        yield f"version {theirs} judged by another catalogue than this {suite_version()}"
+        yield f"version {theirs} used another catalogue than this version {suite_version()}"
     golden = golden_vectors(data["revision"]) or {}
     if golden and data.get("vectors", {}).get("manifest") != golden["manifest"]:
         vectors_version = printable(data.get("vectors", {}).get("version", "none"), 20)
@@ -118,7 +121,7 @@ def version_differences(data: dict[str, Any]) -> Iterator[str]:
 
 def contradictory_claims(data: dict[str, Any]) -> Iterator[str]:
     """Yield a sentence for each claim of a certificate of this version that contradicts the catalogue."""
-    yield from (f"it was not judged by the catalogue, {wrong}" for wrong in rows_unlike_catalogue(data))
+    yield from (f"its data do not match the catalogue, {wrong}" for wrong in rows_unlike_catalogue(data))
     if data["untestable"] != untestable_requirements(data["revision"]):
         yield "its list of untestable requirements differs from the catalogue"
     yield from _unknown_names(data)
@@ -128,14 +131,14 @@ def contradictory_claims(data: dict[str, Any]) -> Iterator[str]:
     if found != data["level"]:
         claimed, true = printable(data["level"]["name"], 60), found["name"]
         yield (
-            f"its level is {claimed}, and by its verdicts {true}"
+            f"its level is {claimed}, but its verdicts give {true}"
             if claimed != true
             else "its level does not follow from its verdicts"
         )
 
 
 def _unknown_names(data: dict[str, Any]) -> Iterator[str]:
-    """Yield names that this version does not know, and rows that are not part of the profile."""
+    """Yield names that this version does not have, and rows that are not part of the profile."""
     protocol, run = protocol_of(data["revision"]), data["run"]
     rules = protocol.rules
     rows = {row["id"] for row in data["requirements"]}
@@ -175,5 +178,5 @@ def hold_to_its_rows(certificate: Certificate, name: str) -> None:
     if not wrong and not list(version_differences(data)):
         wrong = next(contradictory_claims(data), "")
     if wrong:
-        message = "`sds-conformance certificate verify` lists all that is wrong with it"
+        message = "`sds-conformance certificate verify` lists all its errors"
         raise CertificateError(f"{name} is forged or damaged: {printable(wrong, 300)}. {message}")

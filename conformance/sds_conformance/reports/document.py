@@ -73,7 +73,7 @@ def document(outcome: Certification, how: Invocation, left_out_scenarios: int = 
 
 
 def _scenario_files(outcome: Certification, how: Invocation) -> list[dict[str, Any]]:
-    """A row for each scenario file: the requirements that it is for, and its expectations."""
+    """Return a row for each scenario file: the requirements that it is for, and its expectations."""
     out = []
     verdicts = {verdict.requirement.id: verdict for verdict in outcome.verdicts}
     for scenario in outcome.plan.scenarios:
@@ -107,7 +107,7 @@ def _scenario_files(outcome: Certification, how: Invocation) -> list[dict[str, A
 
 
 def _why_unexercised(requirement: str, verdicts: Mapping[str, RequirementVerdict], outcome: Certification) -> str:
-    """Why a requirement was not exercised by the file that is for it."""
+    """Return why the scenario file of a requirement did not exercise it."""
     plan = outcome.plan
     known = plan.catalogue.requirements[requirement]
     if requirement in verdicts:
@@ -145,7 +145,7 @@ def _unplayed_notes(outcome: Certification, left_out_scenarios: int) -> list[str
         out.append(f"The rest was not played: {used_up or 'the implementation broke down too often in a row'}.")
     if left_out_scenarios:
         played = format_count(len(outcome.plan.scenarios), "scenario")
-        what = f"{format_count(left_out_scenarios, 'other scenario')} may show faults of it as well"
+        what = f"{format_count(left_out_scenarios, 'other scenario')} may also show violations"
         out.append(f"Only the {played} for the selected requirements: {what}. --scenario '*' plays all.")
     return out
 

@@ -67,7 +67,7 @@ def write_report(folder: Path, report: Report) -> list[Path]:
 
 
 def read_report(path: Path) -> Report:
-    """The report in a folder, or in a file ``report.jsonl`` or ``report.json``. Raises ReportError."""
+    """Read the report in a folder, or in a file ``report.jsonl`` or ``report.json``. Raises ReportError."""
     file = path / JSON_LINES if path.is_dir() else path
     if not file.is_file():
         what = f"it contains no {JSON_LINES}" if path.is_dir() else "it does not exist, or is not a regular file"
@@ -87,7 +87,7 @@ def read_report(path: Path) -> Report:
     for verdict, count in _counts(data["requirements"]).items():
         if data["summary"][verdict] != count:
             message = (
-                f"its summary counts {data['summary'][verdict]} {verdict}, and {count} of its requirements are that"
+                f"its summary counts {data['summary'][verdict]} {verdict}, but {count} requirements have that verdict"
             )
             raise ReportError(f"{file} contradicts itself: {message}. Run it again, with --report")
     return Report(data, cut_off, file.parent, seconds=seconds, written=file.with_name(JSON))
@@ -104,7 +104,7 @@ def _json(file: Path, text: str) -> tuple[dict[str, Any], str]:
 
 
 def _lines(file: Path, text: str) -> tuple[dict[str, Any], str, float]:
-    """Parse the lines: the report, where it was cut off ("" if complete), and the seconds of the run."""
+    """Parse the lines. Return the report, where it was cut off ("" if complete), and the seconds of the run."""
     data: dict[str, Any] = {}
     rows: dict[str, list[Any]] = {key: [] for key in ROWS}
     keys = {kind: key for key, kind in ROWS.items()}
@@ -150,7 +150,7 @@ def _check_schema(file: Path, data: dict[str, Any]) -> None:
 
 
 def _misshapen_row(kind: str, row: dict[str, Any]) -> str:
-    """Where a row does not match the schema, and how; "" if it does."""
+    """Return where and how a row does not match the schema; "" if it does."""
     schema = _validator().schema
     fields = schema["properties"]
     for key, row_kind in ROWS.items():
@@ -174,12 +174,12 @@ def _validator() -> Any:
 
 
 def _counts(rows: list[dict[str, Any]]) -> dict[str, int]:
-    """The number of requirements by verdict."""
+    """Return the number of requirements by verdict."""
     return {verdict.value: sum(row.get("verdict") == verdict.value for row in rows) for verdict in Verdict}
 
 
 def _partial_summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """The summary of a truncated report, from the requirements in it. It is marked as incomplete."""
+    """Return the summary of a truncated report, computed from the requirements in it. It is marked as incomplete."""
     played = dict.fromkeys(("scenarios", "runs", "steps"), 0)
     rest = {"environments": [], "left_out": {}, "interrupted": True, "complete": False}
     return {**_counts(rows), **played, **rest, "exit_code": Exit.INTERRUPTED.value}

@@ -1,4 +1,4 @@
-"""A report as a self-contained HTML page that loads nothing.
+"""A report as a self-contained HTML page, which loads no other file.
 
 The page can be read without scripts. Its script filters, searches, copies, and opens the target of a link.
 """
@@ -38,7 +38,7 @@ LONGEST = 2_000
 """Largest length of any text from a report."""
 VERDICTS = tuple(verdict.value for verdict in (Verdict.FAIL, Verdict.WARN, Verdict.ERROR, Verdict.INCONCLUSIVE))
 VERDICTS += (Verdict.SKIPPED.value, Verdict.PASS.value)
-"""In the order in which readers look for them."""
+"""The verdicts, in the order in which readers look for them."""
 
 
 @dataclass
@@ -48,17 +48,17 @@ class RequirementEntry:
     data: Row
     stories: list[PageStory]
     known: list[Row]
-    """The entries of the baseline for it."""
+    """The entries of the baseline for the requirement."""
     positions: list[str]
-    """The positions that soften it."""
+    """The positions that reduce its violations to warnings."""
     because: tuple[str, str] = ("", "")
-    """The requirement of its root cause, and the reason."""
+    """The requirement of its root cause, and the reason; empty if it has none."""
     under: list[dict[str, str]] = field(default_factory=list)
     """The requirements that it explains, with the reasons."""
 
     @property
     def scenarios(self) -> list[str]:
-        """The scenarios that exercised it."""
+        """Return the scenarios that exercised the requirement."""
         return list(dict.fromkeys(map(scenario_of, self.data["runs"])))
 
     @property
@@ -116,7 +116,7 @@ def html(report: Report, *, back: str = "") -> str:
 
 
 def _limit_lines(report: Report) -> list[LimitLine]:
-    """The measured limits; empty if they were not measured."""
+    """Return the measured limits; empty if they were not measured."""
     limits = report.limits
     return lines(limits["rows"], searched=limits["at"] is None) if limits is not None else []
 
@@ -138,7 +138,7 @@ def _read(name: str) -> str:
 
 
 def _order(data: Row) -> list[int]:
-    """Indices of the requirements: root causes first, each followed by those that it explains."""
+    """Return indices of the requirements: root causes first, each followed by the requirements that it explains."""
     places = {row["id"]: place for place, row in enumerate(data["requirements"])}
     entries = [one for cause in data["causes"] for one in (cause, *cause["under"])]
     first = [places[one["requirement"]] for one in entries if one["requirement"] in places]
@@ -146,7 +146,7 @@ def _order(data: Row) -> list[int]:
 
 
 def _rows(report: Report, stories: Stories) -> dict[str, RequirementEntry]:
-    """Entries by ID; duplicates in a report are dropped."""
+    """Return the entries by ID; duplicates in a report are dropped."""
     catalogue = report.protocol.rules.catalogue
     rows: dict[str, RequirementEntry] = {}
     for place, data in enumerate(report.data["requirements"]):
@@ -185,7 +185,7 @@ def _summary_of_causes(data: Row) -> str:
 
 
 def _positions(report: Report, rows: Mapping[str, RequirementEntry]) -> Iterable[tuple[Position, str]]:
-    """The positions that the page mentions, with the suite's treatment of each."""
+    """Return the positions that the page mentions, each with its treatment by the suite."""
     known = report.protocol.rules.catalogue.positions
     named = {name for row in rows.values() for name in row.positions}
     return [(position, POSITION_VERDICTS[position.verdict]) for name, position in known.items() if name in named]
@@ -209,7 +209,7 @@ def notices(report: Report) -> Iterator[Notice]:
     if wrong := report.complaints:
         file = data["baseline"]["file"]
         lines = [f"{file}, line {row['line']}: {row['what']} {row['change']}" for row in wrong]
-        yield Notice("The baseline is at fault", tuple(lines), grave=True)
+        yield Notice("The baseline is out of date", tuple(lines), grave=True)
     if found := [f"{one.place}: {one.sentence}" for one in unmet(report.scenario_files)]:
         yield Notice("Expectations of scenario files that were not met", tuple(found), grave=True)
     if entries := [*remarks(report.scenario_files)]:

@@ -78,7 +78,7 @@ def _case(report: Report, row: Row) -> TestCase:
 
 
 def _make_test_case(name: str, kind: str) -> TestCase:
-    """A test case. The time per requirement is unknown; 0 satisfies tools that need a number."""
+    """Return a test case. The time per requirement is unknown; 0 satisfies tools that need a number."""
     return TestCase(_clean(name), _clean(kind), 0)
 
 
@@ -88,7 +88,7 @@ def _with_text(result: Failure | Error, text: str) -> Failure | Error:
 
 
 def _failure_message(report: Report, row: Row, finding: Row | None) -> str:
-    """The one line that tools show. It begins with the entry of the baseline, or with the known root cause."""
+    """Return the one line that tools show. It begins with the entry of the baseline, or with the known root cause."""
     entries = report.known_failures(row["id"])
     reasons = [" ".join(filter(None, (entry["reason"], entry["link"]))) for entry in entries]
     label = "known, flaky" if any(entry.get("flaky") for entry in entries) else "known"
@@ -108,7 +108,7 @@ def _failure_text(report: Report, row: Row, finding: Row | None) -> str:
 
 
 def _conversation(report: Report) -> list[TestCase]:
-    """One test case per kind of breakdown; a single passing one if there were none."""
+    """Return one test case per kind of breakdown; one passing test case if there were none."""
     cases = []
     for broken, others in report.breakdowns:
         also = f"\nand {len(others)} more of this kind, in {', '.join(others[:20])}" if others else ""
@@ -123,7 +123,7 @@ def _conversation(report: Report) -> list[TestCase]:
 
 
 def _scenario_files(report: Report) -> list[TestCase]:
-    """One test case per expectation, and one for each requirement that a file is for."""
+    """Return one test case per expectation, and one for each requirement that a file is for."""
     cases = []
     for file in report.scenario_files:
         for row in file["expectations"]:
@@ -145,7 +145,7 @@ def _scenario_files(report: Report) -> list[TestCase]:
 
 
 def _baseline(report: Report) -> list[TestCase]:
-    """One test case per wrong line of the baseline; a single passing one if there are none."""
+    """Return one test case per wrong line of the baseline; one passing test case if there are none."""
     cases = []
     for row in report.complaints:
         case = _make_test_case(f"line {row['line']}: {row['requirement']}", BASELINE)

@@ -19,7 +19,7 @@ from .limits import findings
 from .report import declaration_of
 
 NONE = "none"
-"""The name of no level."""
+"""The name used if no level is reached."""
 STRICT = "strict"
 JUDGED = (Verdict.PASS.value, Verdict.WARN.value, Verdict.FAIL.value)
 """Verdicts of exercised requirements."""
@@ -49,7 +49,7 @@ def level(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def parts_of(rules: Rules, revision: str) -> list[str]:
-    """The profiles of a revision; the others extend the first one."""
+    """Return the profiles of a revision: the base profile first, then those that extend it."""
     narrow = [
         profile for profile in rules.profiles if profile != rules.full and rules.judged_requirements(revision, profile)
     ]
@@ -57,10 +57,10 @@ def parts_of(rules: Rules, revision: str) -> list[str]:
 
 
 def _blockers(data: dict[str, Any], rules: Rules) -> list[str]:
-    """Reasons that block every level, because they concern the whole run."""
+    """Return the reasons that block every level, because they concern the whole run."""
     run, out = data["run"], []
     if run["narrowed"] or not run["whole"]:
-        out.append(f"of {' and '.join(run['narrowed']) or 'the run'} only a part was selected")
+        out.append(f"only a part of {' and '.join(run['narrowed']) or 'the run'} was selected")
     if run["interrupted"] or not run["complete"]:
         out.append("the run did not finish")
     missing = [name for name in rules.environments if name not in run["environments"] and name not in run["left_out"]]
@@ -73,20 +73,20 @@ def _blockers(data: dict[str, Any], rules: Rules) -> list[str]:
         out += ["not all golden vectors were answered"] if not asked["complete"] else []
     if fuzz := data.get("fuzz"):
         out += [f"generated schedules fail {', '.join(fuzz['failed'])}"] if fuzz["failed"] else []
-        out += ["the generated schedules were not played to their end"] if not fuzz["complete"] else []
+        out += ["the generated schedules were not played to the end"] if not fuzz["complete"] else []
     if all_of_it := data.get("exhaust"):
         failed = ", ".join(all_of_it["failed"])
-        out += [f"schedules of a small world fail {failed}"] if failed else []
-        out += ["the schedules of a small world were not played to their end"] if not all_of_it["complete"] else []
+        out += [f"exhaustively played schedules fail {failed}"] if failed else []
+        out += ["the exhaustive schedules were not played to the end"] if not all_of_it["complete"] else []
     if limits := data.get("limits"):
         less = findings(limits["rows"])
-        out += [f"it holds less than it declares, or must hold: {', '.join(less)}"] if less else []
+        out += [f"its limit is smaller than it declares, or than it must be: {', '.join(less)}"] if less else []
         out += ["its limits were not measured to the end"] if not limits["complete"] else []
     return out
 
 
 def hard(data: dict[str, Any]) -> dict[str, int]:
-    """Number of breakdowns that fail an implementation, by kind."""
+    """Return the number of breakdowns that fail an implementation, by kind."""
     soft = tolerated_breakdowns(strict=data["strict"], narrowed=data["run"]["narrowed"])
     return {kind: count for kind, count in data["breakdowns"].items() if kind not in soft}
 
@@ -107,7 +107,7 @@ def _part(data: dict[str, Any], rules: Rules, profile: str) -> dict[str, Any]:
     if len(rows) < len(ids):
         because.append(f"{len(ids) - len(rows)} of {format_count(len(ids), 'requirement')} were not selected")
     if protocol.unsupported_profile(declaration_of(data), data["revision"]) == profile:
-        because.append(f"the implementation does without {protocol.parts[profile]}")
+        because.append(f"the implementation does not declare {protocol.parts[profile]}")
     for verdict, what in _AGAINST.items():
         asked = rows.values() if verdict == Verdict.ERROR.value else musts
         if stopping := [row["id"] for row in asked if row["verdict"] == verdict]:
@@ -135,7 +135,7 @@ def _part(data: dict[str, Any], rules: Rules, profile: str) -> dict[str, Any]:
 
 
 def unjudged_note(standing: dict[str, Any]) -> str:
-    """How many requirements of the level were not judged, for the line that shows it; "" if all were."""
+    """Return how many requirements of the level were not judged, for the line that shows it; "" if all were."""
     parts = [part for part in standing["parts"] if part["held"]]
     total = sum(part["requirements"] for part in parts)
     missing = total - sum(part["judged"] for part in parts)

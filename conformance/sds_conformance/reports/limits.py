@@ -25,7 +25,7 @@ from .report import Report, ReportError
 
 NAME = "limits.json"
 MAX_BYTES = 8 << 20
-"""Largest size of the file. Some twenty rows have twenty kilobytes."""
+"""Largest size of the file in bytes. A file with twenty rows has twenty kilobytes."""
 
 TONES = {
     Weight.HELD.value: Verdict.PASS.value,
@@ -85,7 +85,7 @@ def with_limits(report: Report) -> Report:
         found = printable(str(data.get("schema")) if isinstance(data, dict) else "not an object", 60)
         raise ReportError(f"{file} is {found}, this version reads {SCHEMA_ID}: {again}")
     if wrong := find_schema_error(_validator(), data, 120):
-        raise ReportError(f"{file} is not what `sds-conformance limits --report DIR` writes: {wrong}: {again}")
+        raise ReportError(f"{file} was not written by `sds-conformance limits --report DIR`: {wrong}: {again}")
     for key in ("name", "version"):
         if (theirs := data["implementation"][key]) != (ours := report.data["implementation"][key]):
             message = f"{printable(theirs, 60)!r}, and the report about {printable(ours, 60)!r}"
@@ -116,13 +116,13 @@ def limits_for_certificate(limits: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def certified_rows(data: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows of limits on a certificate, in the format of `limits --json`; empty if it has none."""
+    """Return the rows of limits on a certificate, in the format of `limits --json`; empty if it has none."""
     nothing = dict.fromkeys((*_IF_THERE, *_NOT_CERTIFIED))
     return [{**nothing, **row} for row in data["limits"]["rows"]] if "limits" in data else []
 
 
 def findings(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The dimensions whose limit is below the declared or demanded size, each with the failure."""
+    """Return the dimensions whose limit is below the declared or demanded size, each with the failure."""
     bad = (row for row in rows if row["verdict"] == Weight.FINDING.value)
     return [f"{row['title']} ({row.get('requirement') or row.get('how')})" for row in bad]
 
@@ -141,14 +141,14 @@ def contradictory_limits(data: dict[str, Any]) -> Iterator[str]:
         known = protocol.dimensions.get(name)
         dimension = known.of_text(protocol.rules, data["revision"], profile) if known is not None else None
         if dimension is None or name in seen:
-            yield f"{printable(name, 40)} is {'measured twice' if name in seen else 'nothing that is measured'}"
+            yield f"{printable(name, 40)} is {'measured twice' if name in seen else 'not a dimension of the suite'}"
         elif wrong := _inconsistency(row, dimension, dimension.bound(data["implementation"]["limits"].get)):
             yield f"the result for {printable(dimension.title, 40)} does not follow from {wrong}"
         seen.add(name)
 
 
 def _inconsistency(row: dict[str, Any], dimension: Dimension, bound: int | None) -> str:
-    """The inconsistency in a row; "" if nothing is."""
+    """Return the inconsistency in a row; "" if there is none."""
     about = (dimension.title, dimension.timed, dimension.demanded, dimension.position)
     if (row["title"], row["timed"], row["demanded"], row["position"]) != about:
         return "the measured data"

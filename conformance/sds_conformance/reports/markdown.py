@@ -83,7 +83,7 @@ def _format_counts_played(data: Row) -> str:
 
 
 def _complaints(file: str, found: list[Row]) -> Iterator[str]:
-    yield f"### The baseline {code(file)} is at fault, not the implementation"
+    yield f"### The baseline {code(file)} is out of date, not the implementation"
     for row in found:
         yield f"- Line {row['line']}, {prose(row['requirement'])}: {code(row['what'])}\n  Change: {code(row['change'])}"
 
@@ -107,9 +107,9 @@ def _cause(report: Report, number: int, cause: RootCause, with_story: bool) -> I
     yield f"{row['level']}: {prose(row['statement'])}"
     if cause.new_under:
         unlisted = ", ".join(map(prose, cause.new_under))
-        yield f"New under this known cause, and not in the baseline: {unlisted}"
+        yield f"New failures of this known root cause, which the baseline does not list: {unlisted}"
     for under in cause.data["under"]:
-        yield f"- With it {prose(under['requirement'])}: {prose(under['why'])}"
+        yield f"- It also causes {prose(under['requirement'])}: {prose(under['why'])}"
     finding = worst(row)
     if finding is not None and with_story:
         yield block(story(report, row["id"], finding).splitlines())
@@ -150,7 +150,7 @@ def _list_violations(report: Report) -> Iterator[str]:
     for verdict, title in (
         ("fail", "failed"),
         ("warn", "warn"),
-        ("error", "could not be judged by a fault of the suite"),
+        ("error", "could not be judged because of a fault of the suite"),
     ):
         rows = list(report.requirements(verdict))
         if rows:

@@ -18,10 +18,10 @@ class Tone(Enum):
 
     GOOD = "good"
     PARTIAL = "partial"
-    """No fault was found, but not everything was tested."""
+    """Result: no fault was found, but not everything was tested."""
     BAD = "bad"
     NONE = "none"
-    """There is no verdict."""
+    """Result: there is no verdict."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def compute_overall_result(report: Report) -> OverallResult:
         unmet = format_count(len(report.unmet), "expectation")
         return OverallResult(Tone.BAD, f"{unmet} not met", f"does not meet {unmet} of scenario files.")
     if counts["error"]:
-        what = f"{format_count(counts['error'], 'requirement')} could not be judged by a fault of the suite"
+        what = f"{format_count(counts['error'], 'requirement')} could not be judged because of a fault of the suite"
         return OverallResult(Tone.NONE, "no verdict", f"has no verdict as a whole: {what}.")
     if not any(row["exercised"] for row in report.requirements()):
         return OverallResult(Tone.NONE, "nothing exercised", "has no verdict: nothing was exercised.")
@@ -76,7 +76,7 @@ def _faulty(report: Report, counts: Counter[str], unfinished: str) -> OverallRes
         what.append("all of them known" if known == len(failing) else f"{known} of them known")
     what += [format_count(len(broken), "breakdown")] if (broken := report.hard_breakdowns) else []
     what += [f"{format_count(len(unmet), 'expectation')} not met"] if (unmet := report.unmet) else []
-    what += [f"{counts['error']} not judged by a fault of the suite"] if counts["error"] else []
+    what += [f"{counts['error']} not judged because of a fault of the suite"] if counts["error"] else []
     so_far = f" So far: {unfinished}." if unfinished else ""
     return OverallResult(Tone.BAD, short, f"does not conform: {', '.join(what)}.{so_far}")
 
@@ -104,25 +104,25 @@ def _result_without_faults(report: Report, counts: Counter[str]) -> OverallResul
 
 
 def _part_of(report: Report, row: Row) -> str:
-    """The part of the text that a requirement belongs to; "" if the catalogue no longer has it."""
+    """Return the part of the text that a requirement belongs to; "" if the catalogue no longer has it."""
     rules = report.protocol.rules
     requirement = rules.catalogue.requirements.get(row["id"])
     return rules.part_of(requirement) if requirement is not None else ""
 
 
 def unsupported_part(report: Report) -> str:
-    """The part of the text that the implementation does not support by its declaration."""
+    """Return the part of the text that the implementation declares not to support; "" if there is none."""
     return report.protocol.unsupported_profile(report.declaration, report.data["revision"])
 
 
 def applicable_requirements(report: Report) -> Iterator[Row]:
-    """The requirements that apply to the implementation."""
+    """Return the requirements that apply to the implementation."""
     without = unsupported_part(report)
     return (row for row in report.requirements() if row["exercised"] or _part_of(report, row) != without)
 
 
 def _parts(report: Report) -> list[str]:
-    """Names of the judged parts of the text; empty if it has only one."""
+    """Return the names of the judged parts of the text; empty if it has only one."""
     named, rules = report.protocol.parts, report.protocol.rules
     stated = {
         rules.part_of(requirement) for requirement in rules.judged_requirements(report.data["revision"], rules.full)

@@ -36,7 +36,7 @@ Row = dict[str, Any]
 TRACES = "traces"
 """The folder of the traces, in the folder of a report."""
 _OF_A_RUN = frozenset(f"{ascii_letters}{digits}-._{IN}")
-"""The characters in the name of a run. That of a scenario file has a dot."""
+"""Matches the characters in the name of a run. The name of a scenario file contains a dot."""
 
 
 class ReportError(Exception):
@@ -52,9 +52,9 @@ class RootCause:
     row: Row
     """Its row among the requirements."""
     known: bool
-    """A baseline lists it, and all requirements under it that fail."""
+    """True if a baseline lists the cause and all failing requirements under it."""
     new_under: tuple[str, ...] = ()
-    """The requirements under it that fail and that the baseline does not list, if it lists the cause itself."""
+    """If a baseline lists the cause: the failing requirements under it that the baseline does not list."""
 
     @property
     def verdict(self) -> Verdict:
@@ -62,12 +62,12 @@ class RootCause:
 
     @property
     def rule(self) -> str:
-        """A description of the fault, if there is one; otherwise the violated rule."""
+        """Return a description of the fault, if there is one; otherwise the violated rule."""
         return str(self.data.get("title") or self.row["statement"])
 
     @property
     def times(self) -> str:
-        """How often it shows: ``3 violations in 2 scenarios``."""
+        """Return how often the cause occurs: ``3 violations in 2 scenarios``."""
         violations, scenarios = self.data["violations"], len(self.data["scenarios"])
         return f"{format_count(violations, 'violation')} in {format_count(scenarios, 'scenario')}"
 
@@ -279,18 +279,18 @@ def declaration_of(data: Mapping[str, Any]) -> Declaration:
 
 
 def worst(row: Row) -> Row | None:
-    """The finding to show for a requirement; None if none was stored."""
+    """Return the finding to show for a requirement; None if none was stored."""
     return next((finding for finding in row["findings"] if finding["severity"] == row["verdict"]), None)
 
 
 def code_of(row: Row) -> str:
-    """The code of that finding, or else the ID of the requirement."""
+    """Return the full code of the worst finding of a requirement, or else the ID of the requirement."""
     finding = worst(row)
     return str(finding["code"] if finding is not None else row["id"])
 
 
 def again_of(row: Mapping[str, Any]) -> FindingReplays | None:
-    """How often replays reproduced a failure or a breakdown; None if it was not replayed."""
+    """Return how often replays reproduced a failure or a breakdown; None if it was not replayed."""
     return FindingReplays(**row["repeated"]) if "repeated" in row else None
 
 
@@ -301,7 +301,7 @@ def flaky(row: Row) -> str:
 
 
 def sides(finding: Row) -> tuple[str, str]:
-    """Expected and seen, with times relative to the start of virtual time."""
+    """Return the expected and seen texts, with times relative to the start of virtual time."""
     return make_times_relative(finding["expected"]) or "nothing", make_times_relative(finding["seen"])
 
 
@@ -330,7 +330,7 @@ def finding_of(requirement: str, row: Mapping[str, Any]) -> Finding:
 
 
 def group_breakdowns(breakdowns: Sequence[Row]) -> list[tuple[Row, list[str]]]:
-    """Each kind of breakdown once, with the runs of the others."""
+    """Return each kind of breakdown once, with the other runs that had it."""
     found: dict[tuple[str, str, str], list[Row]] = {}
     for broken in breakdowns:
         found.setdefault((broken["kind"], broken["detail"], broken["command"]), []).append(broken)

@@ -24,7 +24,7 @@ from .scenario_files import SUITE, Unmet, unmet
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {"fail": "error", "warn": "warning", "note": "none"}
-"""By the verdict of a finding. For a warning about a SHOULD (severity 4) the level is "note"."""
+"""Maps the verdict of a finding to a SARIF level. The level of a warning about a SHOULD (severity 4) is "note"."""
 RANKS = {1: 100.0, 2: 75.0, 3: 50.0, 4: 25.0}
 """The SARIF rank of a result, by severity."""
 _LONGEST = 1000
@@ -82,7 +82,7 @@ def _rule(code: str, row: Row) -> dict[str, Any]:
 
 
 def _help(row: Row) -> dict[str, str]:
-    """The statement, with links to the documentation and the public text where there are any."""
+    """Return the statement, with links to the documentation and the public text where there are any."""
     links = {"Documentation": documentation_link(row["id"]), "Public text": text_link(row["id"])}
     linked = [f"[{name}]({address})" for name, address in links.items() if address]
     text = _text(row["statement"])
@@ -117,7 +117,7 @@ def _result(report: Report, rule: int, row: Row, finding: Row) -> dict[str, Any]
 
 
 def _surprise(rule: int, one: Unmet) -> dict[str, Any]:
-    """An expectation that was not met. Its location is the line in the file."""
+    """Return the result for an expectation that was not met. Its location is the line in the file."""
     line = one.data["line"]
     place = {
         "artifactLocation": {"uri": quote(_text(one.file["file"]))},

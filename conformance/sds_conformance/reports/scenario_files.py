@@ -21,7 +21,7 @@ from ..presentation.story import headline, print_labelled, show_command
 from .report import Row
 
 SUITE = "scenario files"
-"""The test suite of JUnit, and the rule of SARIF."""
+"""Name of the JUnit test suite, and ID of the SARIF rule."""
 LONGEST = 600
 
 
@@ -52,12 +52,12 @@ def unmet(files: Iterable[Row]) -> Iterator[Unmet]:
 
 
 def remarks(files: Iterable[Row]) -> Iterator[str]:
-    """A sentence for each file that did not test what it claims: a requirement that was not exercised, or expectations
-    that were not checked."""
+    """Yield a sentence for each file that did not test what it claims: it did not exercise a requirement, or its
+    expectations were not checked."""
     for file in files:
         for row in file.get("requirements", ()):
             if not row["exercised"]:
-                yield f"{file['file']} does not exercise {row['id']}, which it is for: {row['why']}"
+                yield f"{file['file']} is for {row['id']} but does not exercise it: {row['why']}"
         unchecked = [row for row in file["expectations"] if row["verdict"] == "unchecked"]
         if unchecked:
             yield f"{file['file']}: its expectations were not checked: {unchecked[0]['seen']}"

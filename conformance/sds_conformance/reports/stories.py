@@ -17,10 +17,10 @@ from ..protocols.words import Narrator, QuotedFacts
 from .report import Report, Row, finding_of, run_of
 
 MAX_TALKS = 400
-"""Conversations on a page, and pictures; later findings have only a story."""
+"""Largest number of conversations on a page, and of pictures; later findings have only a story."""
 MAX_PICTURES = 400
 MAX_TURNS = 120
-"""Steps shown of a conversation: the first ones, and those around violations."""
+"""Largest number of steps shown of a conversation: the first ones, and those around violations."""
 FIRST, BEFORE, AFTER = 40, 12, 6
 MAX_LINES = 12
 """Output lines shown per step."""
@@ -41,7 +41,7 @@ class PageStory:
     picture: str
     """SVG; "" if there is none."""
     without: str
-    """Why there is no picture or conversation; "" if there is."""
+    """The reason why there is no picture or conversation; "" if there is one."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class ConversationStep:
 
 
 class Found:
-    """The part of a finding that its conversation shows."""
+    """A finding as its conversation shows it."""
 
     def __init__(self, requirement: str, row: Row) -> None:
         self.requirement = requirement
@@ -80,12 +80,12 @@ class Talk:
 
 @dataclass
 class Stories:
-    """Everything that is shown of a report."""
+    """The stories and conversations of a report."""
 
     of: dict[int, list[PageStory]] = field(default_factory=dict)
-    """By the index of the requirement in the report."""
+    """The stories, by the index of the requirement in the report."""
     talks: dict[str, Talk] = field(default_factory=dict)
-    """By run."""
+    """The conversations by run."""
 
 
 def stories_of(report: Report, order: Iterable[int], limit: int, broken: Iterable[str] = ()) -> Stories:
@@ -122,8 +122,8 @@ def stories_of(report: Report, order: Iterable[int], limit: int, broken: Iterabl
 
 def _why_not(talks: int) -> str:
     if talks >= MAX_TALKS:
-        return f"This page shows only {MAX_TALKS} conversations, and not this one: the command below shows it."
-    return "The conversation was not kept with this report: the command below shows it."
+        return f"This page has room for {MAX_TALKS} conversations, so this one is left out: the command below shows it."
+    return "The conversation was not stored with this report: the command below shows it."
 
 
 class _Remembering:
@@ -185,7 +185,9 @@ class _Teller:
         if self._trace is not None and not lines.exhibits:
             why = UNTOLD
         elif self._trace is not None and not draw:
-            why = f"This page draws only {MAX_PICTURES} findings, and not this one: the command below shows it."
+            why = (
+                f"This page has room for {MAX_PICTURES} pictures, so this one is left out: the command below shows it."
+            )
         picture = self._picture(finding.step, lines.exhibits) if draw and lines.exhibits else ""
         return PageStory(row, lines, list(quote_stderr(finding.stderr_lines, STDERR_WIDTH)), picture, why)
 
@@ -241,5 +243,5 @@ def _turn(narrator: Narrator, step: Step, found: Sequence[Found]) -> Conversatio
 
 
 def _hex(raw: bytes) -> str:
-    """The first bytes of a wire message in hex."""
+    """Return the first bytes of a wire message in hex."""
     return hex_of(raw)

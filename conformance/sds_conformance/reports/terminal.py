@@ -47,7 +47,7 @@ _COLUMNS = (Verdict.PASS, Verdict.FAIL, Verdict.WARN, Verdict.INCONCLUSIVE, Verd
 _SHORT = {Verdict.INCONCLUSIVE: "inconcl."}
 _LONGEST = 600
 MOST_REASONS = 3
-"""Reasons shown on the last screen for requirements that were not exercised."""
+"""Largest number of reasons on the last screen for requirements that were not exercised."""
 
 
 def show_tested(console: Console, report: Report) -> None:
@@ -87,7 +87,7 @@ def show_report(console: Console, report: Report, program: str, stories: int | N
 
 
 def last_screen(report: Report, program: str) -> LastScreen:
-    """The last screen of a report."""
+    """Return the last screen of a report."""
     whole = compute_overall_result(report)
     lines = _cause_lines(report)
     command, why = _next(report, program)
@@ -132,7 +132,7 @@ def _facts(report: Report) -> list[tuple[str, Text]]:
     without = f", without {report.protocol.parts.get(part, part)}" if part else ""
     out.append(("Exercised", Text(f"{judged} of {format_count(len(rows), 'requirement')}{without}")))
     reasons = report.group_unjudged("inconclusive", "skipped", "error")
-    most = MOST_REASONS if compute_overall_result(report).tone is not Tone.BAD else 0  # keep the room for root causes
+    most = MOST_REASONS if compute_overall_result(report).tone is not Tone.BAD else 0  # Leave room for root causes.
     for (verdict, reason), ids in sorted(reasons.items(), key=lambda one: -len(one[1]))[:most]:
         more = f" and {len(ids) - 1} more" if len(ids) > 1 else ""
         line = Text(f"not {ids[0]}{more}: {verdict}, {printable(reason, 200)}", "yellow")
@@ -151,7 +151,7 @@ def _facts(report: Report) -> list[tuple[str, Text]]:
 
 
 def _next(report: Report, program: str) -> tuple[str, str]:
-    """The next command and its purpose."""
+    """Return the next command and its purpose."""
     data = report.data
     written = str(report.written.parent) if report.written is not None else ""
 
@@ -168,10 +168,10 @@ def _next(report: Report, program: str) -> tuple[str, str]:
         update = [program, "baseline", "update", data["baseline"]["file"], written or "REPORT"]
         return shlex.join(update), "corrects the baseline"
     if dialect := _dialect_in(report):
-        return drive("run", "--dialect", dialect), "translates its layout of messages, and judges all"
+        return drive("run", "--dialect", dialect), "translates its message layout and judges all requirements"
     if broken := [one for one in report.hard_breakdowns if one["where"] != ALL_RUNS]:
         if again := broken[0]["again"]:
-            return again, "plays the run again in which that happened"
+            return again, "plays that run again"
         return drive("smoke"), "tries the adapter"
     failing = [cause for cause in report.causes if cause.verdict is Verdict.FAIL]
     if new := [cause for cause in failing if not cause.known]:
@@ -188,7 +188,7 @@ def _next(report: Report, program: str) -> tuple[str, str]:
 
 
 def _dialect_in(report: Report) -> str:
-    """The dialect that the doubts suggest; "" if none."""
+    """Return the dialect that the doubts suggest; "" if none."""
     if report.data["profiles"].get("dialect"):
         return ""
     known, question = report.protocol.rules.dialects, " ".join(report.data["doubts"])
@@ -226,14 +226,14 @@ def show_conversation(console: Console, report: Report, requirement: str) -> Non
 
 
 def _written_for(report: Report, scenario: str) -> Sequence[str]:
-    """The requirements that a scenario is for; none if this version of the suite does not have it."""
+    """Return the requirements that a scenario is for; none if this version of the suite does not have the scenario."""
     known = report.protocol.rules.register.scenarios.get(scenario)
     files = (file for file in report.scenario_files if file["scenario"] == scenario)
     return known.exercises if known is not None else [row["id"] for file in files for row in file["requirements"]]
 
 
 def _show_table(console: Console, report: Report) -> None:
-    """The requirements by section of the text."""
+    """Print the requirements by section of the text."""
     table = plain_table("Section", right=[_SHORT.get(verdict, verdict.value) for verdict in _COLUMNS])
     rows = list(report.requirements())
     sections = [
@@ -243,7 +243,7 @@ def _show_table(console: Console, report: Report) -> None:
     ]
     good = {Verdict.PASS.value, Verdict.SKIPPED.value}
     others = [those for _, those in sections if all(row["verdict"] in good for row in those)]
-    joins = 1 < len(others) < len(sections)  # where nothing is wrong, the sum is enough
+    joins = 1 < len(others) < len(sections)  # A section without failures or warnings shows only its counts.
     for title, those in sections:
         if not joins or those not in others:
             table.add_row(printable(title, 80), *_cells(those))
@@ -261,13 +261,13 @@ def _cells(rows: Sequence[Row]) -> list[Text]:
 
 
 def _show_stories(console: Console, report: Report, stories: int | None) -> None:
-    """One story for each root cause, the most severe first, then the breakdowns."""
+    """Print one story for each root cause, the most severe first, then the breakdowns."""
     found = report.causes
     whole = stories is not None or len(found) == 1
     if found and stories != 0:
         casting = report.protocol.casting
         warns = any(cause.verdict is Verdict.WARN for cause in found) and not whole
-        briefly = " Warnings have no steps here; --stories all prints them." if warns else ""
+        briefly = " The steps of warnings are left out; --stories all prints them." if warns else ""
         print_labelled(console, "Stories", Text(f"T is the start of virtual time. {casting}".rstrip() + briefly, "dim"))
         console.print()
     for row in report.requirements(Verdict.ERROR.value):
@@ -296,7 +296,7 @@ def _show_stories(console: Console, report: Report, stories: int | None) -> None
 
 
 def _show_head(console: Console, cause: RootCause, *, whole: bool) -> None:
-    """The headline, how often it was violated, and the rule; one line less if not ``whole``."""
+    """Print the headline, the number of violations and the rule; one line less if not ``whole``."""
     row, data = cause.row, cause.data
     start = headline(cause.verdict, printable(code_of(row), 150), "")
     about = f"{row['level']}, section {row['anchor']!r}"
@@ -318,7 +318,7 @@ def _show_head(console: Console, cause: RootCause, *, whole: bool) -> None:
 
 
 def _show_known(console: Console, report: Report, row: Row) -> bool:
-    """The reasons of a baseline; False if it does not list the failure."""
+    """Print the reasons that a baseline gives. Return False if it does not list the failure."""
     known = report.known_failures(row["id"])
     for entry in known:
         reason = " ".join(filter(None, (entry["reason"], entry["link"] and f"({entry['link']})")))
@@ -327,7 +327,7 @@ def _show_known(console: Console, report: Report, row: Row) -> bool:
 
 
 def _show_cause(console: Console, report: Report, cause: RootCause, rows: Mapping[str, Row], *, whole: bool) -> None:
-    """The rule, the story of one finding, its consequences, and the command that replays it.
+    """Print the rule, the story of one finding, its consequences, and the command that replays it.
 
     With ``whole``, the scenarios are described, and more consequences are printed.
     """
@@ -341,7 +341,7 @@ def _show_cause(console: Console, report: Report, cause: RootCause, rows: Mappin
 
 
 def _show_warning(console: Console, report: Report, cause: RootCause) -> None:
-    """A warning without its steps."""
+    """Print a warning without its steps."""
     _show_head(console, cause, whole=False)
     finding = worst(cause.row)
     if not _show_known(console, report, cause.row) and finding is not None:
@@ -356,7 +356,7 @@ def _show_warning(console: Console, report: Report, cause: RootCause) -> None:
 
 
 def _show_worst(console: Console, report: Report, row: Row, *, whole: bool) -> None:
-    """The story of the worst finding; ``whole`` as in `_show_cause`."""
+    """Print the story of the worst finding; ``whole`` as in `_show_cause`."""
     finding = worst(row)
     if finding is None:
         return
@@ -372,7 +372,7 @@ def _show_worst(console: Console, report: Report, row: Row, *, whole: bool) -> N
 
 
 def _details(report: Report, row: Row, *, whole: bool) -> Iterator[Text]:
-    """The findings of a requirement that fails because of a root cause; ``whole`` as in `_show_cause`."""
+    """Yield the findings of a requirement that fails because of a root cause; ``whole`` as in `_show_cause`."""
     if (again := again_of(row)) is not None and again.flaky:
         yield Text(again.sentence, "yellow")
     known, finding = report.known_failures(row["id"]), worst(row)
@@ -394,7 +394,7 @@ def _broken_run(row: Row) -> BrokenRun:
 
 
 def _show_notes(console: Console, report: Report) -> None:
-    """Observations that are only noted, and requirements that could not be judged."""
+    """Print legal deviations that are only noted, and requirements that could not be judged."""
     notes, left_out = report.data["notes"], report.data["summary"]["left_out"]
     for note in notes:
         seen = f"expected {note['expected']}; seen: {note['seen']}" if note["expected"] else note["seen"]

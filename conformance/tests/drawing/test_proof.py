@@ -19,7 +19,7 @@ from sds_harness.sds.operations import Member, Route
 from sds_harness.sds.performance import Act, Performance
 
 Told = tuple[Performance, Act, str, str]
-"""A performance, the step that is blamed, and what was expected and seen there."""
+"""A performance, the violating step, and what was expected and seen there."""
 
 
 def ids(show: Performance, *labels: str) -> str:

@@ -109,7 +109,7 @@ def test_lines_begin_where_participants_join_and_end_where_they_crash() -> None:
     assert lives["bob"][2] < drawing.foot
     assert lives["carol"][1] > drawing.top
     assert lives["eve"][3]
-    assert {"joins", "crashes", "says x1"} <= {label.text for label in drawing.labels}
+    assert {"joins", "crashes", "sends x1"} <= {label.text for label in drawing.labels}
 
 
 def test_logs_stand_at_the_foot_with_what_is_not_alike() -> None:

@@ -63,7 +63,7 @@ def test_a_line_of_the_baseline_that_is_wrong_is_pointed_at() -> None:
     found = commands(annotations(known(faulty(), requirement, complaints=1)))
     level, properties, message = found[0]
     assert (level, properties["file"], properties["line"]) == ("error", "known.toml", "9")
-    assert "at fault: SDS-MSG-01" in properties["title"]
+    assert "out of date: SDS-MSG-01" in properties["title"]
     assert message == "it is listed and passes\nremove the line"
     (level, properties, message), *_ = (one for one in found if one[1]["title"].startswith(requirement))
     assert level == "warning"
@@ -74,10 +74,10 @@ def test_a_line_of_the_baseline_that_is_wrong_is_pointed_at() -> None:
 @pytest.mark.parametrize("flaky", [False, True])
 def test_a_new_failure_under_a_known_cause_is_an_error_that_names_the_cause(flaky: bool) -> None:
     report, root, new = known_with_new(faulty(), flaky=flaky)
-    (found,) = [one for one in commands(annotations(report)) if f"under the known {root}/" in one[1]["title"]]
+    (found,) = [one for one in commands(annotations(report)) if f"known root cause {root}/" in one[1]["title"]]
     level, properties, message = found
     assert level == "error"
-    assert re.match(rf"{new} shows now, under the known {root}/", properties["title"])
+    assert re.match(rf"{new} shows now, under the known root cause {root}/", properties["title"])
     assert "Known: not decided yet" in message
 
 

@@ -288,15 +288,15 @@ def test_a_failure_under_a_listed_root_cause_is_new_and_explained(with_three: Ju
         (HEAD + "known:\n  - requirement: A\n    flakey: true\n    reason: c\n", "did you mean `flaky`"),
         (
             HEAD + "known:\n  - requirement: A\n    reason: c\n    flaky: yes\n",
-            "line 7: `flaky` is true or false.*'yes'",
+            "line 7: `flaky` must be true or false.*'yes'",
         ),
         (HEAD + "known:\n  - requirement: A\n    reason: c\n    flaky:\n", "true or false, and this is empty"),
-        (HEAD + "known:\n  - requirement: A\n    reason: c\n    flaky: a race\n", "explanation goes under `reason`"),
+        (HEAD + "known:\n  - requirement: A\n    reason: c\n    flaky: a race\n", "explanation under `reason`"),
         (HEAD + "known:\n  - requirement: A\n    flaky: true\n", "line 5: 'reason' is a required property"),
         (HEAD + "known:\n  - requirement: A\n    reason: [b\n", "line 7: "),
         (HEAD + "known:\n  - requirement: A\n    requirement: B\n", "duplicate key"),
         (HEAD + "a: &a [x]\nknown: *a\n", r"line 5: aliases such as \*a are not allowed"),
-        (HEAD + "known: " + "[" * 50 + "]" * 50, "nested deeper"),
+        (HEAD + "known: " + "[" * 50 + "]" * 50, "nested more deeply"),
         (HEAD + "known: !!python/object/apply:os.system [ls]\n", "line 4"),
         ("\0", "."),
     ],
@@ -473,7 +473,7 @@ def test_fuzz_names_root_causes_and_flaky_findings() -> None:
     }
     fuzzed = read_document(data)
     assert fuzzed.under == {OTHER: ONE}
-    assert fuzzed.flaky == {ONE: "it showed in 1 of 5 replays", OTHER: f"it is under {ONE}, which is flaky"}
+    assert fuzzed.flaky == {ONE: "it showed in 1 of 5 replays", OTHER: f"its root cause {ONE} is flaky"}
     found = match(listing(LISTED), fuzzed, CODES, SCENARIOS)
     assert found.codes_by_known_cause == {f"{OTHER}/not-unique": ONE}
     marked = parse(fresh([fuzzed], "", "", per_scenario=False), Path("known.yaml")).entries

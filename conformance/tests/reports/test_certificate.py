@@ -62,7 +62,7 @@ def test_who_declares_next_to_nothing_has_no_level() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"narrowed": ["environments", "scenarios"]}, "of environments and scenarios only a part was selected"),
+        ({"narrowed": ["environments", "scenarios"]}, "only a part of environments and scenarios was selected"),
         ({"complete": False}, "did not finish"),
         ({"interrupted": True}, "did not finish"),
         ({"environments": ["plain"]}, "nothing was played in the environment all-scripts"),
@@ -102,7 +102,7 @@ def test_who_does_without_the_extension_holds_the_core() -> None:
     report.data["implementation"]["capabilities"].remove("sds-r")
     made = certificate(report)
     assert made.level == "Core, strict"
-    assert made.data["level"]["parts"][1]["because"] == ["the implementation does without SDS-R"]
+    assert made.data["level"]["parts"][1]["because"] == ["the implementation does not declare SDS-R"]
 
 
 def test_a_profile_covers_what_it_is_about() -> None:
@@ -200,7 +200,7 @@ def lengthen(data: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (promote, "its level is Core + SDS-R, strict, and by its verdicts none"),
+        (promote, "its level is Core + SDS-R, strict, but its verdicts give none"),
         (whitewash, f"it counts {TOTAL - 1} pass, but {TOTAL}"),
         (miscount, f"it counts {TOTAL} pass, but {TOTAL - 1}"),
         (pretend, "its exit code"),
@@ -228,7 +228,7 @@ def lengthen(data: dict[str, Any]) -> None:
         (lambda data: data["run"].update(interrupted=True), "both interrupted and complete"),
         (lambda data: data["run"].update(steps=0), "no run, scenario or step"),
         (lambda data: data["run"].update(scenarios=2, runs=1), "it counts 2 scenarios in 1 runs"),
-        (lambda data: data["run"].update(exit_code=70), "its exit code is 70, and by its verdicts 1"),
+        (lambda data: data["run"].update(exit_code=70), "its exit code is 70, but its verdicts give 1"),
         (lambda data: data["run"]["environments"].append("the-moon"), "the environment the-moon does not exist"),
         (lambda data: data["run"]["environments"].append("plain"), "an environment was played twice"),
         (lambda data: data["breakdowns"].update(sleep=1), "the kind of breakdown sleep does not exist"),

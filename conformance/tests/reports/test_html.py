@@ -147,7 +147,7 @@ def test_traces_that_somebody_has_changed_cost_no_html(tmp_path: Path) -> None:
         ({"baseline": BASELINE}, ("known failure", "waits for a release", 'href="https://x.test/7"')),
         (
             {"baseline": {**BASELINE, "complaints": [COMPLAINT]}},
-            ("The baseline is at fault", "known.toml, line 9: It passes. Cut it."),
+            ("The baseline is out of date", "known.toml, line 9: It passes. Cut it."),
         ),
     ],
 )
@@ -199,7 +199,7 @@ def test_seven_hundred_findings_are_a_page_of_a_few_megabytes() -> None:
     assert len(told.of("div", "finding")) == 700
     assert len(text) < 5_000_000
     assert len(told.of("svg")) == stories.MAX_PICTURES
-    assert "This page draws only 400 findings" in text
+    assert "This page has room for 400 pictures" in text
 
 
 def test_what_does_not_fit_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,7 +97,7 @@ def test_what_comes_first_is_what_is_wrong_with_the_report_or_the_baseline() -> 
     requirement = next(faulty().requirements("fail"))["id"]
     made = known(faulty(), requirement, complaints=2)
     text = markdown(Report(made.data, "in line 12"))
-    cut_off, baseline, verdict = (text.index(what) for what in ("cut off in line 12", "at fault", "does not conform"))
+    cut_off, baseline, verdict = (text.index(what) for what in ("cut off in line 12", "of date", "does not conform"))
     assert cut_off < baseline < verdict
     assert "Line 9, SDS-MSG-01: `it is listed and passes`" in text
     assert f"- {requirement}: `not decided yet` `https://example.org/42`" in text
@@ -132,7 +132,7 @@ def test_what_is_new_comes_before_what_is_known() -> None:
 def test_flaky_entries_and_new_failures_under_a_known_cause_are_listed() -> None:
     made, root, new = known_with_new(faulty(), flaky=True)
     text = markdown(made)
-    assert f"New under this known cause, and not in the baseline: {new}" in text
+    assert f"New failures of this known root cause, which the baseline does not list: {new}" in text
     assert f"- {root}, flaky, failed this time: " in text
     assert "- SDS-MSG-01, flaky, passed this time: " in text
 

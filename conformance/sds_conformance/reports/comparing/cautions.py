@@ -11,13 +11,13 @@ MARKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def mark(number: int) -> str:
-    """The letter of a column, from 0."""
+    """Return the letter of a column; ``number`` counts from 0."""
     high, low = divmod(number, len(MARKS))
     return f"{mark(high - 1) if high else ''}{MARKS[low]}"
 
 
 def column_marks(numbers: Iterable[int]) -> str:
-    """The letters of several columns."""
+    """Return the letters of several columns."""
     return ", ".join(map(mark, numbers))
 
 
@@ -29,31 +29,31 @@ def cautions(columns: Sequence[ReportColumn]) -> list[str]:
 def _cautions(columns: Sequence[ReportColumn]) -> Iterator[str]:
     if groups := _group_columns(columns, lambda column: column.revision):
         yield (
-            f"They are about different revisions: {groups}. A requirement that a revision does not have is "
+            f"The reports are for different revisions: {groups}. A requirement that a revision does not have is "
             f"{ABSENT[UNSTATED]}."
         )
     if groups := _group_columns(columns, lambda column: column.profile):
-        yield f"They are of different profiles: {groups}."
+        yield f"The reports are for different profiles: {groups}."
     if groups := _group_columns(columns, lambda column: ", ".join(column.environments) or "none"):
-        yield f"They were played in different environments: {groups}."
+        yield f"The reports were played in different environments: {groups}."
     if groups := _group_columns(columns, lambda column: "--strict" if column.strict else "without it"):
         yield f"Not all are strict: {groups}. A requirement that warns in one may fail in another."
     if groups := _group_columns(columns, lambda column: column.dialect or "none"):
         yield f"The reports use different dialects: {groups}."
     if groups := _group_columns(columns, lambda column: column.suite):
-        yield f"They are by different versions of the suite: {groups}. This may explain changes."
+        yield f"The reports are from different versions of the suite: {groups}. This may explain changes."
     if few := _marks_of(columns, lambda column: "requirements" in column.narrowed):
         yield f"Not all requirements were selected in {few}: the others are {ABSENT[NOT_ASKED]}."
     if few := _marks_of(columns, lambda column: "scenarios" in column.narrowed):
         yield f"Not all scenarios were played in {few}, which can hide faults."
     if cut := _marks_of(columns, lambda column: bool(column.cut_off)):
-        yield f"Cut off: {cut}. Missing results are {ABSENT[UNKNOWN]}, and no change of them is claimed."
+        yield f"Cut off: {cut}. Missing results are {ABSENT[UNKNOWN]}, and their changes are not listed."
     if unfinished := _marks_of(columns, lambda column: not column.complete and not column.cut_off):
         yield f"Not played to the end: {unfinished}."
 
 
 def _group_columns(columns: Sequence[ReportColumn], of: Callable[[ReportColumn], str]) -> str:
-    """Which columns have which value; "" if all have the same."""
+    """Describe which columns have which value; "" if all have the same."""
     groups: dict[str, list[int]] = {}
     for number, column in enumerate(columns):
         groups.setdefault(of(column), []).append(number)

@@ -1,4 +1,5 @@
-"""The part of a report that is compared: verdicts, codes of violations, and ways."""
+"""The part of a report that is compared: verdicts, codes of violations, and ways (choices where the text leaves
+one)."""
 
 from __future__ import annotations
 
@@ -21,11 +22,11 @@ from ..report import Report, ReportError
 from .limits import Extent, extents
 
 UNSTATED = "not stated"
-"""The revision of the report does not state the requirement."""
+"""The value if the revision of the report does not state the requirement."""
 NOT_ASKED = "not asked"
-"""An option or the profile excluded it, or an older suite did not know it."""
+"""The value if an option or the profile excluded the requirement, or an older suite did not have it."""
 UNKNOWN = "unknown"
-"""The report was cut off before it."""
+"""The value if the report was cut off before the requirement."""
 ABSENT = {UNSTATED: "·", NOT_ASKED: "-", UNKNOWN: "?"}
 """Shown for a requirement without a verdict in a report, with its mark."""
 LONGEST_NAME = 60
@@ -34,7 +35,7 @@ LONGEST_TEXT = 400
 
 @dataclass(frozen=True)
 class Way:
-    """A way of the implementation at a position."""
+    """A way: the choice of the implementation where a position lists several."""
 
     way: str
     words: str
@@ -66,7 +67,7 @@ class ReportColumn:
     dialect: str
     strict: bool
     narrowed: tuple[str, ...]
-    """The parts that the user narrowed down."""
+    """The parts that the user restricted with options."""
     environments: tuple[str, ...]
     suite: str
     cut_off: str
@@ -75,10 +76,11 @@ class ReportColumn:
     """Everything that was requested was played."""
     verdicts: Mapping[str, str]
     codes: Mapping[str, frozenset[str]] = field(repr=False)
-    """The codes of violations, by requirement."""
+    """Maps a requirement to the codes of its violations."""
     told: Mapping[str, RequirementData] = field(repr=False)
     ways: Mapping[str, tuple[Way, ...]] = field(default_factory=dict, repr=False)
-    """By position; empty for a position that no run showed. The mapping is empty if the report has no ways."""
+    """Maps a position to its ways; empty for a position that no run showed. The mapping is empty if the report has no
+    ways."""
     topics: Mapping[str, str] = field(default_factory=dict, repr=False)
     limits: Mapping[str, Extent] = field(default_factory=dict, repr=False)
     """Measured limits by dimension; empty if they were not measured."""
@@ -124,7 +126,7 @@ class ReportColumn:
         return shown_date(self.started)
 
     def verdict(self, requirement: str) -> str:
-        """The verdict on a requirement, or the reason why it has none."""
+        """Return the verdict on a requirement, or the reason why it has none."""
         if found := self.verdicts.get(requirement):
             return found
         if not _is_stated(requirement, self.revision):
@@ -181,7 +183,7 @@ def _all_requirements() -> dict[str, Requirement]:
 
 
 def _is_stated(requirement: str, revision: str) -> bool:
-    """Does the revision state it? True for IDs that no catalogue has."""
+    """Return whether the revision states a requirement. True for IDs that no catalogue has."""
     known = _all_requirements().get(requirement)
     if known is None:
         return True
@@ -189,7 +191,7 @@ def _is_stated(requirement: str, revision: str) -> bool:
 
 
 def _codes(row: dict[str, Any]) -> frozenset[str]:
-    """The codes with the severity of the verdict."""
+    """Return the codes with the severity of the verdict."""
     return frozenset(kind["code"] for kind in row["kinds"] if kind["severity"] == row["verdict"])
 
 
@@ -221,7 +223,7 @@ _SUFFIXES = (".jsonl", ".json")
 
 
 def is_folder_of_reports(path: Path) -> bool:
-    """Is it a folder of reports, and not a report itself?"""
+    """Return whether a path is a folder of reports, and not a report itself."""
     return path.is_dir() and not (path / JSON_LINES).is_file()
 
 

@@ -27,11 +27,11 @@ class ResultChange(Enum):
 
     WORSE = "worse"
     BETTER = "better"
-    OTHERWISE = "violated in another way"
+    OTHERWISE = "violated differently"
     NO_LONGER = "no longer judged"
     NOW = "now judged"
     STILL_NOT = "still not judged"
-    """For another reason than before."""
+    """Not judged, for another reason than before."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,8 @@ class Changes:
 
     @property
     def named_steps(self) -> list[VerdictChange]:
-        """Those shown by name: all, or only violations if the requirement was judged in one report only."""
+        """Return the changes that are listed by name: all, or only violations if the requirement was judged in one
+        report only."""
         if self.change in (ResultChange.WORSE, ResultChange.BETTER, ResultChange.OTHERWISE):
             return self.steps
         return [step for step in self.steps if _VIOLATED & {step.before, step.after}]
@@ -71,18 +72,18 @@ class ComparisonRow:
 
     told: RequirementData
     cells: tuple[str, ...]
-    """By column: the verdict, or why there is none."""
+    """For each column, the verdict or the reason why there is none."""
     otherwise: frozenset[int]
     """The columns with other violations than the column before."""
 
     @property
     def differs(self) -> bool:
-        """Do the verdicts, or the ways to violate it, differ?"""
+        """Return whether the verdicts differ, or the codes of their violations."""
         return len(set(self.cells) - set(ABSENT)) > 1 or bool(self.otherwise)
 
     @property
     def is_judged_everywhere(self) -> bool:
-        """Does each column have a verdict?"""
+        """Return whether each column has a verdict."""
         return not set(self.cells) & set(ABSENT)
 
 
@@ -93,24 +94,25 @@ class PositionRow:
     position: str
     topic: str
     cells: tuple[tuple[Way, ...] | None, ...]
-    """By column: the ways that were shown; empty if no run showed any, None if the report has no data."""
+    """For each column, the ways that were shown; empty if no run showed any, None if the report has no data."""
 
     @property
     def differs(self) -> bool:
-        """Do the implementations go different ways in the shown cases?"""
+        """Return whether the implementations go different ways in the shown cases."""
         return len({self.ways_of(number) for number, ways in enumerate(self.cells) if ways}) > 1
 
     def ways_of(self, number: int) -> frozenset[str]:
-        """Names of the ways that a column showed."""
+        """Return the names of the ways that a column showed."""
         return frozenset(way.way for way in self.cells[number] or ())
 
     @property
     def is_shown(self) -> bool:
-        """Did any column show a way?"""
+        """Return whether any column showed a way."""
         return any(self.cells)
 
     def sides(self) -> list[tuple[str, list[tuple[int, Way]]]]:
-        """By description of a way: the columns that go it, with the place. A column may have several ways."""
+        """Return, for each description of a way, the columns that go it, with the place. A column may have several
+        ways."""
         out: dict[str, list[tuple[int, Way]]] = {}
         for number, ways in enumerate(self.cells):
             for way in ways or ():
@@ -152,8 +154,8 @@ class Comparison:
         return cautions(self.columns)
 
     def count_agreements(self) -> dict[str, int]:
-        """Number of requirements with equal verdicts in all columns, by verdict; the rest was judged in some columns
-        only.
+        """Return the number of requirements with equal verdicts in all columns, by verdict. The key "" counts the
+        others, which were judged in some columns only.
         """
         counted = Counter(row.cells[0] if row.is_judged_everywhere else "" for row in self.agreements)
         return {verdict.value: counted[verdict.value] for verdict in Verdict if counted[verdict.value]} | (
@@ -175,11 +177,11 @@ class Comparison:
         return [Changes(change, steps) for change, steps in found.items() if steps]
 
     def releases(self, before: int, after: int) -> bool:
-        """Are both columns reports of the same implementation?"""
+        """Return whether both columns are reports of the same implementation."""
         return self.columns[before].name == self.columns[after].name
 
     def describe_change(self, before: int, after: int, change: ResultChange) -> str:
-        """The change in words: from one release to the next, or of one implementation and another."""
+        """Describe the change: from one release to the next, or the difference between two implementations."""
         if self.releases(before, after):
             return change.value
         a, b = mark(before), mark(after)
@@ -264,12 +266,12 @@ def compare(columns: Sequence[ReportColumn], only: Sequence[str] = ()) -> Compar
 
 
 def matches_globs(id_: str, only: Sequence[str]) -> bool:
-    """Does an ID match one of the globs? True if there are no globs."""
+    """Return whether an ID matches one of the globs. True if there are no globs."""
     return not only or any(fnmatchcase(id_, glob) for glob in only)
 
 
 def result_change(before: ReportColumn, after: ReportColumn, requirement: str) -> ResultChange | None:
-    """How the result of a requirement changed; None if it did not, or if a report has no data."""
+    """Return how the result of a requirement changed; None if it did not, or if a report has no data."""
     old, new = before.verdict(requirement), after.verdict(requirement)
     if old in ABSENT or new in ABSENT:
         return None
@@ -284,7 +286,8 @@ def result_change(before: ReportColumn, after: ReportColumn, requirement: str) -
 
 
 def _pairs(columns: Sequence[ReportColumn]) -> list[tuple[int, int]]:
-    """Each report and the next one of the same implementation; if there are two reports, these."""
+    """Return pairs of reports: each report and the next one of the same implementation. Two reports always form a
+    pair."""
     neighbours = pairwise(range(len(columns)))
     return [(a, b) for a, b in neighbours if len(columns) == 2 or columns[a].name == columns[b].name]
 

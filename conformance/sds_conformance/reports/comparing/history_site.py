@@ -35,7 +35,7 @@ def history_site(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _name(path: Path, taken: set[str]) -> str:
-    """A file name from that of the report, which no other page has on any file system."""
+    """Return a file name for a report that no other page has on any file system."""
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", path.name if path.is_dir() else path.stem).strip(".-")[:100] or "run"
     name, number = stem, 1
     while name.lower() in taken:

@@ -16,7 +16,7 @@ from ..limits import TONES
 
 MARKS = {
     "+": "nothing larger was tried, or exists",
-    "!": "less than it declares, or must hold",
+    "!": "less than the implementation declares, or than it must hold",
     "..": "the limit is between the two sizes",
     "-": "not exercised",
     "·": "not measured",
@@ -55,7 +55,7 @@ class Extent:
 
     @property
     def tone(self) -> str:
-        """The verdict whose colour is used."""
+        """Return the verdict whose colour is used."""
         return TONES[self.verdict]
 
     @property
@@ -78,7 +78,7 @@ class Extent:
         return f"{self.how}, {self.requirement}" if self.requirement else self.how
 
     def less_than(self, other: Extent) -> bool:
-        """Is this limit certainly smaller than the other one?
+        """Return whether this limit is certainly smaller than the other one.
 
         Sizes that were not tried, or that were only too slow, do not count: the machine may be the reason.
         """
@@ -93,7 +93,7 @@ class DimensionReach:
 
     dimension: str
     cells: tuple[Extent | None, ...]
-    """By column; None if it was not measured."""
+    """The limit of each column; None if it was not measured."""
 
     @property
     def title(self) -> str:
@@ -101,7 +101,7 @@ class DimensionReach:
 
     @property
     def differs(self) -> bool:
-        """Do the limits differ, or whether they are a fault, or how the cost grows?"""
+        """Return whether the limits differ, or their verdicts, or the growth of the cost."""
         there = [cell for cell in self.cells if cell is not None and cell.held is not None]
         faults = {cell.verdict == Weight.FINDING.value for cell in there}
         grows = {cell.verdict == Weight.WARNING.value for cell in there if cell.exponent is not None}
@@ -118,19 +118,19 @@ class DimensionReach:
 
 
 def extents(limits: Mapping[str, Any] | None) -> dict[str, Extent]:
-    """The limits of a report, by dimension."""
+    """Return the limits of a report, by dimension."""
     return (
         {printable(row["dimension"], 40): Extent.from_row(row) for row in limits["rows"]} if limits is not None else {}
     )
 
 
 def compare_limits(columns: Sequence[Mapping[str, Extent]]) -> tuple[DimensionReach, ...]:
-    """A row for each dimension, in the order of first appearance."""
+    """Return a row for each dimension, in the order of first appearance."""
     names = dict.fromkeys(name for column in columns for name in column)
     return tuple(DimensionReach(name, tuple(column.get(name) for column in columns)) for name in names)
 
 
 def smaller(before: Mapping[str, Extent], after: Mapping[str, Extent]) -> list[str]:
-    """The dimensions with a smaller limit than before, each with both sizes."""
+    """Return the dimensions with a smaller limit than before, each with both sizes."""
     both = ((before[name], after[name]) for name in before if name in after)
     return [f"{then.title} ({then.size} → {now.size})" for then, now in both if now.less_than(then)]

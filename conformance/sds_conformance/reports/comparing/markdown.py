@@ -15,7 +15,7 @@ from .limits import Extent
 from .terminal import OTHERWISE, counts, ways_changed
 
 MARKED = {"pass": "✅ pass", "fail": "❌ **fail**", "warn": "⚠️ warn"}
-"""Verdicts get a mark so that they can be found in large tables; other texts have none."""
+"""Marks of verdicts, so that they can be found in large tables; other texts have none."""
 
 
 def comparison_markdown(comparison: Comparison, *, every: bool = False, ways: bool = False) -> str:
@@ -35,7 +35,7 @@ def comparison_markdown(comparison: Comparison, *, every: bool = False, ways: bo
 
 
 def history_markdown(histories: Sequence[Series], since: str) -> str:
-    """When each requirement changed, the newest first."""
+    """Render when each requirement changed, the newest change first."""
     lines = ["# When requirements changed", ""]
     for series in histories:
         first, last = series.columns[0], series.columns[-1]
@@ -43,7 +43,7 @@ def history_markdown(histories: Sequence[Series], since: str) -> str:
         until = f" to {last.date} ({counts(last)})" if len(series.columns) > 1 else ""
         lines += [f"{format_count(len(series.columns), 'report')}, from {first.date} ({counts(first)}){until}.", ""]
         if cut := [column.date for column in series.columns if column.cut_off]:
-            lines += [f"> Cut off: {', '.join(cut)}. Nothing is claimed about missing rows.", ""]
+            lines += [f"> Cut off: {', '.join(cut)}. Missing rows are not compared.", ""]
         if not series.turns:
             lines += [f"Nothing changed{f' since {since}' if since else ''}.", ""]
             continue
@@ -56,7 +56,7 @@ def history_markdown(histories: Sequence[Series], since: str) -> str:
 
 
 def summary_table(columns: Sequence[ReportColumn]) -> list[str]:
-    """The compared reports, with their counts."""
+    """Return the compared reports in a table, with their counts."""
     rows = []
     for number, column in enumerate(columns):
         about = ", ".join(part for part in (column.revision, column.profile, column.dialect) if part)
@@ -65,7 +65,7 @@ def summary_table(columns: Sequence[ReportColumn]) -> list[str]:
 
 
 def changes(comparison: Comparison) -> list[str]:
-    """The changes for better and worse, pair by pair."""
+    """Return the changes for better and worse, pair by pair."""
     lines: list[str] = []
     for before, after in comparison.pairs:
         lines += [f"## {prose(comparison.heading(before, after))}", ""]
@@ -95,12 +95,12 @@ def matrix(columns: Sequence[ReportColumn], rows: Sequence[ComparisonRow]) -> li
     lines = table(("Requirement", *(prose(column.title) for column in columns), "It says"), out)
     used = {cell for row in rows for cell in row.cells}
     legend = [f"{sign} {meaning}" for meaning, sign in ABSENT.items() if meaning in used]
-    legend += [rf"\{OTHERWISE} violated in another way than before"] if any(row.otherwise for row in rows) else []
+    legend += [rf"\{OTHERWISE} violated differently than before"] if any(row.otherwise for row in rows) else []
     return [*lines, *([", ".join(legend) + ".", ""] if legend else [])]
 
 
 def agreements(comparison: Comparison, *, every: bool) -> list[str]:
-    """Number of requirements with equal verdicts; with ``every``, the list as a collapsed section."""
+    """Return the number of requirements with equal verdicts; with ``every``, also the list as a collapsed section."""
     agreed = comparison.count_agreements()
     if not agreed:
         return []
@@ -124,7 +124,8 @@ def limits_table(comparison: Comparison) -> list[str]:
 
 
 def choices_table(comparison: Comparison) -> list[str]:
-    """Positions by implementation, with the names of the ways; positions with differences come first."""
+    """Return a table of positions by implementation, with the names of the ways; positions with differences come
+    first."""
     shown = sorted((choice for choice in comparison.choices if choice.is_shown), key=lambda choice: not choice.differs)
     if not shown:
         return ["None of the reports lists the ways of an implementation.", ""]
@@ -135,7 +136,7 @@ def choices_table(comparison: Comparison) -> list[str]:
 
 
 def choices(comparison: Comparison) -> list[str]:
-    """The ways of each implementation, by position, and where they are shown."""
+    """Return the ways of each implementation, by position, and where they are shown."""
     lines: list[str] = []
     for choice in comparison.choices:
         if choice.is_shown:
@@ -145,7 +146,7 @@ def choices(comparison: Comparison) -> list[str]:
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
-    """A table; the cells are Markdown."""
+    """Return a table; the cells are Markdown."""
     head = list(head)
     lines = [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
     return [*lines, ""]

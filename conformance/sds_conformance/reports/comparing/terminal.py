@@ -58,7 +58,7 @@ def show_comparison(
         _show_choices(console, comparison, every=every)
     elif differing := sum(choice.differs for choice in comparison.choices):
         console.print(
-            f"They go different ways at {format_count(differing, 'position')} where the text leaves a choice."
+            f"They choose differently at {format_count(differing, 'position')} where the text leaves a choice."
         )
         show_command(console, "Ways", command)
 
@@ -72,7 +72,7 @@ def show_histories(console: Console, histories: Sequence[Series], since: str) ->
         if len(series.columns) > 1:
             print_labelled(console, "Last", Text(f"{last.date}, {last.version}: {counts(last)}"))
         if cut := [column.date for column in series.columns if column.cut_off]:
-            text = f"{', '.join(cut)}: nothing is claimed about missing results"
+            text = f"{', '.join(cut)}: missing results are not compared"
             print_labelled(console, "Cut off", Text(text, "yellow"))
         console.print()
         if not series.turns:
@@ -84,7 +84,7 @@ def show_histories(console: Console, histories: Sequence[Series], since: str) ->
 def ways_changed(comparison: Comparison, before: int, after: int) -> str:
     """Number of positions at which two reports show different ways, as text; "" if none."""
     unlike = comparison.differing_positions(before, after)
-    return f"{format_count(len(unlike), 'position')} with another way" if unlike else ""
+    return f"{format_count(len(unlike), 'position')} with a different way" if unlike else ""
 
 
 def worse_line(comparison: Comparison) -> Text | None:
@@ -110,7 +110,7 @@ def worse_line(comparison: Comparison) -> Text | None:
 
 
 def counts(column: ReportColumn) -> str:
-    """Number of requirements by verdict, as text."""
+    """Return the number of requirements by verdict, as text."""
     return ", ".join(f"{number} {verdict}" for verdict, number in column.counts.items()) or "nothing judged"
 
 
@@ -154,7 +154,7 @@ def _show_steps(console: Console, comparison: Comparison, before: int, after: in
 
 
 def _label(change: ResultChange, a: str, b: str) -> str:
-    """The label of a difference between two implementations."""
+    """Return the label of a difference between two implementations."""
     return {
         ResultChange.WORSE: f"Better {a}",
         ResultChange.BETTER: f"Better {b}",
@@ -206,7 +206,7 @@ def _cell(row: ComparisonRow, number: int) -> Text:
 def _show_legend(console: Console, rows: Sequence[ComparisonRow]) -> None:
     used = {cell for row in rows for cell in row.cells}
     parts = [f"{short} {long}" for long, short in (SHORT | ABSENT).items() if long in used]
-    parts += [f"{OTHERWISE} violated in another way than before"] if any(row.otherwise for row in rows) else []
+    parts += [f"{OTHERWISE} violated differently than before"] if any(row.otherwise for row in rows) else []
     if parts:
         print_labelled(console, "Marks", Text(", ".join(parts), "dim"))
         console.print()
@@ -255,7 +255,7 @@ def _show_limits(console: Console, reaches: Sequence[DimensionReach], columns: i
 
 
 def _is_used(sign: str, texts: Iterable[str]) -> bool:
-    """Does one of the texts contain the mark?"""
+    """Return whether one of the texts contains the mark."""
     return any(text == sign if sign in "-·" else sign[:2] in text for text in texts)
 
 
@@ -268,10 +268,15 @@ def _extent(extent: Extent | None) -> Text:
 def _show_choices(console: Console, comparison: Comparison, *, every: bool) -> None:
     shown = [choice for choice in comparison.choices if choice.is_shown]
     if not shown:
-        console.print("None of the reports says which ways an implementation goes.\n")
+        console.print("None of the reports lists the ways of an implementation.\n")
         return
     differing = [choice for choice in shown if choice.differs]
-    console.print(Text(f"Where the text leaves a choice, they differ in {len(differing)} of {len(shown)}.", "bold"))
+    console.print(
+        Text(
+            f"Where the text leaves a choice, they differ in {len(differing)} of {len(shown)} positions.",
+            "bold",
+        )
+    )
     console.print()
     for choice in sorted(shown, key=lambda choice: not choice.differs) if every else differing:
         _show_choice(console, choice)
@@ -296,7 +301,9 @@ def _show_turns(console: Console, turns: Sequence[HistoryTurn]) -> None:
     report = turns[0].after
     console.print(Text.assemble((report.date, "bold"), f"  {report.version}"))
     if doubt := ", ".join(dict.fromkeys(turn.doubt for turn in turns if turn.doubt)):
-        print_labelled(console, "Warning", Text(f"It differs from the report before by {doubt}.", "yellow"))
+        print_labelled(
+            console, "Warning", Text(f"This report also differs from the previous one by {doubt}.", "yellow")
+        )
     for turn in turns:
         before, after = turn.verdicts
         what = f"{before} → {after}" if before != after else f"{after}, {turn.change.value}"

@@ -46,7 +46,7 @@
     (target.closest(".requirement, .talk") || target).scrollIntoView();
   };
 
-  // The part of the address after "#" is the name of something on the page, or what is filtered.
+  // The part of the address after "#" names an element of the page, or the filter to use.
   const follow = () => {
     const text = location.hash.slice(1);
     let name = text;
