@@ -56,7 +56,7 @@ def _command(command: click.Command, parent: click.Context, name: str, level: in
 
 
 def _options(command: click.Command, context: click.Context, path: str) -> Iterator[str]:
-    """The options as Sphinx knows options: links lead to them, and search finds them."""
+    """The options as Sphinx objects, so that links lead to them and the search finds them."""
     yield from (f"```{{program}} {path}", "```", "")
     for parameter in command.get_params(context):
         record = parameter.get_help_record(context)

@@ -16,7 +16,7 @@ class Known:
 
     names: list[str] = field(default_factory=list)
     verdicts: dict[str, dict[str, str]] = field(default_factory=dict)
-    """By requirement and implementation."""
+    """The verdicts, by requirement and implementation."""
     choices: dict[str, dict[str, str]] = field(default_factory=dict)
     """By position and implementation: the names of options."""
 

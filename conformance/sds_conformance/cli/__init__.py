@@ -58,7 +58,7 @@ _SECTIONS = {
         "selftest": "Prove that the checks reject faults and accept legal choices.",
     },
 }
-"""The commands by the headings of the help, each with the first sentence of its own help."""
+"""The headings of the help, each with its commands and the first sentence of their help."""
 _EPILOG = """
 \b
 Examples:
@@ -87,7 +87,8 @@ class SuiteCommands(Commands):
     def main(  # type: ignore[override]  # of two overloads
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **more: Any
     ) -> Any:
-        """Without ``args`` it takes the arguments of the command line: then it is the whole program."""
+        """Run a command. Without ``args``, the arguments come from the command line and the process exits at the
+        end."""
         if why := unsupported_system():
             click.echo(why, err=True)
             sys.exit(Exit.USAGE)
@@ -132,7 +133,7 @@ class SuiteCommands(Commands):
             sys.exit(lost.exit_code)
 
     def invoke(self, ctx: click.Context) -> object:
-        with handle_signals() as ending, name_survivors(_tell), run_watchdog(_give_up):
+        with handle_signals() as ending, name_survivors(_print_stderr), run_watchdog(_give_up):
             try:
                 return super().invoke(ctx)
             except KeyboardInterrupt:
@@ -147,7 +148,7 @@ class SuiteCommands(Commands):
                 sys.exit(ending.exit_code if ending.number and end.code == Exit.INTERRUPTED else end.code)
 
 
-def _tell(sentence: str) -> None:
+def _print_stderr(sentence: str) -> None:
     """Print a sentence on stderr, in lines that fit the terminal."""
     from .options import console  # imports all protocols
 
@@ -170,8 +171,8 @@ def _suggest_dashes(error: click.UsageError, words: list[str]) -> None:
 
 
 def _with_stderr() -> None:
-    """If the parent process has closed stderr, the next file that is opened would take its descriptor, and every child
-    process would write to that file."""
+    """Open the null device as stderr if the parent process has closed stderr. Otherwise the next file that is opened
+    would take its descriptor, and every child process would write to that file."""
     try:
         os.fstat(2)
     except OSError:
@@ -181,7 +182,7 @@ def _with_stderr() -> None:
 
 
 def _show_version(context: click.Context, parameter: click.Parameter, value: bool) -> None:
-    """The callback of --version: a fact in each line, as NAME: VALUE."""
+    """The callback of --version: print one fact per line, as NAME: VALUE."""
     if not value or context.resilient_parsing:
         return
     from .version import facts  # imports all protocols

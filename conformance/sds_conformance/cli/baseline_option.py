@@ -1,4 +1,4 @@
-"""``--baseline``: known failures do not fail a command; errors in the baseline do."""
+"""``--baseline``: known failures do not fail a command; errors in the baseline file do."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ BASELINE = click.option(
     metavar="FILE",
     help="Fail only for failures that FILE does not list, or if FILE is out of date; `baseline write` creates it.",
 )
-TOLD = 12
-"""Number of complaints that are printed."""
+MOST_SHOWN = 12
+"""Largest number of errors that are printed."""
 
 
 def load_baseline(path: Path | None, revision: str) -> Baseline | None:
@@ -59,7 +59,7 @@ def load_baseline(path: Path | None, revision: str) -> Baseline | None:
 
 
 def held(baseline: Baseline, judged: JudgedResult) -> Match:
-    """Compare a baseline with the results of a command."""
+    """Compare a baseline with the results of a command; return the matches and the differences."""
     codes: dict[str, Collection[str]] = {BREAKDOWN: [kind.value for kind in FaultKind], STORM: [ENDLESS]}
     codes |= {row.id: row.codes for p in protocols() for row in p.rules.catalogue.requirements.values()}
     codes |= {one.id: one.codes for repertoire in repertoires() for one in repertoire.properties.values()}
@@ -70,7 +70,7 @@ def held(baseline: Baseline, judged: JudgedResult) -> Match:
 
 
 def gate(found: Match | None, code: int) -> int:
-    """The exit code with a baseline, given the ``code`` without it."""
+    """Return the exit code of a command with a baseline. ``code`` is its exit code without the baseline."""
     if found is None or code not in (Exit.CONFORMANT, Exit.NON_CONFORMANT):
         return code
     if found.new or found.complaints:
@@ -128,15 +128,15 @@ def show_gate(console: Console, found: Match, name: str, *, report: Path | None 
     if new:
         head = f"New in {name}: {format_count(len(new), 'failure')} that {shown} does not list: {_first(new)}"
         print_hanging(console, Text(""), Text(f"{head}.", "bold red"))
-    for code, cause in list(explained.items())[:TOLD]:
-        text = f"{printable(code)} shows now, under the known {printable(cause)}; {shown} does not list it."
+    for code, cause in list(explained.items())[:MOST_SHOWN]:
+        text = f"{printable(code)} is new under the known root cause {printable(cause)}; {shown} does not list it."
         print_hanging(console, Text(""), Text(text, "bold red"))
-    if len(explained) > TOLD:
-        more = format_count(len(explained) - TOLD, "more failure")
+    if len(explained) > MOST_SHOWN:
+        more = format_count(len(explained) - MOST_SHOWN, "more failure")
         console.print(Text(f"{more} under known root causes, which {shown} does not list.", "bold red"))
     if found.complaints and not found.new:
         wrong = format_count(len(found.complaints), "entry", "entries")
-        head = f"The baseline {shown} is at fault, not {name}: {wrong} of it to change."
+        head = f"The baseline {shown} is out of date, not {name}: {wrong} of it must be changed."
         print_hanging(console, Text(""), Text(head, "bold red"))
     show_complaints(console, found)
     if found.complaints or explained:
@@ -156,31 +156,33 @@ def show_gate(console: Console, found: Match, name: str, *, report: Path | None 
 def show_complaints(console: Console, found: Match) -> None:
     """Print the errors in the file, each with its line and the change that corrects it."""
     shown = found.baseline.printable_path
-    for complaint in found.complaints[:TOLD]:
+    for complaint in found.complaints[:MOST_SHOWN]:
         before = Text(f"  {shown}:{complaint.line}  ", "dim")
         line = Text.assemble((f"{printable(complaint.what)} ", "bold"), f"{printable(complaint.says, 400)}: ")
         print_hanging(console, before, Text.assemble(line, (complaint.change, "blue")))
-    if len(found.complaints) > TOLD:
-        console.print(Text(f"  and {len(found.complaints) - TOLD} more", "dim"))
+    if len(found.complaints) > MOST_SHOWN:
+        console.print(Text(f"  and {len(found.complaints) - MOST_SHOWN} more", "dim"))
 
 
 def _show_flaky(console: Console, found: Match) -> None:
     """Print the flaky entries with their outcomes, failures first."""
     rows = sorted(found.flaky, key=lambda row: row[1] is not FlakyOutcome.FAILED)
-    for entry, outcome in rows[:TOLD]:
+    for entry, outcome in rows[:MOST_SHOWN]:
         before = Text(f"  {found.baseline.printable_path}:{entry.first}  ", "dim")
         line = Text.assemble((f"{printable(entry.what)} ", "bold"), (outcome.phrase, "yellow"))
         print_hanging(console, before, Text.assemble(line, f": {printable(entry.reason, 400)}"))
-    if len(rows) > TOLD:
-        console.print(Text(f"  and {format_count(len(rows) - TOLD, 'more flaky entry', 'more flaky entries')}", "dim"))
+    if len(rows) > MOST_SHOWN:
+        console.print(
+            Text(f"  and {format_count(len(rows) - MOST_SHOWN, 'more flaky entry', 'more flaky entries')}", "dim")
+        )
     if rows:
         console.print()
 
 
 def _first(items: list[str]) -> str:
-    """The first items, and the number of the others."""
-    more = f" and {len(items) - TOLD} more" if len(items) > TOLD else ""
-    return ", ".join(map(printable, items[:TOLD])) + more
+    """Join the first items, and add the number of the remaining ones."""
+    more = f" and {len(items) - MOST_SHOWN} more" if len(items) > MOST_SHOWN else ""
+    return ", ".join(map(printable, items[:MOST_SHOWN])) + more
 
 
 def known_line(found: Match) -> Text:

@@ -61,7 +61,7 @@ def steps_bar(err: Console, chars: int = 0, width: int = 40) -> Iterator[StepsBa
 
 @contextmanager
 def found_bar(err: Console, what: str, total: int, width: int = 40) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar over ``what``; takes the number of finished ones and the number of findings."""
+    """A progress bar over ``what``. Call it with the number of finished items and the number of findings."""
     with progress_bar(err, width) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done, found: bar.update(
@@ -84,10 +84,11 @@ class Plays:
         self._out = out
         self._told = ""
         self._since: tuple[int, float] | None = None
-        """Number of finished items and the time at the first call with any; processes start before that."""
+        """Number of finished items and the time when the first items were finished; starting processes takes time
+        before that."""
 
     def begin(self, title: str) -> None:
-        """Start to play; ``title`` describes how much."""
+        """Start to play. ``title`` names what is played, with the number of schedules."""
         self._told = title
 
     def __call__(self, done: int, total: int) -> None:
@@ -100,7 +101,7 @@ class Plays:
             self._print(f"{self._told}, for about {span(total * (now - then) / (done - before))}")
 
     def end(self) -> None:
-        """All is finished: print the line if that was not done."""
+        """Finish the bar. Print the number of schedules now if it was not printed before."""
         if self._told:
             self._print(self._told)
 
@@ -169,7 +170,7 @@ def show_played(out: Console, performance: Performance, example: Counterexample 
 
 
 def show_proof(out: Console, example: Counterexample) -> None:
-    """Print the proof of a counterexample that has not been shrunk."""
+    """Print the findings of a counterexample that has not been shrunk."""
     lines_labelled(out, "Proof", proof_of(example))
     print_stderr(out, example.finding.stderr_lines)
     out.print()
@@ -185,7 +186,7 @@ def performance_json(performance: Performance, findings: Iterable[dict[str, Any]
 
 
 def unshrunk_json(example: Counterexample) -> dict[str, Any]:
-    """Print the findings of a schedule that was played once."""
+    """Return the findings of a schedule that was played once, as JSON."""
     finding = example.finding
     return {
         "id": example.what,

@@ -28,7 +28,7 @@ CLOCK = click.option(
 
 
 def faketime(protocol: Protocol, revision: str, dialect: str | None, limits: Limits) -> Faketime:
-    """The library that moves the time of a driven implementation. Raises UsageError."""
+    """Return the libfaketime library that sets the clock of a driven implementation. Raises UsageError."""
     language = protocol.rules.language
     if not protocol.rules.shows_time or language.number_of(VIRTUAL_CLOCK) is None:
         raise click.UsageError(f"messages of {protocol.name} do not contain the time: omit {OPTION}")
@@ -43,7 +43,7 @@ def faketime(protocol: Protocol, revision: str, dialect: str | None, limits: Lim
 
 
 def _probe_times(revision: str, asked: str | None, session: Session) -> ClockProbe:
-    """The times that a session shows, read in the requested or declared dialect."""
+    """Return the kinds of times that a session supports, read in the requested or declared dialect."""
     rules = protocol_of(revision).rules
     try:
         return rules.clock(session, rules.dialect_in_use(revision, asked, session.declaration))

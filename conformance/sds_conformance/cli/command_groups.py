@@ -80,7 +80,7 @@ class HelpGroup(click.Group):
     """A group whose help shows the whole summary of each command, in the order of definition."""
 
     sections: Mapping[str, Iterable[str]] = {}
-    """The commands by heading of the help; if empty, all are under "Commands"."""
+    """The headings of the help and their commands. If empty, all commands are under "Commands"."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)

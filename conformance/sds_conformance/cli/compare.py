@@ -127,7 +127,7 @@ def compare_command(
 
 
 def _with_ways(reports: Sequence[Path], only: Sequence[str]) -> str:
-    """The command that shows the ways of the same reports."""
+    """Return the command that compares the same reports with --ways."""
     options = [word for glob in only for word in ("--only", glob)]
     return shlex.join([program(), "compare", "--ways", *options, *map(str, reports)])
 

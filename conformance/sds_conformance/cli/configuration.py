@@ -41,7 +41,7 @@ _KEYS: Mapping[str, tuple[str, tuple[type, ...], str]] = MappingProxyType(
         "total-timeout": ("total_timeout", (int, float), "a number of seconds"),
     }
 )
-"""By key: the parameter of commands, the types of the value, and its description."""
+"""Each key of the file, with the parameter of commands, the types of the value, and its description."""
 KEYS = tuple(_KEYS)
 _IN_USE = __name__
 
@@ -138,7 +138,7 @@ def apply_defaults(context: click.Context) -> None:
 
 
 def explain(error: click.UsageError) -> str:
-    """The place of a wrong value that is not on the command line; "" if it is."""
+    """Return the place of a wrong value that came from the configuration file; "" if it was typed."""
     if not isinstance(error, click.BadParameter) or error.ctx is None or error.param is None:
         return ""
     found = error.ctx.meta.get(_IN_USE)
@@ -150,6 +150,6 @@ def explain(error: click.UsageError) -> str:
 
 
 def is_overridden_by(context: click.Context, name: str, other: str) -> bool:
-    """Return whether the parameter ``other`` was typed, and the value of ``name`` comes only from the file."""
+    """Return whether the user typed ``other`` while the value of ``name`` comes only from the file."""
     sources = context.get_parameter_source(name), context.get_parameter_source(other)
     return sources == (ParameterSource.DEFAULT_MAP, ParameterSource.COMMANDLINE)

@@ -37,7 +37,7 @@ class _PageName(Choice):
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value in PAGES:
             return value
-        # Only an ID needs the catalogue, which takes time to read.
+        # Only the lookup of an ID needs the catalogue, which takes time to read.
         if _ID.fullmatch(value):
             return full_id(value)
         return super().convert(value, param, ctx)

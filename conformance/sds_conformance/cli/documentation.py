@@ -76,7 +76,7 @@ PAGES = {
     "completion": Page("docs/completion.md", "completion of the command line in bash, zsh and fish"),
     "corpus": Page("harness/sds_harness/corpus/FORMAT.md", "what is in a stored corpus"),
 }
-"""By their names in ``docs``."""
+"""The pages by their names, as in `docs PAGE`."""
 
 
 def root() -> Path:

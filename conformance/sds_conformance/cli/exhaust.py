@@ -36,14 +36,14 @@ from ..protocols import repertoires
 from .campaign_output import driven_or_ended, print_json, span
 from .corpus.shared import corpus_errors
 from .files import refuse_nowhere
-from .fuzz import next_of_found, tell_found
+from .fuzz import next_of_found, print_findings
 from .name_types import Choice, complete_name, names_of, unknown_name_message
 from .options import (
     CAST_HELP,
     CURRENT,
     JOBS,
     SAVE,
-    TOLD,
+    STORY_OPTIONS,
     DrivenImplementation,
     add_driving_options,
     console,
@@ -66,7 +66,7 @@ Examples:
 
 Schedules that differ only in the order of independent events count as one. A
 message that never arrives is lost. The result holds for all schedules of up to
-K events; it says nothing about longer ones.
+K events; longer ones are not covered.
 """
 
 
@@ -143,7 +143,7 @@ def _complete_alphabet(context: click.Context, parameter: click.Parameter, incom
 )
 @SAVE
 @click.option("--json", "json_wanted", is_flag=True, help="Print the result as JSON.")
-@TOLD
+@STORY_OPTIONS
 @add_driving_options
 @add_transcript_option
 def exhaust_command(
@@ -213,7 +213,9 @@ def exhaust_command(
     tally = coverage.tally
     unkept = _save_coverage(err, coverage, resume_file)
     roots = roots_in(tally, order)
-    shrunk, unsaved = tell_found(out, err, order, tally, roots, driven, folder, None, stories=stories if shows else 0)
+    shrunk, unsaved = print_findings(
+        out, err, order, tally, roots, driven, folder, None, stories=stories if shows else 0
+    )
     signals.hold_interrupts()
     if json_wanted:
         data = {key: value for key, value in as_json(tally, order, roots, shrunk).items() if key != "seed"}
@@ -247,11 +249,11 @@ def _spark_source(err: Console, master: str | None) -> Iterator[Source | None]:
 def _select_alphabets(
     driven: DrivenImplementation, revision: str, participants: int, parts: tuple[AlphabetPart, ...]
 ) -> tuple[AlphabetPart, ...]:
-    """The selected alphabets; by default the usual ones. Raises UsageError if nothing can be played."""
+    """Return the selected alphabets; by default the usual ones. Raises UsageError if nothing can be played."""
     small = [name for known in repertoires() if known.alphabet is not None for name in known.revisions]
     if revision not in small:
         raise click.UsageError(
-            f"small worlds exist for {' and '.join(small)}. For {revision} use the scenarios of `run`: "
+            f"`exhaust` supports only {' and '.join(small)}. For {revision} use the scenarios of `run`: "
             f"{driven.format_command('run', '--revision', revision)}"
         )
     letters = alphabet_of(revision)
@@ -280,7 +282,7 @@ def _load_coverage(order: Exhaustion, company: CachingCompany, declared: Declara
 
 
 def _save_coverage(err: Console, coverage: Coverage, file: Path | None) -> str:
-    """Save the progress. Returns why that failed; "" if it did not."""
+    """Save the progress. Return the reason if that failed; "" if it did not."""
     if file is None:
         return ""
     try:
@@ -341,7 +343,7 @@ def _last_screen(coverage: Coverage, roots: Sequence[Root], shrunk: Shrunk, driv
 
 
 def events_left_out(coverage: Coverage) -> list[str]:
-    """The events that are left out: the letter of the alphabet for each, and its description."""
+    """Describe the event kinds that are left out: each letter of the alphabet with its description."""
     kinds = (coverage.order.world.kinds[kind] for kind in sorted(coverage.without))
     descriptions = ((kind.name, first_line(kind.write) if kind.write else "") for kind in kinds)
     return list(dict.fromkeys(f"{name}: {words}" if words else name for name, words in descriptions))
@@ -354,7 +356,7 @@ def describe_progress(coverage: Coverage) -> str:
     if finished is not None:
         among = f"{format_count(finished.events, 'event')} of {coverage.order.participants} participants"
         left_out = sum(bound.left_out for bound in coverage.bounds[: finished.events])
-        but = f" but for {left_out:,} with {_letters(coverage)}" if left_out else ""
+        but = f" except {left_out:,} with {_letters(coverage)}" if left_out else ""
         parts.append(f"all {coverage.schedules:,} schedules of up to {among}{but}")
     after = finished.events if finished is not None else 0
     if after < len(coverage.bounds):
@@ -369,7 +371,7 @@ def _letters(coverage: Coverage) -> str:
 
 
 def last_line(coverage: Coverage, roots: Iterable[Root], name: str) -> Text:
-    """The verdict in a sentence."""
+    """Return the verdict in one sentence."""
     tally = coverage.tally
     failed = summarize_failures(tally, roots)
     warned = sum(finding.severity is Verdict.WARN for finding in tally.found.values())

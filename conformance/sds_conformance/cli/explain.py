@@ -91,7 +91,7 @@ def _report_no_match(err: Console, dialogue: Dialogue, selection: DialogueSelect
         err.print("The transcript lacks the evidence of the findings, or it could not be read.", style="yellow")
     elif selection.globs and not (selection.findings or selection.runs):
         err.print(
-            f"Nothing was found against {printable(selection.globs[-1])}, and no run is named in which it was judged."
+            f"Nothing was found against {printable(selection.globs[-1])}, and no run in the transcript judged it."
             f"{did_you_mean(selection.globs[-1], names_of('requirements'))}"
         )
     else:

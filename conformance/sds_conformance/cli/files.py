@@ -15,7 +15,7 @@ from .paths import unwritable_path_message
 
 
 def refuse_nowhere(*files: Path | None) -> None:
-    """Check before a long run that the folder of a file exists. Raises UsageError."""
+    """Refuse to write to a missing folder: checked before a long run. Raises UsageError."""
     for file in files:
         if file is not None and not file.absolute().parent.is_dir():
             message = f"there is no folder {file.parent}. Make it, or name another FILE"

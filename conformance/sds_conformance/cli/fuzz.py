@@ -53,7 +53,7 @@ from .options import (
     CURRENT,
     JOBS,
     SAVE,
-    TOLD,
+    STORY_OPTIONS,
     DrivenImplementation,
     add_driving_options,
     console,
@@ -114,7 +114,7 @@ any implementation, and `sds-conformance run --scenario-file` judges them.
 @SAVE
 @BASELINE
 @click.option("--json", "json_wanted", is_flag=True, help="Print the result as JSON.")
-@TOLD
+@STORY_OPTIONS
 @add_driving_options
 @add_transcript_option
 def fuzz_command(
@@ -187,7 +187,7 @@ def fuzz_command(
     if found is not None and shows:
         show_gate(out, found, tally.declaration.name)
     limit = stories if shows else 0
-    shrunk, unkept = tell_found(out, err, order, tally, roots, driven, folder, found, stories=limit)
+    shrunk, unkept = print_findings(out, err, order, tally, roots, driven, folder, found, stories=limit)
     signals.hold_interrupts()
     spoken_of = ["--revision", revision] if revision != CURRENT else []
     cast = ["--cast", casting] if casting != Casting.TOGETHER.value else []
@@ -232,7 +232,7 @@ def _last_screen(
     revision: list[str],
     rows: list[Row],
 ) -> LastScreen:
-    """The last screen of a campaign; ``rows`` are those of the scenario files."""
+    """Print the last screen of a campaign; ``rows`` are the results of the scenario files."""
     facts, (command, why) = next_of_found(tally, roots, shrunk, driven, revision, facts)
     if not command and (first := next(unmet(rows), None)) is not None:
         command, why = first.file["again"], "plays the scenario file again"
@@ -253,8 +253,11 @@ def next_of_found(
     revision: list[str],
     facts: list[tuple[str, Text]],
 ) -> tuple[list[tuple[str, Text]], tuple[str, str]]:
-    """The facts of the last screen, with the folder of the counterexamples. Also the next command and its purpose: it
-    replays the first counterexample, or examines a breakdown; "" if nothing was found."""
+    """Return the facts for the last screen, and the next command with its purpose.
+
+    The facts include the folder of the counterexamples. The command replays the first counterexample, or examines a
+    breakdown; it is "" if nothing was found.
+    """
     for root in roots:
         _, files = shrunk.get(root.id, (None, {}))
         if "schedule" in files:
@@ -265,7 +268,7 @@ def next_of_found(
     return facts, ("", "")
 
 
-def tell_found(
+def print_findings(
     out: Console,
     err: Console,
     order: CampaignOrder,
@@ -278,7 +281,7 @@ def tell_found(
     stories: int | None,
 ) -> tuple[Shrunk, str]:
     """Shrink and save findings, the most severe first and known ones last. Return the reason why saving failed. Print
-    at most this number of ``stories``; None prints all.
+    at most ``stories`` stories; None prints all.
 
     After an interrupt, findings are printed and kept without shrinking.
     """

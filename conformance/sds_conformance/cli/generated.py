@@ -47,7 +47,7 @@ _examiners: list[AlterationExaminer] = []
 
 
 def protocol_with_source() -> tuple[Protocol, ModelSource]:
-    """The protocol whose model has source code for deriving faults."""
+    """Return the protocol whose reference model has source code from which faults can be derived."""
     return next((p, p.model.source) for p in protocols() if p.model.source is not None)
 
 
@@ -98,7 +98,7 @@ def generated_faults(
 
 
 def _measure_coverage(err: Console, protocol: Protocol, source: ModelSource, jobs: int) -> StatementCoverage:
-    """The statements that every configuration executes."""
+    """Return the statements that the runs of all configurations execute."""
     reaches: dict[Configuration, Sequence[RunCoverage]] = {}
     with processes(jobs, _begin) as pool, progress_bar(err) as bar:
         task = bar.add_task("configurations", total=len(source.configurations))
@@ -142,13 +142,13 @@ def _examine(place: AlterationPlace, excused: bool) -> AlterationResult:
 
 # ---- Output --------------------------------------------------------------------------------------------------------
 
-_TOLD = {
+_RESULT_WORDS = {
     End.FAILS.value: "run (a requirement fails)",
     End.WARNS.value: "run (a requirement warns)",
     End.BREAKS.value: "run (a breakdown)",
     **{name: f"{name} alone" for name, _ in MEANS},
     End.LIVES.value: "nothing",
-    End.SUITE_ERROR.value: "nothing: it makes the suite fail",
+    End.SUITE_ERROR.value: "nothing: the fault makes the suite itself fail",
 }
 
 
@@ -156,9 +156,9 @@ def _show(out: Console, reckoning: AlterationSummary, source: ModelSource, seed:
     played = f"{len(reckoning.fates)} of {len(reckoning.places)} places"
     drawn = f", drawn with seed {seed}" if seed is not None else ""
     cut = f", interrupted before {reckoning.planned - len(reckoning.fates)} more" if reckoning.interrupted else ""
-    out.print(f"Changed were {played}{drawn}{cut}.\n")
+    out.print(f"Places changed: {played}{drawn}{cut}.\n")
     table = plain_table("Found by", right=("Faults",))
-    for end, description in _TOLD.items():
+    for end, description in _RESULT_WORDS.items():
         if reckoning.end_counts[end]:
             table.add_row(description, str(reckoning.end_counts[end]))
     for kind, number in sorted(reckoning.excuse_counts.items()):
@@ -169,7 +169,7 @@ def _show(out: Console, reckoning: AlterationSummary, source: ModelSource, seed:
     _list(out, source, "Found by tests other than a run:", by_others)
     _list(out, source, "Alive:", reckoning.survivors)
     for name, why in reckoning.stale.items():
-        out.print(f"Out of date among the excuses ({why}): {name}", style="bold red", soft_wrap=True)
+        out.print(f"Outdated excuse ({why}): {name}", style="bold red", soft_wrap=True)
     if reckoning.too_many_excuses:
         out.print(f"{len(reckoning.excuses)} excuses are more than a fifth of all places.", style="bold red")
     style = "bold green" if reckoning.met else "bold red"
@@ -183,7 +183,7 @@ def _show(out: Console, reckoning: AlterationSummary, source: ModelSource, seed:
 
 
 def _list(out: Console, source: ModelSource, title: str, fates: Sequence[AlterationResult]) -> None:
-    """Print each with its line and the change, like a one-line diff."""
+    """Print each result with its line and the change, like a one-line diff."""
     if not fates:
         return
     out.print(title, style="bold")

@@ -28,7 +28,7 @@ ADDRESS = click.option(
     "--grpc",
     metavar="ADDRESS",
     help="Talk to a gRPC server at HOST:PORT or unix:PATH. With COMMAND, start the server first, with its "
-    f"address in place of {{address}} in COMMAND and in the variable {ADDRESS_VARIABLE}. `{AUTO}` picks one.",
+    f"address in place of {{address}} in COMMAND and in the variable {ADDRESS_VARIABLE}. `{AUTO}` picks an address.",
 )
 ACCESS: tuple[Decorator, ...] = (
     click.option(
@@ -61,7 +61,7 @@ class Access:
 
     @property
     def options(self) -> list[str]:
-        """The options as they would be typed."""
+        """Return the options as they would be typed."""
         files = {"--grpc-ca": self.ca, "--grpc-token-file": self.token_file}
         typed = [word for name, file in files.items() if file is not None for word in (name, str(file))]
         return [*typed, *(["--grpc-insecure"] if self.insecure else [])]
@@ -96,7 +96,7 @@ def reject_server_options(access: Access, instead: str = "--grpc ADDRESS") -> No
 
 
 def with_server(context: click.Context, endpoint: Endpoint, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The other options of a command, by name, adapted to a server that exists only once.
+    """Return the other options of a command, by name, adapted to a server of which there is one.
 
     Raises UsageError for options that are not possible with it.
     """

@@ -1,4 +1,5 @@
-"""``sds-conformance selftest --hunt``: generated schedules find the mutants, and accuse no legal variant."""
+"""``sds-conformance selftest --hunt``: play generated schedules to find each mutant, and to show that no legal variant
+fails."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ from .model_campaigns import (
 )
 from .options import CURRENT
 
-_TOLD = ("mutant", "requirement", "found_after", "found_by", "operations", "participants", "out_of_reach")
+_JSON_FIELDS = ("mutant", "requirement", "found_after", "found_by", "operations", "participants", "out_of_reach")
 """Fields of a mutant in the JSON output."""
 
 
@@ -51,12 +52,12 @@ class HuntResults:
 
     @property
     def missed(self) -> list[MutantHunt]:
-        """Mutants that were not found although a schedule could have shown them."""
+        """Return the mutants that were not found, although generated schedules could find them."""
         return [result for result in self.mutants if not result.found_after and not result.out_of_reach]
 
     @property
     def accused(self) -> list[VariantHunt]:
-        """Legal variants that were accused."""
+        """Return the legal variants that have findings."""
         return [variant for variant in self.variants if variant.accused]
 
     @property
@@ -64,7 +65,7 @@ class HuntResults:
         """The summary, in one line."""
         reachable = len(self.found) + len(self.missed)
         parts = [
-            f"{len(self.found)} of {format_count(reachable, 'mutant')} within reach found within "
+            f"{len(self.found)} of {format_count(reachable, 'mutant')} that schedules can reveal were found within "
             f"{format_count(self.examples, 'schedule')}"
         ]
         if self.found:
@@ -74,7 +75,7 @@ class HuntResults:
             left = len(self.variants) - len(self.accused)
             parts.append(f"{left} of {format_count(len(self.variants), 'legal variant')} not accused")
         if self.unplayed:
-            parts.append(f"interrupted before {self.unplayed} more")
+            parts.append(f"interrupted: {self.unplayed} more were not played")
         return ", ".join(parts) + "."
 
 
@@ -138,7 +139,8 @@ def _as_json(results: HuntResults) -> dict[str, object]:
         "seed": results.seed,
         "examples": results.examples,
         "mutants": [
-            {key: getattr(result, key) for key in _TOLD} for result in _in_catalogue_order(results, results.mutants)
+            {key: getattr(result, key) for key in _JSON_FIELDS}
+            for result in _in_catalogue_order(results, results.mutants)
         ],
         "variants": [asdict(variant) for variant in results.variants],
         "unplayed": results.unplayed,
@@ -152,7 +154,7 @@ def _show(out: Console, results: HuntResults) -> None:
     for result in _in_catalogue_order(results, results.mutants):
         by = Text("NOT FOUND", "bold red")
         if result not in results.missed:
-            reach = f"out of reach: {result.out_of_reach}"
+            reach = f"schedules cannot reveal it: {result.out_of_reach}"
             by = Text(result.found_by, "green") if result.found_after else Text(reach, "dim")
         table.add_row(
             result.mutant, result.requirement, by, str(result.found_after or ""), str(result.operations or "")
@@ -161,7 +163,7 @@ def _show(out: Console, results: HuntResults) -> None:
         out.print(table)
         out.print()
     for variant in results.accused:
-        out.print(f"Accused though legal: {variant.variant}: {'; '.join(variant.accused)}", style="bold red")
+        out.print(f"Legal variant with findings: {variant.variant}: {'; '.join(variant.accused)}", style="bold red")
     style = "bold red" if results.missed or results.accused else "yellow" if results.unplayed else "bold green"
     out.print(results.totals, style=style)
 

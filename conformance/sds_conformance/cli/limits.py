@@ -35,7 +35,7 @@ from ..scenario_files.size import dimension_of
 from .campaign_output import driven_or_ended, print_json, span, steps_bar
 from .files import usage_errors
 from .name_types import Name, names_of, unknown_name_message
-from .options import CURRENT, TOLD, DrivenImplementation, add_driving_options, console, judging, program
+from .options import CURRENT, STORY_OPTIONS, DrivenImplementation, add_driving_options, console, judging, program
 from .paths import OUTPUT_FOLDER
 from .resource_options import Duration
 from .scenario_files import with_scenario_files
@@ -93,7 +93,7 @@ It demands the number that it contains.
 )
 @judging
 @click.option("--json", "as_json_wanted", is_flag=True, help="Print the result as JSON.")
-@TOLD
+@STORY_OPTIONS
 @add_driving_options
 @add_transcript_option
 def limits_command(
@@ -190,7 +190,7 @@ def _last_screen(
 
 
 def _dimensions_of_files(files: tuple[LoadedScenario, ...], revision: str) -> list[Dimension]:
-    """The dimensions of scenario files. Raises UsageError for a file without a number to raise."""
+    """Return the dimensions that scenario files define. Raises UsageError for a file that names no number to raise."""
     try:
         return [dimension_of(loaded, revision) for loaded in files]
     except ScenarioFileError as error:
@@ -198,7 +198,7 @@ def _dimensions_of_files(files: tuple[LoadedScenario, ...], revision: str) -> li
 
 
 def _dimensions(protocol: Protocol, revision: str, profile: str, only: tuple[str, ...]) -> list[Dimension]:
-    """The dimensions of the suite to measure. Raises UsageError if there is none."""
+    """Return the dimensions to measure. Raises UsageError if there is none."""
     if not protocol.dimensions:
         known = [name for one in protocols() if one.dimensions for name in one.rules.revisions]
         raise click.UsageError(
@@ -228,7 +228,7 @@ def _load_report(folder: Path, revision: str, at: int | None) -> Report:
     Checked before the measurement, so that an error costs no time. Raises UsageError.
     """
     if at is not None:
-        raise click.UsageError("--at plays one size, which does not give a limit: omit --at or --report")
+        raise click.UsageError("--at plays one size and so finds no limit: omit --at or --report")
     with usage_errors():
         report = read_report(folder)
     if report.data["revision"] != revision:
@@ -252,7 +252,7 @@ def _refuse_another(report: Report, declared: Declaration) -> None:
         other = f"about {report.name}" if name_and_version != report.name else "about one that declares other limits"
         raise click.UsageError(
             f"this is {name_and_version}, and the report in {report.folder} is {other}: type "
-            f"`{program()} run --report {report.folder} -- COMMAND` for this first, or name its DIR"
+            f"`{program()} run --report {report.folder} -- COMMAND` for this implementation first, or name its DIR"
         )
 
 

@@ -1,4 +1,4 @@
-"""The command of an implementation that was typed without the `--` before it."""
+"""Detects that a user typed the command of an implementation without the `--` before it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from .options import program
 
 
 def with_dashes(error: click.UsageError, words: Sequence[str]) -> str:
-    """The command line that the user probably meant, if an option of the implementation's command was parsed as an
-    option of the suite; "" if that is not the cause of the error. ``words`` are all after the name of the program."""
+    """Return the command line that the user probably meant: an option of the implementation's command was parsed as an
+    option of the suite. Return "" if that is not the cause of the error. ``words`` are all words after the name of the
+    program."""
     context = error.ctx
     if not isinstance(error, click.NoSuchOption | click.BadOptionUsage) or context is None or "--" in words:
         return ""

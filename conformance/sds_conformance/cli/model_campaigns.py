@@ -53,7 +53,7 @@ tabled = combine(
         help="Number of processes.",
     ),
 )
-"""The options ``jobs``, ``as_json`` and ``write``, the file for the tables."""
+"""The options ``jobs``, ``as_json`` and ``write``, which is the file for the tables."""
 
 
 def match_globs(names: Iterable[str], only: tuple[str, ...]) -> list[str]:
@@ -62,7 +62,7 @@ def match_globs(names: Iterable[str], only: tuple[str, ...]) -> list[str]:
 
 
 def unknown_name_error(only: tuple[str, ...], known: Iterable[str], about: str = "") -> click.UsageError:
-    """The error that no mutant and no variant has such a name; ``about`` narrows them down."""
+    """Return the error that no mutant and no variant has such a name. ``about`` says which of them were searched."""
     meant = did_you_mean(only[0], known) if only else ""
     return click.UsageError(
         f"there is no mutant or variant {', '.join(map(repr, only))}{about}.{meant} `sds-conformance list mutants` and "
@@ -126,14 +126,14 @@ def with_progress(err: Console, what: str, results: Iterator[R], total: int) -> 
 
 @dataclass
 class Interruption:
-    """Whether work was interrupted."""
+    """Records whether work was interrupted."""
 
     happened: bool = False
 
 
 @contextmanager
 def catch_interrupt() -> Iterator[Interruption]:
-    """An interrupt ends the block, and the results before it are judged."""
+    """Context manager: an interrupt ends the block, and the results obtained before it are judged."""
     interruption = Interruption()
     try:
         yield interruption

@@ -140,13 +140,13 @@ def _rules(revision: str) -> Any:
 
 
 def names_of(kind: str, revision: str | None = None) -> dict[str, str]:
-    """The names of a kind in a revision, of all revisions if none is given, each with a summary."""
+    """Return the names of a kind in a revision, each with a summary; without a revision, those of all revisions."""
     wanted = [revision] if revision is not None else list(revisions())
     return {name: summary for one in wanted for name, summary in KINDS[kind].of(one).items()}
 
 
 def unknown_name_message(kind: str, word: str, revision: str) -> str:
-    """The message about a name, or a pattern, that a revision does not have."""
+    """Return the message that a revision does not have a name, or nothing that matches a pattern."""
     return f"{revision} has no {KINDS[kind].singular} {word!r}.{_advice(kind, word, revision)}"
 
 
@@ -159,8 +159,8 @@ def _advice(kind: str, word: str, revision: str | None) -> str:
 
 
 def elsewhere(word: str, names: Mapping[str, Iterable[str]]) -> str:
-    """Advice if the name exists in another revision, or resembles such a name; "" if neither. ``names`` are
-    those of each revision."""
+    """Return advice if the name exists in another revision or resembles a name there; "" if neither. ``names`` are the
+    names of each revision."""
     for revision, known in names.items():
         if word in known:
             return f" It belongs to {revision}: add --revision {revision}."
@@ -176,7 +176,7 @@ def complete_name(names: Iterable[str], incomplete: str) -> list[CompletionItem]
 
 
 class Choice(click.Choice[str]):
-    """One of a few names. The error for a wrong one suggests the nearest."""
+    """Parameter type: one of a few names. The error for a wrong name suggests the nearest one."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         try:
@@ -186,7 +186,7 @@ class Choice(click.Choice[str]):
 
 
 class Name(click.types.StringParamType):
-    """A name of a kind, of any revision."""
+    """Parameter type: a name of a kind, of any revision."""
 
     def __init__(self, kind: str) -> None:
         self.name, self._kind = KINDS[kind].singular, kind
@@ -201,8 +201,8 @@ class Name(click.types.StringParamType):
 
 
 class Pattern(click.types.StringParamType):
-    """A pattern for names of some kinds: the shell completes the names, and the command reports a pattern that matches
-    nothing.
+    """Parameter type: a pattern for names of some kinds. The shell completes the names, and the command reports a
+    pattern that matches nothing.
     """
 
     name = "glob"

@@ -39,13 +39,13 @@ class Template:
     """The command that runs it, in its folder."""
 
     def next_lines(self, folder: Path) -> list[str]:
-        """The commands to type after it was written to ``folder``."""
+        """Return the commands to type after the template was written to ``folder``."""
         go = [] if folder.resolve() == Path.cwd() else [f"cd {shlex.quote(str(folder))}"]
         return [*go, *self.build, shlex.join([program(), "smoke", "--", *self.command])]
 
 
 def templates() -> dict[str, Template]:
-    """The templates by their LANG."""
+    """Return the templates by LANG, the argument of the command."""
     return {path.parent.name: _read(path) for path in sorted(PAGES["adapter"].file.parent.glob(f"*/{DESCRIPTION}"))}
 
 

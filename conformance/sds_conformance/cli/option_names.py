@@ -20,6 +20,6 @@ def with_new_names(command: click.Command, words: Sequence[str]) -> list[str]:
         old, equals, value = word.partition("=")
         new = _RENAMED.get(old)
         if new in known and old not in known:
-            click.echo(f"Did you mean {new}? That is the name of {old} now.", err=True)
+            click.echo(f"{old} is now called {new}: did you mean that?", err=True)
             out[place] = f"{new}{equals}{value}"
     return out

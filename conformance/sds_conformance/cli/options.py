@@ -69,13 +69,14 @@ class DrivenImplementation:
     command: tuple[str, ...]
     framing: Framing
     dialect: str | None
-    """The private wire layout; "" for the layout of the text, None for the declared one."""
+    """The private wire layout; "" for the layout of the specification, None for the layout that the implementation
+    declares."""
     limits: Limits
     access: Access = field(default_factory=Access)
     endpoint: Endpoint | None = None
-    """The server to use instead of stdin and stdout; without a command it is already running."""
+    """The gRPC server that replaces stdin and stdout; without a command it is already running."""
     clock: Faketime | None = None
-    """Sets its clock from outside; None if the time is in the commands."""
+    """Sets the clock of the implementation from outside; None if the commands contain the time."""
     bundled: bool = False
     """No command was given, so the bundled reference is driven."""
 
@@ -146,9 +147,9 @@ def refuse_unknown_dialect(protocol: Protocol, dialect: str | None) -> None:
 
 
 def jobs_here(context: click.Context, parameter: click.Parameter, value: int) -> int:
-    """The number of jobs; 1 if worker processes cannot be started."""
+    """Return the number of jobs; 1 if worker processes cannot be started."""
     if value > 1 and not context.resilient_parsing and (why := why_alone()):
-        click.echo(f"With --jobs 1, not {value}: {why}", err=True)
+        click.echo(f"Using --jobs 1 instead of {value}: {why}", err=True)
         return 1
     return value
 
@@ -313,7 +314,7 @@ class StoryCount(click.ParamType[int]):
         return number
 
 
-TOLD = combine(
+STORY_OPTIONS = combine(
     click.option("--quiet", is_flag=True, help="Print only the last screen: verdict, root causes, next command."),
     click.option(
         "--stories",
@@ -326,12 +327,13 @@ TOLD = combine(
 
 
 def can_animate(err: Console) -> bool:
-    """Can the terminal show progress bars? They need escape codes, which a user can disable."""
+    """Return whether the terminal can show progress bars. They need escape codes, which a user can disable."""
     return err.is_terminal and err.color_system is not None
 
 
 def span(context: click.Context, parameter: click.Parameter, value: str, usual: str) -> tuple[int, int]:
-    """Parse "3-8", or "4" for equal ends; ``usual`` is an example. Raises BadParameter."""
+    """Parse a range such as "3-8", or one number such as "4". ``usual`` is an example for the message of
+    BadParameter."""
     first, _, last = value.partition("-")
     try:
         return int(first), int(last or first)
@@ -340,7 +342,7 @@ def span(context: click.Context, parameter: click.Parameter, value: str, usual: 
 
 
 def _participants(context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, int]:
-    """ "3-8" or "4"."""
+    """Parse the least and the greatest number of participants, such as "3-8" or "4"."""
     bounds = span(context, parameter, value, "3-8, or 4")
     if not 1 <= bounds[0] <= bounds[1] <= len(_USUAL.names):
         raise click.BadParameter(f"{value!r}: between 1 and {len(_USUAL.names)} are possible", context, parameter)
@@ -361,7 +363,7 @@ def _seed(context: click.Context, parameter: click.Parameter, value: str) -> int
 
 
 def which_seed(what: str, metavar: str = "N", default: str = "0") -> Decorator:
-    """The option ``seed``; ``what`` names the thing that the seed determines."""
+    """Return the option ``seed``; ``what`` describes what the seed determines."""
     return click.option("--seed", callback=_seed, default=default, show_default=True, metavar=metavar, help=what)
 
 
@@ -396,18 +398,18 @@ which_schedules = combine(
     ),
     which_seed(SEED_HELP),
 )
-"""The options for generated schedules and their casts."""
+"""The options for generated schedules and for the assignment of participants to implementations."""
 
 
 def exit_code(tally: CampaignTally) -> int:
-    """The exit code, as for every other command."""
+    """Return the exit code of a campaign."""
     return tally.exit_code
 
 
 class _TimeLeft(TimeRemainingColumn):
     """Shows "left 0:01:17"; empty until the total is known."""
 
-    max_refresh = 0.0  # otherwise the column stays empty for a while after the total is known
+    max_refresh = 0.0  # Otherwise the column stays empty for a while after the total is known.
 
     def render(self, task: Task) -> Text:
         if task.total is None:
@@ -416,7 +418,7 @@ class _TimeLeft(TimeRemainingColumn):
 
 
 _SPEED_PERIOD_S = 3_600.0
-"""The speed is that of the last hour: one step may take minutes."""
+"""Seconds over which the speed is averaged: one step may take minutes."""
 
 
 @contextmanager

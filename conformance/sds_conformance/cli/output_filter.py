@@ -173,7 +173,7 @@ class Styled(io.TextIOBase):
     def encoding(self) -> str:  # type: ignore[override]
         return self._stream.encoding
 
-    def let_go(self) -> None:
+    def discard_pending(self) -> None:
         """Discard pending output; otherwise the interpreter would try to write it at exit, and fail."""
         with suppress(OSError, ValueError):
             nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -249,7 +249,7 @@ def filter_output() -> Iterator[None]:
                 if door is not None:
                     door.flush()
     except OutputError as lost:
-        lost.stream.let_go()
+        lost.stream.discard_pending()
         raise
     finally:
         sys.stdout, sys.stderr = before

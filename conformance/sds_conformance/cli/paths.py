@@ -26,7 +26,7 @@ class OutputFile(click.Path):
     """
 
     def __init__(self, what: str = "", *, regular: bool = False) -> None:
-        """``what`` names the content in messages, as "a transcript to "."""
+        """``what`` describes the content in messages, such as "a transcript to "."""
         super().__init__(path_type=Path)
         self._what, self._regular = what, regular
 
@@ -39,7 +39,7 @@ class OutputFile(click.Path):
         _refuse_unnamed_link(self, path, param, ctx)
         try:
             check_named(path, regular=self._regular)
-        except (OSError, ValueError) as error:  # no path has a NUL in it
+        except (OSError, ValueError) as error:  # no path may contain a NUL
             self.fail(unwritable_path_message(path, error, self._what), param, ctx)
         return path
 
@@ -88,7 +88,7 @@ def unwritable_path_message(path: Path, error: OSError | ValueError, what: str =
 def _refuse_unnamed_link(
     kind: click.Path, path: Path, param: click.Parameter | None, ctx: click.Context | None
 ) -> None:
-    """Follow a link only if the user named it: an attacker may have put one at the default name."""
+    """Refuse a symbolic link that the user did not name: an attacker may have put one at the default path."""
     named = ctx is None or param is None or ctx.get_parameter_source(param.name or "") is not ParameterSource.DEFAULT
     if not named and os.path.islink(path):
         text = f"{path} is a symbolic link, and you did not name it: name this path to follow it, or another one."
@@ -99,8 +99,8 @@ def _refuse_no_folder(kind: click.Path, path: Path, param: click.Parameter | Non
     try:
         found = path.stat()
     except (OSError, ValueError):
-        if os.path.islink(path):  # false also for a name that is too long
-            kind.fail(f"{path} is a symbolic link that leads nowhere. Name another DIR.", param, ctx)
+        if os.path.islink(path):  # also false for a name that is too long
+            kind.fail(f"{path} is a symbolic link whose target does not exist. Name another DIR.", param, ctx)
         return
     if not stat.S_ISDIR(found.st_mode):
         kind.fail(f"{path} is not a folder. Name another DIR.", param, ctx)

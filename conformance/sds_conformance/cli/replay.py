@@ -58,7 +58,7 @@ Examples:
     "--cast",
     "casting",
     type=Choice([casting.value for casting in Casting]),
-    help="Who plays the participants, see `fuzz --help`. Default: as in FILE, else together.",
+    help="How processes play the participants, see `fuzz --help`. Default: as in FILE, else together.",
 )
 @click.option(
     "--revision",
@@ -155,7 +155,7 @@ def _show(
     noted: str,
     row: dict[str, Any],
 ) -> None:
-    """Print the schedule, the findings, the unmet expectations of ``row``, and whether the finding ``noted`` was
+    """Print the schedule, the findings and the unmet expectations of ``row``. Print whether the finding ``noted`` was
     reproduced."""
     show_played(out, performance, examples[0] if examples else None)
     for example in examples:

@@ -28,14 +28,14 @@ from ..reports.terminal import last_screen, show_report, show_tested
 from .browser import show_page
 from .campaign_output import print_json
 from .files import refuse_link, refuse_nowhere, usage_errors
-from .options import TOLD, console, program
+from .options import STORY_OPTIONS, console, program
 from .output_filter import order
 from .paths import INPUT, OUTPUT_FILE
 
 
 @dataclass(frozen=True)
 class Form:
-    """A form of report: the option, and the function of that name in the module of that name."""
+    """A form of a report: its option, and the function that renders it."""
 
     name: str
     help: str
@@ -80,8 +80,8 @@ class ReportForms:
         refuse_nowhere(*self.files.values())
 
     def write(self, err: Console, report: Report) -> Exit | None:
-        """Write the files. Prints a line for each file that cannot be written, and returns the exit code for that; None
-        otherwise."""
+        """Write the files. Print a line for each file that cannot be written, and return the exit code for that; None
+        if all were written."""
         ends: Exit | None = None
         for form, path in [*self.files.items(), *([(Form("annotations", ""), None)] if self.annotations else [])]:
             try:
@@ -140,7 +140,7 @@ Examples:
     help="Show the HTML page in the browser: --html FILE, or else DIR/report.html.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-@TOLD
+@STORY_OPTIONS
 def report_command(
     folder: Path, report_forms: ReportForms, shown: bool, as_json: bool, quiet: bool, stories: int | None
 ) -> None:

@@ -53,13 +53,14 @@ class LookupEntry:
     """The text to search in."""
 
     def has_words(self, word: str) -> bool:
-        """Does the entry contain the word, or a word that begins with it? A plural matches its singular as well."""
+        """Return whether the entry contains the word, or a word that begins with it. A plural matches its singular as
+        well."""
         stem = word[:-1] if len(word) > 3 and word.lower().endswith("s") else word
         return re.search(rf"(?<!\w){re.escape(stem)}", self.searched_text, re.IGNORECASE) is not None
 
 
 def entries() -> list[LookupEntry]:
-    """Everything, in the order of the texts."""
+    """Return all entries, in the order of the texts."""
     return [
         LookupEntry(kind, name, protocol, about, " ".join([name, *statement]))
         for kind in KINDS
@@ -90,15 +91,15 @@ def _entries_of_kind(
 
 
 def _code_words(about: Requirement | GlobalProperty) -> list[str]:
-    """Its codes in full, and their descriptions."""
+    """Return the full codes of a requirement or property, and their descriptions."""
     return [text for code, what in about.codes.items() for text in (full_code(about.id, code), what)]
 
 
 def select_entries(patterns: Sequence[str], kinds: Sequence[str] = ()) -> list[LookupEntry]:
     """The entries that match one of the IDs, names or globs and contain all other words.
 
-    ``kinds`` narrow it down, if any are given. Without ``patterns``, these are all entries except the positions.
-    Raises UsageError if nothing matches.
+    If ``kinds`` are given, only entries of these kinds match. Without ``patterns``, all entries except the positions
+    match. Raises UsageError if nothing matches.
     """
     everything = entries()
     known = [entry for entry in everything if not kinds or entry.kind in kinds]
@@ -116,13 +117,14 @@ def select_entries(patterns: Sequence[str], kinds: Sequence[str] = ()) -> list[L
         if not any(entry.has_words(word) for entry in found):
             among = " or ".join(kinds or KINDS) + (f" among {' '.join(globs)}" if globs else "")
             others = ", and the other words" if len(words) > 1 else ""
-            raise click.UsageError(f"no {among} has the word {word!r}{others}.{_near(word, names)}")
+            raise click.UsageError(f"no {among} contains the word {word!r}{others}.{_near(word, names)}")
         found = [entry for entry in found if entry.has_words(word)]
     return found
 
 
 def _strip_code(word: str, everything: Sequence[LookupEntry]) -> str:
-    """The requirement or property of a full code; any other word unchanged. Raises UsageError for an unknown code."""
+    """Return the requirement or property of a full code, or any other word unchanged. Raises UsageError for an unknown
+    code."""
     name, slash, code = word.partition("/")
     if withdrawn(full_id(name)):
         return name
@@ -136,13 +138,13 @@ def _strip_code(word: str, everything: Sequence[LookupEntry]) -> str:
 
 
 def _is_id(word: str, names: set[str]) -> bool:
-    """Does it look like an ID, a name, or a glob of these? Everything else is searched as a word."""
+    """Return whether a word looks like an ID, a name, or a glob of these. Every other word is searched in the texts."""
     shaped = bool(_GLOB.intersection(word)) or re.search(r"-\d+$", word) is not None
     return shaped or withdrawn(full_id(word)) != "" or full_id(word) in names or word.lower() in names
 
 
 def _meant(glob: str, known: Sequence[LookupEntry], names: set[str]) -> list[LookupEntry]:
-    """The entries that a glob matches. Raises UsageError if there are none."""
+    """Return the entries that a glob matches. Raises UsageError if there are none."""
     full = full_id(glob)
     # '*' selects requirements only. Other kinds need the beginning of their IDs.
     beginnings = {REQUIREMENT: ("",), POSITION: POSITIONS, PROPERTY: (GROUP,)}
@@ -163,8 +165,8 @@ def _meant(glob: str, known: Sequence[LookupEntry], names: set[str]) -> list[Loo
 
 
 def address_of(entry: LookupEntry) -> str:
-    """The address of its page on the documentation site, or else of its section in the public text; "" if there is
-    neither."""
+    """Return the address of the entry's page on the documentation site, or else of its section in the public text; ""
+    if there is neither."""
     places = {
         REQUIREMENT: f"requirements/{entry.id}",
         POSITION: f"positions/{entry.id}",
@@ -175,12 +177,23 @@ def address_of(entry: LookupEntry) -> str:
 
 
 def _near(word: str, names: set[str]) -> str:
-    """A suggestion of a similar ID or name; "" if there is none."""
+    """Return a suggestion of a similar ID or name; "" if there is none."""
     known = sorted(names)
     return did_you_mean(full_id(word), known) or did_you_mean(word.lower(), known)
 
 
-_TOLD = ("id", "section", "anchor", "link", "level", "severity", "keyword", "observable", "statement", "experimental")
+_CATALOGUE_FIELDS = (
+    "id",
+    "section",
+    "anchor",
+    "link",
+    "level",
+    "severity",
+    "keyword",
+    "observable",
+    "statement",
+    "experimental",
+)
 """The fields of a requirement that are copied from the catalogue."""
 _EPILOG = """
 \b
@@ -207,13 +220,13 @@ Examples:
     "to_run",
     help="Play all scenarios to count the runs that exercise each requirement.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON; without GLOB or WORD, only of requirements.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON. Without GLOB or WORD, it has only the requirements.")
 def requirements_command(asked: tuple[str, ...], kinds: tuple[str, ...], to_run: bool, as_json: bool) -> None:
     """List the requirements and how the suite tests them.
 
     The list shows the level of each requirement, its statement, and the numbers of checks, scenarios and mutants; with
-    --run also of the runs of the reference model that exercise it. Properties of the group and scenarios follow. An ID,
-    the name of a scenario, or a code of a finding shows all details and the link to the specification.
+    --run, also the number of runs of the reference model that exercise it. Properties of the group and scenarios
+    follow. An ID, the name of a scenario, or a code of a finding shows all details and the link to the specification.
 
     'AMB-*' lists the positions: questions that the specification leaves open, with the answer of the suite. Findings
     cite them. 'G-*' lists the properties of the group, which `fuzz` judges. Any other WORD searches names, statements
@@ -230,7 +243,8 @@ def requirements_command(asked: tuple[str, ...], kinds: tuple[str, ...], to_run:
 
 
 def describe_entry(entry: LookupEntry, sightings: Sightings | None) -> Row:
-    """All data of an entry; without ``sightings``, the runs that exercise a requirement are missing."""
+    """Return all data of an entry as JSON values; without ``sightings``, the runs that exercise a requirement are
+    missing."""
     protocol, about = entry.protocol, entry.about
     match about:
         case Requirement():
@@ -248,12 +262,12 @@ def describe_entry(entry: LookupEntry, sightings: Sightings | None) -> Row:
 
 
 def row(protocol: Protocol, requirement: Requirement, sightings: Sightings | None) -> Row:
-    """All data of a requirement; without ``sightings``, the runs that exercise it are missing."""
+    """Return all data of a requirement as JSON values; without ``sightings``, the runs that exercise it are missing."""
     register = protocol.rules.register
     checks = register.checks.get(requirement.id, [])
     exercised = None if sightings is None else dict(sightings.get(requirement.id, {}))
     return {
-        **{key: getattr(requirement, key) for key in _TOLD},
+        **{key: getattr(requirement, key) for key in _CATALOGUE_FIELDS},
         "positions": list(requirement.positions),
         "softened": requirement.softened,
         "codes": _codes(requirement),
@@ -272,7 +286,7 @@ def _codes(about: Requirement | GlobalProperty) -> list[Row]:
 
 
 def position_row(rules: Rules, position: Position) -> Row:
-    """Everything that is known about one position."""
+    """Return all data of one position as JSON values."""
     concerned = [r.id for r in rules.catalogue.requirements.values() if position.id in r.positions]
     return {
         **{key: getattr(position, key) for key in ("id", "question", "position", "verdict")},
@@ -283,7 +297,7 @@ def position_row(rules: Rules, position: Position) -> Row:
 
 
 def _find_sightings(protocol: Protocol) -> Sightings:
-    """Where each requirement is exercised, with the progress on a terminal."""
+    """Return the runs in which each requirement is exercised; show the progress on a terminal."""
     with steps_bar(console(stderr=True), 30, 16) as bar:
         return find_sightings(protocol.rules, protocol.model, bar)
 
@@ -291,8 +305,8 @@ def _find_sightings(protocol: Protocol) -> Sightings:
 Row = dict[str, Any]
 _STYLES = {"checked": "green", "untestable": "dim"}
 _HEADINGS = {
-    POSITION: "Positions: what the text leaves open",
-    PROPERTY: "Properties of the group, which generated schedules show",
+    POSITION: "Positions: questions that the text leaves open",
+    PROPERTY: "Properties of the group, which `fuzz` judges",
     SCENARIO: "Scenarios",
 }
 
@@ -353,7 +367,8 @@ def _list_requirements(out: Console, found: list[tuple[Protocol, Row]]) -> None:
 
 
 def _heading(protocol: Protocol, r: Row) -> Text:
-    """The section of a requirement and its specification, as a link to the text if the terminal supports links."""
+    """Return the heading: the section of a requirement and its specification, as a link to the text if the terminal
+    supports links."""
     title = next(section.title for section in protocol.rules.catalogue.sections if section.id == r["section"])
     style = Style(bold=True, underline=True, link=r["link"] or None)
     revision = protocol.rules.catalogue.requirements[r["id"]].revisions[0]
@@ -361,7 +376,7 @@ def _heading(protocol: Protocol, r: Row) -> Text:
 
 
 def _test_counts(r: Row) -> str:
-    """The numbers of checks, scenarios, mutants and runs, in columns."""
+    """Return the numbers of checks, scenarios, mutants and runs, in columns."""
     counts = [(len(r["checks"]), "check"), (len(r["scenarios"]), "scenario"), (len(r["mutants"]), "mutant")]
     counts += [(r["runs"], "run")] if r["runs"] is not None else []
     return " ".join(f"{n:>3} {what + ('s' if n != 1 else ''):<{len(what) + 1}}" for n, what in counts).rstrip()
@@ -401,7 +416,7 @@ def _requirement(out: Console, protocol: Protocol, r: Row) -> None:
 
 
 def _position(out: Console, protocol: Protocol, r: Row, *, statements: bool = True) -> None:
-    """One position; with ``statements`` of the requirements it concerns, else only with their IDs."""
+    """Print one position. With ``statements``, print the statements of its requirements, else only their IDs."""
     out.print(Text(r["id"], "bold"))
     grid = _grid()
     grid.add_row("Open", r["question"])
@@ -410,7 +425,7 @@ def _position(out: Console, protocol: Protocol, r: Row, *, statements: bool = Tr
     for way in r["ways"]:
         grid.add_row("Way", f"{way['way']}: {way['words']}")
     if r["untold"]:
-        grid.add_row("Ways", f"not shown by a run: {r['untold']}")
+        grid.add_row("Ways", f"cannot be observed in a run: {r['untold']}")
     if statements:
         _add_statements(grid, "Concerns", protocol, r["requirements"])
     else:
@@ -434,7 +449,7 @@ def _property(out: Console, protocol: Protocol, r: Row) -> None:
 
 
 def _scenario(out: Console, protocol: Protocol, r: Row) -> None:
-    from .scenarios.show import built_in_scenario  # imports the modules that draw
+    from .scenarios.show import built_in_scenario  # These modules import the drawing modules, which is slow.
 
     revision, _ = built_in_scenario(r["id"])
     which = "" if revision == default().rules.current else f" --revision {revision}"
@@ -458,7 +473,7 @@ def _add_statements(grid: Table, label: str, protocol: Protocol, requirements: l
 
 
 def _grid() -> Table:
-    """A table with labels on the left and values on the right."""
+    """Return an empty table for labels on the left and values on the right."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")

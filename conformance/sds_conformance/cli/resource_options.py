@@ -20,7 +20,7 @@ class Seconds(click.FloatRange):
     name = "seconds"
 
     def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> float:
-        """Raises BadParameter."""
+        """Convert the value to seconds. Raises BadParameter."""
         seconds: float = super().convert(value, parameter, context)
         if not math.isfinite(seconds):
             self.fail(f"{value!r} is not a number of seconds: write for example 60", parameter, context)
@@ -36,7 +36,7 @@ class Duration(click.ParamType[float]):
     name = "time"
 
     def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> float:
-        """Raises BadParameter."""
+        """Convert the value to seconds. Raises BadParameter."""
         if isinstance(value, float):
             return value
         found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,3})?)([smh]?)", str(value).strip().lower(), re.ASCII)
@@ -47,7 +47,7 @@ class Duration(click.ParamType[float]):
 
 
 def memory_size(context: click.Context, parameter: click.Parameter, value: str) -> int:
-    """Bytes, from a number with an optional suffix k, m or g."""
+    """Parse a number of bytes with an optional suffix k, m or g."""
     text = value.strip().lower().removesuffix("b").removesuffix("i")
     factor = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}.get(text[-1:], 1)
     try:
@@ -72,7 +72,7 @@ LIMITS = (
         type=Seconds(min=0.05),
         callback=lambda context, parameter, value: math.inf if value is None else value,
         metavar="SECONDS",
-        help="Timeout of all commands together; the report lists everything that was not asked by then.",
+        help="Timeout of all commands together; the report lists everything that was not played by then.",
     ),
     click.option(
         "--memory",
@@ -86,7 +86,7 @@ LIMITS = (
 
 
 def as_typed(limits: Limits) -> dict[str, tuple[str, str]]:
-    """By option: its value, and the default."""
+    """Return each option with its value and its default, as they would be typed."""
     return {
         "--timeout": (f"{limits.command_s:g}", f"{USUAL.command_s:g}"),
         "--start-timeout": (f"{limits.start_s:g}", f"{USUAL.start_s:g}"),

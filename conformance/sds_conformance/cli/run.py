@@ -44,7 +44,7 @@ from .name_types import Pattern, elsewhere, unknown_name_message
 from .options import (
     CURRENT,
     JOBS,
-    TOLD,
+    STORY_OPTIONS,
     DrivenImplementation,
     add_driving_options,
     console,
@@ -132,7 +132,7 @@ Examples:
     help="Play first the scenarios that failed in an earlier report.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-@TOLD
+@STORY_OPTIONS
 @JOBS
 @add_driving_options
 @add_transcript_option
@@ -173,7 +173,7 @@ def run_command(
         if not plan(rules, [glob], profile=profile, revision=revision).requirements:
             raise click.UsageError(_no_match_message(rules, glob, profile, revision))
     if not what.requirements:
-        raise click.UsageError("nothing is left: `sds-conformance requirements` lists the IDs")
+        raise click.UsageError("the options exclude every requirement: `sds-conformance requirements` lists the IDs")
     if len(what.scenarios) == len(own) and (scenarios or not own):
         raise click.UsageError(unknown_name_message("scenarios", ", ".join(scenarios), revision))
     if not what.environments:
@@ -218,7 +218,9 @@ def run_command(
                 failing=bar.set_failing,
                 first=before.failed_runs() if before is not None else (),
                 enough=(lambda what: what not in listed) if fail_fast else None,
-                keep=Keep(plain=len(what.requirements) == 1),  # then a conversation is shown, with or without a fault
+                keep=Keep(
+                    plain=len(what.requirements) == 1
+                ),  # With one requirement, the conversation is shown, with or without a finding.
                 sharing=Sharing(jobs, rules_of),
                 begun=show_head,
             )
@@ -267,7 +269,7 @@ def run_command(
 
 
 def _show_since(out: Console, before: Report, report: Report) -> None:
-    """The changes since the last run, one line each."""
+    """Print the changes since the last run, one line each."""
     then = {row["id"]: row["verdict"] for row in before.requirements()}
     now = {row["id"]: row["verdict"] for row in report.requirements()}
     changes = {
@@ -284,7 +286,7 @@ def _show_since(out: Console, before: Report, report: Report) -> None:
 def _write(err: Console, folder: Path, report: Report) -> bool:
     try:
         write_report(folder, report)
-        (folder / LIMITS).unlink(missing_ok=True)  # they were those of the report before
+        (folder / LIMITS).unlink(missing_ok=True)  # The files in the folder were those of the previous report.
     except OSError as error:
         err.print(f"The report was not written to {folder}: {error.strerror}.", style="bold red", soft_wrap=True)
         return False
@@ -295,23 +297,23 @@ def _write(err: Console, folder: Path, report: Report) -> bool:
 def _no_match_message(rules: Rules, glob: str, profile: str, revision: str) -> str:
     name, slash, code = glob.partition("/")
     if slash:
-        return f"{name}/{code.lower()} is a code, and whole requirements are judged: name {name}"
+        return f"{name}/{code.lower()} is a code of a finding, and `run` selects whole requirements: type {name}"
     requirement = rules.catalogue.requirements.get(glob)
     if property_of(glob) is not None:
-        return f"{glob} is a property of the group, which generated schedules show: `sds-conformance fuzz` judges it"
+        return f"{glob} is a property of the group, which needs generated schedules: `sds-conformance fuzz` judges it"
     if gone := withdrawn(glob):
         return gone
     if requirement is None:
         if any(fnmatchcase(known.id, glob) for known in rules.judged_requirements(revision, rules.full)):
-            return f"{glob!r} matches nothing that is in the profile {profile}: leave --profile out"
+            return f"{glob!r} matches no requirement of the profile {profile}: leave --profile out"
         meant = did_you_mean(glob, rules.catalogue.requirements) or elsewhere(
             glob, {other: _stated_requirements(other) for other in revisions()}
         )
         return f"no requirement matches {glob!r}: `sds-conformance requirements` lists the IDs.{meant}"
     if requirement.id not in rules.register.checks:
-        return f"{glob} has no check: `sds-conformance requirements {glob}` says why"
+        return f"{glob} has no check: `sds-conformance requirements {glob}` gives the reason"
     if not requirement.is_stated_in(revision):
-        return f"{glob} is not stated in {revision}: add --revision {requirement.revisions[0]}"
+        return f"{revision} does not state {glob}: add --revision {requirement.revisions[0]}"
     return f"{glob} is not in the profile {profile}: leave --profile out"
 
 

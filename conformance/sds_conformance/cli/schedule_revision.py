@@ -14,11 +14,11 @@ from .options import CURRENT, DrivenImplementation, program
 def grammar_of(
     driven: DrivenImplementation, revision: str, profile: str, participants: tuple[int, int], passages: tuple[str, ...]
 ) -> Any:
-    """The possible content of schedules of a revision. Raises UsageError for other content, with the command to
-    type."""
+    """Return what schedules of a revision may contain. Raises UsageError if an option asks for anything else, with the
+    command to type."""
     if revision not in scheduled():
         raise click.UsageError(
-            f"generated schedules exist for {' and '.join(scheduled())}. For {revision} use the scenarios of "
+            f"generated schedules exist only for {' and '.join(scheduled())}. For {revision} use the scenarios of "
             f"`run`: {driven.format_command('run', '--revision', revision)}"
         )
     if wrong := rules_of(revision).find_misfit(revision, profile, driven.dialect or ""):
@@ -30,7 +30,7 @@ def grammar_of(
 
 
 def revision_of(noted: str, asked: str | None, what: str) -> str:
-    """The revision by which a stored object is played or judged: the requested one, else the one that it names, else
+    """Return the revision for playing or judging a stored object: the requested one, else the one that it names, else
     the current one. Raises UsageError if the object was made for a revision of another specification."""
     revision = asked or noted or CURRENT
     if noted and revisions()[revision].prefix != revisions()[noted].prefix:

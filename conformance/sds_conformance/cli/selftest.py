@@ -90,7 +90,8 @@ HONEST_DECLARATIONS = 12
 broken model."""
 
 Named = tuple[str, str]
-"""The names of a protocol and of one of its mutants or variants: two protocols can have the same fault."""
+"""Names of a protocol and of one of its mutants or variants. The protocol is needed because two protocols can have
+mutants of the same name."""
 
 
 @dataclass(frozen=True)
@@ -102,19 +103,19 @@ class SelfTestProof:
     unguarded: list[str] = field(default_factory=list)
     """Requirements with a check and no mutant."""
     unproven: list[Check] = field(default_factory=list)
-    """Checks that no mutant makes fail."""
+    """Checks that no mutant violates."""
     outdated: list[str] = field(default_factory=list)
-    """Declared consequences that no mutant shows."""
+    """Declared consequences that no mutant produces."""
     unshown: list[str] = field(default_factory=list)
-    """Codes that no mutant shows."""
+    """Codes that no mutant produces."""
     unlisted: list[str] = field(default_factory=list)
-    """Codes that mutants show and the catalogue does not list."""
+    """Codes that mutants produce and the catalogue does not list."""
     declarations: list[DeclarationResults] = field(default_factory=list)
     """Declarations, each played with broken implementations."""
     mixtures: list[Mixture] = field(default_factory=list)
-    """Implementations with several faults, and the root causes that are reported of each."""
+    """Implementations with several faults, each with the root causes that were reported."""
     interrupted: bool = False
-    """The rest was not played."""
+    """Interrupted: the remaining mutants and variants were not played."""
     quick: bool = False
     """Each legal variant played only a share of the long scenarios."""
 
@@ -150,14 +151,17 @@ class SelfTestProof:
             parts += [f"each variant played one in {QUICK_SHARE} long scenarios"]
         if self.declarations:
             seen_through = sum(examined.is_sound for examined in self.declarations)
-            parts += [f"{seen_through} of {len(self.declarations)} declarations hide no gross fault"]
+            parts += [f"{seen_through} of {len(self.declarations)} declarations let the suite find each broken model"]
         if self.mixtures:
             found, faults = sum(one.found for one in self.mixtures), sum(len(one.faults) for one in self.mixtures)
             effects, roots = (
                 sum(len(one.effects) for one in self.mixtures),
                 sum(len(one.roots) for one in self.mixtures),
             )
-            parts += [f"{found} of {faults} mixed faults are root causes, {effects} of {roots} root causes are effects"]
+            parts += [
+                f"{found} of {faults} combined faults are root causes in the report, "
+                f"{effects} of {roots} root causes are only effects"
+            ]
         parts += ["interrupted: the rest was not played"] if self.interrupted else []
         return ", ".join(parts) + "."
 
@@ -237,10 +241,10 @@ def selftest_command(
 ) -> None:
     """Prove that the checks reject faults and accept legal choices.
 
-    The check of its requirement must reject each mutant of the reference model. A mutant may fail other requirements
-    only if the catalogue declares them as consequences. Each legal variant must pass all checks. A pending
-    mutant is not rejected by its requirement yet, for a reason that the table gives; if it is rejected, the self-test
-    fails until the mark is removed.
+    Each mutant is the reference model with one fault, and the check of the violated requirement must reject it. A
+    mutant may fail other requirements only if the catalogue declares them as consequences. Each legal variant must pass
+    all checks. A pending mutant is not rejected yet, for a reason that the table gives; once it is rejected, the
+    self-test fails until the mark is removed.
 
     Declarations of capabilities are drawn at random. With each, a model that ignores every message (deaf), sends none
     (mute) or stores none (forgetful) must fail, and the reference model must pass. --declarations plays more of them.
@@ -249,7 +253,7 @@ def selftest_command(
     and at most one in ten of the root causes may be the effect of another fault. --mixtures plays more of them.
 
     Most of the time goes into long scenarios, which have a thousand messages or many participants. With --quick, each
-    legal variant plays some of them, and each of them is played by some variants. Which ones, depends on their names.
+    legal variant plays some of them, and each of them is played by some variants; the names decide which.
 
     --generated derives faults from the source of the model, by rules, and plays each in the revisions and legal
     variants that execute its line. Faults that nothing finds are listed.
@@ -267,21 +271,19 @@ def selftest_command(
         )
         sys.exit(code)
     if examples is not None or variant_examples is not None or revision is not None:
-        raise click.UsageError(
-            "--schedules, --variant-schedules and --revision are about generated schedules: add --hunt"
-        )
+        raise click.UsageError("--schedules, --variant-schedules and --revision need generated schedules: add --hunt")
     if generated:
         if without or write or quick:
-            raise click.UsageError("--without, --markdown and --quick are not about --generated faults: leave them out")
+            raise click.UsageError("--without, --markdown and --quick do not apply to --generated: leave them out")
         sys.exit(generated_faults(out, err, only, sample, seed, jobs, as_json=as_json))
     if sample is not None:
-        raise click.UsageError("--sample is about --generated faults: add that")
+        raise click.UsageError("--sample needs --generated: add it")
     for option, number in (("--declarations", drawn), ("--mixtures", mixed)):
         if number is not None and (only or without or write or quick):
             raise click.UsageError(f"{option} can only be combined with --seed, --jobs and --json: omit the others")
     whole = not only and not without
     if write and not whole:
-        raise click.UsageError("--markdown is about all mutants and variants: leave out --only and --without")
+        raise click.UsageError("--markdown lists all mutants and variants: leave out --only and --without")
     refuse_nowhere(write)
     if drawn is not None or mixed is not None:
         proof = SelfTestProof([], [])
@@ -319,8 +321,8 @@ def run_self_test(
     whole: bool,
     quick: bool,
 ) -> SelfTestProof:
-    """Run all mutants and variants, each with its own protocol. Gaps in coverage are known only if the ``whole`` lists
-    run to the end."""
+    """Run all mutants and variants, each with its own protocol. Gaps in coverage are reported only if the lists are
+    ``whole`` and run to the end."""
     proof = SelfTestProof([], [], quick=quick)
     kills, acceptances = proof.kills, proof.acceptances
     with catch_interrupt() as interruption:
@@ -386,7 +388,7 @@ def _mixture(name: str, seed: int, number: int) -> Mixture | None:
 
 
 _KNOWN = KnownRuns()
-"""The known runs of each worker process: mutants and variants behave like the reference in most runs."""
+"""The known runs of each worker process. Most mutants and variants behave like the reference in most runs."""
 
 
 def _mutant(named: Named, without: frozenset[str]) -> MutantResult:
@@ -459,20 +461,27 @@ def _show(out: Console, proof: SelfTestProof) -> None:
     for kill in proof.kills:
         if kill.unexplained:
             others = ", ".join(kill.unexplained)
-            out.print(f"No consequence declared: {kill.mutant} ({kill.requirement}) fails {others}", style="bold red")
+            out.print(
+                f"{kill.mutant} ({kill.requirement}) also fails {others}, which is not declared as a consequence",
+                style="bold red",
+            )
     for examined in proof.declarations:
         if not examined.is_sound:
             out.print(f"{examined.protocol}, {examined.declared}: {_describe_suite_faults(examined)}", style="bold red")
     for one in proof.mixtures:
         for mutant, fault, root in zip(one.mutants, one.faults, one.found_as, strict=True):
             if not root:
-                out.print(f"Of {JOINT.join(one.mutants)}, {fault} ({mutant}) is not a root cause", style="yellow")
+                out.print(
+                    f"{JOINT.join(one.mutants)} together: {fault} (the fault of {mutant}) is no root cause",
+                    style="yellow",
+                )
         if one.effects:
             out.print(
-                f"Of {JOINT.join(one.mutants)}, root causes without a fault: {', '.join(one.effects)}", style="yellow"
+                f"{JOINT.join(one.mutants)} together: root causes without a fault: {', '.join(one.effects)}",
+                style="yellow",
             )
     for row in proof.outdated:
-        out.print(f"Declared as a consequence, and not seen: {row}", style="bold red")
+        out.print(f"Declared consequence that no run shows: {row}", style="bold red")
     if proof.unguarded:
         out.print(f"Requirements without a mutant: {', '.join(proof.unguarded)}", style="bold red")
     if proof.unlisted:
@@ -484,7 +493,7 @@ def _show(out: Console, proof: SelfTestProof) -> None:
 
 
 def _describe_suite_faults(examined: DeclarationResults) -> str:
-    """The exit codes and accusations that show a fault of the suite, for one line."""
+    """Describe the exit codes and findings that show a fault of the suite, in one line."""
     parts = [f"{how} exits {code}" for how, code in examined.broken.items() if code != Exit.NON_CONFORMANT]
     return "; ".join([*parts, *examined.honest])
 
@@ -504,11 +513,12 @@ def _answer(acceptance: VariantResult) -> str:
 
 
 def _list_unproven_checks(proof: SelfTestProof) -> list[tuple[str, list[Check]]]:
-    """Checks that no mutant exercises, each with a text; a permission has nothing to reject."""
+    """Return the checks that no mutant exercises, each with a text. A permission needs no mutant: it forbids
+    nothing."""
     known = _requirements()
     duties = [check for check in proof.unproven if not known[check.requirement].optional]
     permissions = [check for check in proof.unproven if known[check.requirement].optional]
-    named = [("Checks that no mutant makes fail", duties), ("Permissions, which nothing can violate", permissions)]
+    named = [("Checks that no mutant violates", duties), ("Permissions, which nothing can violate", permissions)]
     return [(title, checks) for title, checks in named if checks]
 
 
@@ -559,7 +569,7 @@ def markdown(proof: SelfTestProof) -> str:
     settled = [kill for kill in kills if not kill.pending]
     alone, beside = sum(not kill.also for kill in settled), [len(kill.also) for kill in settled]
     lines += [
-        f"{alone} of {len(settled)} mutants fail only their own requirement, {sum(beside)} others fail as well, the",
+        f"{alone} of {len(settled)} mutants fail only their own requirement; {sum(beside)} others fail as well, the",
         f"median {statistics.median(beside or [0]):g}. Each of these is really violated as well, for a reason below; "
         "one in bold has no reason, and is",
         "a defect of its check.",
@@ -572,7 +582,7 @@ def markdown(proof: SelfTestProof) -> str:
     ]
     lines += markdown_rows(
         "Consequences",
-        ("A fault in", "May fail as well", "Because"),
+        ("A fault in", "May also fail", "Because"),
         [
             (", ".join(row.of), ", ".join(row.fail), row.because)
             for p in protocols()

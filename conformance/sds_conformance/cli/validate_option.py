@@ -31,14 +31,13 @@ class Validation:
         self._heard = True
 
     def connect(self, variables: Mapping[str, str]) -> Link:
-        """Connect like ``driven``, and listen."""
+        """Connect like ``driven``, and validate every message of the connection."""
         link: Link = self._driven.connect(variables)
         self._heard = link.listen(self._validator)
         return link
 
     def show(self, out: Console, *, wrong_only: bool = False) -> bool:
-        """Print the complaints, and return whether there are none. With ``wrong_only``, print nothing if there are
-        none."""
+        """Print the complaints; return True if there are none. With ``wrong_only``, print nothing in that case."""
         validator = self._validator
         if wrong_only and not validator.complaints:
             return True
@@ -51,7 +50,7 @@ class Validation:
             out.print(f"  and {format_count(validator.dropped, 'complaint')} more\n")
         if not validator.complaints:
             of = f"{format_count(validator.requests, 'request')} and as many replies"
-            text = "as the schemas say"
+            text = "match the schemas"
             if validator.framing is Framing.BINARY:
                 text = "without unknown fields: protobuf has no names that could be misspelt"
             print_labelled(out, "Valid", Text(f"{of}, {text}.", "green"))
@@ -70,6 +69,6 @@ def _show(out: Console, complaint: SchemaComplaint, page_name: str) -> None:
     if complaint.more:
         print_labelled(out, "", Text(f"and {complaint.more} more of this kind", "dim"))
     page = PAGES[page_name].file
-    mend = f"What does {page} say about it?" if adapter else "This is a fault of the suite: please report it."
+    mend = f"See {page} for the fields." if adapter else "This is a fault of the suite: please report it."
     print_labelled(out, "Hint", Text(mend))
     out.print()

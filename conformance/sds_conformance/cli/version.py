@@ -12,7 +12,8 @@ from ..vectors.folder import VectorsError, default_folder, load_manifest
 
 
 def facts() -> dict[str, str]:
-    """The versions of the suite, of Python and of the vectors, and each revision with the digest of its catalogue.
+    """Return the versions of the suite, of Python and of the vectors, and each revision with the digest of its
+    catalogue.
 
     A certificate has the same digests.
     """

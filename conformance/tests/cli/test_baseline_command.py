@@ -71,13 +71,13 @@ def test_a_failure_under_a_known_root_cause_is_not_called_new(tmp_path: Path) ->
     assert checked.exit_code == 1
     said = " ".join(checked.stdout.split())
     assert "New in" not in said
-    assert re.match(r"SDS-CONFLICT-01/[a-z-]+ shows now, under the known SDS-DELIVER-05; ", said)
+    assert re.match(r"SDS-CONFLICT-01/[a-z-]+ is new under the known root cause SDS-DELIVER-05; ", said)
     assert f"{file} does not list it.".replace(" ", "") in said.replace(" ", "")  # a long path is broken
     advised = shlex.split(said.partition(" Add ")[2])
     assert advised == [program(), "baseline", "update", str(file), str(report)]
     ended = typed("run", *SHORT, "--baseline", str(file), *driven(ANOTHER))
     assert ended.exit_code == 1
-    assert "shows now, under the known SDS-DELIVER-05" in " ".join(ended.stdout.split())
+    assert "is new under the known root cause SDS-DELIVER-05" in " ".join(ended.stdout.split())
     assert "New in" not in ended.stdout
     data = json.loads(typed("run", *SHORT, "--baseline", str(file), "--json", *driven(ANOTHER)).stdout)
     assert {row["requirement"]: row["under"] for row in data["baseline"]["new"]}["SDS-CONFLICT-01"] == "SDS-DELIVER-05"
@@ -151,7 +151,7 @@ def test_a_stale_list_fails_a_run_and_the_first_line_says_whose_fault_it_is(fold
     said = " ".join(ended.stdout.split())
     assert "Section" not in said.partition(" The baseline ")[0]
     said = said[said.index("The baseline ") :]
-    assert "is at fault, not sds_reference" in said
+    assert "is out of date, not sds_reference" in said
     assert "known.yaml:" in said
     assert "passes: remove line" in said
     assert "conforms to what was tested" in said

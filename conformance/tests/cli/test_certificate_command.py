@@ -126,7 +126,7 @@ def test_no_command_out_of_the_file_is_started_unasked(tmp_path: Path) -> None:
     assert not (tmp_path / "started").exists()
     trusted = verified(made, "--trust-command")
     assert trusted.exit_code == 3
-    assert "Driving what the certificate names: touch" in trusted.stderr
+    assert "Driving the command of the certificate: touch" in trusted.stderr
     assert (tmp_path / "started").exists()
 
 
@@ -142,7 +142,7 @@ def test_a_command_that_cannot_be_shown_as_it_is_is_never_started() -> None:
 def test_a_forged_one_is_refused_before_anything_is_played() -> None:
     made = certified({MUST: "fail"})
     for change, said in (
-        (lambda data: data["level"].update(name="Core"), "its level is Core, and by its verdicts none"),
+        (lambda data: data["level"].update(name="Core"), "its level is Core, but its verdicts give none"),
         (lambda data: data["verdicts"].update({"pass": 7, "fail": 0}), "it counts 7 pass"),
         (lambda data: data["requirements"][0].update(verdict="pass"), "SDS-MSG-01 is among the causes"),
     ):

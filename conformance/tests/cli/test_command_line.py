@@ -145,7 +145,10 @@ def test_4_nothing_exercised_is_not_green() -> None:
     [
         (["run", "--select", "SDS-TYPO-*"], "`sds-conformance requirements` lists the IDs"),
         (["run", "--deselect", "*"], "`sds-conformance requirements` lists the IDs"),
-        (["run", "--select", "SDS-INSWEEP-03"], "has no check: `sds-conformance requirements SDS-INSWEEP-03` says why"),
+        (
+            ["run", "--select", "SDS-INSWEEP-03"],
+            "has no check: `sds-conformance requirements SDS-INSWEEP-03` gives the reason",
+        ),
         (["run", "--scenario", "no-such-scenario"], "`sds-conformance list scenarios` shows the names"),
         (["requirements", "SDS-TYPO-*"], "without GLOB all requirements are listed"),
         (["selftest", "--only", "no-such-mutant"], "`sds-conformance list mutants` and `list variants` show the names"),

@@ -71,15 +71,15 @@ def test_ways_that_changed_are_counted_and_the_command_that_shows_them_is_named(
         kept(folder, made(version=str(number), RECV_01="pass") | {"ways": [way]})
     result = typed("compare", old, new, same, "--markdown", tmp_path / "page.md", "--html", tmp_path / "page.html")
     told = words(result.output)
-    assert "From A to B: no verdict changed, 1 position with another way. From B to C: nothing changed." in told
-    assert "They go different ways at 1 position where the text leaves a choice." in told
+    assert "From A to B: no verdict changed, 1 position with a different way. From B to C: nothing changed." in told
+    assert "They choose differently at 1 position where the text leaves a choice." in told
     command = f"sds-conformance compare --ways {old} {new} {same}"
     assert command in result.output
     shown = typed(*shlex.split(command)[1:])
     assert "AMB-29" in shown.output
     assert "sds-conformance compare" not in shown.output
-    assert "- **1 position with another way**" in (tmp_path / "page.md").read_text("utf-8")
-    assert "<li>1 position with another way</li>" in (tmp_path / "page.html").read_text("utf-8")
+    assert "- **1 position with a different way**" in (tmp_path / "page.md").read_text("utf-8")
+    assert "<li>1 position with a different way</li>" in (tmp_path / "page.html").read_text("utf-8")
     assert "different ways" not in typed("compare", new, same).output
 
 

@@ -128,7 +128,7 @@ def test_every_key_is_in_the_guide() -> None:
     ],
 )
 def test_the_old_name_of_an_option_works_and_is_answered_with_the_new_one(command: str, old: str, new: str) -> None:
-    told = f"Did you mean {new}? That is the name of {old} now.\n"
+    told = f"{old} is now called {new}: did you mean that?\n"
     help_text = typed(command, "--help").stdout
     assert f" {new} " in help_text
     assert f" {old} " not in help_text
@@ -138,5 +138,5 @@ def test_the_old_name_of_an_option_works_and_is_answered_with_the_new_one(comman
 
 def test_the_old_name_is_left_alone_in_the_command_of_an_implementation(tmp_path: Path) -> None:
     result = typed("fuzz", "--examples", "1", "--save", tmp_path, "--", *reference_command(), "--examples")
-    assert result.stderr.count("Did you mean") == 2
+    assert result.stderr.count("did you mean that?") == 2
     assert "--schedules" not in result.stdout.partition("Next")[2]

@@ -21,7 +21,7 @@ def somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_forged_level_is_neither_shown_nor_put_on_a_page() -> None:
     made = certified({MUST: "fail"})
     for change, said in (
-        (lambda data: data["level"].update(name="Core"), "its level is Core, and by its verdicts none"),
+        (lambda data: data["level"].update(name="Core"), "its level is Core, but its verdicts give none"),
         (lambda data: data["verdicts"].update({"pass": 7, "fail": 0}), "it counts 7 pass"),
         (lambda data: data["run"].update(exit_code=0), "its exit code is 0"),
     ):
@@ -42,7 +42,7 @@ def test_the_level_of_another_version_is_computed_from_the_rows() -> None:
     text = words(result.stdout)
     assert "Level none" in text
     assert "Core + SDS-R, strict" not in text
-    assert "Warning it is of version 9.9 of the suite" in text
+    assert "Warning it was written by version 9.9 of the suite" in text
 
 
 def test_a_certificate_is_no_report_to_compare() -> None:

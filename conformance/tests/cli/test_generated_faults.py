@@ -58,7 +58,7 @@ def test_it_says_by_what_they_are_found_and_where_those_are_that_live(monkeypatc
     result = typed(*ONE_PROCESS, "--only", NEXT, "--sample", "3", "--seed", "5")
     told = words(result.stdout)
     assert result.exit_code == 1
-    assert re.search(r"Changed were 3 of \d+ places, drawn with seed 5\.", told)
+    assert re.search(r"Places changed: 3 of \d+ places, drawn with seed 5\.", told)
     assert "run (a requirement fails) 1 fuzz alone 1 nothing 1" in told
     assert "SDS-SEND-02 in schedule 3: 7" in told
     assert re.search(r"Alive: \S+lamport_clock.py:\d+ lamport_clock.LamportClock.next: [^ ]+: .* -.* \+", told)
@@ -90,14 +90,14 @@ def test_an_excuse_for_what_is_killed_is_an_error(monkeypatch: pytest.MonkeyPatc
     fates_of(monkeypatch, End.FAILS)
     result = typed(*ONE_PROCESS, "--only", COUNTS)
     assert result.exit_code == 1
-    assert f"Out of date among the excuses (killed: fails): {COUNTS}" in words(result.stdout)
+    assert f"Outdated excuse (killed: fails): {COUNTS}" in words(result.stdout)
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         (("--generated", "--without", "observe"), "leave them out"),
-        (("--sample", "3"), "--sample is about --generated faults"),
+        (("--sample", "3"), "--sample needs --generated"),
         (("--generated", "--only", "nowhere"), "no place has such a name"),
     ],
 )

@@ -55,7 +55,7 @@ def test_three_of_which_one_speaks_a_private_layout() -> None:
     result = typed("interop", "--schedules", "0", REF, NIM, named("two", reference_command()))
     assert result.exit_code == 1
     assert "nim     ✗ ✓ ✓ ✓ ✗ ✓ ✓ ✓ ✓ t   ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓     ✗ ✓ ✓ ✓ ✗ ✓ ✓ ✓ ✓ t\n" in result.stdout
-    assert "nim must act, and speak the layout of the text instead of dialect nim-sds." in words(result.stdout)
+    assert "nim must act, and use the layout of the text instead of dialect nim-sds." in words(result.stdout)
     assert "2 to 9 were played with translation" in result.stdout
     assert "  Agree     ref → ref, ref → two, nim → nim, two → ref, two → two\n" in result.stdout
     assert "  Disagree  ref → nim: 1 wire, 5 filter\n" in result.stdout
@@ -204,7 +204,7 @@ def test_what_is_found_is_told_kept_and_played_again(tmp_path: Path) -> None:
     assert json.loads(better.stdout)["findings"] == []
     missing = typed("interop", "--replay", file, REF)
     assert missing.exit_code == 2
-    assert "'bad' is missing, who plays alice" in words(missing.stderr)
+    assert "'bad' is missing, which plays alice" in words(missing.stderr)
 
     single = typed("replay", file, "--", *reference_command("--mutant", "sync-without-channel"))
     assert single.exit_code == 1
@@ -220,7 +220,7 @@ def test_a_schedule_of_no_mixed_group_is_refused(tmp_path: Path) -> None:
     file.write_text(dumps(Schedule((Member("alice"), Member("bob")), notes=HALF)), "utf-8")
     result = typed("interop", "--replay", file, REF)
     assert result.exit_code == 2
-    assert "does not say who plays bob" in words(result.stderr)
+    assert "assigns no implementation to bob" in words(result.stderr)
 
 
 def test_mixed_groups_as_json(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ HIDES_ITS_DIALECT = """
 
 
 def altered(folder: Path, body: str, *options: str) -> list[str]:
-    """The command of the reference with another way to handle requests."""
+    """The command of the reference with a different way to handle requests."""
     adapter = folder / "adapter.py"
     adapter.write_text(ALTERED.format(body=body))
     return [sys.executable, str(adapter), *options]

@@ -132,7 +132,7 @@ def test_a_certificate_has_them_and_its_level_and_digest_cover_them(capped: Path
     assert (data["limits"]["complete"], data["limits"]["budget_seconds"]) == (True, 600)
     row = data["limits"]["rows"][0]
     assert (row["held"], row["first_not"], row["verdict"], row["how"]) == (100, 101, "finding", "wrong")
-    less = "it holds less than it declares, or must hold: waiting messages (SDS-RECV-08)"
+    less = "its limit is smaller than it declares, or than it must be: waiting messages (SDS-RECV-08)"
     assert less in data["level"]["against"]
     assert "waiting messages" in page.read_text("utf-8")
     shown = typed("certificate", "show", str(file))
@@ -153,7 +153,7 @@ def test_a_certificate_has_them_and_its_level_and_digest_cover_them(capped: Path
         ({"exact": False}, "the sizes that hold"),
         ({"declared": 100}, "what is declared"),
         ({"demanded": 5}, "the measured data"),
-        ({"dimension": "patience"}, "patience is nothing that is measured"),
+        ({"dimension": "patience"}, "patience is not a dimension of the suite"),
         ({"dimension": "time"}, "the measured data"),
     ],
 )
@@ -208,7 +208,7 @@ def test_what_holds_less_than_before_got_worse(capped: Path, whole: Path) -> Non
         (
             ("report",),
             '{"schema": "sds-conformance/limits/2"}',
-            "is not what `sds-conformance limits --report DIR` wri",
+            "was not written by `sds-conformance limits --report DIR`",
         ),
         (("report",), "[" * 100_000, "nested too deep"),
         (("certificate", "write"), "[]", "is not an object"),
@@ -270,7 +270,7 @@ def test_what_a_stranger_wrote_is_escaped(altered: Callable[..., Path], capped: 
     ("arguments", "said"),
     [
         (("--revision", "forum-2024"), "is about sds-2026-01: add --revision sds-2026-01"),
-        (("--at", "7"), "--at plays one size, which does not give a limit"),
+        (("--at", "7"), "--at plays one size and so finds no limit"),
         (("--", *REFERENCE), "this is sds_reference 0.1.0, and the report in"),
     ],
 )

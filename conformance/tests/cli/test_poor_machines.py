@@ -70,7 +70,10 @@ def plays(ended: subprocess.CompletedProcess[str], note: str = "") -> None:
     ids=["fuzz-read-only", "selftest-full"],
 )
 def test_without_room_for_semaphores_one_process_plays(command: tuple[str, ...], mount: str) -> None:
-    plays(suite(*command, mounts=mount.format("/dev/shm")), "With --jobs 1, not 2: /dev/shm has no room for semaphores")
+    plays(
+        suite(*command, mounts=mount.format("/dev/shm")),
+        "Using --jobs 1 instead of 2: /dev/shm has no room for semaphores",
+    )
 
 
 def test_without_a_folder_for_temporary_files_one_process_plays() -> None:

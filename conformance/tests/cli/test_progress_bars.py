@@ -33,7 +33,7 @@ COMMANDS = {
         "interrupted: the rest was not played",
     ),
     "selftest --generated": (("selftest", "--generated", "--jobs", "1"), "interrupted before"),
-    "selftest --hunt": (("selftest", "--hunt", "--jobs", "1"), "interrupted before"),
+    "selftest --hunt": (("selftest", "--hunt", "--jobs", "1"), "interrupted:"),
     "requirements --run": (("requirements", "--run", "SDS-RECV-06"), "Interrupted."),
     "vectors generate": (("vectors", "generate", "--check"), "Interrupted."),
     "vectors run": (("vectors", "run", "--", *REFERENCE), ""),

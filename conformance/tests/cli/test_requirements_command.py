@@ -52,8 +52,8 @@ def test_all_words_count_and_ids_beside_them() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["xyzzy"], "no requirement or position or property or scenario has the word 'xyzzy'."),
-        (["xyzzy", "SDS-RECV-06"], "among SDS-RECV-06 has the word 'xyzzy'."),
+        (["xyzzy"], "no requirement or position or property or scenario contains the word 'xyzzy'."),
+        (["xyzzy", "SDS-RECV-06"], "among SDS-RECV-06 contains the word 'xyzzy'."),
         (["SDS-RECV-06", "SDS-RECV-99"], "nothing matches SDS-RECV-99"),
         (["SDS-RECV-6"], "Did you mean SDS-RECV-06?"),
         (["a-mising-dependency"], "Did you mean a-missing-dependency?"),

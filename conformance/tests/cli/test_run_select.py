@@ -71,7 +71,7 @@ def test_what_failed_last_time_is_played_again_whatever_it_is_for(tmp_path: Path
         ("SDS-RECV-6", "Did you mean SDS-RECV-06?"),
         ("recv-6", "Did you mean SDS-RECV-06?"),
         ("SDS-RCV-06", "Did you mean SDS-RECV-06?"),
-        ("G-01", "G-01 is a property of the group, which generated schedules show: `sds-conformance fuzz` judges it"),
+        ("G-01", "G-01 is a property of the group, which needs generated schedules: `sds-conformance fuzz` judges it"),
         ("G-05", "G-05 was withdrawn: its faults are judged by SDS-STATE-11"),
     ],
 )
@@ -107,7 +107,7 @@ def test_a_run_tells_how_many_fail_as_it_goes() -> None:
 def test_a_profile_that_leaves_out_all_that_a_glob_matches_is_named() -> None:
     result = typed("run", "--profile", "core", "--select", "SDS-R-*")
     assert result.exit_code == 2
-    assert "'SDS-R-*' matches nothing that is in the profile core: leave --profile out" in words(result.stderr)
+    assert "'SDS-R-*' matches no requirement of the profile core: leave --profile out" in words(result.stderr)
 
 
 @pytest.mark.parametrize(
@@ -128,5 +128,5 @@ def test_who_is_driven_is_not_said_where_nobody_is(arguments: tuple[str, ...]) -
 def test_a_code_cannot_be_selected_and_its_requirement_is_named() -> None:
     refused = typed("run", "--select", "SDS-RECV-06/delivered-early")
     assert refused.exit_code == 2
-    said = "SDS-RECV-06/delivered-early is a code, and whole requirements are judged: name SDS-RECV-06"
+    said = "SDS-RECV-06/delivered-early is a code of a finding, and `run` selects whole requirements: type SDS-RECV-06"
     assert said in words(refused.output)

@@ -203,7 +203,7 @@ def test_a_file_that_does_not_exercise_what_it_is_for_says_so(tmp_path: Path) ->
     assert code == 0
     assert rows == {"SDS-RECV-06": "", "SDS-SYNC-01": "not exercised", "FORUM-25": "it is not stated in sds-2026-01"}
     output = " ".join(typed("run", "--scenario-file", file, command=reference_command()).output.split())
-    assert "does not exercise SDS-SYNC-01, which it is for: not exercised" in output
+    assert "is for SDS-SYNC-01 but does not exercise it: not exercised" in output
 
 
 def test_a_clearskies_file_is_played_by_the_revision_that_it_names(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_what_is_allowed_is_valid(adapter: list[str]) -> None:
         pytest.skip(f"there is no {adapter[0]}")
     result = typed("smoke", "--validate", "--", *adapter)
     assert result.exit_code == 0
-    assert "requests and as many replies, as the schemas say." in words(result.stdout)
+    assert "requests and as many replies, match the schemas." in words(result.stdout)
     assert "INVALID" not in result.stdout
 
 
@@ -112,7 +112,7 @@ def test_messages_with_maps_are_validated() -> None:
     command = ["--", sys.executable, "-m", "clearskies_reference"]
     result = typed("smoke", "--validate", *clearskies, *command)
     assert result.exit_code == 0
-    assert "requests and as many replies, as the schemas say." in words(result.stdout)
+    assert "requests and as many replies, match the schemas." in words(result.stdout)
     binary = typed("smoke", "--validate", "--framing", "binary", *clearskies, *command)
     assert binary.exit_code == 0
 
@@ -122,6 +122,6 @@ def test_the_hint_names_the_page_of_the_protocol() -> None:
         '{"id":"1","hello":{"protocolVersion":1,"name":"x","revisions":["clearskies-database"],"capabilities":["X"]}}'
     )
     adapter = ("--", "sh", "-c", f"read line; echo '{hello}'")
-    assert "PROTOCOL.md say about it?" in words(typed("smoke", "--validate", *adapter).stderr)
+    assert "PROTOCOL.md for the fields." in words(typed("smoke", "--validate", *adapter).stderr)
     result = typed("smoke", "--validate", "--revision", "clearskies-database", *adapter)
-    assert "PROTOCOL-CLEARSKIES.md say about it?" in words(result.stderr)
+    assert "PROTOCOL-CLEARSKIES.md for the fields." in words(result.stderr)

@@ -12,11 +12,11 @@ from sds_harness.files import FileError, read_bytes
 
 PROGRAM = "ssh-keygen"
 NAMESPACE = "sds-conformance"
-"""The namespace of the signature: signatures with other namespaces are not accepted."""
+"""The namespace of the signature. Signatures with other namespaces are rejected."""
 LARGEST = 64 << 10
 """Bytes of a signature."""
 _PATIENCE_S = 120
-"""The user may have to type a passphrase or to touch a token."""
+"""Seconds that ssh-keygen may take: the user may have to type a passphrase or to touch a token."""
 
 
 class SignatureError(Exception):
@@ -29,7 +29,8 @@ def signature_of(certificate: Path) -> Path:
 
 
 def make_signature(content: bytes, key: Path) -> str:
-    """The signature of a content with a private key, or with the public one of a key in the agent."""
+    """Return the signature of the content. ``key`` is a private key, or a public key whose private key is in the SSH
+    agent."""
     if not key.is_file():
         raise SignatureError(f"there is no key {key}: `{PROGRAM} -t ed25519 -f {key}` makes one")
     signature = _run_ssh_keygen(["sign", "-f", str(key.absolute())], content, f"{key} signs nothing")
@@ -50,7 +51,7 @@ def read_signature(certificate: Path) -> bytes | None:
 
 
 def signer_of(content: bytes, signature: bytes, allowed: Path | None, signer: str) -> str:
-    """Describe the signer of a content: a name from the file of allowed signers, or only the key."""
+    """Return the signer of the content: a name from the file of allowed signers, or only the key."""
     with tempfile.TemporaryDirectory(prefix="sds-conformance-") as folder:
         file = Path(folder, "signature")
         file.write_bytes(signature)  # In a private temporary folder, nobody can have placed a symbolic link.

@@ -30,18 +30,20 @@ from ...reports.certificate_words import (
 from ...reports.levels import NONE, unjudged_note
 from ...reports.limits import certified_rows
 
-_TOLD = (Verdict.FAIL, Verdict.ERROR, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.SKIPPED)
-"""The order of the requirements. Passed requirements are only counted."""
+_VERDICT_ORDER = (Verdict.FAIL, Verdict.ERROR, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.SKIPPED)
+"""The order of verdicts. Passed requirements are only counted."""
 
 
 def show(out: Console, certificate: Certificate) -> None:
-    """All contents of a certificate, but only the number of requirements that pass."""
+    """Print a certificate: all contents, but only the number of requirements that pass."""
     data = certificate.data
     _show_head(out, certificate)
     _show_level(out, certificate.current_level)
-    rows = {verdict: [row for row in data["requirements"] if row["verdict"] == verdict.value] for verdict in _TOLD}
+    rows = {
+        verdict: [row for row in data["requirements"] if row["verdict"] == verdict.value] for verdict in _VERDICT_ORDER
+    }
     known = {row["requirement"] for row in data.get("baseline", {}).get("known", [])}
-    for verdict in _TOLD:
+    for verdict in _VERDICT_ORDER:
         for row in rows[verdict]:
             out.print(headline(verdict, printable(row["id"], 40), f"{row['level']}{_asides(row, known)}", 12))
             print_labelled(out, "Rule", Text(printable(row["statement"], 600)))
@@ -112,7 +114,9 @@ def _show_baseline(out: Console, data: dict[str, Any]) -> None:
         return
     where = printable(baseline["file"], 200)
     print_labelled(
-        out, "Baseline", Text(f"{where} knows {format_count(len(baseline['known']), 'failure')}, which stay failures")
+        out,
+        "Baseline",
+        Text(f"{where} lists {format_count(len(baseline['known']), 'failure')} as known, which count as failures here"),
     )
     for row in baseline["known"]:
         flaky = "flaky" if row.get("flaky") else ""
@@ -125,7 +129,7 @@ def _show_baseline(out: Console, data: dict[str, Any]) -> None:
 
 def _asides(row: dict[str, Any], known: Iterable[str]) -> str:
     positions = row.get("positions")
-    out = f", softened by {join_items(positions)}" if positions else ""
+    out = f", reduced to warnings by {join_items(positions)}" if positions else ""
     return out + (", known before" if row["id"] in known else "")
 
 

@@ -54,14 +54,14 @@ Exit codes:
      certificate, or usage error
 """
 _SAMPLE = 24
-"""Scenarios: one of each section, and some more."""
-_MOST_TOLD = 20
+"""Default number of scenarios in a sample: one of each section, and some more."""
+_MOST_SHOWN = 20
 """Largest number of differences that are printed."""
 
 
 def _add_certificate_argument(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the certificate in FILE, and drive the implementation with its options; typed options take
-    precedence."""
+    """Add the argument FILE (a certificate) to a command, and drive the implementation with the options in that
+    certificate; typed options take precedence."""
     inner = add_driving_options(function, alone=False)
 
     @wraps(inner)
@@ -79,7 +79,7 @@ def _add_certificate_argument(function: Callable[..., None]) -> Callable[..., No
                 raise click.UsageError(
                     "the command in the certificate contains unprintable characters: type it after --"
                 )
-            console(stderr=True).print(f"Driving what the certificate names: {shown}", soft_wrap=True)
+            console(stderr=True).print(f"Driving the command of the certificate: {shown}", soft_wrap=True)
         if command and not rest["grpc"] and certificate.data["carrier"] == "grpc":
             raise click.UsageError("it was driven over gRPC: add --grpc ADDRESS, or --grpc auto -- COMMAND to start it")
         typed = click.get_current_context().get_parameter_source
@@ -94,8 +94,8 @@ def _add_certificate_argument(function: Callable[..., None]) -> Callable[..., No
 
 
 def _as_certified(data: dict[str, Any]) -> dict[str, Any]:
-    """The options with which it was driven. Paths from the certificate are not used, because a stranger may have
-    written it."""
+    """Return the options with which the certified implementation was driven. Paths in the certificate are not used,
+    because a stranger may have written it."""
     dialect = data["profiles"]["dialect"]
     return {
         "framing": data["carrier"] if data["carrier"] != "grpc" else "json",
@@ -115,7 +115,7 @@ def _as_certified(data: dict[str, Any]) -> dict[str, Any]:
     default=_SAMPLE,
     show_default=True,
     metavar="N",
-    help="Number of scenarios in the sample, which has all sections, and a second environment.",
+    help="Number of scenarios in the sample, which has scenarios of every section and a second environment.",
 )
 @which_seed("Seed of the sample.", default="random")
 @click.option(
@@ -202,7 +202,7 @@ def _check(out: Console, certificate: Certificate, file: Path, allowed: Path | N
 def _refuse(out: Console, wrong: Iterable[str]) -> None:
     """Print errors of the certificate, if there are any, and end the command."""
     if found := list(wrong):
-        for sentence in found[:_MOST_TOLD]:
+        for sentence in found[:_MOST_SHOWN]:
             print_labelled(out, "Wrong", Text(printable(sentence, 400)))
         _end(out, "Forged", "the certificate was changed, or contradicts itself", Exit.USAGE)
 
@@ -254,7 +254,7 @@ def _judge(out: Console, certificate: Certificate, sample: Sample, outcome: Cert
     if found.differences:
         _differ(out, found.differences, f"{format_count(len(found.differences), 'verdict')} came out differently")
     if outcome.interrupted:
-        _end(out, "Interrupted", "the verdicts until then agree", Exit.INTERRUPTED)
+        _end(out, "Interrupted", "the verdicts before the interrupt agree", Exit.INTERRUPTED)
     if not found.compared:
         _end(out, "Not shown", "the runs exercised no certified requirement", Exit.NOTHING_EXERCISED)
     head = "Holds" if sample.everything else "Holds for the sample"
@@ -263,15 +263,15 @@ def _judge(out: Console, certificate: Certificate, sample: Sample, outcome: Cert
 
 def _differ(out: Console, differences: Iterable[str], summary: str) -> None:
     sentences = list(differences)
-    for sentence in sentences[:_MOST_TOLD]:
+    for sentence in sentences[:_MOST_SHOWN]:
         print_labelled(out, "Differs", Text(sentence))
-    if len(sentences) > _MOST_TOLD:
-        print_labelled(out, "", Text(f"and {len(sentences) - _MOST_TOLD} more"))
+    if len(sentences) > _MOST_SHOWN:
+        print_labelled(out, "", Text(f"and {len(sentences) - _MOST_SHOWN} more"))
     _end(out, "Does not hold", summary, Exit.NON_CONFORMANT)
 
 
 def _end(out: Console, head: str, text: str, code: Exit, *lines: str) -> None:
-    """Print the last line and the next command."""
+    """Print the last line and the next command, and exit with ``code``."""
     style = "bold green" if code is Exit.CONFORMANT else "yellow" if code is Exit.NOTHING_EXERCISED else "bold red"
     out.print(Text.assemble((f"{head}: ", style), text, "" if text.endswith(":") else "."))
     for line in lines:

@@ -44,7 +44,7 @@ from ...presentation.story import (
 from ...protocols import scheduled
 from ..campaign_output import print_json
 from ..name_types import Choice
-from ..options import STRICT_HELP, TOLD, console, exit_code, program
+from ..options import STORY_OPTIONS, STRICT_HELP, console, exit_code, program
 from ..paths import INPUT_PLACE
 from ..schedule_revision import revision_of
 from .shared import corpus_at, of_profile, on_spark, progress_callback, spark_job
@@ -86,7 +86,7 @@ Exit codes:
 )
 @click.option("--strict", is_flag=True, help=STRICT_HELP)
 @click.option("--json", "json_wanted", is_flag=True, help="Print the result as JSON.")
-@TOLD
+@STORY_OPTIONS
 @on_spark
 def check_command(
     spark_options: SparkOptions,
@@ -128,7 +128,7 @@ def check_command(
             print_labelled(out, "Corpus", Text(f"{folder}: {formats.format_count(manifest.schedules, 'schedule')}"))
             out.print()
             show_coverage(out, tally, scope)
-            _tell(out, tally, roots, folder, stories)
+            _print_result(out, tally, roots, folder, stories)
             show_errors(out, tally.errors)
         show_last_screen(out, _last_screen(tally, roots, manifest, scope, folder, everything=everything))
     sys.exit(exit_code(tally))
@@ -148,7 +148,7 @@ def _last_screen(
     return LastScreen(last_line(tally, roots, manifest.name), cause_lines(tally, roots), facts, command, why)
 
 
-def _tell(out: Console, tally: CampaignTally, roots: Sequence[Root], folder: str, stories: int | None) -> None:
+def _print_result(out: Console, tally: CampaignTally, roots: Sequence[Root], folder: str, stories: int | None) -> None:
     for root in roots[:stories]:
         what = root.id
         finding, index = tally.found[what], tally.found_at[what]

@@ -24,7 +24,7 @@ from ...presentation.last_screen import CauseLine, LastScreen, show_last_screen,
 from ...presentation.story import plain_table, print_labelled, show_command
 from ...protocols import stating
 from ..campaign_output import print_json
-from ..options import TOLD, console, program
+from ..options import STORY_OPTIONS, console, program
 from ..paths import INPUT_PLACE, OUTPUT_PLACE
 from .shared import corpus_at, of_profile, on_spark, spark_job
 
@@ -71,7 +71,7 @@ _LINES = 3
 @of_profile
 @click.option("--overwrite", is_flag=True, help="Replace an existing result.")
 @click.option("--json", "json_wanted", is_flag=True, help="Print the result as JSON.")
-@TOLD
+@STORY_OPTIONS
 @on_spark
 def diff_command(
     spark_options: SparkOptions,
@@ -118,7 +118,7 @@ def diff_command(
         print_json(data)
     else:
         if not quiet:
-            _tell(out, difference, samples, place, stories)
+            _print_result(out, difference, samples, place, stories)
         show_last_screen(out, _last_screen(difference, place))
     if Class.ERROR in difference.classes:
         sys.exit(Exit.OURS)
@@ -143,7 +143,7 @@ def _last_screen(difference: CorpusDifference, place: Place) -> LastScreen:
     )
     facts.append(("Page", Text(f"{place.label}/index.html", no_wrap=True)))
     command = shlex.join([program(), "corpus", "check", difference.a.place.label])
-    why = "judges A: faults that both have make no difference"
+    why = "judges A: `diff` does not show faults that both have"
     if found and found[0].samples:
         command = shlex.join([program(), "corpus", "show", difference.a.place.label, str(found[0].samples[0])])
         why = "shows the first schedule of the first cause"
@@ -151,12 +151,12 @@ def _last_screen(difference: CorpusDifference, place: Place) -> LastScreen:
 
 
 def _severity(cause: DivergenceCause) -> int:
-    """The severity of the requirement that a cause names; 3 if it names none."""
+    """Return the severity of the requirement that a cause names; 3 if it names none."""
     named = re.search(r"\b(?:[A-Z]+-)+[0-9]{2}\b", cause.cause)
     return severity_number(named.group()) if named is not None and stating(named.group()) is not None else 3
 
 
-def _tell(
+def _print_result(
     out: Console, difference: CorpusDifference, samples: list[DivergenceSample], place: Place, stories: int | None
 ) -> None:
     from ...corpus.report import samples_of_cause

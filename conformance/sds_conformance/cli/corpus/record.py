@@ -126,7 +126,7 @@ def record_command(
     except (KeyboardInterrupt, SparkFailedError):
         err.print(f"The recorded part is kept in {folder}: the same command continues there.", soft_wrap=True)
         raise
-    _tell(out, err, place.label, manifest, outcome, time.monotonic() - began, json_wanted=json_wanted)
+    _print_result(out, err, place.label, manifest, outcome, time.monotonic() - began, json_wanted=json_wanted)
     sys.exit(Exit.NOT_DRIVEN if outcome.troubles else Exit.CONFORMANT)
 
 
@@ -140,7 +140,7 @@ def _declaration(err: Console, driven: DrivenImplementation, order: CampaignOrde
         company.kill()
 
 
-def _tell(
+def _print_result(
     out: Console,
     err: Console,
     place_name: str,

@@ -39,8 +39,8 @@ of_profile = click.option(
 
 
 def on_spark(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that say where Spark runs, as ``spark_options``; an error in a corpus ends the command
-    with one sentence. Without PySpark, the sentence names the command that installs it."""
+    """Add the options that select where Spark runs to a command, which receives them as ``spark_options``. An error in
+    a corpus ends the command with one sentence."""
 
     @wraps(function)
     def wrapper(master: str, spark_memory: int, **rest: Any) -> None:
@@ -49,7 +49,7 @@ def on_spark(function: Callable[..., None]) -> Callable[..., None]:
 
             function(spark_options=SparkOptions(master, f"{spark_memory >> 20}m"), **rest)
 
-    # The memory of an implementation has the shorter name where one is driven.
+    # Commands that drive an implementation use the shorter option name for the memory of the implementation.
     taken = any("--memory" in option.opts for option in getattr(function, "__click_params__", ()))
     names = ["--spark-memory"] if taken else ["--memory", "--spark-memory"]
     return combine(
@@ -88,7 +88,7 @@ def corpus_errors(err: Console) -> Iterator[None]:
         package = (missing.name or "").partition(".")[0]
         if not package or package.startswith("sds_"):
             raise
-        why = f"Corpora need PySpark and Arrow, and there is no {package}"
+        why = f"Corpora need PySpark and Arrow, and {package} is not installed"
         _end(err, f"{why}: type `{install_extra('spark')}`.", Exit.USAGE)
 
 
@@ -113,7 +113,7 @@ def corpus_at(folder: str, *, complete: bool = True) -> Corpus:
 def spark_job(
     options: SparkOptions, title: str, err: Console, what: str
 ) -> Iterator[tuple[SparkSession, Callable[[int, int], None]]]:
-    """A session, and a progress bar over the tasks of its jobs. Raises CorpusError."""
+    """Yield a Spark session that shows a progress bar over the tasks of its jobs. Raises CorpusError."""
     from sds_harness.corpus.spark import spark_session
 
     err.print(Text(f"Starting Spark ({options.printable_master})."), soft_wrap=True)

@@ -31,7 +31,7 @@ from ..options import (
     CURRENT,
     SAVE,
     SEED_HELP,
-    TOLD,
+    STORY_OPTIONS,
     DrivenImplementation,
     add_link_options,
     console,
@@ -113,7 +113,7 @@ Exit codes:
     help="Play only the schedule in FILE again; FILE assigns the participants by NAME.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-@TOLD
+@STORY_OPTIONS
 @add_link_options
 @add_transcript_option
 def interop_command(
@@ -208,7 +208,7 @@ def _last_screen(
     commands: dict[str, tuple[str, ...]],
     options: list[str],
 ) -> LastScreen:
-    """The last screen of `interop`: of the matrix, and of the mixed groups."""
+    """Print the last screen of `interop`: of the matrix, and of the mixed groups."""
     facts = [*shown.facts(), *groups.facts()]
     if again := groups.first_again():
         return LastScreen(
@@ -241,7 +241,7 @@ def _implementation(
 
 
 def _dialects(given: tuple[str, ...], commands: Collection[str], revision: str | None) -> dict[str, str]:
-    """The dialects by the name of the implementation. Raises UsageError, which says what to type."""
+    """Return the dialects, by the name of the implementation. Raises UsageError, whose message says what to type."""
     dialects: dict[str, str] = {}
     for one in given:
         name, equals, dialect = one.partition("=")
@@ -259,8 +259,8 @@ def _dialects(given: tuple[str, ...], commands: Collection[str], revision: str |
 
 
 def _commands(named: tuple[str, ...], options: list[str], model: str, *, fewest: int) -> dict[str, tuple[str, ...]]:
-    """The commands by name, as typed. Raises UsageError, which says what to type: with the ``options`` given, and the
-    bundled reference in the module ``model``."""
+    """Return the commands by name, as typed. Raises UsageError, whose message shows a command with the ``options``
+    given and with the reference in the module ``model``."""
     reference = shlex.join([python(), "-m", model])
     commands: dict[str, tuple[str, ...]] = {}
     for one in named:

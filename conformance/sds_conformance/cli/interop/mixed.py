@@ -41,12 +41,12 @@ from ..options import CURRENT, program
 from .shared import BAR_WIDTH, lines_of, show_violation
 
 IN_FULL = 3
-"""Counterexamples that are printed; for further ones only the file is named."""
+"""Number of counterexamples that are printed in full; for further ones only the file is named."""
 STORY_LINES = 16
 Group = tuple[Discovery, list[tuple[Discovery, str]]]
 """A root cause and the failures that it causes, each with the reason."""
 Found = tuple[Discovery, MixedExample | None, Mapping[str, Path]]
-"""A finding, its counterexample if the replay showed it again, and its files."""
+"""A finding, its counterexample if a replay reproduced it, and its files."""
 
 
 class MixedGroups:
@@ -71,7 +71,7 @@ class MixedGroups:
         """The findings by root cause."""
         self.found: list[Found] = []
         self.unkept = ""
-        """Why counterexamples could not be kept."""
+        """Why counterexamples could not be saved."""
         self._files: Sequence[LoadedScenario] = ()
         """The scenario files of users."""
 
@@ -146,7 +146,7 @@ class MixedGroups:
         }
 
     def cause_lines(self) -> list[CauseLine]:
-        """A line of the last screen for each root cause, with the implementation at fault, and for each unmet
+        """Return a line of the last screen for each root cause, with the implementation at fault, and for each unmet
         expectation.
         """
         lines = expectation_lines(self._rows())
@@ -158,7 +158,7 @@ class MixedGroups:
         return sort_causes(lines)
 
     def _group_by_root_cause(self, mixed: Mixed) -> list[Group]:
-        """All discoveries by root cause, the worst first."""
+        """Return all discoveries by root cause, the worst first."""
         out: list[Group] = []
         place = {id(discovery): number for number, discovery in enumerate(mixed.sorted_discoveries)}
         for name in (*mixed.names, GROUP):
@@ -190,12 +190,13 @@ class MixedGroups:
         return [*facts, *([("Kept in", Text(str(folder), no_wrap=True))] if folder is not None else [])]
 
     def first_again(self) -> str:
-        """The command that replays the first counterexample, else the first file with an unmet expectation; else ""."""
+        """Return the command that replays the first counterexample, else the first file with an unmet expectation; else
+        ""."""
         again = (self._replay_command(one, files["schedule"]) for _, one, files in self.found if one and files)
         return next(again, next((one.file["again"] for one in unmet(self._rows())), ""))
 
     def _rows(self) -> list[Row]:
-        """The rows of the files of users."""
+        """Return the results of the users' scenario files."""
         if self.mixed is None:
             return []
         spoken = ["--revision", self._cast.revision] if self._cast.revision != CURRENT else []
@@ -243,7 +244,7 @@ class MixedGroups:
     # ---- output ----------------------------------------------------------------------------------------------------
 
     def _show_counts(self, mixed: Mixed) -> None:
-        """A line for each implementation."""
+        """Print a line of counts for each implementation."""
         out = self._out
         played = f"seed {mixed.seed}, {format_count(mixed.steps, 'step')}, {mixed.seconds:.1f} s"
         out.print()
@@ -318,7 +319,7 @@ def _show_line(out: Console, discovery: Discovery, example: MixedExample | None,
 
 
 def _show_story(out: Console, example: MixedExample, file: Path | None) -> None:
-    """The story, without its end if it is long, except for the step that is blamed, and the proof."""
+    """Print the story and the proof. A long story is shortened at the end, but keeps the blamed step."""
     lines = story_of(example)
     if len(lines) > STORY_LINES:
         left = lines[STORY_LINES:]
@@ -332,7 +333,7 @@ def _show_story(out: Console, example: MixedExample, file: Path | None) -> None:
 def _as_json(
     discovery: Discovery, under: tuple[str, str] | None, example: MixedExample | None, files: Mapping[str, Path]
 ) -> dict[str, Any]:
-    """``under`` is the root cause that explains it, with the reason."""
+    """Return a discovery as JSON. ``under`` is the root cause that explains it, with the reason."""
     finding = example.finding if example is not None else discovery.finding
     out: dict[str, Any] = {
         "id": discovery.what,

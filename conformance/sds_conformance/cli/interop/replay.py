@@ -46,14 +46,14 @@ def scenario_of(file: Path) -> tuple[LoadedScenario, dict[str, str]]:
     roles = roles_noted(schedule)
     if dict(schedule.notes).get("cast") != MIXED or not roles:
         raise click.UsageError(
-            f"{file} was not found in a mixed group: it does not say which implementation plays which participant. "
+            f"{file} was not found in a mixed group: it does not assign implementations to participants. "
             "`sds-conformance replay` "
             f"plays it on one implementation."
         )
     unknown = [member for member in schedule.names if member not in roles]
     if unknown:
         raise click.UsageError(
-            f"{file} does not say who plays {_join_names(unknown)}: a note 'plays {unknown[0]}' does"
+            f"{file} assigns no implementation to {_join_names(unknown)}: add the note 'plays {unknown[0]}' to one"
         )
     return loaded, roles
 
@@ -65,7 +65,7 @@ def required_implementations(file: Path, roles: Roles, implementations: Collecti
         if name not in implementations:
             members = [member for member, other in roles.items() if other == name]
             raise click.UsageError(
-                f"{name!r} is missing, who plays {_join_names(members)} in {file}: add '{name}=COMMAND'"
+                f"{name!r} is missing, which plays {_join_names(members)} in {file}: add '{name}=COMMAND'"
             )
     return names
 

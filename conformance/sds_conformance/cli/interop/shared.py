@@ -23,7 +23,7 @@ BAR_WIDTH = 20
 
 
 def show_undriven(err: Console, undriven: Mapping[str, Breakdown]) -> None:
-    """The implementations that could not be driven, and why."""
+    """Print the implementations that could not be driven, with the reasons."""
     for name, breakdown in undriven.items():
         err.print(name, style="bold")
         show_breakdown(err, BrokenRun.at_last_step("handshake", breakdown))
@@ -31,7 +31,7 @@ def show_undriven(err: Console, undriven: Mapping[str, Breakdown]) -> None:
 
 @contextmanager
 def reject_mixed_revisions() -> Iterator[None]:
-    """End the command if an implementation speaks another revision than the group. Raises UsageError."""
+    """End the command if an implementation implements another revision than the group. Raises UsageError."""
     try:
         yield
     except RevisionMismatchError as error:

@@ -67,7 +67,7 @@ def show_command(what: str, as_json: bool, picture: Path | None) -> None:
 
 
 def built_in_scenario(name: str) -> tuple[str, Scenario]:
-    """A scenario of the suite, and a revision that it is played for. Raises UsageError."""
+    """Return a scenario of the suite, and a revision that it is played for. Raises UsageError."""
     for protocol in protocols():
         if found := protocol.rules.register.scenarios.get(name):
             stated = protocol.rules.catalogue.requirements
@@ -86,7 +86,7 @@ def as_scenario_file(scenario: Scenario, schedule: Schedule, revision: str) -> S
 
 
 def draw(schedule: Schedule, revision: str) -> str:
-    """A diagram of the schedule, played by the reference model."""
+    """Return a diagram of the schedule, played by the reference model."""
     company = Company(lambda _: protocol_of(revision).model.reference(frozenset()), Limits(), revision=revision)
     try:
         company.start()

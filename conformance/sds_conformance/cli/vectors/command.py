@@ -61,9 +61,9 @@ Examples:
   sds-conformance vectors export vectors-1.0.0
 """
 _MANY = 20
-"""Most complaints that are printed."""
+"""Largest number of complaints that are printed."""
 _LEAST_COMMENT = 24
-"""Columns in which a comment can still be read."""
+"""Smallest width of a column in which a comment can be read."""
 
 
 @click.group("vectors", cls=HelpGroup, epilog=_EPILOG)
@@ -76,12 +76,12 @@ def vectors_command() -> None:
 
 
 def _examples(*lines: str) -> str:
-    """The end of the help of a command."""
+    """Return the examples for the end of a command's help."""
     return "\n".join(["\b", "Examples:", *(f"  sds-conformance vectors {line}" for line in lines)])
 
 
 def _report_file_errors(function: Callable[..., None]) -> Callable[..., None]:
-    """An error in a file ends the command as a usage error with that message."""
+    """Decorator: an error in a file ends the command as a usage error with that message."""
 
     @wraps(function)
     def wrapper(*arguments: Any, **options: Any) -> None:
@@ -176,7 +176,8 @@ def format_command(folder: Path | None) -> None:
 
 
 def _computed(folder: Path) -> list[Document]:
-    """The expected content of every file of vectors, with a progress bar while vectors are computed.
+    """Return the expected content of every file of vectors; show a progress bar while vectors are computed. Raises
+    VectorsError.
 
     Raises VectorsError.
     """
@@ -187,7 +188,7 @@ def _computed(folder: Path) -> list[Document]:
 
 
 def _write(folder: Path, every: list[Document]) -> None:
-    """Write all files that have changed, and name them."""
+    """Write all files that have changed, and print their names."""
     out = console()
     expected = wanted_files(VECTOR_SET, folder, every)
     if has_other_release(folder, expected[MANIFEST]):
@@ -200,7 +201,8 @@ def _write(folder: Path, every: list[Document]) -> None:
 
 
 def _faults(folder: Path, every: list[Document], expected: dict[str, bytes]) -> list[str]:
-    """Files that differ from the generated content, and written vectors that the reference model fails."""
+    """Return the files that differ from the generated content, and the written vectors that the reference model
+    fails."""
     known = excused_vectors(folder)
     wrong = [sentence for test_id, sentence in disagreements(VECTOR_SET, every) if test_id not in known]
     return [*differences(VECTOR_SET, folder, expected), *wrong]
@@ -316,7 +318,7 @@ def list_vectors(as_json: bool, groups: tuple[str, ...], by_file: bool) -> None:
 
 
 def _show_tests(out: Console, rows: list[dict[str, str]]) -> None:
-    """A row for each vector. If the column of comments is too narrow, each comment has a line below its row."""
+    """Print a row for each vector. If the column of comments is too narrow, print each comment below its row."""
     if out.width - max(len(f"{row['id']}  {row['result']}  ") for row in rows) < _LEAST_COMMENT:
         for row in rows:
             out.print(Text.assemble((row["id"], "bold"), f"  {row['result']}"), soft_wrap=True)
@@ -329,7 +331,7 @@ def _show_tests(out: Console, rows: list[dict[str, str]]) -> None:
 
 
 def _files(material: Material, rows: list[dict[str, Any]]) -> Table:
-    """A row for each file of a protocol, its revisions one below the other."""
+    """Return a table with a row for each file of a protocol, its revisions one below the other."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for name in (f"File in {material.folder}/", "Shape", "Revisions"):
         table.add_column(name, no_wrap=True)
@@ -343,7 +345,8 @@ def _files(material: Material, rows: list[dict[str, Any]]) -> Table:
 
 
 def _groups(material: Material, everything: list[dict[str, Any]]) -> Table:
-    """A row for each group of a protocol: the number of its tests for each revision, in all files."""
+    """Return a table with a row for each group of a protocol: the number of its tests for each revision, in all
+    files."""
     files = [file for file in everything if file["revisions"][0] in material.revisions]
     shapes = {file["group"]: file["shape"] for file in files}
     counts = Counter({(file["group"], name): 0 for file in files for name in file["revisions"]})
@@ -380,7 +383,7 @@ def export(folder: Path, overwrite: bool) -> None:
     files = {path.relative_to(source).as_posix(): read_bytes(path) for path in _files_to_export(source)}
     if folder.exists() and any(folder.iterdir()):
         if not overwrite:
-            raise click.UsageError(f"{folder} is not empty: give --overwrite to replace what is in it")
+            raise click.UsageError(f"{folder} is not empty: add --overwrite to replace its content")
         old = files_to_replace(VECTOR_SET, folder)
         refuse_links(VECTOR_SET, folder, files)
         for name in old:

@@ -34,7 +34,7 @@ from ...vectors.running.subject import Status
 from ..baseline_option import BASELINE, baseline_json, gate, held, known_line, load_baseline, show_gate
 from ..campaign_output import driven_or_ended, print_json, steps_bar
 from ..name_types import Choice
-from ..options import TOLD, DrivenImplementation, add_driving_options, console, program
+from ..options import STORY_OPTIONS, DrivenImplementation, add_driving_options, console, program
 from ..paths import INPUT_FOLDER
 from ..transcript_option import add_transcript_option, record_wrong
 from .shared import LONGEST, VECTOR_SET
@@ -87,7 +87,7 @@ _CURRENT = VECTOR_SET.revisions[0]
 )
 @BASELINE
 @click.option("--json", "as_json", is_flag=True, help="Print each vector and its answer as JSON.")
-@TOLD
+@STORY_OPTIONS
 @add_driving_options
 @add_transcript_option
 def run_command(
@@ -197,8 +197,8 @@ def _row(answered: AnsweredVector, revision: str) -> dict[str, Any]:
 
 
 def _violated_requirements(answered: AnsweredVector, revision: str) -> list[str]:
-    """The requirements that a wrong answer violates: those of the answer if it names any, else all requirements of the
-    vector."""
+    """Return the requirements that a wrong answer violates: those that the answer names, if any; else all requirements
+    of the vector."""
     return list(answered.answer.requirements) or VECTOR_SET.material_of(revision).select_stated(
         answered.vector["requirements"], [revision]
     )
@@ -280,7 +280,7 @@ def _last_screen(
 
 
 def _cause_lines(outcome: Examination, causes: Sequence[WrongAnswers]) -> list[CauseLine]:
-    """One line for each root cause, and one for each vector at which the implementation broke down."""
+    """Return one line for each root cause, and one for each vector at which the implementation broke down."""
     lines = []
     broken = [WrongAnswers(a.group, [a]) for a in outcome.answered if a.answer.status is Status.BROKEN]
     for cause in (*causes, *broken):
@@ -318,7 +318,7 @@ def _show_cause(out: Console, cause: WrongAnswers, revision: str) -> None:
 
 
 MOST_NAMES = 6
-"""Other vectors of a root cause that are named."""
+"""Number of other vectors of a root cause that are printed."""
 
 
 def _show_answer(out: Console, answered: AnsweredVector, revision: str, *, alike: bool = False) -> None:
@@ -345,10 +345,10 @@ def _show_answer(out: Console, answered: AnsweredVector, revision: str, *, alike
 
 
 _MEANT = (
-    (Status.ACCEPTABLE, "acceptable", "another legal outcome than the recommended one"),
+    (Status.ACCEPTABLE, "acceptable", "legal, but not the recommended outcome"),
     (Status.WARN, "warned", "tolerated, or a violated SHOULD; --json contains the answers"),
 )
-"""Columns that do not explain themselves."""
+"""Explanations of columns whose title is not clear by itself."""
 _TABLE = (Status.PASS, Status.ACCEPTABLE, Status.WARN, Status.FAIL, Status.BROKEN, Status.SKIPPED, Status.ERROR)
 
 
@@ -362,7 +362,7 @@ def _table(outcome: Examination) -> Table:
 
 
 def _sentence(outcome: Examination, causes: Sequence[WrongAnswers]) -> Text:
-    """The last sentence. It separates wrong answers from reasons why there was no answer."""
+    """Return the last sentence. It separates wrong answers from reasons why there was no answer."""
     name = outcome.declaration.name
     if outcome.interrupted:
         return Text(
@@ -382,7 +382,7 @@ def _sentence(outcome: Examination, causes: Sequence[WrongAnswers]) -> Text:
             f"{name} broke down at {format_count(outcome.count(Status.BROKEN), 'vector')} instead of answering."
         )
     if outcome.out_of_time:
-        parts.append(f"The total time was over: {format_count(outcome.unasked_count, 'vector')} not asked.")
+        parts.append(f"The total time was used up: {format_count(outcome.unasked_count, 'vector')} not asked.")
     elif outcome.unasked_count:
         parts.append(
             f"{format_count(outcome.unasked_count, 'vector')} not asked: "
@@ -390,6 +390,6 @@ def _sentence(outcome: Examination, causes: Sequence[WrongAnswers]) -> Text:
         )
     if outcome.count(Status.ERROR):
         parts.append(
-            f"The suite itself failed at {format_count(outcome.count(Status.ERROR), 'vector')}: please report that."
+            f"The suite itself failed at {format_count(outcome.count(Status.ERROR), 'vector')}: please report it."
         )
     return Text(" ".join(parts), "bold red") if parts else Text(f"{name} could not be driven.", "bold yellow")
