@@ -263,7 +263,7 @@ def _cell(text: str) -> str:
 def _examples(
     source: Source, message: Descriptor, shown: list[tuple[str, str, str, str]], held: list[tuple[str, str, str, str]]
 ) -> Iterator[str]:
-    """The examples of a command; an answer has its example where it occurs first."""
+    """Yield the lines of the examples of a message: all of a command, the first of an answer, each only once."""
     request, reply = (source.file.message_types_by_name[name] for name in ("Request", "Reply"))
     commands = {field.name for field in request.fields if field.message_type is message}
     answers = {field.name for field in reply.fields if field.message_type is message}

@@ -124,7 +124,7 @@ def _exchange(handle: Callable[[Any], Any], number: int, request: pb.Request | c
 
 
 def _failures(handle: Callable[[Any], Any], number: int, protocol: Any, error: str) -> Iterator[Exchange]:
-    """An unknown command, and a command at which the adapter fails."""
+    """Yield two exchanges: an unknown command, and a command at which the adapter fails."""
     yield "", "unsupported", _UNKNOWN.format(number), _line(handle(protocol.Request(id=number)))
     tick = protocol.Request(id=number + 1, tick=protocol.Tick(now_ms=T + 4_000, handle=1))
     yield "tick", "error", _line(tick), _line(protocol.Reply(id=number + 1, error=protocol.Error(message=error)))

@@ -196,7 +196,7 @@ def frame_sizes(trace: Trace, carrier: str) -> tuple[int, int]:
 
 
 def measure(workload: Workload, carrier: str, cores: Cores, steps: int, rounds: int) -> dict[str, object]:
-    """One row of the table."""
+    """Measure a workload over a carrier; return the row of the table."""
     echo, stepping, alone, ratios = [], [], [], []
     sent = answered = 0
     for _ in range(rounds):

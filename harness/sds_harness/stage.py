@@ -32,7 +32,7 @@ class ScheduleStoppedError(Exception):
 
 
 def start_of(session: Session) -> int:
-    """The start of time. An implementation that uses its own clock gets the real time."""
+    """Return the time at which a schedule starts: START_MS, or the real time if the testee has its own clock."""
     if session.declaration.can_by_name(VIRTUAL_CLOCK):
         return START_MS
     return time.time_ns() // 1_000_000  # noqa: TID251 - the implementation reads the same clock

@@ -37,7 +37,7 @@ class SpacedRequests(Peer):
 
 
 class EscapedBodies(Peer):
-    """Any character of a string can be escaped, and members have no order."""
+    """Escapes every character of strings in bodies, and reverses their members: JSON allows both."""
 
     def body(self, record: Record) -> bytes:
         body = super().body(record)

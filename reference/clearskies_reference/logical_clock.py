@@ -36,7 +36,10 @@ class LogicalClock:
         self.keeps_originals = keeps_originals
 
     def clock_of_change(self, current: StoredRecord | None) -> VectorClock:
-        """Rule 2: the clock of a local change of ``current``, None for a new record. Raises RefusedWriteError."""
+        """Return the clock of a local change of ``current``, or of a new record if it is None (rule 2).
+
+        Raises RefusedWriteError if the clock is full.
+        """
         seen = current.record.vector_clock if current is not None else {}
         if self.config.clock_per_peer:
             seen = merge(seen, self.store.clock)

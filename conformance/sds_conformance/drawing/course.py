@@ -30,7 +30,7 @@ class ArrivalFate(Enum):
     WAITING = "waits"
     """Content that was not delivered on arrival because a dependency was missing."""
     LEFT = "is not delivered"
-    """Content that was not delivered on arrival although all dependencies were there."""
+    """Content that was not delivered on arrival although all its dependencies were in the log."""
     AGAIN = "again"
     """Content that the participant sent or delivered before."""
     HEARD = "heard"

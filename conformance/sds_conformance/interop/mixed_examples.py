@@ -76,7 +76,7 @@ def shrunk(troupe: Troupe, discovery: Discovery, scope: Scope, max_attempts: int
     cast, best, played_by = troupe.cast, discovery.schedule, discovery.roles
 
     def roles_in(candidate: Schedule) -> dict[str, str]:
-        """Participants keep their implementation: by name if some are removed, by index if all are renamed."""
+        """Return the implementation of each participant: as before, by name, or by position if names were changed."""
         if len(candidate.names) == len(best.names):
             return {new: played_by[old] for new, old in zip(candidate.names, best.names, strict=True)}
         return {name: played_by[name] for name in candidate.names}

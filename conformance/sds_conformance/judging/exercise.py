@@ -210,7 +210,7 @@ class MutantResult:
 
     @property
     def overdue(self) -> bool:
-        """The mutant is marked as pending although its requirement rejects it: the mark must be removed."""
+        """Is the mutant marked as pending although a check rejects it? Then the mark must be removed."""
         return self.killed and bool(self.pending)
 
 
@@ -267,7 +267,7 @@ def examine_mutant(
     also = [v.requirement.id for v in outcome.verdicts if v.verdict in (Verdict.FAIL, Verdict.WARN) and v is not own]
     verdict = "told" if has_notes else own.verdict.value if own is not None else "no check"
     together = next((cause.requirements for cause in outcome.causes if mutant.requirement in cause.requirements), set())
-    # A deaf mutant is a finding, not a crash.
+    # A deaf mutant (one that ignores all messages) counts as rejected by its check, not as broken down.
     broken = sum(broken.breakdown.kind is not FaultKind.DEAF for broken in outcome.breakdowns)
     skipped = own is not None and own.verdict is Verdict.SKIPPED and bool(without) and not broken
     return MutantResult(

@@ -5,13 +5,13 @@
 //
 // Subclass Implementation, fill in its methods one by one, and call serve.
 
-/** Throw it, with the reason, for input that the implementation refuses: it is answered `rejected`. */
+/** Throw this, with the reason, for input that the implementation refuses: the reply is `rejected`. */
 export class Rejected extends Error {}
 
-/** The adapter or the implementation does not support this: it is answered `unsupported`. */
+/** Throw this if the adapter or the implementation does not support the request: the reply is `unsupported`. */
 export class Unsupported extends Error {}
 
-/** The request is invalid: it is answered `error`. */
+/** The request is invalid: the reply is `error`. */
 class RequestError extends Error {}
 
 // ---- Values --------------------------------------------------------------------------------------------------------

@@ -74,8 +74,10 @@ class CountedNetwork(Network):
             self.arriving = None
 
     def endless(self, deliveries: int) -> NoReturn:
-        """Raises ScheduleTooLongError, because the rest of the schedule would take as long each time. The trace records
-        the event."""
+        """Record that deliveries do not end, and stop the whole schedule: each later step would take as long.
+
+        Always raises ScheduleTooLongError.
+        """
         try:
             super().endless(deliveries)
         except ScheduleStoppedError as stopped:

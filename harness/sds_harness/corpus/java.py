@@ -40,7 +40,7 @@ class Java:
     major: int
     """Major version: 17, 21, ..."""
     where: str
-    """How it was found, as a phrase."""
+    """Where the runtime was found, in words for messages."""
     has_vector_module: bool = True
 
     @property

@@ -99,7 +99,7 @@ class Performance(Generic[S, T, W]):
     labels: dict[str, Packet[W]] = field(default_factory=dict)
     """The first packet of each labelled message that was sent."""
     began: dict[int, int] = field(default_factory=dict)
-    """The start of each played operation, in milliseconds since the start."""
+    """The start of each played operation, in milliseconds since the start of the schedule."""
     left_out: dict[int, str] = field(default_factory=dict)
     """Operations that could not be played, with the reason: a missing capability or a refusal."""
     ended: str = ""

@@ -39,7 +39,7 @@ class Event(NamedTuple):
     """One event of a word. Words are compared by these numbers."""
 
     kind: int
-    """Index of its kind."""
+    """Index of the kind of event."""
     who: int
     """Index of the participant at which it happens, or ``ALL``."""
     sender: int = -1

@@ -189,7 +189,7 @@ class Testee:
         return any(map(command.HasField, _SIZE)) and self._rejects_undeclared(pb.CAPABILITY_FILTER_SIZES, reply)
 
     def _filter_parameters(self, command: pb.BuildFilter | pb.QueryFilter) -> Config:
-        """The configuration, with the size from the command if it gives one."""
+        """Return the configuration of the testee, with the filter size of the command if the command has one."""
         asked: dict[str, Any] = {name: getattr(command, name) for name in _SIZE if command.HasField(name)}
         return config_from_pb(pb.Configuration(**asked), self._config)
 

@@ -176,8 +176,7 @@ def format_command(folder: Path | None) -> None:
 
 
 def _computed(folder: Path) -> list[Document]:
-    """Return the expected content of every file of vectors; show a progress bar while vectors are computed. Raises
-    VectorsError.
+    """Return the expected content of every file of vectors; show a progress bar while vectors are computed.
 
     Raises VectorsError.
     """

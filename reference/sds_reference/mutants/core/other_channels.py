@@ -29,7 +29,7 @@ class Neighbour(Channel):
 
 
 def add_with_neighbours(requirement: str, summary: str, **config: Any) -> Callable[[type[Neighbour]], type[Neighbour]]:
-    """Register a fault of a channel that knows the other channels of its participant."""
+    """Register a fault of a channel that has access to the other channels of its participant."""
 
     def register(faulty: type[Neighbour]) -> type[Neighbour]:
         def join(self: Participant, channel_id: str, now_ms: int) -> None:

@@ -192,7 +192,10 @@ class _NotTheMessageAndItself(_OtherHash):
 
 _COARSE = RepairConfig(clock_ms=5_000)
 add_configured(
-    "clock-of-five-seconds", "R-TREQ-01", "computes T_req with a declared clock of five seconds", repair=_COARSE
+    "clock-of-five-seconds",
+    "R-TREQ-01",
+    "computes T_req with a clock that shows only multiples of five seconds, as declared",
+    repair=_COARSE,
 )
 
 

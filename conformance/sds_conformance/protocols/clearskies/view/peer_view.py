@@ -228,18 +228,18 @@ class PeerView:
         return sum(opened <= step.index for opened in self._openings) == 1
 
     def opened_before(self, index: int) -> int:
-        """The index of its last opening before a step; 0 if there is none."""
+        """The index of the last step before ``index`` that opened the database; 0 if there is none."""
         return max((opened for opened in self._openings if opened < index), default=0)
 
     # ---- Quiet steps and due steps -------------------------------------------------------------------------------
 
     @cached_property
     def quiet(self) -> list[int]:
-        """The indices of its quiet steps."""
+        """The indices of the quiet steps of the peer, see `find_quiet_steps`."""
         return find_quiet_steps(self.trace, self.steps, [*self.sent, *self.asked])
 
     def quiet_before(self, step: Step) -> int:
-        """The index of its last quiet step before a step; 0 if there is none."""
+        """The index of the last quiet step of the peer before a step; 0 if there is none."""
         place = bisect_right(self.quiet, step.index - 1)
         return self.quiet[place - 1] if place else 0
 

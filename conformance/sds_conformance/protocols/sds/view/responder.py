@@ -135,7 +135,7 @@ def response_periods(view: ChannelView) -> list[ResponsePeriod]:
     found: list[ResponsePeriod] = []
     last: dict[str, RequestedMessage] = {}
     for asked in view.repair.asked:
-        found += _turns_of(view, asked, last.get(asked.message_id))
+        found += _response_periods_of(view, asked, last.get(asked.message_id))
         last[asked.message_id] = asked
     begun = sorted(turn.since.index for turn in found)
     settled = sorted(turn.answer.index if turn.answer is not None else turn.end for turn in found)
@@ -270,10 +270,10 @@ def _asked_at(view: ChannelView) -> dict[str, list[int]]:
     return out
 
 
-def _turns_of(
+def _response_periods_of(
     view: ChannelView, asked: RequestedMessage, previous: RequestedMessage | None
 ) -> Iterator[ResponsePeriod]:
-    """Yield a turn, and a further one for each request that follows an unanswered one after all of its time limits."""
+    """Yield the response periods of a request and its repeats; a repeat starts one if the earlier ones have expired."""
     pause_until = _pause_until(view, previous, view.arrivals.get(asked.message_id, [])[1:], asked)
     requests = [asked.received, *asked.repeats]
     proper = [r for r in requests if _names_right_author(view, asked, r) and r.step.now_ms >= pause_until]
@@ -283,7 +283,7 @@ def _turns_of(
     clear = proper[0] is asked.received and not waiting and (previous is None or len(previous.answers) < 2)
     while proper:
         request = proper[0]
-        turn = _turn(view, asked, request, fixes_time=clear)
+        turn = _response_period(view, asked, request, fixes_time=clear)
         late = turn.t_max_tick.index if turn.t_max_tick is not None else NEVER
         proper = [r for r in proper if r.step.index > late]
         if turn.answer is not None and turn.answer.index < late:
@@ -297,7 +297,9 @@ def _turns_of(
         clear = False
 
 
-def _turn(view: ChannelView, asked: RequestedMessage, request: Received, *, fixes_time: bool) -> ResponsePeriod:
+def _response_period(
+    view: ChannelView, asked: RequestedMessage, request: Received, *, fixes_time: bool
+) -> ResponsePeriod:
     since = request.step
     following = next((at for at in _asked_at(view)[asked.message_id] if at > asked.received.step.index), NEVER)
     later = next((r for r in view.arrivals.get(asked.message_id, ()) if r.step.index > since.index), None)

@@ -74,7 +74,7 @@ def deliver_updates(actor: Actor, link: ScriptedLink, *updates: Fields, observin
     """Deliver updates of a vector, signed if needed, in one step unless one of them depends on the one before.
 
     If the writer of an update had ``seen`` the records of the peer, its clock includes the peer's own number if that is
-    known. With ``observing`` it is also looked for in the state.
+    known. With ``observing``, that number is also looked for in the observed state.
     """
     waiting: list[Frame] = []
     for fields in updates:
