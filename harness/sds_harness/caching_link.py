@@ -47,7 +47,7 @@ class _Participant:
     last_sent: _CacheNode
     """The last request that was really sent."""
     handle: int = 0
-    """Its handle in the implementation, if it was really opened."""
+    """The handle of the participant in the implementation, if it was really opened."""
 
 
 Ask = Callable[[Any], Any]

@@ -53,7 +53,7 @@ class FaultKind(Enum):
         "Does the adapter pass the bytes of `receive` to the implementation, and to the right channel? If it cannot "
         "receive at all, it does not conform: answer `unsupported`, and the report says so.",
     )
-    """It answers valid messages, but nothing that it answers or shows depends on any of them."""
+    """The implementation answers valid messages, but nothing that it answers or shows depends on any of them."""
     NEVER_EXITS = "never-exits", "The process must end when its stdin ends; is a timer or a thread still alive?"
 
     def __new__(cls, value: str, advice: str = "") -> FaultKind:

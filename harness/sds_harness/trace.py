@@ -102,7 +102,7 @@ class Party:
     """A participant under test, and how it was opened."""
 
     name: str
-    """Its name in the trace: its participant ID, unless another participant has the same ID."""
+    """The name of the participant in the trace: its participant ID, unless another participant has the same ID."""
     handle: int
     channels: tuple[str, ...]
     opened_ms: int

@@ -31,7 +31,7 @@ class LoserOfKey(Enum):
     """Who deletes the record that loses a key to another, where the larger update_time decides (CSDB-38)."""
 
     NOBODY = "nobody"
-    """It is hidden while another record has its key. All peers choose the same record, from the records alone."""
+    """The record is hidden while another record has its key. The records alone decide which one, for all peers."""
     ITS_WRITER = "its writer"
     EVERYBODY = "everybody"
 

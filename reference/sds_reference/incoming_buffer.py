@@ -18,7 +18,7 @@ class BufferedMessage:
     received_ms: int
     retrieval_hint: bytes | None
     regular: bool = True
-    """It is delivered and logged when its dependencies are met."""
+    """The message is delivered and logged when its dependencies are met."""
 
 
 class IncomingBuffer:

@@ -172,7 +172,7 @@ class Repair:
     # ---- Determine T_req, T_resp and the response group ------------------------------------------------------------
 
     def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
-        """Section "Determine T_req", in epoch milliseconds."""
+        """Return T_req of a missing message in epoch milliseconds (section "Determine T_req")."""
         c, unit, message_id = self.config, self.config.unit_ms, entry.message_id
         low, high = c.t_min_ms // unit, c.t_max_ms // unit
         return (
@@ -180,7 +180,7 @@ class Repair:
         ) * unit
 
     def t_resp(self, entry: HistoryEntry, now_ms: int) -> int:
-        """Section "Determine T_resp", in epoch milliseconds."""
+        """Return T_resp of a requested message in epoch milliseconds (section "Determine T_resp")."""
         c, unit, sender_id = self.config, self.config.unit_ms, entry.sender_id or ""
         high = c.t_max_ms // unit
         offset = t_resp_offset(c.hash_profile, self.participant_id, sender_id, entry.message_id, high)

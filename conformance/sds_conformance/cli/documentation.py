@@ -22,7 +22,7 @@ class Page:
 
     @property
     def file(self) -> Path:
-        """Its path on this machine. Files that a package of the wheel contains are not stored a second time."""
+        """The path of the document on this machine. Files inside packages of the wheel are not stored a second time."""
         own = root() == _INSTALLED and self.path.startswith(_SOURCES)
         return _PACKAGES / self.path.removeprefix(_SOURCES) if own else root() / self.path
 

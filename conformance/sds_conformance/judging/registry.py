@@ -36,7 +36,7 @@ class Check:
     of: tuple[str, ...] = ()
     """Facts that a view must have; the check is not applied to other views."""
     together: bool = False
-    """It compares participants: its result for one does not follow from what that one participant saw."""
+    """The check compares participants: its result for one does not follow from what that one participant saw."""
 
     @property
     def name(self) -> str:
@@ -70,7 +70,7 @@ class ScenarioFile:
     """As the user typed it, or within the folder that the user typed."""
     description: str = ""
     expected: tuple[tuple[int, str], ...] = ()
-    """Its expectations: the line of each, 0 if it is unknown, and a sentence."""
+    """The expectations of the file: the line of each, 0 if it is unknown, and a sentence."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,9 @@ class Scenario:
     violated: frozenset[str] = frozenset()
     """Those of ``declared`` that only a faulty implementation exercises in it."""
     long: bool = False
-    """It has many steps and would show nothing new in another environment."""
+    """The scenario has many steps and would show nothing new in another environment."""
     of_one_text: bool = False
-    """It depends on rules of one text only, so it is not played for equivalent requirements of other texts."""
+    """The scenario depends on rules of one text; it is not played for equivalent requirements of other texts."""
     counterparts: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False, compare=False)
     """By requirement: equivalent requirements of other texts."""
     file: ScenarioFile | None = None

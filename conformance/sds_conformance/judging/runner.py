@@ -152,7 +152,7 @@ class Runner:
 
     @property
     def gave_up(self) -> bool:
-        """It broke down too often in a row, or no further run can be played."""
+        """True if the implementation broke down too often in a row, or if no further run can be played."""
         return self._consecutive_breakdowns >= PATIENCE or bool(exhausted_resource(self.breakdowns))
 
     def close(self) -> None:

@@ -48,9 +48,9 @@ class RootCause:
     """A requirement that fails or warns, with those that it explains."""
 
     data: Row
-    """Its row among the causes."""
+    """The row of the requirement among the causes."""
     row: Row
-    """Its row among the requirements."""
+    """The row of the requirement among the requirements."""
     known: bool
     """True if a baseline lists the cause and all failing requirements under it."""
     new_under: tuple[str, ...] = ()

@@ -42,9 +42,9 @@ class Group:
     name: str
     shape: str
     title: str
-    """Its content, in one sentence."""
+    """The content of the group, in one sentence."""
     notes: dict[str, dict[str, Note]] = field(default_factory=dict)
-    """The meaning of its flags, by revision."""
+    """The meaning of the flags of the group, by revision."""
     builders: dict[str, Builder] = field(default_factory=dict)
     """The builders by revision. A group of another revision adds a builder under the same name."""
 

@@ -218,29 +218,29 @@ class Write(Operation, op="write"):
     concurrent: bool = False
     """Whether it is concurrent to the change with that label."""
     at_ms: SignedMs = 0
-    """Its update_time, relative to virtual time."""
+    """The update_time of the record, relative to virtual time."""
     digits: Annotated[int, Shape(minimum=0, maximum=9)] = 3
     """Digits after the decimal point of its update_time."""
     poses_as: OptionalName = ""
     """The participant that it names as the last writer."""
     revision: Uint64 = 0
-    """Its revision; 0 means the peer's next one."""
+    """The revision of the record; 0 means the peer's next one."""
     clock_members: Annotated[int, Shape(minimum=0, maximum=20_000)] = 0
     """The number of unknown peers in its vector clock."""
     clock_number: Uint64 = 0
-    """Its own number in the vector clock; 0 means the next one."""
+    """The number of the peer itself in the vector clock; 0 means the next one."""
     signature: Annotated[str, Shape(enum=[*SIGNATURES])] = "usual"
     """One of ``SIGNATURES``."""
     odd: Annotated[str, Shape(enum=[*ODDITIES])] = ""
     """One of ``ODDITIES``."""
     value: Json = ""
-    """Its value as JSON, in place of ``content``. Its strings may be in the scripts of an environment."""
+    """The value of the record as JSON, in place of ``content``. An environment may change its scripts."""
     record: OptionalName = ""
     """The name of its record, in place of ``after``. Peers that use the same name mean the same record."""
     clock: Entries | None = None
-    """Its vector clock; None for the one that follows from what the peer has written."""
+    """The vector clock of the record; None for the one that follows from what the peer has written."""
     time: OptionalName = ""
-    """Its update_time, in place of ``at_ms`` and ``digits``."""
+    """The update_time of the record, in place of ``at_ms`` and ``digits``."""
     members: Json = ""
     """A JSON object: members that are added or replace others."""
     without: Annotated[tuple[Name, ...], Shape(maxItems=20)] = ()

@@ -34,9 +34,9 @@ class Recorded:
     """The rows of one performance."""
 
     side: Row
-    """Its keys are the names in ``SIDE_COLUMNS``."""
+    """The keys of the row are the names in ``SIDE_COLUMNS``."""
     steps: list[Row] = field(default_factory=list)
-    """Their keys are the column names of the kind."""
+    """The keys of the rows are the column names of the kind."""
 
 
 def rows_of(kind: CorpusKind, performance: Performance, schedule: int, judged: Sequence[str]) -> Recorded:

@@ -46,7 +46,7 @@ class Operation:
     """One operation of a schedule."""
 
     op: ClassVar[str]
-    """Its name in a schedule file."""
+    """The name of the operation in a schedule file."""
     command: ClassVar[str] = ""
     """The command of the resulting step; "" if the operation sends no command."""
     names: ClassVar[tuple[str, ...]] = ("who", "to", "sender", "listener", "senders", "listeners")
@@ -242,7 +242,7 @@ class Schedule:
     notes: tuple[tuple[str, str], ...] = ()
     """Notes from the command that found the schedule, such as the cast, the revision, and what the schedule shows."""
     description: str = ""
-    """Its purpose, for people."""
+    """The purpose of the schedule, for people."""
     requirements: tuple[str, ...] = ()
     """IDs of the requirements that it was written for."""
     expect: tuple[Expectation, ...] = ()

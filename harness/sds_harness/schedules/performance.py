@@ -50,7 +50,7 @@ class Packet(Generic[W]):
     operation: int
     """Index of the operation it belongs to."""
     label: str = ""
-    """Its label in the schedule; "" if it has none."""
+    """The label of the packet in the schedule; "" if it has none."""
 
 
 @dataclass(frozen=True)

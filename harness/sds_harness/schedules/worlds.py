@@ -62,7 +62,7 @@ class EventKind:
     """A kind of events."""
 
     name: str
-    """Its name in an alphabet. Kinds with the same name are chosen and counted together."""
+    """The name of the kind in an alphabet. Kinds with the same name are chosen and counted together."""
     write: Write | None = None
     """Makes the operations of an event from the participant, a label that no other event has, and the route of its
     broadcast. Several operations follow each other, with the time that passes in them. None for an arrival."""

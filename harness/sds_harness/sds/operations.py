@@ -143,7 +143,7 @@ class Ephemeral(Operation, op="ephemeral", command="send_ephemeral"):
     who: Name
     channel: Channel = 0
     raw: Hexadecimal = ""
-    """Hexadecimal digits of the content; by default "typing"."""
+    """Hexadecimal digits of the content. Without them, the content is the text "typing"."""
     route: Route = STRAIGHT
     empty: Annotated[tuple[Annotated[str, Shape(enum=["content"])], ...], Shape(maxItems=1)] = ()
     """Fields that are empty: ``content``."""
@@ -183,7 +183,7 @@ class Write(Operation, op="write"):
     """Lamport timestamp relative to virtual time. In revisions that count, relative to the successor of the greatest
     timestamp that participants have sent. None is unset."""
     after: References = ()
-    """Its causal history."""
+    """The causal history of the message."""
     content: LongText | None = "usual"
     """"usual" is content that no other message has; None is unset, as in a sync message."""
     raw: Hexadecimal = ""
@@ -193,7 +193,7 @@ class Write(Operation, op="write"):
     raw_filter: Hexadecimal = ""
     """Hexadecimal digits of an invalid filter, in place of ``filter``."""
     asks: References = ()
-    """Its repair request."""
+    """The repair request of the message."""
     senders_named: bool = False
     """Whether its causal history names the senders, as with SDS-R."""
     hint: bool = False
@@ -201,13 +201,13 @@ class Write(Operation, op="write"):
     id_of: OptionalLabel = ""
     """A label: the message has the ID of the message with this label."""
     message_id: MessageId = ""
-    """Its message ID."""
+    """The message ID."""
     empty: Annotated[tuple[Annotated[str, Shape(enum=[*EMPTY])], ...], Shape(maxItems=5)] = ()
     """Fields that are empty: ``sender``, ``channel``, ``filter``, ``message_id``, and with ``hint`` the ``hints``."""
     poses_as: OptionalName = ""
     """The participant that it names as its sender."""
     encoding: Annotated[str, Shape(enum=[*ENCODINGS])] = "usual"
-    """Its encoding: ``usual``, ``reversed`` fields, with ``unknown`` fields, or unknown fields of four or eight bytes
+    """The encoding: ``usual``, ``reversed`` fields, with ``unknown`` fields, or unknown fields of four or eight bytes
     (``unknown-4``, ``unknown-8``) or in history entries (``unknown-inside``), with two IDs of which the last counts
     (``twice``), or with ``overlong`` varints, in their places or at the end (``overlong-last``)."""
     channel: Channel = 0
@@ -217,7 +217,7 @@ class Write(Operation, op="write"):
     """The label of a mark or of a message. ``lamport_ms`` is then relative to the virtual time at the mark, also in
     revisions that count, or to the timestamp of the message."""
     lamport: Annotated[int, Shape(minimum=0, maximum=(1 << 64) - 1)] | Expression | None = None
-    """Its Lamport timestamp, in place of ``lamport_ms``: an expression, see ``expressions``, or a number. The greatest
+    """The Lamport timestamp, in place of ``lamport_ms``: an expression, see ``expressions``, or a number. The greatest
     one that the revision can encode is used in place of a greater number."""
     filter_of: OptionalLabel = ""
     """A label: the message has the bloom filter of the message with this label."""
@@ -343,8 +343,8 @@ class Member(operations.Member):
     configuration: Settings = ()
     """Requested settings in addition to, or in place of, the configuration of the schedule."""
     participant_id: OptionalName = ""
-    """Its participant ID, if that is not its name: several members may have the same ID. The name is then the ID and a
-    distinguishing word in brackets."""
+    """The participant ID of the member, if it is not the name: several members may have the same
+    ID. The name is then the ID and a distinguishing word in brackets."""
 
 
 @dataclass(frozen=True, slots=True)

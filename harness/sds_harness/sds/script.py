@@ -138,7 +138,7 @@ class Message:
 
     @property
     def lamport(self) -> Moment:
-        """Its Lamport timestamp."""
+        """The Lamport timestamp of the message."""
         return Moment(self.label)
 
     @property

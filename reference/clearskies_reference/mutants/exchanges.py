@@ -102,7 +102,7 @@ class _ForgetsSomeDeletions(_ForgetsDeletions):
         return super().forgets(current, incoming) and current.record.uuid in self.gone
 
     def deleted(self) -> list[Record]:
-        """Its deleted records, the oldest first."""
+        """The deleted records of the peer, the oldest first."""
         return sorted((stored.record for stored in self.store if stored.record.deleted), key=lambda record: record.rank)
 
 

@@ -35,7 +35,7 @@ class Mutant:
     peer_class: type[Peer]
     config: tuple[tuple[str, Any], ...] = ()
     unseen: bool = False
-    """It does not show its state, so that only its messages and signals can reveal the fault."""
+    """The mutant does not show its state, so that only its messages and signals can reveal the fault."""
     undeclared: tuple[str, ...] = ()
     """Short names of other capabilities that it does not declare."""
     pending: str = ""

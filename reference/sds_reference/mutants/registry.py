@@ -38,7 +38,7 @@ class Mutant:
     participant_class: type[Participant]
     config: tuple[tuple[str, Any], ...] = ()
     unseen: bool = False
-    """It does not show its state, so only its messages and signals can reveal the fault."""
+    """The mutant does not show its state, so only its messages and signals can reveal the fault."""
     undeclared: tuple[str, ...] = ()
     """Short names of further capabilities that it does not declare."""
     pending: str = ""

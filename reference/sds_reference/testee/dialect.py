@@ -21,7 +21,7 @@ from ..wire_fields import WireField, join, split
 _NUMBERS: dict[str, int] = {field.name: field.number for field in pb.Message.DESCRIPTOR.fields}
 _OUT_OF_THE_WAY = 100_000
 _LONGEST_REASON = 300
-"""Maximum length of a reason in characters: a file can contain any value where a number belongs."""
+"""Maximum length of the reason of an error in characters. A reason quotes the file, which may have very long values."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ class Weight(Enum):
     """The meaning of a row for the implementation."""
 
     HELD = "held"
-    """It holds up to the declared size, or up to the largest size tried."""
+    """The implementation holds up to the declared size, or up to the largest size tried."""
     WARNING = "warning"
     FINDING = "finding"
     NOT_EXERCISED = "not exercised"

@@ -14,7 +14,7 @@ from ..registry import fault, mutant, register_faults, unseen_too
 
 
 class _Sharing(Participant):
-    """Its channels share some state."""
+    """A participant whose channels share some state."""
 
     def shared(self, one: Repair, other: Repair) -> None:
         raise NotImplementedError

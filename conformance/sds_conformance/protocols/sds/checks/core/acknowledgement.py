@@ -407,7 +407,7 @@ class _Review(NamedTuple):
     noticed: bool
     """The own message was acknowledged, or possibly acknowledged, as required."""
     reuses_id: bool
-    """It is a sync message with the ID of an earlier one."""
+    """The message is a sync message with the ID of an earlier one."""
 
     @property
     def step(self) -> Step:

@@ -531,11 +531,11 @@ class _WaitingMessage:
     view: ChannelView
     received: Received
     chain: list[Received]
-    """Its dependencies that had to wait as well."""
+    """The dependencies of the message that had to wait as well."""
     other_was_delivered: bool
     """Another message that waited for some of the same dependencies was delivered."""
     shown: bool | None
-    """It is in the last shown incoming buffer; None if none was shown after the message arrived."""
+    """Is the message in the last shown incoming buffer? None if none was shown after it arrived."""
     others: int
     """The number of messages that arrived before it and still waited for other dependencies."""
     own: str
