@@ -51,7 +51,7 @@ def names_that_join_alike(script: Script) -> None:
     In each pair of channels such messages arrive; two wait for messages whose twins arrive in the other channel, one
     before and one after; and a history names the twin of an own message.
     """
-    channels = ["g", *[f"g{joint}h" for joint in JOINTS]]
+    channels = ("g", *[f"g{joint}h" for joint in JOINTS])
     alice = script.open(channels=channels)
     for number, (joint, channel) in enumerate(zip(JOINTS, channels[1:], strict=True)):
         short, long = script.peer("bo", "g"), script.peer("bo", channel)
