@@ -82,11 +82,11 @@ def main() -> None:
         form = FORMATS[name]
         if arguments.again:
             attempt = eval(arguments.again, {"Attempt": Attempt, "Mutation": Mutation})
-            print(form.attempted(attempt, arguments.save) or "nothing is wrong")
+            print(form.attempted(attempt, arguments.out) or "nothing is wrong")
             continue
 
         def folder(number: int, name: str = name) -> Path | None:
-            return arguments.save / name / str(number) if arguments.save else None
+            return arguments.out / name / str(number) if arguments.out else None
 
         outcome = fuzz(form, arguments.seconds, arguments.seed, folder)
         used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
