@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import pytest
@@ -19,7 +18,7 @@ from sds_conformance.pytest_plugin.session_options import SessionOptions
 from sds_harness.link import Limits
 from sds_harness.sds.stage import Stage
 from sds_testee.framing import Framing
-from suite_terminal import controls, too_wide
+from suite_terminal import too_wide
 
 REAL_PROCESSES = True
 BUFFERED_IS_MET = reference_command("--mutant", "buffered-is-met")
@@ -201,17 +200,3 @@ def test_a_fault_of_ours_is_an_error(pytester: pytest.Pytester, monkeypatch: pyt
     result = run(pytester, reference_command(), "sds::a-broken-one", "sds::ties")
     assert ended(result, "ERROR") == ["sds::a-broken-one::SDS-RECV-06", "sds::a-broken-one::others"]
     result.stdout.fnmatch_lines(["Fault of the suite: a-broken-one: ZeroDivisionError: ours"])
-
-
-@pytest.mark.parametrize(
-    "adapter",
-    [
-        "refuses-to-open-in-colour",
-        "fails-in-colour",
-        "names-messages-in-colour",
-    ],
-)
-def test_hostile_text_does_nothing_to_the_terminal(pytester: pytest.Pytester, adapter: str) -> None:
-    result = run(pytester, odd_adapter(adapter), "-k", "a-diamond", "sds")
-    assert re.search("failed|error|skipped", result.outlines[-1])
-    assert controls(result.stdout.str()) == set()

@@ -45,13 +45,6 @@ def test_the_command_of_the_file_is_tested_and_the_file_is_named(pytester: pytes
     assert "--timeout 7 --strict -- " in " ".join(result.stdout.str().split())
 
 
-def test_the_table_of_pyproject_is_read_as_well(pytester: pytest.Pytester) -> None:
-    pytester.makepyprojecttoml(f"[tool.sds-conformance]\ncommand = {BUFFERED_IS_MET!r}\n")
-    result = typed(pytester, BLAMED)
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["sds: configuration: pyproject.toml (command)"])
-
-
 def test_options_of_pytest_win(pytester: pytest.Pytester) -> None:
     configure(pytester, command="no-such-command", timeout=7, framing="json")
     command = shlex.join(reference_command())

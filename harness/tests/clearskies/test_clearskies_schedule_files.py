@@ -9,7 +9,6 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from sds_harness.clearskies import operations as ops
 from sds_harness.clearskies.notation import NOTATION
@@ -109,10 +108,6 @@ def test_an_operation_survives_with_all_its_fields_and_with_none(operation: Oper
     (written,) = to_json(schedule(plain))["operations"]
     assert set(written) == {"op", *needed}
     assert NOTATION.loads(dumps(schedule(plain))) == schedule(plain)
-
-
-def test_the_schema_is_a_valid_one() -> None:
-    Draft202012Validator.check_schema(NOTATION.schema)
 
 
 BAD: dict[str, tuple[str, str]] = {

@@ -15,10 +15,10 @@ import pytest
 
 from sds_harness.schedules import Schedule, dumps
 from sds_harness.sds import operations as ops
-from sds_harness.sds.generator import NAMES, ODD_NAMES, Grammar, draw_schedule, generate_schedule, passages_of
+from sds_harness.sds.generator import Grammar, draw_schedule, generate_schedule, passages_of
 from sds_harness.sds.notation import NOTATION
 from sds_harness.sds.passages import PASSAGES
-from sds_harness.sds.writer import PEERS, SDS, Text, Writer
+from sds_harness.sds.writer import SDS, Text, Writer
 from sds_reference import FORUM_2024
 
 HARNESS = Path(__file__).parents[2]
@@ -193,7 +193,3 @@ def test_as_many_participants_as_were_asked_for(bounds: tuple[int, int]) -> None
 def test_a_grammar_that_makes_no_sense_is_refused(arguments: dict[str, object], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         Grammar(**arguments)  # type: ignore[arg-type]
-
-
-def test_no_participant_is_a_scripted_peer() -> None:
-    assert len({*NAMES, *ODD_NAMES, *PEERS}) == len(NAMES) + len(ODD_NAMES) + len(PEERS)

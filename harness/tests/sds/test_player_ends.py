@@ -94,7 +94,7 @@ def test_in_the_end_every_participant_is_closed_even_who_crashed_in_the_schedule
     assert "close" not in commands(show)
 
 
-def test_a_breakdown_ends_the_performance_and_is_noted() -> None:
+def test_a_breakdown_is_noted_ends_the_performance_and_leaves_no_other_participant_open() -> None:
     sound, fragile = Fragile(), Fragile("receive")
     stages = {"alice": sound.stage, "bob": fragile.stage, "carol": sound.stage}
     show = play(Schedule(TRIO, (ops.Send("alice", "m1"), ops.Tick())), stages)
@@ -103,6 +103,8 @@ def test_a_breakdown_ends_the_performance_and_is_noted() -> None:
     assert show.broken == "bob"
     assert commands(show) == ["alice send", "bob receive"]
     assert show.acts[-1].step.reply is None
+    assert sound.asked == ["hello", "open", "open", "send", "close", "close"]
+    assert fragile.asked == ["hello", "open", "receive"]
 
 
 def test_a_breakdown_at_the_close_is_noted_too() -> None:
@@ -112,13 +114,6 @@ def test_a_breakdown_at_the_close_is_noted_too() -> None:
     assert show.breakdown.kind is FaultKind.CRASH
     assert show.broken == "alice"
     assert commands(show) == ["alice tick"]
-
-
-def test_a_breakdown_of_one_implementation_leaves_no_participant_of_another_open() -> None:
-    sound, fragile = Fragile(), Fragile("receive")
-    play(Schedule(TRIO[:2], (ops.Send("alice", "m1"),)), {"alice": sound.stage, "bob": fragile.stage})
-    assert sound.asked == ["hello", "open", "send", "close"]
-    assert fragile.asked == ["hello", "open", "receive"]
 
 
 def test_a_storm_is_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
