@@ -54,7 +54,7 @@ def _sleeps_once(seconds: float, at: int) -> Handle:
 
 
 def test_who_says_more_than_is_kept_of_a_run_broke_down_in_it_and_the_rest_is_played() -> None:
-    outcome = _certified(Limits(kept_bytes=1 << 20))
+    outcome = _certified(Limits(kept_bytes=1 << 20), scenarios=("a-thousand-messages", *FEW))
     assert outcome.breakdowns
     assert {broken.breakdown.kind for broken in outcome.breakdowns} == {FaultKind.TOO_MUCH}
     assert len(outcome.breakdowns) < len(outcome.played_runs) == len(outcome.plan.runs)
