@@ -94,7 +94,7 @@ def test_a_report_that_was_cut_off_is_read_as_far_as_it_goes_and_says_so(folder:
         ("report.json", '{"schema": "another/1"}', "another/1"),
         ("report.json", '{"schema": "\\u001b[2J"}', "this version reads"),
         ("report.json", {"strict": "yes"}, "at strict"),
-        ("report.json", {"strict": "\ud800"}, "at strict"),
+        ("report.json", {"\ud800": 1}, "at the top"),
         ("report.json", {"summary": {}}, "at summary"),
     ],
 )
