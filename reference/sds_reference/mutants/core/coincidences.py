@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ...channel import Channel
@@ -106,6 +107,20 @@ class _Syncing(Channel):
 
 
 # ---- Repairs ---------------------------------------------------------------------------------------------------------
+
+
+@mutant("R-FIELDS-02", "requests messages with the retrieval hint of the latest one that arrived")
+class RequestsWithTheLatestHint(Channel):
+    _latest: bytes | None = None
+
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        self._latest = retrieval_hint or self._latest
+        return super().receive(message, now_ms, retrieval_hint)
+
+    def with_repair_request(self, message: Message, now_ms: int) -> Message:
+        asking = super().with_repair_request(message, now_ms)
+        hinted = [replace(e, retrieval_hint=self._latest or e.retrieval_hint) for e in asking.repair_request]
+        return replace(asking, repair_request=tuple(hinted))
 
 
 @register_faults

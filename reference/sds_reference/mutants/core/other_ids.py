@@ -20,11 +20,12 @@ KEYS.update(
     trimmed=("without surrounding whitespace", str.strip),
     marked=("without a leading byte order mark", lambda text: text.removeprefix(_MARK)),
     printed=("without invisible characters", lambda text: "".join(filter(str.isprintable, text))),
+    numeric=("as numbers if they are such", lambda text: text.lstrip("0") if text.isdecimal() else text),
     wide=("without characters beyond U+FFFF", lambda text: "".join(c for c in text if c < "\U00010000")),
 )
 
 keyed("RECV-05", "compares dependencies {}", "marked", "printed", "wide")(ComparesDependencies)
-keyed("RECV-07", "detects copies by IDs {}", "trimmed", "marked", "wide")(TellsCopies)
+keyed("RECV-07", "detects copies by IDs {}", "trimmed", "marked", "numeric", "wide")(TellsCopies)
 keyed("RECV-08", "stores waiting messages by IDs {}", "start", "trimmed", "marked", "wide")(KeepsWhatWaits)
 keyed("STATE-12", "acknowledges messages with the same ID {}", "start", "trimmed", "marked", "wide")(AcknowledgesTwins)
 keyed("STATE-12", "looks up its messages in filters by IDs {}", "lower", "start", "trimmed", "marked", "wide")(

@@ -55,6 +55,11 @@ class _Entries(Channel):
     def no_senders_in_history(self) -> tuple[HistoryEntry, ...]:
         return tuple(replace(entry, sender_id=None) for entry in super().causal_history())
 
+    @fault(Channel.causal_history, "MSG-12", "omits the sender in entries after the second one")
+    def two_senders_in_history(self) -> tuple[HistoryEntry, ...]:
+        first, rest = super().causal_history()[:2], super().causal_history()[2:]
+        return (*first, *[replace(entry, sender_id=None) for entry in rest])
+
     @fault(Channel.causal_history, "R-FIELDS-01", "writes its own ID as the sender of entries in its causal history")
     def names_itself_in_history(self) -> tuple[HistoryEntry, ...]:
         own = self.participant_id if self.repair is not None else None
@@ -82,6 +87,12 @@ class _Requested(Repair):
     @fault(Repair.eligible_requests, "R-FIELDS-02", "converts retrieval hints in its requests to text and back")
     def hints_of_requests_as_text(self, now_ms: int) -> list[HistoryEntry]:
         return [as_text(entry) for entry in super().eligible_requests(now_ms)]
+
+    @fault(Repair.track, "R-FIELDS-01", "forgets a sender when another entry names the missing message without one")
+    def forgets_senders_of_the_missing(self, entry: HistoryEntry, now_ms: int) -> None:
+        super().track(entry, now_ms)
+        if (item := self.outgoing.get(entry.message_id)) is not None:
+            item.entry = replace(item.entry, sender_id=entry.sender_id)
 
     @fault(Repair.track, "R-FIELDS-02", "requests every dependency, whether it has arrived or not")
     def requests_received_messages(self, entry: HistoryEntry, now_ms: int) -> None:

@@ -37,8 +37,7 @@ def was_acknowledged_by(view: ChannelView, received: Received, message_id: str) 
 
 @check("SDS-RECV-11", of="received")
 def effects_in_order(view: ChannelView) -> Iterator[Observation]:
-    """An arriving own message is ignored before anything else; history and filter are reviewed before a message is
-    buffered."""
+    """Own messages that arrive are ignored first; history and filter are reviewed before a message is buffered."""
     for received in view.received:
         if not received.own:
             continue

@@ -351,8 +351,10 @@ def log_order(view: ChannelView) -> Iterable[Neighbours]:
 
 
 def order_of_ties(view: ChannelView) -> Iterable[Neighbours]:
-    """Messages with equal Lamport timestamps are in the order of their IDs, also own messages and IDs that are
-    hashes."""
+    """Messages with equal Lamport timestamps are in the order of their IDs.
+
+    This includes own messages, and IDs that are hashes.
+    """
     return (pair for pair in neighbours(view) if pair.tied)
 
 

@@ -17,6 +17,7 @@ from ...view.facts import Sent
 from ...view.histories import ids_barred_from_log
 from ...view.other_channels import named_elsewhere
 from ...view.refusals import arrived_in_order
+from ...view.repair_tracker import Missing
 from ...view.requester import requester
 from ..core.history import judge_hint
 from ..core.wire import text_of
@@ -85,8 +86,10 @@ def _waits_for_the_empty_id(view: ChannelView, sent: Sent) -> bool:
 
 @check("SDS-MSG-12", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
 def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
-    """With SDS-R, an entry of a causal history has the sender of its message in field 3; a missing sender is a warning
-    (AMB-87)."""
+    """With SDS-R, an entry of a causal history has the sender of its message in field 3.
+
+    A missing sender is a warning (AMB-87).
+    """
     for sent in view.repair.carriers if view.terms.on else ():
         # SDS-MSG-05 judges the place of the entries. Their content is the same in every dialect.
         for field in (_try_split(sent.wire.text) if sent.wire.dialect else sent.wire.fields) or ():
@@ -142,8 +145,22 @@ def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
                 yield observe_violation(
                     sent.step, "wrong-author-in-request", expected, _describe_sender(view, entry.sender_id)
                 )
-            elif (named := missing.named_before(sent.step)) and all(one.sender_id for one in named):
+            elif (named := missing.named_before(sent.step)) and (
+                all(one.sender_id for one in named) or _is_first_entry(view, missing, sent)
+            ):
                 yield observe_violation(sent.step, "missing-author-in-request", expected, "none")
+
+
+def _is_first_entry(view: ChannelView, missing: Missing, sent: Sent) -> bool:
+    """Does a message request with the entry that revealed the missing message, and its sender?
+
+    After a request, of its own or of another participant, or after T_max, the entry may have been added again.
+    """
+    side, index = requester(view), sent.step.index
+    is_first = index == side.first_request_index(missing.message_id, missing.detected.step.index)
+    overheard = any(heard.step.index < index for heard in missing.overheard)
+    known = any(each is missing for each in side.requestable)
+    return known and is_first and not overheard and index < side.may_be_renewed_from(missing)
 
 
 def _describe_sender(view: ChannelView, sender_id: str) -> str:

@@ -15,9 +15,11 @@ NEAR = (
     ("n\u200b", "n"),
     ("o\U0001f98a", "o"),
     ("p" * 64, "p" * 63),
+    ("007", "7"),
+    ("1e3", "1000"),
 )
 """IDs that could be confused: they differ in case, after 12 characters, in blanks, a byte order mark, invisible
-characters, characters with two units in UTF-16, or one more character."""
+characters, characters with two units in UTF-16, one more character, or only as texts, not as numbers."""
 BUILT_IN = ("constructor", "__proto__", "toString", "hasOwnProperty", "length")
 """IDs that are names of built-in properties of objects in some languages."""
 

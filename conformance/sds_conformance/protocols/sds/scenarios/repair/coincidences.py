@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ..scripts import HOUR_MS, Part, Peer, Script, deliver_and_settle, scenario, signed
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ..scripts import HOUR_MS, Part, Peer, Script, deliver_and_settle, entry, scenario, signed
 from .groups import grouped
 from .participants import T_MAX, T_MIN, repair_scenario, scattered
 from .requests import lose_messages, send_both_kinds
@@ -74,6 +76,26 @@ def repairs_of_a_busy_participant(script: Script, alice: Part, bob: Peer, carol:
     tick_often(alice)
     wait_for_responses(alice)
     send_both_kinds(alice, T_MIN, T_MAX, 1_000)
+
+
+@repair_scenario("R-FIELDS-01", "R-FIELDS-02", "R-RECV-03")
+def named_again_with_less(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Two missing messages are named with senders and hints, then without; other messages arrive with other hints."""
+    lost = [bob.content(script.now - number) for number in (2, 1)]
+    alice.receive(carol.content(script.now + 1, *[entry(message, b"of it", "bob") for message in lost]))
+    alice.receive(carol.content(script.now + 2, *map(entry, lost)))
+    alice.receive(bob.content(script.now + 3), hint=b"of another", optional=True)
+    alice.observe()
+    send_both_kinds(alice, T_MAX, 1_000)
+
+
+@repair_scenario("MSG-12", "R-FIELDS-01", of_one_text=True, asked=pb.Configuration(causal_history_size=12))
+def authors_in_long_histories(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Messages of several authors are delivered, and own causal histories name many of them."""
+    for _ in range(4):
+        deliver_and_settle(alice, bob.content(script.now + 1), carol.content(script.now + 2))
+        alice.after(10).send()
+    send_both_kinds(alice, 1_000)
 
 
 @scenario("R-RECV-03", "R-STATE-01", "R-SEND-01")
