@@ -24,7 +24,11 @@ INSTALL = "pip install 'sds-conformance[spark]'"
         (CorpusError("steps/part-1 is damaged."), Exit.USAGE, "steps/part-1 is damaged."),
         (SparkFailedError("A Spark job failed: Job aborted"), Exit.OURS, "A Spark job failed: Job aborted"),
         (SuiteFaultError("ValueError: zip()"), Exit.OURS, "A fault of this suite, please report it: ValueError: zip()"),
-        (ImportError(name="pyarrow.lib"), Exit.USAGE, f"there is no pyarrow: type `{INSTALL}`."),
+        (
+            ImportError(name="pyarrow.lib"),
+            Exit.USAGE,
+            f"and pyarrow is not installed: type `{INSTALL}`.",
+        ),
     ],
 )
 def test_one_sentence_and_a_code(error: Exception, code: Exit, told: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -199,7 +199,7 @@ def test_an_event_that_it_always_breaks_at_is_left_out_and_the_rest_is_played(tm
     assert coverage.last_proved is coverage.bounds[proved - 1], "no certificate claims what was left out"
     last = last_line(coverage, [Root(BREAKDOWN)], "it").plain
     assert "does not conform" in last
-    assert f"but for {coverage.left_out:,} with sync in them" in last
+    assert f"except {coverage.left_out:,} with sync in them" in last
     save(coverage, tmp_path / "covered.json")
     order, company, _ = begun(breaking_at("send_sync"), alphabet=alphabet)
     again = load(tmp_path / "covered.json", order, company)
