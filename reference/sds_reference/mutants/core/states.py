@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
 from ...bloom_filter import RollingBloomFilter
 from ...bloom_profiles import NIM_SDS, WAKU_SDS_JS
@@ -116,6 +117,14 @@ class ForgetsAtTheRollOver(RollingBloomFilter):
         retained, self._retained = self._retained, 0
         super()._roll_over()
         self._retained = retained
+
+
+@replace_part("filter_class", "STATE-06", "retains the oldest instead of the newest messages at a roll-over")
+class RetainsTheOldest(RollingBloomFilter):
+    def _roll_over(self) -> None:
+        oldest = dict(islice(self._members.items(), self._retained))
+        self._members = oldest
+        super()._roll_over()
 
 
 @replace_part(
