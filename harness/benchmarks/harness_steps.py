@@ -229,7 +229,9 @@ def verdict(row: dict[str, object]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=2_000, help="steps, and round trips, in a round")
-    parser.add_argument("--rounds", type=int, default=7, help="rounds, of which the median counts")
+    parser.add_argument(
+        "--rounds", type=int, default=7, help="number of rounds; the result is their median (%(default)s)"
+    )
     parser.add_argument("--carrier", choices=CARRIERS, help="only this one")
     parser.add_argument("--cores", type=int, choices=[1, 2], default=0, help="one core for both ends, or one each")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")

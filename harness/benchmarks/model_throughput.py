@@ -106,7 +106,9 @@ def wire_bytes() -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000], metavar="N")
-    parser.add_argument("--rounds", type=int, default=3, help="measurements of each, of which the median counts")
+    parser.add_argument(
+        "--rounds", type=int, default=3, help="measurements of each workload; the result is their median (%(default)s)"
+    )
     parser.add_argument(
         "--at-least",
         type=int,

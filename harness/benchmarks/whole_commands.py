@@ -259,7 +259,9 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--before", type=Path, metavar="FOLDER", help="a checkout of an earlier commit")
     parser.add_argument("--only", action="append", choices=WORKS, metavar="NAME", help=f"of {', '.join(WORKS)}")
-    parser.add_argument("--rounds", type=int, default=3, help="rounds, of which the median counts (default 3)")
+    parser.add_argument(
+        "--rounds", type=int, default=3, help="number of rounds; the result is their median (default 3)"
+    )
     parser.add_argument("--quick", action="store_true", help="tiny sizes: to see that everything runs")
     for name in ("examples", "schedules", "rows"):
         parser.add_argument(f"--{name}", type=int, metavar="N", help=f"(default {getattr(FULL, name):,})")

@@ -218,9 +218,8 @@ def run_command(
                 failing=bar.set_failing,
                 first=before.failed_runs() if before is not None else (),
                 enough=(lambda what: what not in listed) if fail_fast else None,
-                keep=Keep(
-                    plain=len(what.requirements) == 1
-                ),  # With one requirement, the conversation is shown, with or without a finding.
+                # With one requirement, the conversation is shown, with or without a finding.
+                keep=Keep(plain=len(what.requirements) == 1),
                 sharing=Sharing(jobs, rules_of),
                 begun=show_head,
             )

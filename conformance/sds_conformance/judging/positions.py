@@ -47,7 +47,7 @@ class Ways:
     """The ways that one or more traces show. Plain data."""
 
     found: dict[str, dict[str, _Sighting]] = field(default_factory=dict)
-    """What was seen, by position and way."""
+    """The sightings of each position, by way."""
     errors: dict[str, str] = field(default_factory=dict)
     """By position: the first exception that its functions raised, and where. It is an error of the suite."""
 

@@ -40,7 +40,7 @@ class Java:
     major: int
     """Major version: 17, 21, ..."""
     where: str
-    """Where the runtime was found, in words for messages."""
+    """The place where the runtime was found, as text for messages."""
     has_vector_module: bool = True
 
     @property

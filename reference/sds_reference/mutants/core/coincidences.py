@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from ...channel import Channel
 from ...effects import Effects
@@ -11,6 +10,7 @@ from ...message import HistoryEntry, Message
 from ...outgoing_buffer import AckState, OutgoingEntry
 from ...repair import Repair
 from ..registry import fault, mutant, register_faults
+from .giving_up import CountsCopies
 
 # ---- Resends ---------------------------------------------------------------------------------------------------------
 
@@ -47,34 +47,18 @@ class ResendsNothingWithAHint(_SkipsResends):
 
 
 @mutant("OUTSWEEP-02", "does not resend possibly acknowledged messages that it has resent before")
-class ResendsOnceAtMost(_SkipsResends):
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
-        self._resent: set[str] = set()
-
+class ResendsOnceAtMost(_SkipsResends, CountsCopies):
     def is_skipped(self, entry: OutgoingEntry) -> bool:
-        return entry.state is AckState.POSSIBLY_ACKNOWLEDGED and entry.message_id in self._resent
-
-    def rebroadcast(self, entry: OutgoingEntry) -> bytes:
-        self._resent.add(entry.message_id)
-        return super().rebroadcast(entry)
+        return entry.state is AckState.POSSIBLY_ACKNOWLEDGED and self.copies[entry.message_id] > 0
 
 
 # ---- Acknowledgements ------------------------------------------------------------------------------------------------
 
 
 @mutant("ACK-02", "ignores filter hits of messages that it has resent")
-class IgnoresHitsOfTheResent(Channel):
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
-        self._resent: set[str] = set()
-
-    def rebroadcast(self, entry: OutgoingEntry) -> bytes:
-        self._resent.add(entry.message_id)
-        return super().rebroadcast(entry)
-
+class IgnoresHitsOfTheResent(CountsCopies):
     def count_filter_hit(self, entry: OutgoingEntry, effects: Effects, now_ms: int) -> None:
-        if entry.message_id not in self._resent:
+        if not self.copies[entry.message_id]:
             super().count_filter_hit(entry, effects, now_ms)
 
 

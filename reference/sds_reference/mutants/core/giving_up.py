@@ -28,23 +28,27 @@ class _Impatient(Channel):
         self.incoming.take_older(now_ms - DAY_MS)
 
 
-class _Counting(Channel):
-    size: int
+class CountsCopies(Channel):
+    """Counts the copies of each of its messages."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self._copies: Counter[str] = Counter()
+        self.copies: Counter[str] = Counter()
 
     def rebroadcast(self, entry: OutgoingEntry) -> bytes:
-        self._copies[entry.message_id] += 1
+        self.copies[entry.message_id] += 1
         return super().rebroadcast(entry)
 
+
+class _GivesUp(CountsCopies):
+    size: int
+
     def has_given_up_on(self, state: AckState) -> list[OutgoingEntry]:
-        return [e for e in self.outgoing if e.state is state and self._copies[e.message_id] >= self.size]
+        return [e for e in self.outgoing if e.state is state and self.copies[e.message_id] >= self.size]
 
 
 @for_sizes("STATE-12", "gives up after {} rebroadcasts and signals an acknowledgement", 5, 20, 100)
-class GivesUpAndAcknowledges(_Counting):
+class GivesUpAndAcknowledges(_GivesUp):
     def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
         super().sweep_outgoing(now_ms, effects)
         for entry in self.has_given_up_on(AckState.UNACKNOWLEDGED):
@@ -52,7 +56,7 @@ class GivesUpAndAcknowledges(_Counting):
 
 
 @for_sizes("ACK-04", "acknowledges possibly acknowledged messages after {} rebroadcasts", 5, 20, 100)
-class GivesUpAndAcknowledgesThePossible(_Counting):
+class GivesUpAndAcknowledgesThePossible(_GivesUp):
     def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
         super().sweep_outgoing(now_ms, effects)
         for entry in self.has_given_up_on(AckState.POSSIBLY_ACKNOWLEDGED):

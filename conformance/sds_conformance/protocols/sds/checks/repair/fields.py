@@ -158,9 +158,8 @@ def _is_first_entry(view: ChannelView, missing: Missing, sent: Sent) -> bool:
     """
     side, index = requester(view), sent.step.index
     is_first = index == side.first_request_index(missing.message_id, missing.detected.step.index)
-    overheard = any(heard.step.index < index for heard in missing.overheard)
-    known = any(each is missing for each in side.requestable)
-    return known and is_first and not overheard and index < side.may_be_renewed_from(missing)
+    end = min(side.unchanged_until(missing), side.may_be_renewed_from(missing))
+    return is_first and index < end and any(each is missing for each in side.requestable)
 
 
 def _describe_sender(view: ChannelView, sender_id: str) -> str:
