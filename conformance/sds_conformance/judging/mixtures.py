@@ -10,16 +10,18 @@ because of each other, a fault in one is found if the other one is the root caus
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from heapq import nsmallest
 
 from sds_harness.link import Limits
 from sds_testee.composition import JOINT
 
 from .causes import consequences
 from .certification import certify
-from .exercise import Model, capabilities_left_out
+from .exercise import Fault, Model, capabilities_left_out
 from .known_runs import KnownRuns
 from .plan import plan
 from .rules import Rules
@@ -72,7 +74,6 @@ def examine_mixture(
     rules: Rules, model: Model, protocol: str, seed: int, number: int, known: KnownRuns | None = None
 ) -> Mixture | None:
     """Return the result of the mixture with that number; None if none was found in which all faults show."""
-    draw = random.Random(f"{protocol} {seed} {number}")
     catalogue = rules.catalogue.requirements
     pool = [
         mutant
@@ -80,8 +81,8 @@ def examine_mixture(
         if rules.current in catalogue[mutant.requirement].revisions and catalogue[mutant.requirement].is_binding
         if not (mutant.pending or mutant.unseen or mutant.undeclared)
     ]
-    for _ in range(_DRAWS):
-        mutants = draw.sample(pool, FAULTS)
+    for draw in range(_DRAWS):
+        mutants = nsmallest(FAULTS, pool, key=partial(_place_in_draw, f"{protocol} {seed} {number} {draw}"))
         if len({mutant.requirement for mutant in mutants}) < FAULTS:
             continue
         names = [mutant.name for mutant in mutants]
@@ -97,6 +98,11 @@ def examine_mixture(
             found_as = tuple(_found_as(rules, fault, root_of[fault]) for fault in faults)
             return Mixture(protocol, tuple(names), faults, roots, found_as)
     return None
+
+
+def _place_in_draw(draw: str, mutant: Fault) -> bytes:
+    """Return a key that puts the mutants in a random order. A new mutant changes only the draws to which it belongs."""
+    return sha256(f"{draw} {mutant.name}".encode()).digest()
 
 
 def _found_as(rules: Rules, fault: str, root: str) -> str:
