@@ -48,7 +48,12 @@ class DropsLosersOfKeys(_LosersOfKeys):
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
-        self.dropped: set[str] = set()
+        self.dropped = {stored.record.uuid for stored in self.store if self.is_without_key(stored)}
+
+    def is_without_key(self, stored: StoredRecord) -> bool:
+        """Has another record the key of this one?"""
+        leader = self.store.leader(stored.record.key)
+        return not stored.record.deleted and leader is not None and leader.record.uuid != stored.record.uuid
 
     def resolve_key(self, uuid: str, other_uuid: str, effects: Effects) -> None:
         self.dropped.add(self.loser_of(uuid, other_uuid).uuid)

@@ -103,7 +103,7 @@ def _is_kept(proof: Proof) -> bool:
     arrival, seen, before = proof.arrival, proof.seen, proof.arrival.before
     if not (arrival.due and proof.is_shown) or seen is None or arrival.update.deleted or seen.deleted:
         return False
-    return before is None or not seen.key == before.key != arrival.update.key  # CSDB-22
+    return before is None or before.deleted or not seen.key == before.key != arrival.update.key  # CSDB-22
 
 
 def _is_renamed(proof: Proof) -> bool:
@@ -155,10 +155,10 @@ ACCEPTANCE_RULES: tuple[Rule[Proof], ...] = (
         "CSDB-13",
         "deletion-made-up",
         lambda view, proof: (
-            _is_new(proof.arrival)
+            proof.arrival.due
             and not proof.arrival.update.deleted
             and proof.is_shown
-            and not _may_lose_its_key(view, proof.arrival.update.uuid, proof.shown.step)
+            and not _may_be_without_its_key(view, proof)
         ),
         lambda view, proof: proof.seen is not None and not proof.seen.deleted,
         lambda view, proof: (
@@ -254,6 +254,16 @@ def _may_lose_its_key(view: PeerView, uuid: str | None, step: Step) -> bool:
     return bool(find_confused_record(view, str(uuid), step)) or has_given_its_key_away(view, str(uuid), step)
 
 
+def _may_be_without_its_key(view: PeerView, proof: Proof) -> bool:
+    """May a peer show an update as deleted, because it confuses keys, or keeps the former key of the record?"""
+    update, step = proof.arrival.update, proof.shown.step
+    held = proof.arrival.held
+    is_renamed = held is not None and all(before.key != update.key for before in held.candidates)
+    if is_renamed and proof.seen is not None and proof.seen.key == update.key:
+        return bool(find_confused_record(view, str(update.uuid), step))
+    return _may_lose_its_key(view, update.uuid, step)
+
+
 @check("CSDB-07", of="received shown")
 def records_with_other_keys_stay(view: PeerView) -> Iterator[Observation]:
     """A record is not deleted because another one has a similar key."""
@@ -279,6 +289,28 @@ def updates_delete_no_other_record(view: PeerView) -> Iterator[Observation]:
         if not _may_lose_its_key(view, update.uuid, shown.step):
             expected = f"{view.named(update)}, not deleted"
             yield observe_violation(shown.step, "other-record-deleted", expected, "it is deleted")
+
+
+@check("CSDB-13", of="changes shown")
+def changes_delete_no_other_record(view: PeerView) -> Iterator[Observation]:
+    """A record that the application wrote is not deleted by changes of other records."""
+    touched: set[str | None] = {arrival.update.key for arrival in view.arrivals}
+    touched.update(key for step in view.steps if step.command in ("delete", "rename") for key in _named_keys(step))
+    came = {arrival.update.uuid for arrival in view.arrivals}
+    made = [change for change in view.changes if change.kind == "put" and change.key not in touched]
+    for shown in view.shown_states if touched else ():
+        for change in made:
+            seen = shown.records.get(str(change.uuid)) if change.step.index < shown.asked.index else None
+            there = seen is not None and seen.deleted and seen.key == change.key and change.uuid not in came
+            if there and not _may_lose_its_key(view, change.uuid, shown.step):
+                expected = f"{change.key!r}, which the application wrote at step {change.step.index}"
+                yield observe_violation(shown.step, "other-record-deleted", expected, "it is deleted")
+
+
+def _named_keys(step: Step) -> tuple[str, ...]:
+    """The keys that a command names."""
+    command = getattr(step.request, str(step.command))
+    return (command.key, command.new_key) if step.command == "rename" else (command.key,)
 
 
 def _deleted_without_a_deletion(view: PeerView) -> Iterator[tuple[Shown, Update]]:

@@ -30,7 +30,7 @@ from ..view.facts import (
     same_content,
 )
 from ..view.knowledge import SAFE_INTEGER, fits_limits
-from ..view.meetings import by_default, is_traced
+from ..view.meetings import by_default, find_key_meetings, is_traced
 from ..view.peer_view import PeerView, Successive
 from ..view.replication import find_repeated_version
 
@@ -459,7 +459,9 @@ def what_changes_nothing_does_not_count(view: PeerView) -> Iterator[Observation]
             s for s in view.shown_states if not s.on_the_wire and met and met[0].step.index < s.asked.index in between
         ]
         alone = both.other.step.command == "put" and done <= {"receive", "tick", "observe"}
-        if before is None or after is None or [each.outcome for each in met] != ["conflict"] or not (alone and shown):
+        if before is None or after is None or len(met) != 1 or not (alone and shown):
+            continue
+        if met[0].outcome != "conflict" and all(met[0] is not meeting.arrival for meeting in find_key_meetings(view)):
             continue
         last = shown[-1]
         processed = last.as_of.index >= met[0].step.index

@@ -57,8 +57,9 @@ def _decided_by_clocks(fate: Fate, outcome: str) -> bool:
 
 
 def _descends(view: PeerView, fate: Fate) -> bool:
-    """Return whether a descendant that is not a deletion (CSDB-02) has arrived at a peer that accepts any updates."""
-    replaces = _decided_by_clocks(fate, "newer") and not fate.meeting.incoming.deleted
+    """Return whether a descendant has arrived at a peer that accepts any updates. CSDB-02 judges later deletions."""
+    meeting = fate.meeting
+    replaces = _decided_by_clocks(fate, "newer") and not (meeting.incoming.deleted and meeting.later == INCOMING)
     return replaces and _is_taken_or_refused(view, fate)
 
 

@@ -28,7 +28,7 @@ from .facts import (
     same_content,
 )
 from .knowledge import SAFE_INTEGER, Arrival
-from .meetings import INCOMING, find_fates
+from .meetings import INCOMING, find_contests, find_fates
 from .peer_view import PeerView
 
 # ---- Changes that must be sent, and answers --------------------------------------------------------------------------
@@ -134,16 +134,17 @@ def _find_due_winners(view: PeerView) -> Iterator[DueUpdate]:
     """Yield the versions that won a conflict, or the resolutions of it, once the peer shows that it has them and did
     not before.
     """
-    for fate in find_fates(view):
-        arrival = fate.meeting.arrival
-        if arrival.outcome != "conflict" or fate.survivor != INCOMING or fate.meeting.alike:
-            continue
+    fates = (fate for fate in find_fates(view) if fate.meeting.arrival.outcome == "conflict")
+    won = [(fate.meeting.arrival, fate.shown) for fate in fates if fate.survivor == INCOMING and not fate.meeting.alike]
+    contests = (contest for contest in find_contests(view) if contest.key_holder == INCOMING)
+    won += [(contest.meeting.arrival, contest.shown) for contest in contests]
+    for arrival, shown in won:
         source = view.link_of(arrival.update).peer_id
         for link in _find_subscribed_links(view, arrival.step):
             if link.peer_id != source and not _was_sent_by_other_end(view, link, arrival.step, arrival.update.version):
                 later = (update for update in link.sent if update.step.index >= arrival.step.index)
                 copies = [update for update in later if update.uuid == arrival.update.uuid]
-                due = None if copies else view.due(fate.shown.step, link)
+                due = None if copies else view.due(shown.step, link)
                 yield DueUpdate(link, arrival, copies, due)
 
 

@@ -1,0 +1,595 @@
+"""Rules hold in unusual states: for hidden records, while half a message waits, where clocks contradict times."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+
+from .conflicts import version
+from .scripts import HOUR_MS, Part, Peer, Script, request_all, scenario, subscribe
+
+DAY_MS = 24 * HOUR_MS
+MISLEADING_CONTENTS: tuple[tuple[str, Any], ...] = (
+    ("constructor", "toString"),
+    ("valueOf", {"constructor": 1, "hasOwnProperty": True}),
+    ("it's", "it's"),
+    ("a-b", "a-b"),
+    ("a_b", "a_b"),
+    ("100 percent", 100),
+    ("100%", 101),
+    ("a*", "star"),
+    ("like a record", {"key": "a-b", "value": 1, "uuid": "none", "deleted": True}),
+    ("like a request", {"type": "database.get_updates", "since": {}}),
+    ("text of null", "null"),
+    ("text of a number", "1"),
+    ("text of an object", '{"a": 1}'),
+)
+
+
+# ---- Contents --------------------------------------------------------------------------------------------------------
+
+
+@scenario("07", "02", "13", long=True)
+def misleading_contents(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Keys look like patterns or built-in names, and values like messages; then two records are deleted."""
+    subscribe(alice, carol)
+    link = alice.link(bob)
+    for key, value in MISLEADING_CONTENTS:
+        alice.put(f"own {key}", value)
+        link.update(key, value)
+    alice.put("constructor, own", 1)
+    alice.put("__proto__", 2)
+    alice.put("", 3)
+    request_all(alice)
+    alice.after(1_000).delete("own a_b")
+    alice.delete("own 100%")
+    link.update("a_b", deleted=True)
+    request_all(alice)
+    alice.observe()
+
+
+@scenario("11", long=True)
+def days_of_months(script: Script, alice: Part, bob: Peer) -> None:
+    """The application writes records over four months, at each hour of the day."""
+    subscribe(alice, bob)
+    for number in range(24):
+        alice.put(f"record {number}", number)
+        script.advance(5 * DAY_MS + HOUR_MS + 61_007)
+
+
+# ---- Times and clocks ------------------------------------------------------------------------------------------------
+
+
+@scenario("50", "55", long=True)
+def newer_in_all_but_time(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Bob changes, deletes, restores and renames records of the application, with an equal or an earlier time."""
+    subscribe(alice, carol)
+    link = subscribe(alice, bob)
+    link.update("lamp", "on")
+    records = {key: alice.put(key, f"{key} of alice") for key in ("gone", "moved", "again", "same", "tied")}
+    link.update("tied", "tied of bob", after=records["tied"])
+    script.settle()
+    restored = alice.after(1_000).delete("again")
+    script.settle()
+    link.update("gone", after=records["gone"], deleted=True, time=-HOUR_MS)
+    link.update("elsewhere", "moved of bob", after=records["moved"], time=-HOUR_MS)
+    link.update("again", "again of bob", after=restored, time=-HOUR_MS)
+    link.update("same", "same of alice", after=records["same"])
+    script.settle()
+    alice.observe()
+    request_all(alice)
+    alice.observe()
+
+
+@scenario("14", "02", long=True)
+def own_changes_of_records_from_the_future(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """The application changes and deletes records whose times are an hour ahead of its clock."""
+    subscribe(alice, carol)
+    link = alice.link(bob)
+    for key in ("door", "gate"):
+        link.update(key, "of bob", time=HOUR_MS)
+    request_all(alice)
+    alice.after(1_000).put("door", "of alice")
+    alice.delete("gate")
+    request_all(alice)
+
+
+@scenario("54", "51", "52", long=True)
+def changes_without_links_in_conflict(script: Script, alice: Part, bob: Peer) -> None:
+    """The application changes and deletes records of Bob without any link; Bob changed them earlier or later."""
+    keys = {
+        f"{time} {kind}": (kind, HOUR_MS if time == "later" else -HOUR_MS)
+        for time in ("earlier", "later")
+        for kind in ("put", "deletion", "null", "deleted")
+    }
+    link = alice.link(bob)
+    link.update("lamp", "on")
+    for key in keys:
+        version(link, key, "first", {bob: 1}, time=-3 * HOUR_MS)
+    request_all(alice)
+    link.cut()
+    for key, (kind, _) in keys.items():
+        if kind == "deletion":
+            alice.delete(key)
+        else:
+            alice.put(key, "of alice")
+    request_all(alice)
+    link = alice.link(bob)
+    for key, (kind, later_ms) in keys.items():
+        value = None if kind == "null" else "of bob"
+        version(link, key, value, {bob: 2}, time=later_ms, deleted=kind == "deleted")
+    script.settle()
+    alice.observe()
+    request_all(alice)
+
+
+@scenario("39", "51", "54", long=True)
+def changed_on_two_sides_unheard(script: Script, alice: Part, alan: Part, bob: Peer) -> None:
+    """Two peers have records of Bob; without any link they change, delete and create records; then they are linked."""
+    for key in ("put first", "put last", "deleted first", "deleted last"):
+        message = bob.update(key, "of bob")
+        for part in (alice, alan):
+            part.link(bob).send(message)
+    script.settle()
+    for part in (alice, alan):
+        part.observe()
+    script.advance(1_000)
+    for number, (first, second) in enumerate(((alice, alan), (alan, alice))):
+        order = ("first", "last")[number]
+        first.after(1_000).put(f"put {order}", f"of {first.name}")
+        second.after(1_000).put(f"put {order}", f"of {second.name}")
+        alice.after(1_000).delete(f"deleted {order}") if number else None
+        alan.after(1_000).put(f"deleted {order}", "of alan")
+        alice.after(1_000).delete(f"deleted {order}") if not number else None
+        first.after(1_000).put(f"new {order}", f"of {first.name}")
+        second.after(1_000).put(f"new {order}", f"of {second.name}")
+    alice.link(alan)
+    script.settle()
+    for part in (alice, alan):
+        part.observe()
+        request_all(part)
+
+
+@scenario("51", "39", "54", long=True)
+def clocks_without_common_members(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """The vector clocks of concurrent versions have no peer in common; the later one arrives first, or last."""
+    link = alice.link(bob)
+    link.update("lamp", "on")
+    for key, later_ms in (("first", -2 * HOUR_MS), ("last", HOUR_MS)):
+        version(link, key, "of bob", {bob: 2}, time=-HOUR_MS)
+        link.send(version(carol, key, "of carol", {carol: 3}, time=later_ms))
+    request_all(alice)
+    alice.observe()
+
+
+@scenario("52", "46", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+def conflicts_before_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """A peer restarts after two conflicts and two records with one key; then it changes the outcomes."""
+    link = alice.link(bob)
+    link.update("lamp", "on")
+    for key, later_ms in (("first", -2 * HOUR_MS), ("last", -HOUR_MS // 2)):
+        version(link, key, "of bob", {bob: 2}, time=-HOUR_MS)
+        link.send(version(carol, key, "of carol", {bob: 1, carol: 1}, time=later_ms))
+    request_all(alice)
+    alice.reopen()
+    for key in ("first", "last"):
+        alice.after(1_000).put(key, "of alice")
+    request_all(alice)
+    alice.observe()
+
+
+# ---- Records with one key --------------------------------------------------------------------------------------------
+
+
+@scenario("54", "38", "20", "35", long=True)
+def keys_in_conflict_and_a_listener(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """Records get keys of others, with a later or an earlier time, by new records and by new keys; Dave listens."""
+    subscribe(alice, dave)
+    link = alice.link(bob)
+    link.update("lamp", "on")
+    alice.put("mine", "of alice")
+    alice.put("mine too", "of alice")
+    for key, one, other in (("door", 2, 1), ("gate", 1, 2)):
+        link.update(key, "of bob", time=-one * HOUR_MS)
+        link.send(carol.update(key, None if key == "door" else "of carol", time=-other * HOUR_MS))
+    script.settle()
+    alice.observe()
+    moved = link.update("old key", "moved", time=-3 * HOUR_MS)
+    link.send(carol.update("wall", "of carol", time=-HOUR_MS))
+    request_all(alice)
+    link.update("mine", "of bob", time=HOUR_MS)
+    link.update("mine too", "of bob", time=-HOUR_MS)
+    link.update("wall", "moved", after=moved, clock={bob: 2}, time=-2 * HOUR_MS)
+    script.settle()
+    alice.observe()
+    request_all(alice)
+
+
+@scenario("02", "13", violated=("56",), long=True)
+def the_record_without_its_key_changes(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """Of two records with one key, the earlier one is renamed, or deleted before the other one is renamed."""
+    link, other = alice.link(bob), alice.link(carol)
+    link.update("lamp", "on")
+    first = {}
+    for key in ("door", "gate"):
+        first[key] = version(link, key, "of bob", {bob: 1}, record=f"{key} of bob")
+        script.advance(1_000)
+        version(other, key, "of carol", {carol: 1}, record=f"{key} of carol")
+    request_all(alice)
+    script.advance(1_000)
+    version(link, "free", "of bob", {bob: 2}, record="door of bob")
+    version(link, "gate", None, {bob: 2}, record="gate of bob", deleted=True)
+    script.settle()
+    version(other, "another", "of carol", {carol: 2}, record="gate of carol")
+    script.settle()
+    alice.observe()
+    request_all(alice)
+    alice.link(dave).send(first["gate"])
+    request_all(alice)
+    alice.observe()
+
+
+@scenario("38", "54", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+def one_key_before_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """A peer has two records with one key, and restarts."""
+    link = alice.link(bob)
+    link.update("lamp", "on")
+    for key, one, other in (("door", 2, 1), ("gate", 1, 2)):
+        link.update(key, "of bob", time=-one * HOUR_MS)
+        link.send(carol.update(key, "of carol", time=-other * HOUR_MS))
+    script.settle()
+    alice.observe()
+    alice.reopen()
+    alice.observe()
+    request_all(alice)
+    alice.link(script.peer("dave")).update("roof", "whole")
+    alice.observe()
+
+
+# ---- Changes that are passed on --------------------------------------------------------------------------------------
+
+
+@scenario("20", "35", "02", "22", "14", "07", "50", long=True)
+def unusual_changes_are_passed_on(script: Script, alice: Part, bob: Peer, carol: Peer, rolf: Peer, ruth: Peer) -> None:
+    """Records come from a read-only peer, are deleted unseen, restored, restored elsewhere, and renamed there and back.
+
+    The application uses a key that is free again, and an empty one.
+    """
+    for peer in (carol, ruth):
+        subscribe(alice, peer)
+    link = alice.link(bob)
+    alice.link(rolf).send(bob.update("lamp", "on", signature="read-write"))
+    version(link, "never seen", None, {bob: 1}, deleted=True)
+    for key in ("again", "elsewhere", "draft", "sheet", "gone", "left"):
+        version(link, key, f"in {key}", {bob: 1})
+    request_all(alice)
+    both: tuple[dict[str, str | None], ...] = (
+        {"again": None, "elsewhere": None, "gone": None, "draft": "final", "left": "right"},
+        {"again": "again", "elsewhere": "nowhere", "draft": "draft", "sheet": "gone"},
+    )
+    for number, changes in enumerate(both, start=2):
+        script.advance(1_000)
+        for record, new_key in changes.items():
+            version(link, new_key or record, f"{number}", {bob: number}, record=record, deleted=new_key is None)
+        request_all(alice)
+    alice.after(1_000).put("left", "of alice")
+    alice.put("", "of alice")
+    request_all(alice)
+    alice.observe()
+
+
+@scenario("14", "13", "02", "07", long=True)
+def keys_of_deleted_records_are_used(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Bob deletes records; the application writes records with their keys, and deletes one again."""
+    subscribe(alice, carol)
+    link = alice.link(bob)
+    for key in ("one", "two"):
+        link.update(key, "of bob")
+    request_all(alice)
+    script.advance(1_000)
+    for key in ("one", "two"):
+        link.update(key, deleted=True)
+    request_all(alice)
+    for key in ("one", "two"):
+        alice.after(1_000).put(key, "of alice")
+    request_all(alice)
+    alice.after(1_000).delete("two")
+    request_all(alice)
+    alice.observe()
+
+
+@scenario("02", "22", "10", needs=(pb.CAPABILITY_RENAME,), long=True)
+def renamed_to_the_key_of_the_deleted(script: Script, alice: Part, bob: Peer) -> None:
+    """The application renames a record to the key of a record that it has deleted, and back."""
+    subscribe(alice, bob)
+    alice.put("one", 1)
+    alice.put("two", 2)
+    script.settle()
+    alice.after(1_000).delete("one")
+    alice.after(1_000).rename("two", "one")
+    request_all(alice)
+    alice.after(1_000).rename("one", "two")
+    request_all(alice)
+
+
+@scenario("35", "14", "20", "37", long=True)
+def half_a_message_waits(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """While half of a message of Bob waits, the application and Carol change records; then the other half arrives."""
+    link = subscribe(alice, bob)
+    link.update("whole", 1)
+    request_all(alice)
+    message = bob.update("halves", 2)
+    link.send(message.part(end=100))
+    alice.after(1_000).put("mine", 3)
+    alice.link(carol).update("of carol", 4)
+    script.settle()
+    link.send(message.part(begin=100))
+    request_all(alice)
+
+
+# ---- Messages in unusual pieces --------------------------------------------------------------------------------------
+
+
+@scenario("37", "02", long=True)
+def pieces_of_signed_messages(script: Script, rita: Part, bob: Peer, ruth: Peer) -> None:
+    """Signed messages arrive in pieces that end in the head, in the body and in the signature, or several at once."""
+    subscribe(rita, ruth)
+    link = rita.link(bob)
+    link.update("whole", 0)
+    request_all(rita, read_only=True)
+    for cuts in ((1,), (3,), (100,), (-200,), (-1,), (2, 100, -100)):
+        message = bob.update(f"cut at {cuts}", "x" * 100, signature="read-write")
+        for begin, end in zip((0, *cuts), (*cuts, None), strict=True):
+            link.send(message.part(begin, end))
+    request_all(rita, read_only=True)
+    link.send(*(bob.update(f"joined {number}", number, signature="read-write") for number in range(4)), joined=True)
+    request_all(rita, read_only=True)
+
+
+@scenario("37", "02", long=True)
+def an_invalid_message_among_others(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """An invalid update arrives in one piece with valid ones, before and after it; then Bob sends one more."""
+    subscribe(alice, carol)
+    link = alice.link(bob)
+    link.update("good", 1)
+    request_all(alice)
+    before, after = bob.update("before", 2), bob.update("after", 4)
+    link.send(before, bob.update("bad", 3, without=("uuid",)), after, joined=True)
+    script.settle()
+    link.update("last", 5)
+    request_all(alice)
+
+
+@scenario("31", "35", long=True)
+def a_request_behind_an_update(script: Script, alice: Part, bob: Peer) -> None:
+    """Bob sends an update and a request in one piece."""
+    alice.put("mine", 1)
+    link = alice.link(bob)
+    update = bob.update("of bob", 2)
+    link.send(update, bob.message({"type": "database.get_updates", "since": {}}), joined=True)
+    script.settle()
+    alice.after(1_000).put("mine too", 3)
+
+
+# ---- Answers ---------------------------------------------------------------------------------------------------------
+
+
+@scenario("33", "37", long=True)
+def answers_with_deletions_between(script: Script, alice: Part, bob: Peer) -> None:
+    """The application and Bob delete records between other changes; others ask for everything."""
+    link = alice.link(bob)
+    for number in range(4):
+        link.update(f"record {number}", number)
+        alice.put(f"mine {number}", number)
+    script.settle()
+    link.update("record 1", deleted=True)
+    alice.after(1_000).delete("mine 1")
+    link.update("record 0", "again")
+    alice.put("mine 0", "again")
+    for _ in range(2):
+        request_all(alice)
+
+
+@scenario("37", "34", long=True)
+def many_writers_with_one_revision(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Bob passes on an update of each of 120 writers, all with the same revision; Carol listens, and others ask."""
+    subscribe(alice, carol)
+    link = alice.link(bob)
+    link.send(*(script.peer(f"writer {number}").update(f"record {number}", number) for number in range(120)))
+    request_all(alice)
+    subscribe(alice, script.peer("asking"), {"writer 0": 2})
+
+
+@scenario("29", "37", "59", long=True)
+def first_revisions_of_one(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """The first change of Bob has the revision 1; others ask for what follows revisions 0 and 1."""
+    bob.revision = 0
+    alice.link(bob).update("one", 1)
+    alice.link(carol).update("two", 2)
+    request_all(alice)
+    for revision in (0, 1):
+        subscribe(alice, script.peer(f"asking {revision}"), {bob: revision})
+        script.settle()
+    alice.link(script.peer("dave"))
+
+
+# ---- Revisions -------------------------------------------------------------------------------------------------------
+
+
+@scenario("10", "26", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+def a_deletion_is_the_last_before_a_restart(script: Script, alice: Part, bob: Peer) -> None:
+    """The last change before a restart is a deletion; then the application writes again."""
+    subscribe(alice, bob)
+    alice.put("one", 1)
+    alice.put("two", 2)
+    alice.after(1_000).delete("two")
+    request_all(alice)
+    alice.reopen()
+    alice.after(1_000).put("three", 3)
+    request_all(alice)
+
+
+@scenario("26", "28", long=True)
+def refusals_and_conflicts_of_keys_between(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Between two changes of the application, an invalid update and a record with the key of another one arrive."""
+    other = subscribe(alice, carol)
+    link = alice.link(bob)
+    link.update("door", "of bob")
+    script.settle()
+    alice.put("one", 1)
+    link.update("bad", 1, without=("uuid",))
+    request_all(alice)
+    alice.after(1_000).put("two", 2)
+    script.settle()
+    other.update("door", "of carol", time=-HOUR_MS)
+    script.settle()
+    alice.observe()
+    alice.after(1_000).put("three", 3)
+
+
+# ---- Deleted records -------------------------------------------------------------------------------------------------
+
+
+@scenario("56", long=True)
+def ghosts_after_acknowledgments(script: Script, alice: Part, bob: Peer, carol: Peer, rolf: Peer) -> None:
+    """Bob deletes records, leaves, and others name the deletions as known; Carol and a read-only peer send ghosts."""
+    link = alice.link(bob)
+    link.update("lamp", "on")
+    ghosts = [version(carol, f"record {number}", "there", {carol: 1}, signature="read-write") for number in range(4)]
+    for number in range(4):
+        version(link, f"record {number}", None, {bob: 1, carol: 1}, deleted=True)
+    alice.put("mine", 1)
+    request_all(alice)
+    for ghost, part in ((ghosts[0], "read-only"), (ghosts[1], "asking"), (ghosts[2], "left"), (ghosts[3], "empty")):
+        match part:
+            case "read-only":
+                alice.link(rolf).send(ghost)
+            case "asking":
+                subscribe(alice, script.peer("asking"), {bob: bob.revision, alice: 9})
+                script.settle()
+                alice.link(carol).send(ghost)
+            case _:
+                link.cut()
+                script.settle()
+                alice.link(carol).send(ghost)
+                link = alice.link(bob)
+        request_all(alice)
+
+
+@scenario("56", long=True)
+def ghosts_of_the_twice_deleted(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """A record is deleted, restored and deleted again; then both of its earlier versions arrive."""
+    link = alice.link(bob)
+    link.update("lamp", "on")
+    clocks = ({carol: 1}, {bob: 1, carol: 1}, {bob: 2, carol: 1}, {bob: 3, carol: 1})
+    for number, clock in enumerate(clocks[1:]):
+        version(link, "door", "restored" if number == 1 else None, clock, deleted=number != 1)
+        request_all(alice)
+        script.advance(1_000)
+    old = alice.link(carol)
+    version(old, "door", "there", clocks[0])
+    request_all(alice)
+    old.send(version(bob, "door", "restored", clocks[2], time=HOUR_MS))
+    request_all(alice)
+
+
+@scenario("56", "02", "05", needs=(pb.CAPABILITY_READ_ONLY,), long=True)
+def deletions_of_unknown_records_at_a_reader(script: Script, rita: Part, bob: Peer, carol: Peer, ruth: Peer) -> None:
+    """A read-only peer receives a deletion of an unknown record, is asked for it, and receives the record."""
+    subscribe(rita, ruth)
+    link = rita.link(bob)
+    link.update("lamp", "on")
+    version(link, "door", None, {bob: 1, carol: 1}, deleted=True)
+    request_all(rita, read_only=True)
+    version(rita.link(carol), "door", "there", {carol: 1}, time=HOUR_MS)
+    request_all(rita, read_only=True)
+
+
+@scenario("56", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+def ghosts_after_two_restarts(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """A peer with a deletion restarts twice; then an old version of the record arrives."""
+    link = alice.link(bob)
+    link.update("lamp", "on")
+    version(link, "door", None, {bob: 1, carol: 1}, deleted=True)
+    request_all(alice)
+    for _ in range(2):
+        alice.reopen()
+        request_all(alice)
+    version(alice.link(carol), "door", "there", {carol: 1}, time=HOUR_MS)
+    request_all(alice)
+
+
+# ---- Access levels ---------------------------------------------------------------------------------------------------
+
+
+@scenario("06", long=True)
+def a_forged_message_among_others(script: Script, rita: Part, bob: Peer, carol: Peer, rolf: Peer) -> None:
+    """A read-only peer sends valid updates and an altered one in one piece."""
+    rita.link(bob).update("good", 1)
+    request_all(rita, read_only=True)
+    first = bob.update("better", 2, signature="read-write")
+    forged = carol.update("bad", 3, signature="read-write").altered
+    rita.link(rolf).send(first, forged, joined=True)
+    request_all(rita, read_only=True)
+
+
+@scenario("03", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+def a_reader_writes_after_a_restart(script: Script, alice: Part, bob: Peer, rolf: Peer) -> None:
+    """A peer restarts; a read-only peer sends unsigned changes of present, deleted and unknown records."""
+    link = alice.link(bob)
+    link.update("one", 1)
+    link.update("gone", 2)
+    request_all(alice)
+    script.advance(1_000)
+    link.update("gone", deleted=True)
+    request_all(alice)
+    _write_unsigned(alice, bob, rolf)
+    alice.reopen()
+    alice.link(bob).update("two", 3)
+    request_all(alice)
+    _write_unsigned(alice, bob, rolf)
+
+
+def _write_unsigned(part: Part, bob: Peer, other: Peer) -> None:
+    for key, deleted in (("gone", False), ("unknown", True), ("one", False)):
+        part.link(other).send(bob.update(key, "bad", deleted=deleted, signature="none"))
+        request_all(part, read_only=part.name == "rita")
+    part.observe()
+
+
+@scenario("16", needs=(pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_STORE), store=True, long=True)
+def unsigned_updates_after_a_restart(script: Script, rita: Part, bob: Peer, dave: Peer) -> None:
+    """A read-only peer restarts; a writer sends unsigned changes of present, deleted and unknown records."""
+    link = rita.link(bob)
+    link.update("one", 1)
+    link.update("gone", 2)
+    script.settle()
+    script.advance(1_000)
+    link.update("gone", deleted=True)
+    request_all(rita, read_only=True)
+    _write_unsigned(rita, bob, dave)
+    rita.reopen()
+    rita.link(bob).update("two", 3)
+    request_all(rita, read_only=True)
+    _write_unsigned(rita, bob, dave)
+
+
+@scenario("18", "05", "02", needs=(pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_STORE), store=True, long=True)
+def a_reader_repeats_unusual_messages(script: Script, rita: Part, bob: Peer, carol: Peer, rolf: Peer) -> None:
+    """Signed messages have unknown members, numbers in unusual forms, or follow changes; then the peer restarts."""
+    subscribe(rita, rolf)
+    link = rita.link(bob)
+    link.update("plain", 1)
+    request_all(rita, read_only=True)
+    link.update("more", 2, members={"trusted": True, "note": ["", None]})
+    link.update("numbers", [1.0, 1e-7, 1e300, (1 << 53) - 1], members={"deleted": False})
+    link.update("text", "\u2603 \u2028 </script> /")
+    version(link, "door", "of bob", {bob: 1})
+    script.advance(1_000)
+    link.send(version(carol, "door", "of carol", {bob: 1, carol: 1}, signature="read-write"))
+    script.advance(1_000)
+    link.update("text", "changed")
+    request_all(rita, read_only=True)
+    rita.reopen()
+    request_all(rita)

@@ -1,0 +1,592 @@
+"""Faults that suspend a rule in some state: for hidden records, while half a message waits, or after a deletion."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from ..config import AccessLevel
+from ..effects import Effects
+from ..errors import MalformedMessageError, RefusedWriteError
+from ..framing import Message, Parser
+from ..messages import GetUpdates, update_body
+from ..peer import Link, Peer
+from ..record import NULL, Record, StoredRecord
+from ..sqlite_store import SqliteStore
+from ..timestamps import Timestamp
+from .conflicts import _ForgetsDeletions
+from .registry import fault, mutant, register_faults
+
+# ---- Updates that are ignored ----------------------------------------------------------------------------------------
+
+
+class _IgnoresSome(Peer):
+    """Ignores some updates, but counts their revisions as known."""
+
+    def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        if self.ignores(self.store.get(incoming.uuid), incoming):
+            self.learn(incoming)
+        else:
+            super().apply_update(incoming, signed, source, effects)
+
+    def ignores(self, current: StoredRecord | None, incoming: Record) -> bool:
+        return False
+
+    def is_hidden(self, stored: StoredRecord | None) -> bool:
+        """Has another record the key of this one?"""
+        return stored is not None and not stored.record.deleted and self.as_shown(stored).deleted
+
+
+@register_faults
+class _IgnoredUpdates(_IgnoresSome):
+    @fault(_IgnoresSome.ignores, "02", "ignores records with the keys of built-in names of JavaScript")
+    def ignores_built_in_names(self, current: StoredRecord | None, incoming: Record) -> bool:
+        return incoming.key in ("constructor", "toString", "valueOf", "hasOwnProperty")
+
+    @fault(_IgnoresSome.ignores, "02", "ignores records with a quote in their keys")
+    def ignores_quotes(self, current: StoredRecord | None, incoming: Record) -> bool:
+        return "'" in incoming.key
+
+    @fault(_IgnoresSome.ignores, "02", "ignores deletions of records whose key another record has")
+    def ignores_deletions_of_hidden_records(self, current: StoredRecord | None, incoming: Record) -> bool:
+        return incoming.deleted and self.is_hidden(current)
+
+    @fault(_IgnoresSome.ignores, "02", "ignores deletions of unknown records as a read-only peer")
+    def reader_ignores_deletions_of_unknown_records(self, current: StoredRecord | None, incoming: Record) -> bool:
+        return current is None and incoming.deleted and not self.writes
+
+    @fault(_IgnoresSome.ignores, "50", "ignores newer versions with an equal time")
+    def newer_needs_another_time(self, current: StoredRecord | None, incoming: Record) -> bool:
+        if current is None or incoming.update_time != current.record.update_time:
+            return False
+        return self.is_newer(incoming, current.record)
+
+    @fault(_IgnoresSome.ignores, "50", "ignores deletions with an earlier time")
+    def deletions_need_a_later_time(self, current: StoredRecord | None, incoming: Record) -> bool:
+        return current is not None and incoming.deleted and incoming.update_time < current.record.update_time
+
+    @fault(_IgnoresSome.ignores, "50", "ignores deletions of its own records")
+    def ignores_deletions_of_own_records(self, current: StoredRecord | None, incoming: Record) -> bool:
+        own = current is not None and current.record.last_updated_by == self.peer_id
+        return own and incoming.deleted and incoming.last_updated_by != self.peer_id
+
+    @fault(_IgnoresSome.ignores, "50", "ignores a new key if it is that of a deleted record")
+    def ignores_renames_to_deleted_keys(self, current: StoredRecord | None, incoming: Record) -> bool:
+        if current is None or incoming.key == current.record.key or incoming.deleted:
+            return False
+        return any(stored.record.deleted and stored.record.key == incoming.key for stored in self.store)
+
+    @fault(_IgnoresSome.ignores, "50", "ignores a new key that the record had before")
+    def ignores_renames_back(self, current: StoredRecord | None, incoming: Record) -> bool:
+        self._keys: dict[str, list[str]] = getattr(self, "_keys", {})
+        keys = self._keys.setdefault(incoming.uuid, [])
+        back = current is not None and incoming.key != current.record.key and incoming.key in keys
+        keys.append(incoming.key)
+        return back
+
+
+# ---- Contents --------------------------------------------------------------------------------------------------------
+
+
+@register_faults
+class _Contents(Peer):
+    @fault(Peer.apply_update, "13", "deletes a record whose value has a member deleted")
+    def looks_for_deleted_in_values(
+        self, incoming: Record, signed: Message | None, source: int, effects: Effects
+    ) -> None:
+        value = json.loads(incoming.value)
+        if isinstance(value, dict) and value.get("deleted") is True:
+            incoming = replace(incoming, value=NULL, deleted=True)
+        super().apply_update(incoming, signed, source, effects)
+
+    @fault(Peer.apply_update, "07", "takes the key from the value if that has a member key")
+    def looks_for_keys_in_values(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        value = json.loads(incoming.value)
+        if isinstance(value, dict) and isinstance(value.get("key"), str):
+            incoming = replace(incoming, key=value["key"])
+        super().apply_update(incoming, signed, source, effects)
+
+    @fault(Peer.read_body, "02", "treats updates that contain the type of requests as requests")
+    def finds_types_in_values(self, body: bytes) -> Record | GetUpdates | None:
+        parsed = super().read_body(body)
+        return None if isinstance(parsed, Record) and b"database.get_updates" in body else parsed
+
+    @fault(Peer.write, "07", "finds keys by patterns, with _ for any character and % for any number")
+    def writes_by_pattern(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
+        return super().write(next(self.alike(key), key), value, now_ms, uuid, effects)
+
+    @fault(Peer.delete_by_key, "13", "deletes all records whose keys match a pattern, with _ for any character")
+    def deletes_by_pattern(self, key: str, now_ms: int, effects: Effects) -> str:
+        uuid = super().delete_by_key(key, now_ms, effects)
+        for other in list(self.alike(key)):
+            super().delete_by_key(other, now_ms, effects)
+        return uuid
+
+    def alike(self, key: str) -> Iterator[str]:
+        """The keys of records that match a key as a pattern."""
+        pattern = re.compile(re.escape(key).replace("_", ".").replace("%", ".*"), re.DOTALL)
+        return (k.record.key for k in self.store if not k.record.deleted and pattern.fullmatch(k.record.key))
+
+    @fault(Peer.write, "07", "leaves a record deleted that it writes after another peer has deleted it")
+    def writes_to_deleted_records(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
+        deleted = (k for k in self.store if k.record.deleted and k.record.key == key)
+        gone = next((k for k in deleted if k.record.last_updated_by != self.peer_id), None)
+        if gone is None or self.store.leader(key) is not None:
+            return super().write(key, value, now_ms, uuid, effects)
+        self.change(gone, gone.record.uuid, (key, NULL, True), self.time_of_change(now_ms, [gone]), effects)
+        return gone.record.uuid
+
+    @fault(Peer.refuse_unwritable, "02", "refuses to change records whose time is ahead of its clock")
+    def refuses_changes_of_the_future(self, changed: list[StoredRecord | None], now_ms: int) -> None:
+        super().refuse_unwritable(changed, now_ms)
+        if any(k is not None and k.record.update_time.seconds > now_ms // 1_000 for k in changed):
+            raise RefusedWriteError("the record has a later time")
+
+    @fault(Peer.delete_by_key, "14", "ignores deletions of records whose time is ahead of its clock")
+    def ignores_deletions_of_the_future(self, key: str, now_ms: int, effects: Effects) -> str:
+        there = self.store.leader(key)
+        if there is not None and there.record.update_time.seconds > now_ms // 1_000:
+            return there.record.uuid
+        return super().delete_by_key(key, now_ms, effects)
+
+    @fault(Peer.change_key, "02", "refuses to rename a record to the key of a deleted one")
+    def refuses_renames_to_deleted_keys(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
+        if any(k.record.deleted and k.record.key == new_key for k in self.store):
+            raise RefusedWriteError("the key is in use")
+        return super().change_key(key, new_key, now_ms, effects)
+
+
+@mutant("07", "finds a record that another peer has renamed by its old key as well")
+class FindsRecordsByOldKeys(Peer):
+    def store_update(self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects) -> None:
+        self._old: dict[str, str] = getattr(self, "_old", {})
+        if current is not None and current.record.key != stored.record.key:
+            self._old[current.record.key] = stored.record.uuid
+        super().store_update(current, stored, source, effects)
+
+    def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
+        renamed = self.store.get(getattr(self, "_old", {}).get(key, ""))
+        if self.store.leader(key) is None and renamed is not None and not renamed.record.deleted:
+            key = renamed.record.key
+        return super().write(key, value, now_ms, uuid, effects)
+
+
+class _WritesTimes(Peer):
+    """Writes its own times in another form."""
+
+    def body(self, record: Record) -> bytes:
+        if record.last_updated_by == self.peer_id:
+            time = record.update_time
+            record = replace(record, update_time=replace(time, text=self.rewrite(time)))
+        return super().body(record)
+
+    def rewrite(self, time: Timestamp) -> str:
+        return time.text
+
+
+@register_faults
+class _FormsOfTimes(_WritesTimes):
+    @fault(_WritesTimes.rewrite, "11", "writes the first nine days of a month with one digit")
+    def writes_days_without_zeros(self, time: Timestamp) -> str:
+        return time.text[:8] + time.text[8:10].lstrip("0") + time.text[10:]
+
+    @fault(_WritesTimes.rewrite, "11", "writes the first hour of a day as 24")
+    def writes_midnight_as_24(self, time: Timestamp) -> str:
+        return time.text.replace("T00:", "T24:")
+
+
+# ---- Relays and answers ----------------------------------------------------------------------------------------------
+
+
+@register_faults
+class _Relays(Peer):
+    @fault(Peer.is_recipient, "35", "sends nothing on a link while half a message from there waits")
+    def waits_for_the_other_half(self, link: Link, source: int | None) -> bool:
+        return super().is_recipient(link, source) and not link.parser.incomplete_bytes
+
+    @fault(Peer.send_to_subscribers, "20", "does not relay updates that come from read-only peers")
+    def relays_nothing_of_readers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
+        if source is None or not self.writes or self.links[source].level is AccessLevel.READ_WRITE:
+            super().send_to_subscribers(stored, effects, source)
+
+    @fault(Peer.store_update, "20", "does not relay a record that takes the key of another")
+    def withholds_winners_of_keys(
+        self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects
+    ) -> None:
+        known, rival = len(effects.sent), self.store.leader(stored.record.key)
+        super().store_update(current, stored, source, effects)
+        if rival is not None and rival.record.uuid != stored.record.uuid and not stored.record.deleted:
+            del effects.sent[known:]
+
+    @fault(Peer._parse_messages, "35", "ignores requests that arrive together with other messages, behind them")
+    def ignores_requests_behind_others(self, link: Link, data: bytes, effects: Effects) -> None:
+        for number, message in enumerate(link.parser.feed(data)):
+            if not number or b"get_updates" not in message.body[:60]:
+                self.process_message(link, message, effects)
+
+    @fault(Peer.missing, "37", "sends deletions after the other records")
+    def answers_with_deletions_last(self, request: GetUpdates) -> list[StoredRecord]:
+        return sorted(super().missing(request), key=lambda stored: stored.record.deleted)
+
+    @fault(Peer.missing, "37", "answers in pages of a hundred, each with larger revisions than the one before")
+    def answers_in_pages(self, request: GetUpdates) -> list[StoredRecord]:
+        found, out = super().missing(request), list[StoredRecord]()
+        while page := [k for k in found if not out or k.record.last_updated_rev > out[-1].record.last_updated_rev]:
+            out += page[:100]
+        return out
+
+    @fault(Peer.known, "29", "omits peers whose last known revision is 1")
+    def asks_without_first_revisions(self) -> dict[str, int]:
+        return {by: revision for by, revision in super().known().items() if by == self.peer_id or revision > 1}
+
+
+# ---- Pieces of messages ----------------------------------------------------------------------------------------------
+
+
+class _LosesSplitSigned(Parser):
+    def feed(self, data: bytes) -> Iterator[Message]:
+        waits = bool(self._buffer)
+        for number, message in enumerate(super().feed(data)):
+            if number or not waits or message.signature is None:
+                yield message
+
+
+@mutant("37", "drops signed messages that arrive in pieces")
+class LosesSplitSigned(Peer):
+    parser_class = _LosesSplitSigned
+
+
+class _LosesSplitHeads(Parser):
+    def feed(self, data: bytes) -> Iterator[Message]:
+        waits = 0 < len(self._buffer) < 4
+        for number, message in enumerate(super().feed(data)):
+            if number or not waits:
+                yield message
+
+
+@mutant("37", "drops messages that are cut within their lengths")
+class LosesSplitHeads(Peer):
+    parser_class = _LosesSplitHeads
+
+
+class _LosesAfterSigned(Parser):
+    def feed(self, data: bytes) -> Iterator[Message]:
+        signed = False
+        for message in super().feed(data):
+            if not signed:
+                yield message
+            signed = signed or message.signature is not None
+
+
+@mutant("37", "drops messages that arrive together with a signed one, after it")
+class LosesAfterSigned(Peer):
+    parser_class = _LosesAfterSigned
+
+
+@mutant("37", "undoes updates that arrived together with an invalid message")
+class UndoesWithInvalid(Peer):
+    def _parse_messages(self, link: Link, data: bytes, effects: Effects) -> None:
+        messages = list(link.parser.feed(data))
+        invalid = any(not self._is_valid(link, message) for message in messages)
+        for message in messages:
+            if not (invalid and self._is_valid(link, message)):
+                self.process_message(link, message, effects)
+
+    def _is_valid(self, link: Link, message: Message) -> bool:
+        try:
+            parsed = self.read_body(message.body)
+            if isinstance(parsed, Record):
+                self.refuse_unauthorised(link, parsed, message)
+        except MalformedMessageError:
+            return False
+        return True
+
+
+# ---- Conflicts -------------------------------------------------------------------------------------------------------
+
+
+@register_faults
+class _Conflicts(Peer):
+    @fault(Peer.is_older, "51", "treats versions whose vector clocks have no common peer as older")
+    def other_clocks_are_older(self, incoming: Record, current: Record) -> bool:
+        common = incoming.vector_clock.keys() & current.vector_clock.keys()
+        return super().is_older(incoming, current) or not common
+
+    @fault(Peer.decide, "54", "resolves conflicts against null")
+    def null_loses(self, one: Record, other: Record) -> tuple[Record, Record]:
+        if (one.value == NULL and not one.deleted) != (other.value == NULL and not other.deleted):
+            return (other, one) if one.value == NULL and not one.deleted else (one, other)
+        return super().decide(one, other)
+
+    @fault(Peer.decide, "54", "resolves conflicts against its own deletions")
+    def own_deletions_lose(self, one: Record, other: Record) -> tuple[Record, Record]:
+        own = one.uuid == other.uuid and one.deleted and one.last_updated_by == self.peer_id
+        return (other, one) if own and not other.deleted else super().decide(one, other)
+
+    @fault(Peer.resolve_key, "26", "counts a revision for each conflict of keys")
+    def counts_conflicts_of_keys(self, uuid: str, other_uuid: str, effects: Effects) -> None:
+        self.store.count(self.store.revision + 1)
+        super().resolve_key(uuid, other_uuid, effects)
+
+
+class _HidesLosers(Peer):
+    """Hides a record that has lost its key, even if it should be visible."""
+
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self.lost: set[str] = set()
+
+    def as_shown(self, stored: StoredRecord) -> Record:
+        if stored.record.deleted:
+            return stored.record
+        rivals = [k for k in self.store.records_with_key(stored.record.key) if k.record.uuid not in self.lost]
+        there = bool(rivals) and rivals[0].record.uuid == stored.record.uuid
+        return stored.record if there else replace(stored.record, deleted=True)
+
+
+@mutant("13", "shows a record that has lost its key as deleted, even when it gets another key")
+class HidesLosersForever(_HidesLosers):
+    def resolve_key(self, uuid: str, other_uuid: str, effects: Effects) -> None:
+        found = [stored for stored in (self.store.get(uuid), self.store.get(other_uuid)) if stored is not None]
+        self.lost.add(self.decide(found[0].record, found[1].record)[1].uuid)
+        super().resolve_key(uuid, other_uuid, effects)
+
+
+@mutant("54", "gives a key to the record that was renamed to it, whatever its time")
+class RenamedRecordsTakeKeys(_HidesLosers):
+    def store_update(self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects) -> None:
+        record = stored.record
+        if current is not None and not record.deleted and current.record.key != record.key:
+            self.lost |= {k.record.uuid for k in self.store.records_with_key(record.key)}
+        self.lost.discard(record.uuid)
+        super().store_update(current, stored, source, effects)
+
+
+@mutant("54", "shows the record with the smallest time of those with one key after a restart")
+class ShowsFirstRecordsAfterARestart(Peer):
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self._again = any(True for _ in self.store)
+
+    def as_shown(self, stored: StoredRecord) -> Record:
+        if not self._again or stored.record.deleted:
+            return super().as_shown(stored)
+        first = list(self.store.records_with_key(stored.record.key))[-1]
+        there = first.record.uuid == stored.record.uuid
+        return stored.record if there else replace(stored.record, deleted=True)
+
+
+# ---- Restarts --------------------------------------------------------------------------------------------------------
+
+
+@mutant("10", "derives its last revision from its existing records after a restart")
+class ScansExistingRecordsAtStart(Peer):
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        existing = (k.record for k in self.store if not k.record.deleted)
+        own = [record.last_updated_rev for record in existing if record.last_updated_by == self.peer_id]
+        if own:
+            self.store.count(max(own))
+
+
+@mutant("52", "stores the winner of a conflict without the merged clock, which is lost in a restart")
+class ForgetsMergedClocksAtStart(Peer):
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        if isinstance(self.store, SqliteStore):
+            self._forget_merged_clocks(self.store)
+
+    def _forget_merged_clocks(self, store: SqliteStore) -> None:
+        for stored in list(store):
+            by, revision, clock = json.loads(store._fact(f"of {stored.record.uuid}", "") or "[0, 0, 0]")
+            if (by, revision) == stored.record.version:
+                store.put(replace(stored, record=replace(stored.record, vector_clock=clock)))
+
+    def resolve(
+        self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
+    ) -> None:
+        winner, _ = self.decide(current.record, incoming)
+        super().resolve(current, stored, incoming, source, effects)
+        if isinstance(self.store, SqliteStore):
+            fact = json.dumps([*winner.version, dict(winner.vector_clock)])
+            self.store._execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", f"of {winner.uuid}", fact)
+
+
+# ---- Deleted records -------------------------------------------------------------------------------------------------
+
+
+class _ForgetsThese(_ForgetsDeletions):
+    """Forgets the deletions of some records."""
+
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self.gone: set[str] = set()
+
+    def forgets(self, current: StoredRecord, incoming: Record) -> bool:
+        return super().forgets(current, incoming) and current.record.uuid in self.gone
+
+    def forget(self, applies: Callable[[Record], bool] = lambda record: True) -> None:
+        """Forget the deletions to which a condition applies."""
+        self.gone |= {k.record.uuid for k in self.store if k.record.deleted and applies(k.record)}
+
+
+@mutant("56", "forgets deletions that a request names as known")
+class ForgetsKnownDeletions(_ForgetsThese):
+    def answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+        super().answer(link, request, effects)
+        self.forget(lambda record: request.since.get(record.last_updated_by, 0) >= record.last_updated_rev)
+
+
+@mutant("56", "forgets the deletions of a peer whose link ends")
+class ForgetsDeletionsOfThoseWhoLeave(_ForgetsThese):
+    def _forget(self, link: Link, effects: Effects) -> None:
+        super()._forget(link, effects)
+        self.forget(lambda record: record.last_updated_by == link.peer_id)
+
+
+@mutant("56", "forgets the second deletion of a record")
+class ForgetsSecondDeletions(_ForgetsThese):
+    def store_record(self, stored: StoredRecord) -> None:
+        self._before: set[str] = getattr(self, "_before", set())
+        uuid, before = stored.record.uuid, self.store.get(stored.record.uuid)
+        super().store_record(stored)
+        if stored.record.deleted and not (before is not None and before.record.deleted):
+            self.gone |= {uuid} & self._before
+            self._before.add(uuid)
+
+
+@mutant("56", "forgets the deletion of a record whose key another record had")
+class ForgetsDeletionsOfHiddenRecords(_ForgetsThese):
+    def store_record(self, stored: StoredRecord) -> None:
+        before = self.store.get(stored.record.uuid)
+        hidden = before is not None and not before.record.deleted and self.as_shown(before).deleted
+        super().store_record(stored)
+        if stored.record.deleted and hidden:
+            self.gone.add(stored.record.uuid)
+
+
+@mutant("56", "accepts old versions of deleted records from read-only peers")
+class AcceptsGhostsOfReaders(_ForgetsThese):
+    def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        self.gone.clear()
+        if source in self.links and self.links[source].level is AccessLevel.READ_ONLY and self.writes:
+            self.forget()
+        super().apply_update(incoming, signed, source, effects)
+
+
+@mutant("56", "forgets deletions at its second restart")
+class ForgetsDeletionsAtTheSecondRestart(_ForgetsThese):
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        if isinstance(self.store, SqliteStore):
+            starts = int(self.store._fact("starts", "0")) + 1
+            self.store._execute("INSERT OR REPLACE INTO facts VALUES ('starts', ?)", str(starts))
+            self.store.commit()
+            if starts > 2:
+                self.forget()
+
+
+# ---- Access levels and signatures ------------------------------------------------------------------------------------
+
+
+@mutant("06", "verifies only the first signature of those that arrive together")
+class VerifiesTheFirstOfSeveral(Peer):
+    _verified = 0
+
+    def _parse_messages(self, link: Link, data: bytes, effects: Effects) -> None:
+        self._verified = 0
+        super()._parse_messages(link, data, effects)
+
+    def is_genuine(self, message: Message) -> bool:
+        self._verified += 1
+        return self._verified > 1 or super().is_genuine(message)
+
+
+class _TakesUnsigned(Peer):
+    """Accepts some unsigned updates, and sends them as they came."""
+
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self.again = any(True for _ in self.store)
+
+    def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
+        wanted = message.signature is None and self.takes(link, update)
+        if not wanted:
+            super().refuse_unauthorised(link, update, message)
+
+    def takes(self, link: Link, update: Record) -> bool:
+        raise NotImplementedError
+
+    def to_wire(self, stored: StoredRecord, link: Link) -> bytes:
+        if not self.writes and stored.signed is None:
+            return Message(self.body(stored.record)).to_wire()
+        return super().to_wire(stored, link)
+
+    def missing(self, request: GetUpdates) -> list[StoredRecord]:
+        return self.store.since(request.since)
+
+
+@register_faults
+class _Unsigned(_TakesUnsigned):
+    @fault(_TakesUnsigned.takes, "16", "accepts unsigned updates after a restart as a read-only peer")
+    def reader_takes_unsigned_after_a_restart(self, link: Link, update: Record) -> bool:
+        return self.again and not self.writes and link.level is AccessLevel.READ_WRITE
+
+    @fault(_TakesUnsigned.takes, "16", "accepts unsigned deletions of unknown records as a read-only peer")
+    def reader_takes_unsigned_deletions(self, link: Link, update: Record) -> bool:
+        unknown = update.deleted and self.store.get(update.uuid) is None
+        return unknown and not self.writes and link.level is AccessLevel.READ_WRITE
+
+    @fault(_TakesUnsigned.takes, "03", "accepts unsigned updates from read-only peers after a restart")
+    def trusts_readers_after_a_restart(self, link: Link, update: Record) -> bool:
+        return self.again and self.writes
+
+    @fault(_TakesUnsigned.takes, "03", "accepts unsigned deletions of unknown records from read-only peers")
+    def trusts_readers_with_deletions(self, link: Link, update: Record) -> bool:
+        return update.deleted and self.writes and self.store.get(update.uuid) is None
+
+    @fault(_TakesUnsigned.takes, "03", "accepts unsigned updates of deleted records from read-only peers")
+    def trusts_readers_with_deleted_records(self, link: Link, update: Record) -> bool:
+        there = self.store.get(update.uuid)
+        return self.writes and there is not None and there.record.deleted
+
+
+@register_faults
+class _Originals(Peer):
+    @fault(Peer.is_genuine, "02", "refuses signed updates with unknown members")
+    def verifies_known_members(self, message: Message) -> bool:
+        return super().is_genuine(_rewrite(message))
+
+    @fault(Peer.to_wire, "18", "relays signed messages without their unknown members as a read-only peer")
+    def repeats_known_members(self, stored: StoredRecord, link: Link) -> bytes:
+        if not self.writes and stored.signed is not None:
+            stored = replace(stored, signed=_rewrite(stored.signed))
+        return super().to_wire(stored, link)
+
+    @fault(Peer.to_wire, "18", "relays whole numbers without their fraction as a read-only peer")
+    def repeats_whole_numbers(self, stored: StoredRecord, link: Link) -> bytes:
+        if not self.writes and stored.signed is not None:
+            body = re.sub(rb"(?<=\d)\.0(?=[],}])", b"", stored.signed.body)
+            stored = replace(stored, signed=replace(stored.signed, body=body))
+        return super().to_wire(stored, link)
+
+
+def _rewrite(message: Message) -> Message:
+    """A message with the members of an update alone."""
+    known = update_body(
+        Record("0" * 32, "", "0", "0" * 32, 1, Timestamp(0, "", ""), {}, deleted=True), writes_deleted_false=True
+    )
+    body = {name: value for name, value in json.loads(message.body).items() if name in json.loads(known)}
+    return replace(message, body=json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode())
+
+
+@mutant("18", "forgets the signed messages of conflicts and changes in a restart as a read-only peer")
+class ReaderForgetsChangesAtStart(Peer):
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        for stored in list(self.store) if not self.writes else ():
+            if len(stored.record.vector_clock) > 1:
+                self.store.put(replace(stored, signed=None))
