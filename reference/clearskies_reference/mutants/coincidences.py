@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
+from urllib.parse import unquote
 
 from ..config import AccessLevel
 from ..effects import Effects
@@ -14,9 +16,10 @@ from ..errors import MalformedMessageError, RefusedWriteError
 from ..framing import Message, Parser
 from ..messages import GetUpdates, update_body
 from ..peer import Link, Peer
-from ..record import NULL, Record, StoredRecord
+from ..record import NULL, Record, StoredRecord, Version
 from ..sqlite_store import SqliteStore
 from ..timestamps import Timestamp
+from .arrivals import _VerifiesSomeSignatures
 from .conflicts import _ForgetsDeletions
 from .registry import fault, mutant, register_faults
 
@@ -159,6 +162,64 @@ class _Contents(Peer):
         return super().change_key(key, new_key, now_ms, effects)
 
 
+class _KeepsOtherContents(Peer):
+    """Keeps received records with other contents."""
+
+    def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        if not incoming.deleted:
+            value = json.dumps(self._walk(json.loads(incoming.value)), ensure_ascii=False)
+            incoming = replace(incoming, key=self.rewrite_key(incoming.key), value=value)
+        super().apply_update(incoming, signed, source, effects)
+
+    def _walk(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            value = {name: self._walk(inner) for name, inner in value.items()}
+        elif isinstance(value, list):
+            value = [self._walk(inner) for inner in value]
+        return self.rewrite_value(value)
+
+    def rewrite_key(self, key: str) -> str:
+        return key
+
+    def rewrite_value(self, value: Any) -> Any:
+        return value
+
+
+@register_faults
+class _OtherContents(_KeepsOtherContents):
+    @fault(_KeepsOtherContents.rewrite_key, "07", "decodes percent signs in keys")
+    def decodes_percents(self, key: str) -> str:
+        return unquote(key)
+
+    @fault(_KeepsOtherContents.rewrite_key, "07", "decodes character references of HTML in keys")
+    def decodes_references(self, key: str) -> str:
+        return html.unescape(key)
+
+    @fault(_KeepsOtherContents.rewrite_key, "07", "replaces tabs in keys by blanks")
+    def replaces_tabs(self, key: str) -> str:
+        return key.replace("\t", " ")
+
+    @fault(_KeepsOtherContents.rewrite_key, "07", "keeps 512 bytes of a key")
+    def keeps_512_bytes(self, key: str) -> str:
+        return key.encode()[:512].decode(errors="ignore")
+
+    @fault(_KeepsOtherContents.rewrite_value, "07", "reads the text undefined as null")
+    def reads_undefined(self, value: Any) -> Any:
+        return None if value == "undefined" else value
+
+    @fault(_KeepsOtherContents.rewrite_value, "07", "keeps a thousand members of an object")
+    def keeps_a_thousand_members(self, value: Any) -> Any:
+        return dict(list(value.items())[:1_000]) if isinstance(value, dict) else value
+
+    @fault(_KeepsOtherContents.rewrite_value, "07", "drops members whose names begin with a dollar sign")
+    def drops_dollar_signs(self, value: Any) -> Any:
+        return {n: v for n, v in value.items() if not n.startswith("$")} if isinstance(value, dict) else value
+
+    @fault(_KeepsOtherContents.rewrite_value, "07", "keeps very small numbers as zero")
+    def keeps_small_numbers_as_zero(self, value: Any) -> Any:
+        return 0 if isinstance(value, float) and abs(value) < 1e-100 else value
+
+
 @mutant("07", "finds a record that another peer has renamed by its old key as well")
 class FindsRecordsByOldKeys(Peer):
     def store_update(self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects) -> None:
@@ -212,6 +273,27 @@ class _Relays(Peer):
         if source is None or not self.writes or self.links[source].level is AccessLevel.READ_WRITE:
             super().send_to_subscribers(stored, effects, source)
 
+    @fault(Peer.store_update, "20", "does not relay the deletion of a deleted record")
+    def withholds_second_deletions(
+        self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects
+    ) -> None:
+        known = len(effects.sent)
+        super().store_update(current, stored, source, effects)
+        if current is not None and current.record.deleted and stored.record.deleted:
+            del effects.sent[known:]
+
+    @fault(Peer.send_to_subscribers, "20", "does not relay its own changes that come back")
+    def relays_no_own_changes(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
+        if source is None or stored.record.last_updated_by != self.peer_id:
+            super().send_to_subscribers(stored, effects, source)
+
+    @fault(Peer.answer, "31", "does not answer while half a message waits on another link")
+    def answers_nothing_while_half_a_message_waits(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+        if any(other.parser.incomplete_bytes for other in self.links.values() if other is not link):
+            link.subscribed = True
+        else:
+            super().answer(link, request, effects)
+
     @fault(Peer.store_update, "20", "does not relay a record that takes the key of another")
     def withholds_winners_of_keys(
         self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects
@@ -241,6 +323,55 @@ class _Relays(Peer):
     @fault(Peer.known, "29", "omits peers whose last known revision is 1")
     def asks_without_first_revisions(self) -> dict[str, int]:
         return {by: revision for by, revision in super().known().items() if by == self.peer_id or revision > 1}
+
+
+class _RelaysKnownUpdates(Peer):
+    """Relays some known updates again."""
+
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self.again = any(True for _ in self.store)
+        self.recent: list[tuple[str, Version]] = []
+
+    def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        current = self.store.get(incoming.uuid)
+        if current is not None and self.is_present(current.record, incoming) and self.relays(incoming):
+            self.send_to_subscribers(current, effects, source)
+        self.recent = [*self.recent, (incoming.uuid, incoming.version)][-50:]
+        super().apply_update(incoming, signed, source, effects)
+
+    def relays(self, incoming: Record) -> bool:
+        raise NotImplementedError
+
+
+@register_faults
+class _RelaysAgain(_RelaysKnownUpdates):
+    @fault(_RelaysKnownUpdates.relays, "19", "relays updates again that it received before a restart")
+    def relays_again_after_a_restart(self, incoming: Record) -> bool:
+        return self.again
+
+    @fault(_RelaysKnownUpdates.relays, "19", "relays an update again that is not among the last fifty")
+    def relays_again_after_fifty(self, incoming: Record) -> bool:
+        return (incoming.uuid, incoming.version) not in self.recent
+
+    @fault(_RelaysKnownUpdates.relays, "19", "relays a deletion each time that it arrives")
+    def relays_deletions_again(self, incoming: Record) -> bool:
+        return incoming.deleted
+
+    @fault(_RelaysKnownUpdates.relays, "19", "relays its own changes when they come back")
+    def relays_own_changes_again(self, incoming: Record) -> bool:
+        return incoming.last_updated_by == self.peer_id
+
+
+@mutant("05", "relays nothing after a restart as a read-only peer")
+class ReaderRelaysNothingAfterARestart(Peer):
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self._again = any(True for _ in self.store)
+
+    def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
+        if self.writes or not self._again:
+            super().send_to_subscribers(stored, effects, source)
 
 
 # ---- Pieces of messages ----------------------------------------------------------------------------------------------
@@ -325,6 +456,20 @@ class _Conflicts(Peer):
     def own_deletions_lose(self, one: Record, other: Record) -> tuple[Record, Record]:
         own = one.uuid == other.uuid and one.deleted and one.last_updated_by == self.peer_id
         return (other, one) if own and not other.deleted else super().decide(one, other)
+
+    @fault(Peer.decide, "54", "compares times without their signs")
+    def compares_unsigned_times(self, one: Record, other: Record) -> tuple[Record, Record]:
+        times = [record.update_time.seconds % (1 << 64) for record in (one, other)]
+        if times[0] == times[1]:
+            return super().decide(one, other)
+        return (one, other) if times[0] > times[1] else (other, one)
+
+    @fault(Peer.decide, "54", "compares times as unsigned numbers of 32 bits")
+    def compares_times_until_2106(self, one: Record, other: Record) -> tuple[Record, Record]:
+        times = [record.update_time.seconds % (1 << 32) for record in (one, other)]
+        if times[0] == times[1]:
+            return super().decide(one, other)
+        return (one, other) if times[0] > times[1] else (other, one)
 
     @fault(Peer.resolve_key, "26", "counts a revision for each conflict of keys")
     def counts_conflicts_of_keys(self, uuid: str, other_uuid: str, effects: Effects) -> None:
@@ -415,6 +560,70 @@ class ForgetsMergedClocksAtStart(Peer):
             self.store._execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", f"of {winner.uuid}", fact)
 
 
+@mutant("10", "uses its last revision a second time after its second restart")
+class RepeatsARevisionAtTheSecondRestart(Peer):
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        if _count_starts(self) == 3:
+            self.store.count(self.store.revision - 1)
+
+
+def _count_starts(peer: Peer) -> int:
+    """Return how often a peer with a store was started."""
+    if not isinstance(peer.store, SqliteStore):
+        return 0
+    starts = int(peer.store._fact("starts", "0")) + 1
+    peer.store._execute("INSERT OR REPLACE INTO facts VALUES ('starts', ?)", str(starts))
+    peer.store.commit()
+    return starts
+
+
+class _IsKilled(Peer):
+    """Loses data when it is killed."""
+
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        if isinstance(self.store, SqliteStore):
+            self._begin(self.store)
+
+    def _begin(self, store: SqliteStore) -> None:
+        if store._fact("closed", "yes") == "no":
+            for stored in list(store):
+                store.put(replace(stored, record=self.restore(stored.record, store)))
+        close = store.close
+
+        def record_and_close() -> None:
+            store._execute("UPDATE facts SET value = 'yes' WHERE name = 'closed'")
+            store.commit()
+            close()
+
+        store._execute("INSERT OR REPLACE INTO facts VALUES ('closed', 'no')")
+        store.commit()
+        store.close = record_and_close  # type: ignore[method-assign]
+
+    def store_record(self, stored: StoredRecord) -> None:
+        if isinstance(self.store, SqliteStore) and self.store.get(stored.record.uuid) is None:
+            name = f"first key of {stored.record.uuid}"
+            self.store._execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", name, stored.record.key)
+        super().store_record(stored)
+
+    def restore(self, record: Record, store: SqliteStore) -> Record:
+        """The record that the peer has after it was killed."""
+        raise NotImplementedError
+
+
+@register_faults
+class _LosesWhenKilled(_IsKilled):
+    @fault(_IsKilled.restore, "07", "loses new keys of records when it is killed")
+    def loses_renames_when_killed(self, record: Record, store: SqliteStore) -> Record:
+        return replace(record, key=store._fact(f"first key of {record.uuid}", record.key))
+
+    @fault(_IsKilled.restore, "46", "loses numbers of vector clocks, except the last writer's, when it is killed")
+    def loses_clocks_when_killed(self, record: Record, store: SqliteStore) -> Record:
+        by = record.last_updated_by
+        return replace(record, vector_clock={by: record.vector_clock.get(by, 1)})
+
+
 # ---- Deleted records -------------------------------------------------------------------------------------------------
 
 
@@ -481,12 +690,8 @@ class AcceptsGhostsOfReaders(_ForgetsThese):
 class ForgetsDeletionsAtTheSecondRestart(_ForgetsThese):
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
-        if isinstance(self.store, SqliteStore):
-            starts = int(self.store._fact("starts", "0")) + 1
-            self.store._execute("INSERT OR REPLACE INTO facts VALUES ('starts', ?)", str(starts))
-            self.store.commit()
-            if starts > 2:
-                self.forget()
+        if _count_starts(self) > 2:
+            self.forget()
 
 
 # ---- Access levels and signatures ------------------------------------------------------------------------------------
@@ -503,6 +708,70 @@ class VerifiesTheFirstOfSeveral(Peer):
     def is_genuine(self, message: Message) -> bool:
         self._verified += 1
         return self._verified > 1 or super().is_genuine(message)
+
+
+@register_faults
+class _Unverified(_VerifiesSomeSignatures):
+    @fault(_VerifiesSomeSignatures.trusts, "06", "does not verify signatures of updates of deleted records")
+    def verifies_nothing_of_the_deleted(self, update: Record) -> bool:
+        there = self.store.get(update.uuid)
+        return there is not None and there.record.deleted
+
+    @fault(_VerifiesSomeSignatures.trusts, "06", "does not verify signatures of updates with a new key")
+    def verifies_no_renames(self, update: Record) -> bool:
+        there = self.store.get(update.uuid)
+        return there is not None and there.record.key != update.key
+
+    @fault(_VerifiesSomeSignatures.trusts, "06", "does not verify signatures of concurrent versions")
+    def verifies_no_conflicts(self, update: Record) -> bool:
+        there = self.store.get(update.uuid)
+        if there is None:
+            return False
+        return not self.is_newer(update, there.record) and not self.is_older(update, there.record)
+
+    @fault(_VerifiesSomeSignatures.trusts, "06", "does not verify signatures of records with a known key")
+    def verifies_no_known_keys(self, update: Record) -> bool:
+        leader = self.store.leader(update.key)
+        return leader is not None and leader.record.uuid != update.uuid
+
+    @fault(_VerifiesSomeSignatures.trusts, "06", "does not verify signatures of large updates")
+    def verifies_no_large_updates(self, update: Record) -> bool:
+        return len(update.value) > 1 << 16
+
+    @fault(_VerifiesSomeSignatures.trusts, "06", "does not verify signatures without a link to a writer")
+    def verifies_nothing_without_writers(self, update: Record) -> bool:
+        return all(link.level is AccessLevel.READ_ONLY for link in self.links.values())
+
+
+@register_faults
+class _Readers(Peer):
+    @fault(Peer.refuse_unwritable, "03", "lets the application of a read-only peer write without any link")
+    def lets_readers_write_without_links(self, changed: list[StoredRecord | None], now_ms: int) -> None:
+        if self.writes or self.links:
+            super().refuse_unwritable(changed, now_ms)
+
+    @fault(Peer.refuse_unauthorised, "03", "accepts unsigned updates with a new key from read-only peers")
+    def trusts_readers_with_keys(self, link: Link, update: Record, message: Message) -> None:
+        there = self.store.get(update.uuid) if self.writes and message.signature is None else None
+        if there is None or there.record.key == update.key:
+            super().refuse_unauthorised(link, update, message)
+
+    @fault(Peer.refuse_unauthorised, "03", "accepts unsigned updates of its own records from read-only peers")
+    def trusts_readers_with_own_records(self, link: Link, update: Record, message: Message) -> None:
+        there = self.store.get(update.uuid) if self.writes and message.signature is None else None
+        if there is None or there.record.last_updated_by != self.peer_id:
+            super().refuse_unauthorised(link, update, message)
+
+
+@mutant("03", "lets the application of a read-only peer write after a restart")
+class LetsReadersWriteAfterARestart(Peer):
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self._again = any(True for _ in self.store)
+
+    def refuse_unwritable(self, changed: list[StoredRecord | None], now_ms: int) -> None:
+        if self.writes or not self._again:
+            super().refuse_unwritable(changed, now_ms)
 
 
 class _TakesUnsigned(Peer):

@@ -24,6 +24,22 @@ MISLEADING_CONTENTS: tuple[tuple[str, Any], ...] = (
     ("text of null", "null"),
     ("text of a number", "1"),
     ("text of an object", '{"a": 1}'),
+    ("a//b", "undefined"),
+    ("a/../b", "NaN"),
+    ("a%20b", "&lt;b&gt;"),
+    ("a b", [1, 1, "a", "a"]),
+    ("a&amp;b", [1e-300, 1e300]),
+    ("${key}", {"toString": 1, "length": 0, "$ref": "a", "a.b": 2, "_id": 3}),
+    ("{0} %s", "2014-01-01T00:00:00Z"),
+    ("--", {f"member {number}": number for number in range(2_000)}),
+    ("tab\tstop", None),
+    ("\u043a" * 400, "\u043a" * 400),
+)
+CENTURIES = (
+    ("1960", "1960-05-01T12:00:00.000Z", "2014-05-01T12:00:00.000Z"),
+    ("2014", "2014-05-01T12:00:00.000Z", "1960-05-01T12:00:00.000Z"),
+    ("2040", "2040-05-01T12:00:00.000Z", "2110-05-01T12:00:00.000Z"),
+    ("2110", "2110-05-01T12:00:00.000Z", "2040-05-01T12:00:00.000Z"),
 )
 
 
@@ -151,6 +167,18 @@ def changed_on_two_sides_unheard(script: Script, alice: Part, alan: Part, bob: P
         request_all(part)
 
 
+@scenario("54", long=True)
+def times_of_other_centuries(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Bob and Carol changed records concurrently, with times before 1970 and after 2106."""
+    link = alice.link(bob)
+    link.update("lamp", "on")
+    for key, one, other in CENTURIES:
+        version(link, key, "of bob", {bob: 2}, time=one)
+        link.send(version(carol, key, "of carol", {bob: 1, carol: 1}, time=other))
+    request_all(alice)
+    alice.observe()
+
+
 @scenario("51", "39", "54", long=True)
 def clocks_without_common_members(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """The vector clocks of concurrent versions have no peer in common; the later one arrives first, or last."""
@@ -177,6 +205,21 @@ def conflicts_before_a_restart(script: Script, alice: Part, bob: Peer, carol: Pe
         alice.after(1_000).put(key, "of alice")
     request_all(alice)
     alice.observe()
+
+
+@scenario("53", needs=(pb.CAPABILITY_RESOLUTION_SEPARATE,), resolution=pb.RESOLUTION_SEPARATE, long=True)
+def values_of_all_kinds_are_separated(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """An application that keeps both records receives conflicts about lists, texts and numbers, and about its own."""
+    link = subscribe(alice, bob)
+    for number, (key, one, other) in enumerate((("list", [1], [2]), ("text", "a", "b"), ("number", 1, 2))):
+        version(link, key, one, {bob: 2}, time=-HOUR_MS)
+        times = (-2 * HOUR_MS, -HOUR_MS // 2)
+        link.send(version(carol, key, other, {bob: 1, carol: 1}, time=times[number % 2]))
+    mine = [alice.put(key, f"{key} of alice") for key in ("earlier", "later")]
+    script.settle()
+    for message, key, later_ms in zip(mine, ("earlier", "later"), (-HOUR_MS, HOUR_MS), strict=True):
+        link.update(key, f"{key} of bob", after=message, concurrent=True, time=later_ms)
+    request_all(alice)
 
 
 # ---- Records with one key --------------------------------------------------------------------------------------------
@@ -274,9 +317,52 @@ def unusual_changes_are_passed_on(script: Script, alice: Part, bob: Peer, carol:
             version(link, new_key or record, f"{number}", {bob: number}, record=record, deleted=new_key is None)
         request_all(alice)
     alice.after(1_000).put("left", "of alice")
-    alice.put("", "of alice")
+    mine = alice.put("", "of alice")
+    request_all(alice)
+    script.advance(1_000)
+    link.update("", after=mine, deleted=True)
+    version(link, "gone", None, {bob: 3}, deleted=True)
+    version(link, "never seen", None, {bob: 2}, deleted=True)
     request_all(alice)
     alice.observe()
+
+
+@scenario("20", "35", "02", long=True)
+def its_own_changes_come_back_for_others(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """A peer has lost its records; Bob sends it the changes that it made itself, while Carol listens."""
+    subscribe(alice, bob)
+    changes = alice.put("mine", 1), alice.after(1_000).put("mine too", 2)
+    script.settle()
+    alice.reopen()
+    subscribe(alice, carol)
+    alice.link(bob).send(*changes)
+    request_all(alice)
+
+
+@scenario("19", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+def known_updates_come_again(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """Updates, a deletion and an own change arrive again: at once, after sixty others, and after a restart."""
+    subscribe(alice, dave)
+    link = subscribe(alice, bob)
+    mine = alice.put("mine", 1)
+    script.settle()
+    known = [link.update("door", "open"), link.update("gate", "open"), mine]
+    script.advance(1_000)
+    known.append(link.update("gate", deleted=True))
+    script.settle()
+    for number in (0, 60):
+        for each in range(number):
+            link.update(f"record {each}", each)
+        request_all(alice)
+        other = alice.link(carol)
+        other.send(known[0], known[3], mine)
+        script.settle()
+        other.cut()
+    alice.reopen()
+    subscribe(alice, dave)
+    script.settle()
+    alice.link(carol).send(known[0], known[3], mine)
+    request_all(alice)
 
 
 @scenario("14", "13", "02", "07", long=True)
@@ -313,7 +399,7 @@ def renamed_to_the_key_of_the_deleted(script: Script, alice: Part, bob: Peer) ->
     request_all(alice)
 
 
-@scenario("35", "14", "20", "37", long=True)
+@scenario("35", "14", "20", "37", "31", long=True)
 def half_a_message_waits(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """While half of a message of Bob waits, the application and Carol change records; then the other half arrives."""
     link = subscribe(alice, bob)
@@ -324,6 +410,7 @@ def half_a_message_waits(script: Script, alice: Part, bob: Peer, carol: Peer) ->
     alice.after(1_000).put("mine", 3)
     alice.link(carol).update("of carol", 4)
     script.settle()
+    request_all(alice)
     link.send(message.part(begin=100))
     request_all(alice)
 
@@ -448,6 +535,41 @@ def refusals_and_conflicts_of_keys_between(script: Script, alice: Part, bob: Pee
     alice.after(1_000).put("three", 3)
 
 
+@scenario("22", "46", "07", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+def killed_after_changes_of_others(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """The process is killed after it has received a new key and a large clock; then it changes both records."""
+    link = alice.link(bob)
+    version(link, "crowded", "by three", {bob: 1, carol: 3, "dave": 1})
+    version(link, "old key", 1, {bob: 1}, record="moved")
+    script.advance(1_000)
+    version(link, "crowded", "by three", {bob: 7, carol: 3, "dave": 1})
+    version(link, "new key", 2, {bob: 2}, record="moved")
+    alice.put("mine", 1)
+    request_all(alice)
+    alice.tick()
+    alice.reopen(killed=True)
+    request_all(alice)
+    alice.after(1_000).put("crowded", "by four")
+    alice.put("new key", 3)
+    request_all(alice)
+    alice.observe()
+
+
+@scenario("10", "26", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+def restarted_twice(script: Script, alice: Part, bob: Peer) -> None:
+    """A peer restarts twice between changes of the application."""
+    subscribe(alice, bob)
+    alice.put("one", 1)
+    alice.after(1_000).put("two", 2)
+    script.settle()
+    for _ in range(2):
+        alice.reopen()
+        request_all(alice)
+    alice.after(1_000).put("three", 3)
+    alice.put("one", 4)
+    request_all(alice)
+
+
 # ---- Deleted records -------------------------------------------------------------------------------------------------
 
 
@@ -534,21 +656,90 @@ def a_forged_message_among_others(script: Script, rita: Part, bob: Peer, carol: 
     request_all(rita, read_only=True)
 
 
+@scenario("06", long=True)
+def forgeries_in_unusual_states(script: Script, rita: Part, bob: Peer, carol: Peer, rolf: Peer, ruth: Peer) -> None:
+    """Altered updates arrive at a peer without a writer: concurrent, of deleted records, with known or new keys."""
+    subscribe(rita, ruth)
+    _forge_everything(rita, bob, carol, rolf)
+
+
+@scenario("06", long=True)
+def forgeries_in_unusual_states_for_a_writer(
+    script: Script, alice: Part, bob: Peer, carol: Peer, rolf: Peer, ruth: Peer
+) -> None:
+    """Altered updates arrive from a read-only peer: concurrent, of deleted records, with known or new keys."""
+    subscribe(alice, ruth)
+    _forge_everything(alice, bob, carol, rolf)
+
+
+def _forge_everything(part: Part, bob: Peer, carol: Peer, rolf: Peer) -> None:
+    link = part.link(bob)
+    link.update("lamp", "on")
+    for key in ("gone", "moved", "both"):
+        version(link, key, "of bob", {bob: 1})
+    request_all(part, read_only=True)
+    part.script.advance(1_000)
+    version(link, "gone", None, {bob: 2}, deleted=True)
+    request_all(part, read_only=True)
+    link.cut()
+    part.script.advance(1_000)
+    signed: dict[str, Any] = {"signature": "read-write"}
+    for forged in (
+        version(carol, "gone", "bad", {bob: 2, carol: 1}, **signed),
+        version(carol, "elsewhere", "bad", {bob: 1, carol: 1}, record="moved", **signed),
+        version(carol, "both", "bad", {carol: 1}, **signed),
+        carol.update("lamp", "bad", **signed),
+        carol.update("large", length=100_000, **signed),
+        version(carol, "unknown", None, {carol: 1}, deleted=True, **signed),
+    ):
+        part.link(rolf).send(forged.altered)
+        request_all(part, read_only=True)
+    part.observe()
+
+
+@scenario("03", needs=(pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_STORE), store=True, long=True)
+def a_reader_is_told_to_write_in_unusual_states(script: Script, rita: Part, bob: Peer) -> None:
+    """The application of a read-only peer tries to write without any link, under a deleted key, and after a restart."""
+    rita.put("first", 1)
+    link = rita.link(bob)
+    link.update("theirs", 1)
+    link.update("gone", 2)
+    request_all(rita, read_only=True)
+    script.advance(1_000)
+    link.update("gone", deleted=True)
+    request_all(rita, read_only=True)
+    rita.put("gone", 3)
+    rita.reopen()
+    rita.put("theirs", 4)
+    rita.delete("theirs")
+    rita.put("new", 5)
+    request_all(rita, read_only=True)
+
+
 @scenario("03", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
 def a_reader_writes_after_a_restart(script: Script, alice: Part, bob: Peer, rolf: Peer) -> None:
     """A peer restarts; a read-only peer sends unsigned changes of present, deleted and unknown records."""
-    link = alice.link(bob)
+    link = subscribe(alice, bob)
     link.update("one", 1)
     link.update("gone", 2)
+    mine = alice.put("mine", "of alice")
     request_all(alice)
     script.advance(1_000)
     link.update("gone", deleted=True)
     request_all(alice)
-    _write_unsigned(alice, bob, rolf)
-    alice.reopen()
-    alice.link(bob).update("two", 3)
-    request_all(alice)
-    _write_unsigned(alice, bob, rolf)
+    for value in ("bad", "worse"):
+        _write_unsigned(alice, bob, rolf)
+        for unsigned in (
+            bob.update("mine", value, after=mine),
+            bob.update("mine", value, after=mine, concurrent=True, time=HOUR_MS),
+            bob.update("yours", value, after=mine),
+        ):
+            alice.link(rolf).send(unsigned)
+            request_all(alice)
+        if value == "bad":
+            alice.reopen()
+            alice.link(bob).update("two", 3)
+            request_all(alice)
 
 
 def _write_unsigned(part: Part, bob: Peer, other: Peer) -> None:
@@ -592,4 +783,8 @@ def a_reader_repeats_unusual_messages(script: Script, rita: Part, bob: Peer, car
     link.update("text", "changed")
     request_all(rita, read_only=True)
     rita.reopen()
+    request_all(rita)
+    subscribe(rita, rolf)
+    script.settle()
+    rita.link(bob).update("plain", "changed")
     request_all(rita)
