@@ -417,6 +417,13 @@ class LosesAfterSigned(Peer):
     parser_class = _LosesAfterSigned
 
 
+@mutant("37", "drops messages that arrive together with an invalid one, after it")
+class LosesAfterInvalid(Peer):
+    def process_message(self, link: Link, message: Message, effects: Effects) -> None:
+        if not effects.refused:
+            super().process_message(link, message, effects)
+
+
 @mutant("37", "undoes updates that arrived together with an invalid message")
 class UndoesWithInvalid(Peer):
     def _parse_messages(self, link: Link, data: bytes, effects: Effects) -> None:

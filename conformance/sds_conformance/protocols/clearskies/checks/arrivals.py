@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -26,7 +27,7 @@ from ..view.facts import (
 from ..view.keys import find_confused_record, find_false_conflicts, has_given_its_key_away
 from ..view.knowledge import SAFE_INTEGER, Arrival, is_made_by_reader
 from ..view.meetings import is_traced
-from ..view.peer_view import PeerView, Proof
+from ..view.peer_view import AFTER_DOUBT, PeerView, Proof
 from ..view.replication import Copy, find_copies, find_repeated_version
 
 
@@ -221,6 +222,37 @@ ACCEPTANCE_RULES: tuple[Rule[Proof], ...] = (
 def required_updates_are_accepted(view: PeerView) -> Iterator[tuple[Step, Proof]]:
     """A peer accepts each update that it must accept, with its key and its value."""
     return ((proof.shown.step, proof) for proof in view.proofs)
+
+
+@check("CSDB-37", of="received shown")
+def no_update_before_an_accepted_one_is_skipped(view: PeerView) -> Iterator[Observation]:
+    """After an invalid message, a peer may stop reading a link. If it accepts an update of a writer that arrived later,
+    it has accepted the earlier ones of that writer."""
+    times = Counter(arrival.update.version for arrival in view.arrivals)
+    doubtful = (a.update for a in view.arrivals if a.excuse == AFTER_DOUBT and not a.prohibition)
+    once = (update for update in doubtful if update.version is not None and times[update.version] == 1)
+    for updates in grouped(once, lambda update: (update.by, update.link.number)).values():
+        skipped = [u for u in updates if not (u.deleted or is_traced(view, u)) and _is_only_update(view, u)]
+        for update in skipped:
+            later = [u for u in updates if u.step.index >= update.step.index and (u.rev or 0) > (update.rev or 0)]
+            states = ((shown, other) for shown in view.shown_states for other in later if _shows(shown, other))
+            shown, other = next(states, (None, None))
+            if shown is not None and other is not None:
+                expected = f"{view.named(update)}, received before {view.named(other)}, which is present"
+                yield observe_violation(shown.step, "update-before-skipped", expected, "no trace of it")
+
+
+def _shows(shown: Shown, update: Update) -> bool:
+    """Does a state on the wire after the arrival of an update have it?"""
+    seen = shown.records.get(str(update.uuid)) if shown.on_the_wire else None
+    return seen is not None and seen.version == update.version and shown.as_of.index > update.step.index
+
+
+def _is_only_update(view: PeerView, update: Update) -> bool:
+    """Is it the only update of its record, and the only one with its key?"""
+    others = [a.update for a in view.arrivals if a.update is not update]
+    written = {key for change in view.changes for key in (change.key, change.old_key)}
+    return update.key not in written and all(u.uuid != update.uuid and u.key != update.key for u in others)
 
 
 @check("CSDB-42", of="received shown")

@@ -33,6 +33,9 @@ from .facts import (
 )
 from .knowledge import Arrival, Knowledge, find_excuse, find_prohibition
 
+AFTER_DOUBT = "it arrived after a message that could be refused"
+"""Why a peer may refuse an update: it may have stopped reading the link."""
+
 
 class Proof:
     """The outcome of an update, as the peer shows it."""
@@ -438,7 +441,7 @@ class PeerView:
         prohibition = find_prohibition(self.level, link, update)
         excuse = find_excuse(self.trace.declaration, update)
         if not excuse and link.in_doubt(update.step):
-            excuse = "it arrived after a message that could be refused"
+            excuse = AFTER_DOUBT
         if not excuse and self._broke_at_once(link, update):
             excuse = "the link broke before the peer had been quiet"
         arrival = known.record_arrival(update, prohibition, excuse, self.quiet_before(update.step))
