@@ -100,7 +100,8 @@ def scope_of_own_numbers(view: PeerView) -> Iterator[tuple[Step, str]]:
 def fate_of_losing_records(view: PeerView) -> Iterator[tuple[Step, str]]:
     """Two records with one key arrive, and no deletion of either: the losing one is shown unchanged, or not."""
     for shown in view.shown_states if by_default(view) else ():
-        came = [arrival.update for arrival in view.arrivals if arrival.step.index < shown.asked.index]
+        accepted = (arrival for arrival in view.arrivals if not arrival.prohibition)
+        came = [arrival.update for arrival in accepted if arrival.step.index < shown.asked.index]
         live = {update.uuid: update.key for update in came if not update.deleted}
         ended = {update.uuid for update in came if update.deleted}
         for one, other in ((a, b) for a in live for b in live if a != b and live[a] == live[b]):
