@@ -40,6 +40,12 @@ class ResendsNoShortContents(_SkipsResends):
         return len(self.revision.wire.decode(entry.wire).content or b"") < 4
 
 
+@mutant("OUTSWEEP-01", "does not resend contents of more than a thousand bytes")
+class ResendsNoLongContents(_SkipsResends):
+    def is_skipped(self, entry: OutgoingEntry) -> bool:
+        return len(self.revision.wire.decode(entry.wire).content or b"") > 1_000
+
+
 @mutant("OUTSWEEP-01", "does not resend messages whose retrieval hint it knows")
 class ResendsNothingWithAHint(_SkipsResends):
     def is_skipped(self, entry: OutgoingEntry) -> bool:
@@ -50,6 +56,16 @@ class ResendsNothingWithAHint(_SkipsResends):
 class ResendsOnceAtMost(_SkipsResends, CountsCopies):
     def is_skipped(self, entry: OutgoingEntry) -> bool:
         return entry.state is AckState.POSSIBLY_ACKNOWLEDGED and self.copies[entry.message_id] > 0
+
+
+@register_faults
+class _Resending(Channel):
+    @fault(Channel.sweep_repair_requests, "OUTSWEEP-01", "restarts the resend period whenever it sends a response")
+    def responding_restarts_the_timers(self, now_ms: int, effects: Effects) -> None:
+        before = len(effects.broadcasts)
+        super().sweep_repair_requests(now_ms, effects)
+        for entry in self.outgoing if len(effects.broadcasts) > before else ():
+            self.schedule_resend(entry, now_ms)
 
 
 # ---- Acknowledgements ------------------------------------------------------------------------------------------------

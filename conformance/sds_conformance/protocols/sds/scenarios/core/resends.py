@@ -76,4 +76,4 @@ def copies_of_messages_of_all_shapes(script: Script, alice: Part, bob: Peer) -> 
     alice.receive(bob.content(least(2**53 + 1, MAX_LAMPORT - 1_000)))  # a double cannot represent it
     alice.send()
     alice.send()
-    tick_every(alice, UNACKNOWLEDGED, times=2)
+    tick_every(alice, UNACKNOWLEDGED, times=3)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import HOUR_MS, Part, Peer, Script, deliver_and_settle, entry, scenario, signed
+from ..scripts import HOUR_MS, Part, Peer, Script, deliver_and_settle, entry, least, scenario, signed, tick_every
 from .groups import grouped
-from .participants import T_MAX, T_MIN, repair_scenario, scattered
+from .participants import FINE, T_MAX, T_MIN, repair_scenario, scattered
 from .requests import lose_messages, send_both_kinds
 from .responses import deliver_messages, request_messages, request_one_by_one, tick_often, wait_for_responses
 
@@ -76,6 +76,20 @@ def repairs_of_a_busy_participant(script: Script, alice: Part, bob: Peer, carol:
     tick_often(alice)
     wait_for_responses(alice)
     send_both_kinds(alice, T_MIN, T_MAX, 1_000)
+
+
+@repair_scenario(
+    "OUTSWEEP-01",
+    "R-SWEEP-02",
+    needs=(pb.CAPABILITY_RESEND,),
+    asked=pb.Configuration(resend_unacknowledged_ms=30_000),
+)
+def copies_while_responding(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """An own message is unacknowledged for many resend periods, in each of which responses are sent."""
+    alice.send()
+    messages = deliver_messages(alice, bob, 30)
+    request_messages(carol, alice, *messages)
+    tick_every(alice, least(T_MAX // FINE, alice.in_force.resend_unacknowledged_ms // 4), times=FINE)
 
 
 @repair_scenario("R-FIELDS-01", "R-FIELDS-02", "R-RECV-03")
