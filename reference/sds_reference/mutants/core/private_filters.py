@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from ...bloom_filter import RollingBloomFilter
 from ...bloom_hashes import murmur3_32_js
-from ...bloom_profiles import WAKU_SDS_JS
+from ...bloom_profiles import WAKU_SDS_JS, BloomParameters
 from ...channel import Channel
 from ...effects import Effects
+from ...errors import ForeignFilterError
 from ...message import Message
 from ..registry import add_configured, fault, register_faults, replace_part
 
@@ -26,6 +27,21 @@ add_configured(
     "with a filter of private encoding and size, hashes all characters beyond ASCII alike",
     bloom_profile=replace(PRIVATE_FILTER, hash=lambda message_id: murmur3_32_js(_in_ascii(message_id))),
     bloom_capacity=1_000,
+)
+
+
+def _unwrap_anything(wire: bytes, agreed: BloomParameters) -> tuple[BloomParameters, bytes]:
+    try:
+        return PRIVATE_FILTER.unwrap(wire, agreed)
+    except ForeignFilterError:
+        return agreed, b"\xff" * agreed.byte_length
+
+
+add_configured(
+    "reads-anything-as-a-full-filter",
+    "STATE-12",
+    "with a private encoding, treats unreadable filters as ones that contain everything; its codec does so, too",
+    bloom_profile=replace(PRIVATE_FILTER, name="of-its-own", unwrap=_unwrap_anything),
 )
 
 

@@ -58,10 +58,8 @@ def _read_received(
     parameters: BloomParameters | None,
     bloom_filter: bytes | None,
     look_up: EvidenceLookup,
-    shortest: int,
 ) -> Membership | None:
-    """Membership in a filter that the participant received. ``shortest`` is the least length of a private encoding in
-    bytes.
+    """Membership in a filter that the participant received.
 
     An empty filter holds nothing. A filter that is too short for the declared profile is ignored (AMB-53). A filter
     that is too long may begin with a valid one, and a filter that declares another size than the participant's may be
@@ -72,7 +70,7 @@ def _read_received(
     if not bloom_filter:
         return holds_nothing
     if profile is None or parameters is None:
-        return look_up(bloom_filter) or (holds_nothing if len(bloom_filter) < shortest else None)
+        return look_up(bloom_filter)
     try:
         view = profile.read(bloom_filter, parameters)
     except ForeignFilterError:
@@ -108,7 +106,12 @@ class KnownFilters:
         self.trace = trace
 
     def received_filter(self, bloom_filter: bytes) -> Membership | None:
-        """Membership in a filter for a participant to receive: by its construction, or by the codec."""
+        """Membership in a filter for a participant to receive: by its construction, or by the codec.
+
+        A filter that nobody constructed and that is too short for one is ignored, even if the codec reads it (AMB-53).
+        """
+        if len(bloom_filter) < self._half_length and bloom_filter not in self._constructed:
+            return holds_nothing
         return self._given.get(bloom_filter)
 
     def sent_filter(self, bloom_filter: bytes) -> Membership | None:
@@ -119,7 +122,7 @@ class KnownFilters:
         return self._sent.get(bloom_filter)
 
     @cached_property
-    def half_length(self) -> int:
+    def _half_length(self) -> int:
         """Half the length in bytes of the filters in messages, if all have one length; anything shorter is not a
         filter.
 
@@ -132,7 +135,11 @@ class KnownFilters:
 
     @cached_property
     def _given(self) -> dict[bytes, Membership]:
-        return _memberships(_constructed_filters(self.trace), self._queried)
+        return _memberships(self._constructed, self._queried)
+
+    @cached_property
+    def _constructed(self) -> dict[bytes, dict[str, bool]]:
+        return _constructed_filters(self.trace)
 
     @cached_property
     def _sent(self) -> dict[bytes, Membership]:
@@ -155,7 +162,7 @@ class FilterReader:
     def __init__(self, trace: Trace, party: Party, known: KnownFilters) -> None:
         by = _declared_design(trace, party)
         self._read_sent = partial(_read_filter, *by, look_up=known.sent_filter)
-        self._read_given = partial(_read_received, *by, look_up=known.received_filter, shortest=known.half_length)
+        self._read_given = partial(_read_received, *by, look_up=known.received_filter)
         self._sent: dict[bytes | None, Membership | None] = {}
         self._given: dict[bytes | None, Membership | None] = {}
 
