@@ -21,6 +21,7 @@ KEYS: dict[str, tuple[str, Callable[[str], str]]] = {
     "normal": ("in Unicode normal form C", lambda text: normalize("NFC", text)),
     "short": ("of 64 characters", lambda text: text[:64]),
     "compatible": ("in Unicode normal form KC", lambda text: normalize("NFKC", text)),
+    "number": ("as numbers", lambda text: text.lstrip("0") if text.isdecimal() else text),
 }
 """Names of the transformations of IDs, as in the names of the mutants."""
 
@@ -66,7 +67,7 @@ class TellsCopies(_Keyed):
         return super().is_duplicate(message) or self.key(message.message_id) in self.known()
 
 
-@keyed("RECV-08", "stores waiting messages by IDs {}")
+@keyed("RECV-08", "stores waiting messages by IDs {}", "cut", "normal", "number")
 class KeepsWhatWaits(_Keyed):
     def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
         waiting = {self.key(entry.message.message_id) for entry in self.incoming}

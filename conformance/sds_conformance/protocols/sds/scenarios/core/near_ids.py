@@ -36,6 +36,7 @@ def lookalikes_of_dependencies(script: Script, alice: Part, bob: Peer, carol: Pe
         waiting += [bob.content(script.now + 1_000, root, message_id=twin + "-w") for twin in (known, other)]
     waiting += [bob.content(script.now + 1_001, root, message_id=twin) for twin in ("\ufeffw", "w", " w", "W")]
     waiting += [bob.content(script.now + 1_002, root, message_id=f"waiting-2026-{number}") for number in range(2)]
+    waiting += [bob.content(script.now + 1_003, root, message_id=number) for number in ("017", "17", "1e1", "10")]
     alice.receive(*waiting)
     deliver_and_settle(alice, root).observe()
     alice.after(2_000).send()

@@ -22,9 +22,10 @@ def asked_for_twins(script: Script, alice: Part, bob: Peer, carol: Peer) -> None
 def twins_come_and_are_asked_for(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Messages are missing; messages with similar IDs arrive or are requested; the missing ones must be requested."""
     for comes in (True, False):
-        which = "came" if comes else "asked"
-        lost = [bob.content(script.now, message_id=f"{which}-{known}") for known, _ in TWINS]
-        twins = [bob.content(script.now, message_id=f"{which}-{other}") for _, other in TWINS]
+        which, number = ("came", 17) if comes else ("asked", 18)
+        pairs = [*((f"{which}-{known}", f"{which}-{other}") for known, other in TWINS), (f"0{number}", f"{number}")]
+        lost = [bob.content(script.now, message_id=known) for known, _ in pairs]
+        twins = [bob.content(script.now, message_id=other) for _, other in pairs]
         alice.given(bob.content(script.now + 1, *signed(*lost))).observe()
         if comes:
             alice.receive(*twins)
