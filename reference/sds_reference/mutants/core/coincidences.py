@@ -6,11 +6,35 @@ from dataclasses import replace
 
 from ...channel import Channel
 from ...effects import Effects
-from ...message import HistoryEntry, Message
+from ...message import HistoryEntry, Kind, Message
 from ...outgoing_buffer import AckState, OutgoingEntry
 from ...repair import Repair
 from ..registry import fault, mutant, register_faults
 from .giving_up import CountsCopies
+
+# ---- Lamport timestamps ----------------------------------------------------------------------------------------------
+
+
+@register_faults
+class _FollowingTheTime(Channel):
+    @fault(Channel.receive, "SEND-01", "sets its timestamp to the present time when an ephemeral message arrives")
+    def ephemerals_set_the_timestamp(
+        self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        if message.kind is Kind.EPHEMERAL:
+            self.clock.witness(now_ms)
+        return super().receive(message, now_ms, retrieval_hint)
+
+    @fault(Channel.receive, "SEND-01", "sets its timestamp to the present time when a message arrives")
+    def arrivals_set_the_timestamp(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        self.clock.witness(now_ms)
+        return super().receive(message, now_ms, retrieval_hint)
+
+    @fault(Channel.tick, "SEND-01", "sets its timestamp to the present time at each tick")
+    def ticks_set_the_timestamp(self, now_ms: int) -> Effects:
+        self.clock.witness(now_ms)
+        return super().tick(now_ms)
+
 
 # ---- Resends ---------------------------------------------------------------------------------------------------------
 

@@ -416,7 +416,8 @@ def _after_ephemeral(s: Stamp) -> bool:
 
 def _after_sending(s: Stamp) -> bool:
     e = s.e
-    moved = e.source == "delivery" or e.late_delivery or e.rebroadcast or e.answered or e.ephemeral
+    other = e.source == "delivery" or e.late_delivery or e.rebroadcast or e.answered or e.ephemeral
+    moved = other and e.is_ahead_of_clock  # the rule of that event judges the difference
     backwards = s.follows_step_back and not s.counts_messages
     return s.content and not moved and (s.is_allowed or not (e.source == "sync" or backwards))
 

@@ -62,6 +62,23 @@ def clock_at_first_use_of_a_late_participant(script: Script, alice: Part, bob: P
         part.send()
 
 
+@scenario("SEND-01", "STATE-03", "EPHEMERAL-07")
+def sends_after_old_messages(script: Script, alice: Part, bob: Peer) -> None:
+    """At the time of each send, messages with old timestamps or without one arrive, or the periodic work runs.
+
+    They do not move the clock: each own message has the time of its send.
+    """
+    old = bob.content(script.now - 5_000)
+    waiting = bob.content(script.now - 4_000, "never-sent")
+    for message in (old, old, waiting, waiting, bob.sync(script.now - 3_000), bob.ephemeral(b"typing")):
+        alice.after(1_000).receive(message)
+        alice.send()
+    for _ in range(2):
+        alice.after(1_000).tick().send()
+    alice.after(1_000).observe()
+    alice.send()
+
+
 @scenario("DELIVER-01", "DELIVER-02", "SEND-01")
 def ahead_and_behind(script: Script, alice: Part, bob: Peer) -> None:
     """Messages from ahead, from behind and from the same instant are delivered under a frozen clock."""
