@@ -17,7 +17,7 @@ from .giving_up import CountsCopies
 
 @register_faults
 class _FollowingTheTime(Channel):
-    @fault(Channel.receive, "SEND-01", "sets its timestamp to the present time when an ephemeral message arrives")
+    @fault(Channel.receive, "EPHEMERAL-07", "sets its timestamp to the present time when an ephemeral message arrives")
     def ephemerals_set_the_timestamp(
         self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
     ) -> Effects:

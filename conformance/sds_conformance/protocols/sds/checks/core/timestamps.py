@@ -411,13 +411,13 @@ def _after_a_copy(s: Stamp) -> bool:
 
 def _after_ephemeral(s: Stamp) -> bool:
     e = s.e
-    return s.shows_move and e.ephemeral and e.is_ahead_of_clock and not (e.rebroadcast or e.answered)
+    return s.shows_move and e.ephemeral and not (e.rebroadcast or e.answered)
 
 
 def _after_sending(s: Stamp) -> bool:
     e = s.e
-    other = e.source == "delivery" or e.late_delivery or e.rebroadcast or e.answered or e.ephemeral
-    moved = other and e.is_ahead_of_clock  # the rule of that event judges the difference
+    other = e.source == "delivery" or e.late_delivery or e.rebroadcast or e.answered
+    moved = e.ephemeral or (other and e.is_ahead_of_clock)  # the rule of that event judges the difference
     backwards = s.follows_step_back and not s.counts_messages
     return s.content and not moved and (s.is_allowed or not (e.source == "sync" or backwards))
 
