@@ -169,3 +169,11 @@ class _Answering(Repair):
     def requests_only_of_its_group(self, entry: HistoryEntry, now_ms: int) -> None:
         if not entry.sender_id or self.is_eligible_responder(entry):
             super().track(entry, now_ms)
+
+    @fault(Repair.take_responses, "R-SWEEP-05", "omits dependencies that it has never received from its responses")
+    def responds_without_lost_dependencies(self, now_ms: int) -> list[Message]:
+        def has_arrived(entry: HistoryEntry) -> bool:
+            return self.has_arrived(entry.message_id)
+
+        responses = super().take_responses(now_ms)
+        return [replace(m, causal_history=tuple(filter(has_arrived, m.causal_history))) for m in responses]

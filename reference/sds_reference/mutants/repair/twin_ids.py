@@ -29,14 +29,14 @@ class AnswersWithTwins(_Keyed):
         super().accept_request(entry, now_ms)
 
 
-@keyed("R-STATE-09", "treats missing messages as received by IDs {}", "cut", "normal", "number")
+@keyed("R-STATE-09", "treats missing messages as received by IDs {}", "cut", "normal", "number", "short")
 class ComeAsTwins(_Keyed):
     def remove_repaired(self, message_id: str) -> None:
         for twin in self.twins(message_id):
             super().remove_repaired(twin)
 
 
-@keyed("R-STATE-09", "stops requesting messages that others request, by IDs {}", "cut", "normal", "number")
+@keyed("R-STATE-09", "stops requesting messages that others request, by IDs {}", "cut", "normal", "number", "short")
 class OverhearsTwins(_Keyed):
     def remove_overheard(self, message_id: str) -> None:
         for twin in self.twins(message_id):

@@ -8,7 +8,14 @@ from ..scripts import HOUR_MS, Part, Peer, Script, deliver_and_settle, entry, le
 from .groups import grouped
 from .participants import FINE, T_MAX, T_MIN, repair_scenario, scattered
 from .requests import lose_messages, send_both_kinds
-from .responses import deliver_messages, request_messages, request_one_by_one, tick_often, wait_for_responses
+from .responses import (
+    deliver_messages,
+    observe_responses,
+    request_messages,
+    request_one_by_one,
+    tick_often,
+    wait_for_responses,
+)
 
 
 @repair_scenario("RECV-07", "RECV-08", "INSWEEP-04", "R-RECV-03", "R-STATE-01", of_one_text=True)
@@ -90,6 +97,18 @@ def copies_while_responding(script: Script, alice: Part, bob: Peer, carol: Peer)
     messages = deliver_messages(alice, bob, 30)
     request_messages(carol, alice, *messages)
     tick_every(alice, least(T_MAX // FINE, alice.in_force.resend_unacknowledged_ms // 4), times=FINE)
+
+
+@repair_scenario("R-SWEEP-05", needs=(pb.CAPABILITY_LOST,), asked=pb.Configuration(lost_timeout_ms=600_000))
+def requested_after_a_loss(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Messages wait longer than the loss timeout for one that never arrives; then they are requested."""
+    known = bob.content(script.now)
+    alice.receive(known)
+    waiting = [bob.content(script.now + number, *signed(known), entry("never-sent", None, "bob")) for number in (1, 2)]
+    alice.receive(*waiting)
+    tick_every(alice, alice.in_force.lost_timeout_ms // 2, times=4)
+    request_messages(carol, alice, *waiting)
+    observe_responses(alice)
 
 
 @repair_scenario("R-FIELDS-01", "R-FIELDS-02", "R-RECV-03")

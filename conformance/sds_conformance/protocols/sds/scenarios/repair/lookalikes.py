@@ -24,6 +24,7 @@ def twins_come_and_are_asked_for(script: Script, alice: Part, bob: Peer, carol: 
     for comes in (True, False):
         which, number = ("came", 17) if comes else ("asked", 18)
         pairs = [*((f"{which}-{known}", f"{which}-{other}") for known, other in TWINS), (f"0{number}", f"{number}")]
+        pairs += [("x" * number * 4 + last, "x" * number * 4 + other) for last, other in ("12", "34")]
         lost = [bob.content(script.now, message_id=known) for known, _ in pairs]
         twins = [bob.content(script.now, message_id=other) for _, other in pairs]
         alice.given(bob.content(script.now + 1, *signed(*lost))).observe()
