@@ -76,6 +76,18 @@ class ResendsNothingWithAHint(_SkipsResends):
         return any(e.message_id == entry.message_id and e.retrieval_hint is not None for e in self.log)
 
 
+@mutant("OUTSWEEP-01", "does not resend messages while others are missing")
+class ResendsNothingWhileOthersAreMissing(_SkipsResends):
+    def is_skipped(self, entry: OutgoingEntry) -> bool:
+        return self.repair is not None and len(self.repair.outgoing) > 0
+
+
+@mutant("OUTSWEEP-01", "does not resend messages with repair requests")
+class ResendsNoRequests(_SkipsResends):
+    def is_skipped(self, entry: OutgoingEntry) -> bool:
+        return bool(self.revision.wire.decode(entry.wire).repair_request)
+
+
 @mutant("OUTSWEEP-02", "does not resend possibly acknowledged messages that it has resent before")
 class ResendsOnceAtMost(_SkipsResends, CountsCopies):
     def is_skipped(self, entry: OutgoingEntry) -> bool:
@@ -89,6 +101,13 @@ class _Resending(Channel):
         before = len(effects.broadcasts)
         super().sweep_repair_requests(now_ms, effects)
         for entry in self.outgoing if len(effects.broadcasts) > before else ():
+            self.schedule_resend(entry, now_ms)
+
+    @fault(Channel.review_ack_status, "OUTSWEEP-01", "restarts the resend period at each acknowledgement of a message")
+    def acknowledgements_restart_the_timers(self, message: Message, effects: Effects, now_ms: int) -> None:
+        before = len(effects.events)
+        super().review_ack_status(message, effects, now_ms)
+        for entry in self.outgoing if len(effects.events) > before else ():
             self.schedule_resend(entry, now_ms)
 
 

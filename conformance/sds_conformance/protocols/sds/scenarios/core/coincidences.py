@@ -38,6 +38,22 @@ def copies_while_others_wait(script: Script, alice: Part, bob: Peer, carol: Peer
     tick_every(alice, alice.in_force.resend_possibly_acknowledged_ms + 1, times=2)
 
 
+@resending("OUTSWEEP-01", "STATE-08", "ACK-01", "ACK-02")
+def copies_while_others_are_acknowledged(script: Script, alice: Part, bob: Peer) -> None:
+    """Several times in each resend period, one of many own messages is acknowledged, or a filter holds it.
+
+    The first message is never acknowledged.
+    """
+    _, *others = [alice.send() for _ in range(16)]
+    pause = alice.in_force.resend_unacknowledged_ms // 3 + 1
+    for number, own in enumerate(others):
+        script.advance(pause)
+        named, held = ([own], []) if number % 2 else ([], [own])
+        alice.receive(bob.content(script.now, *named, holds=held or None))
+        alice.tick()
+    alice.observe()
+
+
 @scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), asked=QUIET)
 def idle_with_unacknowledged_messages(script: Script, alice: Part, bob: Peer) -> None:
     """A participant is idle for many sync intervals; its messages are unacknowledged or possibly acknowledged."""

@@ -99,6 +99,23 @@ def copies_while_responding(script: Script, alice: Part, bob: Peer, carol: Peer)
     tick_every(alice, least(T_MAX // FINE, alice.in_force.resend_unacknowledged_ms // 4), times=FINE)
 
 
+@repair_scenario(
+    "OUTSWEEP-01",
+    "STATE-08",
+    needs=(pb.CAPABILITY_RESEND,),
+    asked=pb.Configuration(resend_unacknowledged_ms=30_000),
+)
+def copies_while_messages_are_missing(script: Script, alice: Part, bob: Peer) -> None:
+    """Nobody acknowledges own messages, two of which request missing messages; then further messages are missing."""
+    alice.send()
+    lose_messages(alice, bob)
+    for _ in range(2):
+        script.advance(T_MAX)
+        alice.send()
+    lose_messages(alice, bob, 2)
+    tick_every(alice, least(T_MIN, alice.in_force.resend_unacknowledged_ms + 1), times=4).observe()
+
+
 @repair_scenario("R-SWEEP-05", needs=(pb.CAPABILITY_LOST,), asked=pb.Configuration(lost_timeout_ms=600_000))
 def requested_after_a_loss(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Messages wait longer than the loss timeout for one that never arrives; then they are requested."""
