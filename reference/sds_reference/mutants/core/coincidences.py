@@ -96,12 +96,29 @@ class ResendsOnceAtMost(_SkipsResends, CountsCopies):
 
 @register_faults
 class _Resending(Channel):
+    def restart_after(self, kind: Kind, message: Message, now_ms: int) -> Effects:
+        for entry in self.outgoing if message.kind is kind else ():
+            self.schedule_resend(entry, now_ms)
+        return super().receive(message, now_ms)
+
     @fault(Channel.sweep_repair_requests, "OUTSWEEP-01", "restarts the resend period whenever it sends a response")
     def responding_restarts_the_timers(self, now_ms: int, effects: Effects) -> None:
         before = len(effects.broadcasts)
         super().sweep_repair_requests(now_ms, effects)
         for entry in self.outgoing if len(effects.broadcasts) > before else ():
             self.schedule_resend(entry, now_ms)
+
+    @fault(Channel.receive, "OUTSWEEP-01", "restarts the resend period when a sync message arrives")
+    def received_syncs_restart_the_timers(
+        self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        return self.restart_after(Kind.SYNC, message, now_ms)
+
+    @fault(Channel.receive, "OUTSWEEP-01", "restarts the resend period when an ephemeral message arrives")
+    def received_ephemerals_restart_the_timers(
+        self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        return self.restart_after(Kind.EPHEMERAL, message, now_ms)
 
     @fault(Channel.review_ack_status, "OUTSWEEP-01", "restarts the resend period at each acknowledgement of a message")
     def acknowledgements_restart_the_timers(self, message: Message, effects: Effects, now_ms: int) -> None:
@@ -143,6 +160,11 @@ class _Syncing(Channel):
     @fault(Channel.sync_is_due, "SYNC-01", "sends no periodic sync message while a message is unacknowledged")
     def syncs_only_without_unacknowledged(self, now_ms: int) -> bool:
         return not len(self.outgoing) and super().sync_is_due(now_ms)
+
+    @fault(Channel.sync_is_due, "SYNC-01", "sends no periodic sync message while a response is pending")
+    def syncs_only_without_pending_responses(self, now_ms: int) -> bool:
+        pending = self.repair is not None and len(self.repair.incoming) > 0
+        return not pending and super().sync_is_due(now_ms)
 
     @fault(Channel.sync_is_due, "SYNC-01", "sends no periodic sync message while a message waits")
     def syncs_only_without_waiting(self, now_ms: int) -> bool:

@@ -54,6 +54,20 @@ def copies_while_others_are_acknowledged(script: Script, alice: Part, bob: Peer)
     alice.observe()
 
 
+@resending("OUTSWEEP-01", "STATE-08")
+def copies_while_syncs_and_ephemerals_arrive(script: Script, alice: Part, bob: Peer) -> None:
+    """Nobody acknowledges two messages; after one of them sync messages arrive, after the other ephemeral ones."""
+    pause = alice.in_force.resend_unacknowledged_ms // 3 + 1
+    alice.send()
+    for _ in range(9):
+        alice.after(pause).receive(bob.sync(script.now))
+        alice.tick()
+    alice.send()
+    for _ in range(9):
+        alice.after(pause).receive(bob.ephemeral(b"typing"))
+        alice.tick()
+
+
 @scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), asked=QUIET)
 def idle_with_unacknowledged_messages(script: Script, alice: Part, bob: Peer) -> None:
     """A participant is idle for many sync intervals; its messages are unacknowledged or possibly acknowledged."""

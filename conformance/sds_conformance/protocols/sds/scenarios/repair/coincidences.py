@@ -116,6 +116,19 @@ def copies_while_messages_are_missing(script: Script, alice: Part, bob: Peer) ->
     tick_every(alice, least(T_MIN, alice.in_force.resend_unacknowledged_ms + 1), times=4).observe()
 
 
+@repair_scenario(
+    "SYNC-01",
+    needs=(pb.CAPABILITY_PERIODIC_SYNC,),
+    asked=pb.Configuration(sync_interval_ms=30_000, t_max_ms=600_000),
+)
+def idle_with_pending_responses(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """A participant is idle for many sync intervals, while responses are pending."""
+    alice.send()
+    messages = deliver_messages(alice, bob, 12)
+    request_messages(carol, alice, *messages)
+    tick_every(alice, alice.in_force.sync_interval_ms // 2, times=26)
+
+
 @repair_scenario("R-SWEEP-05", needs=(pb.CAPABILITY_LOST,), asked=pb.Configuration(lost_timeout_ms=600_000))
 def requested_after_a_loss(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Messages wait longer than the loss timeout for one that never arrives; then they are requested."""
