@@ -152,6 +152,43 @@ class AcknowledgesNothingFromLater(Channel):
             super().acknowledge(message_id, effects)
 
 
+@register_faults
+class _Busy(Channel):
+    """With SDS-R."""
+
+    @fault(Channel.acknowledge, "ACK-01", "acknowledges nothing while other messages are missing")
+    def acknowledges_nothing_while_others_are_missing(self, message_id: str, effects: Effects) -> None:
+        if self.repair is None or not len(self.repair.outgoing):
+            super().acknowledge(message_id, effects)
+
+    @fault(Channel.with_repair_request, "R-SEND-01", "requests nothing while a message is possibly acknowledged")
+    def requests_nothing_while_possibly_acknowledged(self, message: Message, now_ms: int) -> Message:
+        possibly = any(entry.state is AckState.POSSIBLY_ACKNOWLEDGED for entry in self.outgoing)
+        return message if possibly else super().with_repair_request(message, now_ms)
+
+    @fault(Channel.receive, "R-RECV-03", "requests no message that a message names beside own ones")
+    def requests_nothing_named_beside_own_messages(
+        self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        names_own = any(entry.message_id in self.outgoing for entry in message.causal_history)
+        if self.repair is None or not names_own:
+            return super().receive(message, now_ms, retrieval_hint)
+        requests = self.repair.outgoing
+        before = {item.entry.message_id for item in requests}
+        effects = super().receive(message, now_ms, retrieval_hint)
+        for message_id in {item.entry.message_id for item in requests} - before:
+            requests.remove(message_id)
+        return effects
+
+    @fault(Channel.receive, "R-STATE-08", "ignores requests for own messages that are possibly acknowledged")
+    def responds_with_nothing_possibly_acknowledged(
+        self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        possibly = {e.message_id for e in self.outgoing if e.state is AckState.POSSIBLY_ACKNOWLEDGED}
+        heeded = tuple(entry for entry in message.repair_request if entry.message_id not in possibly)
+        return super().receive(replace(message, repair_request=heeded), now_ms, retrieval_hint)
+
+
 # ---- Periodic sync messages ------------------------------------------------------------------------------------------
 
 
@@ -205,6 +242,12 @@ class _Answering(Repair):
         self._largest_ms = max(self._largest_ms, now_ms)
         if not self._stepped_back:
             super().accept_request(entry, now_ms)
+
+    @fault(Repair.on_receive, "R-RECV-08", "ignores the requests in messages that were missing")
+    def answers_nothing_that_was_missing(self, message: Message, *, counts: bool, now_ms: int) -> None:
+        if counts and self.outgoing.get(message.message_id) is not None:
+            message = replace(message, repair_request=())
+        super().on_receive(message, counts=counts, now_ms=now_ms)
 
     @fault(Repair.track, "R-RECV-03", "requests only messages for whose repair it is responsible itself")
     def requests_only_of_its_group(self, entry: HistoryEntry, now_ms: int) -> None:

@@ -141,6 +141,37 @@ def requested_after_a_loss(script: Script, alice: Part, bob: Peer, carol: Peer) 
     observe_responses(alice)
 
 
+@repair_scenario("R-RECV-03", "R-STATE-01", "R-SEND-01", "ACK-01", "STATE-14")
+def requests_of_a_busy_participant(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """Messages are missing, others wait, a response is pending, and a filter holds an own message.
+
+    Meanwhile two messages acknowledge own ones; one of them reveals another missing message.
+    """
+    own = [alice.send() for _ in range(3)]
+    messages = deliver_messages(alice, bob, 1)
+    alice.receive(dave.content(script.now + 1, holds=own[:1]))
+    lose_messages(alice, bob)
+    request_messages(carol, alice, *messages)
+    alice.receive(dave.content(script.now + 2, own[1], *signed(carol.content(script.now))))
+    alice.receive(dave.content(script.now + 3, own[2]))
+    alice.observe()
+    send_both_kinds(alice, T_MAX, 1_000)
+
+
+@repair_scenario("R-RECV-08", "R-RECV-13", "R-SWEEP-02", "R-STATE-08")
+def requests_in_messages_that_were_missing(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """A message was missing, and requests another one. Then a message is requested that a filter holds."""
+    own = alice.send()
+    (known,) = deliver_messages(alice, bob, 1)
+    asking = carol.content(script.now, requests=signed(known))
+    alice.receive(bob.content(script.now + 1, *signed(asking)))
+    deliver_and_settle(alice, asking)
+    observe_responses(alice)
+    alice.receive(dave.content(script.now + 2, holds=[own]))
+    request_messages(carol, alice, own)
+    observe_responses(alice)
+
+
 @repair_scenario("R-FIELDS-01", "R-FIELDS-02", "R-RECV-03")
 def named_again_with_less(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Two missing messages are named with senders and hints, then without; other messages arrive with other hints."""
