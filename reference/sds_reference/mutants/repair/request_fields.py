@@ -55,6 +55,16 @@ class _Entries(Channel):
     def no_senders_in_history(self) -> tuple[HistoryEntry, ...]:
         return tuple(replace(entry, sender_id=None) for entry in super().causal_history())
 
+    @fault(Channel.causal_history, "R-FIELDS-01", "cuts the senders in entries at 64 characters")
+    def cuts_senders_in_history(self) -> tuple[HistoryEntry, ...]:
+        return tuple(replace(e, sender_id=e.sender_id and e.sender_id[:64]) for e in super().causal_history())
+
+    @fault(Channel.with_repair_request, "R-FIELDS-01", "cuts the senders in requests at 64 characters")
+    def cuts_senders_in_requests(self, message: Message, now_ms: int) -> Message:
+        asking = super().with_repair_request(message, now_ms)
+        cut = [replace(e, sender_id=e.sender_id and e.sender_id[:64]) for e in asking.repair_request]
+        return replace(asking, repair_request=tuple(cut))
+
     @fault(Channel.causal_history, "MSG-12", "omits the sender in entries after the second one")
     def two_senders_in_history(self) -> tuple[HistoryEntry, ...]:
         first, rest = super().causal_history()[:2], super().causal_history()[2:]

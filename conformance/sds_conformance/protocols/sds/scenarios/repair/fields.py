@@ -7,7 +7,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from ..scripts import Part, Peer, Script, deliver_and_settle, entry, scenario, signed
 from .participants import T_MAX, repair_scenario
 from .requests import send_both_kinds, send_either
-from .responses import wait_for_responses
+from .responses import request_messages, wait_for_responses
 
 
 @repair_scenario("MSG-12", "MSG-08", "R-FIELDS-01", "R-FIELDS-02")
@@ -27,6 +27,22 @@ def entries_name_senders(script: Script, alice: Part, bob: Peer, carol: Peer, da
     alice.settle()
     alice.send()
     send_either(alice, content=False)
+
+
+@repair_scenario("R-FIELDS-01", "MSG-12", "R-STATE-07", long=True)
+def authors_with_long_ids(script: Script, alice: Part, bob: Peer) -> None:
+    """The IDs of two authors are as long as encoded keys and differ in the last character.
+
+    Messages of them are delivered, missing and requested.
+    """
+    authors = [script.peer(f"0x04{'5a' * 64}{number}") for number in range(2)]
+    known = [author.content(script.now - 5, message_id=f"known-{n}") for n, author in enumerate(authors)]
+    lost = [author.content(script.now - 1, message_id=f"lost-{n}") for n, author in enumerate(authors)]
+    alice.given(*known).send()
+    alice.receive(bob.content(script.now + 1, *signed(*lost)))
+    send_both_kinds(alice, T_MAX, 1_000)
+    request_messages(bob, alice, *known)
+    wait_for_responses(alice)
 
 
 @repair_scenario("R-FIELDS-02", needs=(pb.CAPABILITY_RETRIEVAL_HINTS,))
