@@ -36,6 +36,26 @@ class _FollowingTheTime(Channel):
         return super().tick(now_ms)
 
 
+# ---- Waiting messages ------------------------------------------------------------------------------------------------
+
+
+@register_faults
+class _Buffering(Channel):
+    @fault(Channel.buffer, "RECV-08", "drops messages with missing dependencies that are more than an hour old")
+    def buffers_no_old_messages(
+        self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None
+    ) -> None:
+        if (message.lamport_timestamp or 0) >= now_ms - 3_600_000:
+            super().buffer(message, unmet, now_ms, retrieval_hint)
+
+    @fault(Channel.buffer, "RECV-08", "drops messages with missing dependencies and the Lamport timestamp 0")
+    def buffers_no_timestamp_zero(
+        self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None
+    ) -> None:
+        if message.lamport_timestamp:
+            super().buffer(message, unmet, now_ms, retrieval_hint)
+
+
 # ---- Resends ---------------------------------------------------------------------------------------------------------
 
 
