@@ -55,6 +55,12 @@ class _Buffering(Channel):
         if message.lamport_timestamp:
             super().buffer(message, unmet, now_ms, retrieval_hint)
 
+    @fault(Channel.deliver_ready, "RECV-08", "delivers no waiting messages with repair requests")
+    def releases_no_requests(self, effects: Effects) -> None:
+        while (entry := self.incoming.take_ready()) is not None:
+            if entry.regular and not entry.message.repair_request:
+                self.deliver(entry.message, effects, entry.retrieval_hint)
+
 
 # ---- Resends ---------------------------------------------------------------------------------------------------------
 

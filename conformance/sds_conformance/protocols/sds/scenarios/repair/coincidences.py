@@ -158,13 +158,16 @@ def requests_of_a_busy_participant(script: Script, alice: Part, bob: Peer, carol
     send_both_kinds(alice, T_MAX, 1_000)
 
 
-@repair_scenario("R-RECV-08", "R-RECV-13", "R-SWEEP-02", "R-STATE-08")
+@repair_scenario("R-RECV-08", "R-RECV-13", "R-SWEEP-02", "R-STATE-08", "RECV-07", "INSWEEP-04")
 def requests_in_messages_that_were_missing(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """A message was missing, and requests another one. Then a message is requested that a filter holds."""
+    """A message was missing, another one waits for it, and each requests a message.
+
+    Then a message is requested that a filter holds.
+    """
     own = alice.send()
-    (known,) = deliver_messages(alice, bob, 1)
-    asking = carol.content(script.now, requests=signed(known))
-    alice.receive(bob.content(script.now + 1, *signed(asking)))
+    first, second = deliver_messages(alice, bob, 2)
+    asking = carol.content(script.now, requests=signed(first))
+    alice.receive(bob.content(script.now + 1, *signed(asking), requests=signed(second)))
     deliver_and_settle(alice, asking)
     observe_responses(alice)
     alice.receive(dave.content(script.now + 2, holds=[own]))
