@@ -287,3 +287,48 @@ class _Answering(Repair):
 
         responses = super().take_responses(now_ms)
         return [replace(m, causal_history=tuple(filter(has_arrived, m.causal_history))) for m in responses]
+
+
+# ---- Shapes of messages ----------------------------------------------------------------------------------------------
+
+
+def _is_old(message: Message, now_ms: int) -> bool:
+    return (message.lamport_timestamp or 0) < now_ms - 3_600_000
+
+
+@register_faults
+class _OfSomeShapes(Channel):
+    @fault(Channel.review_ack_status, "ACK-01", "takes no acknowledgements from messages that are over an hour old")
+    def old_messages_acknowledge_nothing(self, message: Message, effects: Effects, now_ms: int) -> None:
+        if not _is_old(message, now_ms):
+            super().review_ack_status(message, effects, now_ms)
+
+    @fault(Channel.review_ack_status, "ACK-01", "takes no acknowledgements from contents of over a thousand bytes")
+    def long_messages_acknowledge_nothing(self, message: Message, effects: Effects, now_ms: int) -> None:
+        if len(message.content or b"") <= 1_000:
+            super().review_ack_status(message, effects, now_ms)
+
+
+@register_faults
+class _RepairsOfSomeShapes(Repair):
+    @fault(Repair.track_missing, "R-RECV-03", "requests no message that an old message names")
+    def requests_nothing_that_old_messages_name(self, message: Message, now_ms: int) -> None:
+        if not _is_old(message, now_ms):
+            super().track_missing(message, now_ms)
+
+    @fault(Repair.track_missing, "R-RECV-03", "requests no message that contents of fewer than four bytes name")
+    def requests_nothing_that_short_messages_name(self, message: Message, now_ms: int) -> None:
+        if message.kind is Kind.SYNC or len(message.content or b"") >= 4:
+            super().track_missing(message, now_ms)
+
+    @fault(Repair.on_receive, "R-RECV-08", "ignores the requests in old messages")
+    def answers_no_old_messages(self, message: Message, *, counts: bool, now_ms: int) -> None:
+        if _is_old(message, now_ms):
+            message = replace(message, repair_request=())
+        super().on_receive(message, counts=counts, now_ms=now_ms)
+
+    @fault(Repair.on_receive, "R-RECV-08", "ignores the requests in contents of over a thousand bytes")
+    def answers_no_long_messages(self, message: Message, *, counts: bool, now_ms: int) -> None:
+        if len(message.content or b"") > 1_000:
+            message = replace(message, repair_request=())
+        super().on_receive(message, counts=counts, now_ms=now_ms)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..scripts import HOUR_MS, WIDE, Part, Peer, Script, deliver_and_settle, scenario, send_optional_messages
+from ..scripts import WIDE, Part, Peer, Script, deliver_and_settle, scenario, send_optional_messages
 
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "RECV-09", "STATE-09", "INSWEEP-06", "INSWEEP-02", asked=WIDE)
@@ -49,16 +49,6 @@ def a_long_chain_in_reverse(script: Script, alice: Part, bob: Peer) -> None:
     for number in range(1, 50):
         chain.append(bob.content(script.now + number, chain[-1]))
     deliver_and_settle(alice, *reversed(chain)).observe()
-
-
-@scenario("RECV-08", "INSWEEP-04", "STATE-09", "DELIVER-04", asked=WIDE)
-def messages_of_all_ages_wait(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages with the Lamport timestamps 0 and 1, and old ones, wait for one dependency, which is younger."""
-    root = carol.content(script.now)
-    ages = (0, 1, script.now - 25 * HOUR_MS, script.now - 2 * HOUR_MS, script.now - 1)
-    alice.given(*[bob.content(lamport, root) for lamport in ages]).observe()
-    deliver_and_settle(alice, root).observe()
-    alice.send()
 
 
 @scenario("DELIVER-07", "RECV-05", "RECV-06")

@@ -1,0 +1,50 @@
+"""Messages of all shapes wait and acknowledge: old and new, short and long ones, with odd IDs and filters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..scripts import HOUR_MS, WIDE, Moment, Part, Peer, Script, deliver_and_settle, scenario
+
+
+def list_shapes(now: Moment, name: str) -> list[tuple[Moment | int, dict[str, Any]]]:
+    """Lamport timestamps and further fields of messages that have as little in common as possible.
+
+    ``name`` makes their IDs unique.
+    """
+    return [
+        (0, {}),
+        (1, {}),
+        (now - 25 * HOUR_MS, {}),
+        (now - 2 * HOUR_MS, {}),
+        (now + 2 * HOUR_MS, {}),
+        (now + 1, {"content": bytes(range(256)) * 8}),
+        (now + 2, {"content": b"x"}),
+        (now + 3, {"content": b"\xff\xfe"}),
+        (now + 4, {"message_id": f"{name}-{'i' * 100}"}),
+        (now + 5, {"message_id": f"{name}-\u00ef\U0001f98a"}),
+        (now + 6, {"message_id": f"{len(name)}"}),
+        (now + 7, {"bloom_filter": b"zz"}),
+    ]
+
+
+@scenario("RECV-08", "INSWEEP-04", "STATE-09", "DELIVER-04", asked=WIDE, long=True)
+def messages_of_all_shapes_wait(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Messages of all shapes wait for one dependency."""
+    root = carol.content(script.now)
+    alice.given(*[bob.content(at, root, **fields) for at, fields in list_shapes(script.now, "waits")]).observe()
+    deliver_and_settle(alice, root).observe()
+    alice.send()
+
+
+@scenario("ACK-01", "RECV-03", "RECV-04", "STATE-05", "SEND-09", asked=WIDE, long=True)
+def messages_of_all_shapes_acknowledge(script: Script, alice: Part, bob: Peer) -> None:
+    """Messages of all shapes acknowledge own messages and enter the filter. Some wait for one that never comes."""
+    for waits in (False, True):
+        shapes = list_shapes(script.now, f"waits-{waits}")
+        own = [alice.send() for _ in shapes]
+        missing = ("never-sent",) if waits else ()
+        messages = [bob.content(at, one, *missing, **fields) for one, (at, fields) in zip(own, shapes, strict=True)]
+        alice.receive(*messages)
+        alice.observe(*messages)
+        alice.send()

@@ -1,0 +1,34 @@
+"""Messages of all shapes reveal missing messages, and request others."""
+
+from __future__ import annotations
+
+from ..core.shapes import list_shapes
+from ..scripts import Part, Peer, Script, signed
+from .participants import T_MAX, repair_scenario
+from .requests import send_both_kinds, send_in_turn
+from .responses import deliver_messages, observe_responses
+
+
+@repair_scenario("R-RECV-03", "R-STATE-01", "R-STATE-09", "R-SEND-01", long=True)
+def messages_of_all_shapes_reveal_others(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Messages of all shapes name one missing message each; all of these are requested."""
+    shapes = list_shapes(script.now, "reveals")
+    lost = [carol.content(script.now - 1) for _ in shapes]
+    for missing, (at, fields) in zip(lost, shapes, strict=True):
+        alice.receive(bob.content(at, *signed(missing), **fields))
+    lost.append(carol.content(script.now - 1))
+    alice.receive(bob.content(script.now + 8, *signed(lost[-1])), hint=b"where it is stored", optional=True)
+    alice.observe()
+    script.advance(T_MAX)
+    send_in_turn(alice, len(lost) + 1, *lost)
+    send_both_kinds(alice, 1_000)
+
+
+@repair_scenario("R-RECV-08", "R-RECV-12", "R-RECV-13", "R-SWEEP-02", long=True)
+def messages_of_all_shapes_request_others(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Messages of all shapes request one message each."""
+    shapes = list_shapes(script.now, "requests")
+    messages = deliver_messages(alice, carol, len(shapes))
+    for requested, (at, fields) in zip(messages, shapes, strict=True):
+        alice.receive(bob.content(at, requests=signed(requested), **fields))
+    observe_responses(alice)
