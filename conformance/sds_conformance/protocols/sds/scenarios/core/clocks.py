@@ -62,7 +62,7 @@ def clock_at_first_use_of_a_late_participant(script: Script, alice: Part, bob: P
         part.send()
 
 
-@scenario("SEND-01", "STATE-03", "EPHEMERAL-07")
+@scenario("SEND-01", "EPHEMERAL-07")
 def sends_after_old_messages(script: Script, alice: Part, bob: Peer) -> None:
     """At the time of each send, messages with old timestamps or without one arrive, or the periodic work runs.
 

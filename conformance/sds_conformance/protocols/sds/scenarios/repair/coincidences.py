@@ -90,6 +90,7 @@ def repairs_of_a_busy_participant(script: Script, alice: Part, bob: Peer, carol:
     "R-SWEEP-02",
     needs=(pb.CAPABILITY_RESEND,),
     asked=pb.Configuration(resend_unacknowledged_ms=30_000),
+    of_one_text=True,
 )
 def copies_while_responding(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """An own message is unacknowledged for many resend periods, in each of which responses are sent."""
@@ -104,6 +105,7 @@ def copies_while_responding(script: Script, alice: Part, bob: Peer, carol: Peer)
     "STATE-08",
     needs=(pb.CAPABILITY_RESEND,),
     asked=pb.Configuration(resend_unacknowledged_ms=30_000),
+    of_one_text=True,
 )
 def copies_while_messages_are_missing(script: Script, alice: Part, bob: Peer) -> None:
     """Nobody acknowledges own messages, two of which request missing messages; then further messages are missing."""
@@ -120,6 +122,7 @@ def copies_while_messages_are_missing(script: Script, alice: Part, bob: Peer) ->
     "SYNC-01",
     needs=(pb.CAPABILITY_PERIODIC_SYNC,),
     asked=pb.Configuration(sync_interval_ms=30_000, t_max_ms=600_000),
+    of_one_text=True,
 )
 def idle_with_pending_responses(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A participant is idle for many sync intervals, while responses are pending."""
@@ -141,7 +144,7 @@ def requested_after_a_loss(script: Script, alice: Part, bob: Peer, carol: Peer) 
     observe_responses(alice)
 
 
-@repair_scenario("R-RECV-03", "R-STATE-01", "R-SEND-01", "ACK-01", "STATE-14")
+@repair_scenario("R-RECV-03", "R-STATE-01", "R-SEND-01", "ACK-01", "STATE-14", of_one_text=True)
 def requests_of_a_busy_participant(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """Messages are missing, others wait, a response is pending, and a filter holds an own message.
 
@@ -158,7 +161,7 @@ def requests_of_a_busy_participant(script: Script, alice: Part, bob: Peer, carol
     send_both_kinds(alice, T_MAX, 1_000)
 
 
-@repair_scenario("R-RECV-08", "R-RECV-13", "R-SWEEP-02", "R-STATE-08", "RECV-07", "INSWEEP-04")
+@repair_scenario("R-RECV-08", "R-RECV-13", "R-SWEEP-02", "R-STATE-08", "RECV-07", of_one_text=True)
 def requests_in_messages_that_were_missing(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """A message was missing, another one waits for it, and each requests a message.
 

@@ -24,7 +24,7 @@ def messages_of_all_shapes_reveal_others(script: Script, alice: Part, bob: Peer,
     send_both_kinds(alice, 1_000)
 
 
-@repair_scenario("R-RECV-08", "R-RECV-12", "R-RECV-13", "R-SWEEP-02", long=True)
+@repair_scenario("R-RECV-08", "R-SWEEP-02", long=True)
 def messages_of_all_shapes_request_others(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Messages of all shapes request one message each."""
     shapes = list_shapes(script.now, "requests")
