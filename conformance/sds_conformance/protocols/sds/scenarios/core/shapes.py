@@ -46,5 +46,7 @@ def messages_of_all_shapes_acknowledge(script: Script, alice: Part, bob: Peer) -
         missing = ("never-sent",) if waits else ()
         messages = [bob.content(at, one, *missing, **fields) for one, (at, fields) in zip(own, shapes, strict=True)]
         alice.receive(*messages)
+        hinted = bob.content(script.now + 8, alice.send(), *missing)
+        alice.receive(hinted, hint=b"where it is stored", optional=True)
         alice.observe(*messages)
         alice.send()

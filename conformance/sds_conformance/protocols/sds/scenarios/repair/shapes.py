@@ -28,7 +28,8 @@ def messages_of_all_shapes_reveal_others(script: Script, alice: Part, bob: Peer,
 def messages_of_all_shapes_request_others(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Messages of all shapes request one message each."""
     shapes = list_shapes(script.now, "requests")
-    messages = deliver_messages(alice, carol, len(shapes))
+    *messages, last = deliver_messages(alice, carol, len(shapes) + 1)
     for requested, (at, fields) in zip(messages, shapes, strict=True):
         alice.receive(bob.content(at, requests=signed(requested), **fields))
+    alice.receive(bob.content(script.now + 8, requests=signed(last)), hint=b"where it is stored", optional=True)
     observe_responses(alice)
