@@ -26,10 +26,11 @@ def messages_of_all_shapes_reveal_others(script: Script, alice: Part, bob: Peer,
 
 @repair_scenario("R-RECV-08", "R-SWEEP-02", long=True)
 def messages_of_all_shapes_request_others(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages of all shapes request one message each."""
+    """Messages of all shapes request one message each; the last one has a long causal history with repetitions."""
     shapes = list_shapes(script.now, "requests")
-    *messages, last = deliver_messages(alice, carol, len(shapes) + 1)
+    *messages, hinted, last = deliver_messages(alice, carol, len(shapes) + 2)
     for requested, (at, fields) in zip(messages, shapes, strict=True):
         alice.receive(bob.content(at, requests=signed(requested), **fields))
-    alice.receive(bob.content(script.now + 8, requests=signed(last)), hint=b"where it is stored", optional=True)
+    alice.receive(bob.content(script.now + 8, requests=signed(hinted)), hint=b"where it is stored", optional=True)
+    alice.receive(bob.content(script.now + 9, *signed(*messages[:6], messages[0]), requests=signed(last)))
     observe_responses(alice)
