@@ -20,6 +20,7 @@ from .channel_view import ChannelView
 from .facts import Observed, Received, is_same_message
 from .repair_terms import SECOND_MS
 from .repair_tracker import NEVER, Answer, RequestedMessage
+from .resends import clock_never_goes_back
 from .steadiness import clock_forward_until
 from .windows import Window
 
@@ -402,10 +403,16 @@ def is_certainly_answer(view: ChannelView, message_id: str, answer: Step) -> boo
 
 
 def is_no_resend(view: ChannelView, message_id: str, answer: Step) -> bool:
-    """Can a copy of an own message be no resend, whether resends are declared or not?"""
+    """Can a copy of an own message be no resend, whether resends are declared or not?
+
+    If the clock has gone back, timers may follow it, and a resend may seem early.
+    """
     if any(m.in_history and m.message_id == message_id and m.received.step.index < answer.index for m in view.mentions):
         return True
     c, sent = view.configuration, view.own(message_id)
     periods = [p for p in (c.resend_unacknowledged_ms, c.resend_possibly_acknowledged_ms) if p]
     known = c.HasField("resend_unacknowledged_ms") and c.HasField("resend_possibly_acknowledged_ms") and bool(periods)
-    return known and sent is not None and 0 <= answer.now_ms - sent.step.now_ms < min(periods)
+    if not known or sent is None or not clock_never_goes_back(view, sent.step, answer):
+        return False
+    waited: int = answer.now_ms - sent.step.now_ms
+    return 0 <= waited < min(periods)
