@@ -332,3 +332,9 @@ class _RepairsOfSomeShapes(Repair):
         if len(message.content or b"") > 1_000:
             message = replace(message, repair_request=())
         super().on_receive(message, counts=counts, now_ms=now_ms)
+
+    @fault(Repair.accept_request, "R-RECV-08", "ignores requests for contents of fewer than four bytes")
+    def answers_no_request_for_short_messages(self, entry: HistoryEntry, now_ms: int) -> None:
+        message = self.cache.get(entry.message_id)
+        if message is None or len(message.content or b"") >= 4:
+            super().accept_request(entry, now_ms)

@@ -410,7 +410,7 @@ def is_no_resend(view: ChannelView, message_id: str, answer: Step) -> bool:
     if any(m.in_history and m.message_id == message_id and m.received.step.index < answer.index for m in view.mentions):
         return True
     c, sent = view.configuration, view.own(message_id)
-    periods = [p for p in (c.resend_unacknowledged_ms, c.resend_possibly_acknowledged_ms) if p]
+    periods: list[int] = [p for p in (c.resend_unacknowledged_ms, c.resend_possibly_acknowledged_ms) if p]
     known = c.HasField("resend_unacknowledged_ms") and c.HasField("resend_possibly_acknowledged_ms") and bool(periods)
     if not known or sent is None or not clock_never_goes_back(view, sent.step, answer):
         return False

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..core.shapes import list_shapes
-from ..scripts import Part, Peer, Script, signed
+from ..scripts import Part, Peer, Script, entry, signed
 from .participants import T_MAX, repair_scenario
 from .requests import send_both_kinds, send_in_turn
-from .responses import deliver_messages, observe_responses
+from .responses import deliver_messages, observe_responses, request_one_by_one
 
 
 @repair_scenario("R-RECV-03", "R-STATE-01", "R-STATE-09", "R-SEND-01", long=True)
@@ -33,4 +33,19 @@ def messages_of_all_shapes_request_others(script: Script, alice: Part, bob: Peer
         alice.receive(bob.content(at, requests=signed(requested), **fields))
     alice.receive(bob.content(script.now + 8, requests=signed(hinted)), hint=b"where it is stored", optional=True)
     alice.receive(bob.content(script.now + 9, *signed(*messages[:6], messages[0]), requests=signed(last)))
+    observe_responses(alice)
+
+
+@repair_scenario("R-RECV-08", "R-SWEEP-02", "R-STATE-07", long=True)
+def messages_of_all_shapes_are_requested(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Messages of all shapes are delivered, also with hints and repetitions in their histories; each is requested."""
+    messages = [bob.content(at, **fields) for at, fields in list_shapes(script.now, "requested")]
+    first = messages[0]
+    messages.append(bob.content(script.now + 8, *signed(first, first)))
+    messages.append(bob.content(script.now + 9, entry(first, b"where it is stored", "bob")))
+    alice.receive(*messages)
+    messages.append(bob.content(script.now + 10))
+    alice.receive(messages[-1], hint=b"where it is stored", optional=True)
+    alice.settle()
+    request_one_by_one(carol, alice, *messages)
     observe_responses(alice)
