@@ -332,7 +332,9 @@ def zero_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
         if received.acceptable and received.message.lamport_timestamp == 0:
             message_id = received.message.message_id
             for later in view.observed:
-                if later.state.HasField("log") and any(d.step.index < later.step.index for d in received.delivered):
+                kept = view.kept_entries.holds(message_id, later.step.index)
+                shown = later.state.HasField("log") and kept
+                if shown and any(d.step.index < later.step.index for d in received.delivered):
                     ids = later.step.shown_log
                     expected = f"{message_id!r} (Lamport 0) in the log"
                     yield observe_outcome(later.step, "zero-taken-for-absent", message_id in ids, expected, f"{ids}")

@@ -78,7 +78,8 @@ def some_answer_and_some_do_not(view: ChannelView) -> Iterator[Observation]:
 class _Share:
     """The number of messages, each of another author, that a participant answers.
 
-    The authors differ, because a weak hash may treat all messages of one author equally.
+    The authors differ, because a weak hash may treat all messages of one author equally. Messages that a log of
+    declared size may have dropped do not count, whether they were answered or not (AMB-96).
     """
 
     def __init__(self, view: ChannelView) -> None:
@@ -89,6 +90,7 @@ class _Share:
                 not turn.asked.own
                 and turn.asked.held
                 and turn.pending_count <= MOST
+                and view.kept_entries.holds(turn.asked.message_id)
                 and (turn.in_time or turn.is_never_answered)
             ):
                 chosen.setdefault(turn.author, turn)
