@@ -20,6 +20,7 @@ from ..exploration.hunt import EXAMPLES
 from ..judging.catalogue import Requirement
 from ..judging.declarations import BROKEN, HONEST, DeclarationResults, Declared, declarations, examine_declaration
 from ..judging.exercise import (
+    OTHER_SHARE,
     QUICK_SHARE,
     MutantResult,
     VariantResult,
@@ -68,7 +69,7 @@ Examples:
   sds-conformance selftest --only 'ties-*'
   sds-conformance selftest --without observe --without filter-codec
   sds-conformance selftest --declarations 2000 --seed 1
-  sds-conformance selftest --mixtures 60 --seed 1
+  sds-conformance selftest --mixtures 200 --seed 1
   sds-conformance selftest --markdown kill-table.md
   sds-conformance selftest --json > kill-table.json
   sds-conformance selftest --generated
@@ -83,8 +84,10 @@ VARIANT_EXAMPLES = 100
 """Number of generated schedules for each legal variant."""
 DECLARATIONS = 40
 """Number of declarations of each protocol in a whole self-test."""
-MIXTURES = 10
+MIXTURES = 60
 """Number of models with several faults in a whole self-test."""
+QUICK_MIXTURES = 10
+"""Their number in a quick self-test."""
 HONEST_DECLARATIONS = 12
 """Number of declarations with which the unchanged model is played. A full play takes ten times as long as one of a
 broken model."""
@@ -117,7 +120,7 @@ class SelfTestProof:
     interrupted: bool = False
     """Interrupted: the remaining mutants and variants were not played."""
     quick: bool = False
-    """Each legal variant played only a share of the long scenarios."""
+    """Mutants and legal variants played only a share of the scenarios, see `OTHER_SHARE` and `QUICK_SHARE`."""
 
     @property
     def accepted_count(self) -> int:
@@ -149,6 +152,8 @@ class SelfTestProof:
         )
         if self.quick and self.acceptances:
             parts += [f"each variant played one in {QUICK_SHARE} long scenarios"]
+        if self.quick and self.kills:
+            parts += [f"each mutant played one in {OTHER_SHARE} scenarios of other requirements"]
         if self.declarations:
             seen_through = sum(examined.is_sound for examined in self.declarations)
             parts += [f"{seen_through} of {len(self.declarations)} declarations let the suite find each broken model"]
@@ -179,7 +184,8 @@ class SelfTestProof:
 @click.option(
     "--quick",
     is_flag=True,
-    help=f"Play each legal variant in only one in {QUICK_SHARE} of the long scenarios.",
+    help=f"Play each legal variant in only one in {QUICK_SHARE} of the long scenarios, and each mutant in only one in "
+    f"{OTHER_SHARE} of those that are not written for its requirement.",
 )
 @click.option(
     "--generated",
@@ -249,11 +255,13 @@ def selftest_command(
     Declarations of capabilities are drawn at random. With each, a model that ignores every message (deaf), sends none
     (mute) or stores none (forgetful) must fail, and the reference model must pass. --declarations plays more of them.
 
-    Models with three faults at once are drawn at random. Nine in ten of their faults must be separate root causes,
-    and at most one in ten of the root causes may be the effect of another fault. --mixtures plays more of them.
+    Models with three faults at once are drawn at random. 93 % of their faults must be separate root causes, and at most
+    6 % of the root causes may be effects of other faults, with an allowance for chance. --mixtures plays more of them.
 
-    Most of the time goes into long scenarios, which have a thousand messages or many participants. With --quick, each
-    legal variant plays some of them, and each of them is played by some variants; the names decide which.
+    --quick takes half the time. Each mutant then plays only some of the scenarios that are not written for its
+    requirement, and each legal variant only some of the long ones, which have a thousand messages or many participants.
+    The names decide which, and each scenario is played by some mutants and variants. Fewer models with three faults are
+    drawn.
 
     --generated derives faults from the source of the model, by rules, and plays each in the revisions and legal
     variants that execute its line. Faults that nothing finds are listed.
@@ -327,7 +335,7 @@ def run_self_test(
     kills, acceptances = proof.kills, proof.acceptances
     with catch_interrupt() as interruption:
         with processes(jobs) as pool:
-            killing = pool.map(partial(_mutant, without=without), mutants)
+            killing = pool.map(partial(_mutant, without=without, quick=quick), mutants)
             accepting = pool.map(partial(_variant, without=without, quick=quick), variants)
             for kill in with_progress(err, "mutants", killing, len(mutants)):
                 kills.append(kill)
@@ -335,15 +343,17 @@ def run_self_test(
                 acceptances.append(acceptance)
         if whole:
             _try_declarations(proof, err, DECLARATIONS, 0, jobs)
-            _try_mixtures(proof, err, MIXTURES, 0, jobs)
+            _try_mixtures(proof, err, QUICK_MIXTURES if quick else MIXTURES, 0, jobs)
     if interruption.happened or not whole:
         return replace(proof, interrupted=interruption.happened)
     everything = protocols()
     open_ends = [name for p in everything for name in unguarded_requirements(p.rules, p.model)]
     unproved = [check for p in everything for check in unproven_checks(p.rules, kills)]
-    past = [row for p in everything for row in outdated_consequences(p.rules, kills)]
     codes = [compare_codes(p.rules, kills) for p in everything]
     never, unlisted = ([code for both in codes for code in both[side]] for side in (0, 1))
+    past = [row for p in everything for row in outdated_consequences(p.rules, kills)]
+    if quick:
+        never, past = [], []  # scenarios that were left out may show them
     return replace(proof, unguarded=open_ends, unproven=unproved, outdated=past, unshown=never, unlisted=unlisted)
 
 
@@ -391,9 +401,10 @@ _KNOWN = KnownRuns()
 """The known runs of each worker process. Most mutants and variants behave like the reference in most runs."""
 
 
-def _mutant(named: Named, without: frozenset[str]) -> MutantResult:
+def _mutant(named: Named, without: frozenset[str], *, quick: bool) -> MutantResult:
     protocol = _protocol(named)
-    return examine_mutant(protocol.rules, protocol.model, named[1], _numbers(protocol, without), _KNOWN)
+    left_out = _numbers(protocol, without)
+    return examine_mutant(protocol.rules, protocol.model, named[1], left_out, _KNOWN, quick=quick)
 
 
 def _variant(named: Named, without: frozenset[str], *, quick: bool) -> VariantResult:

@@ -12,7 +12,7 @@ from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, Link
 
 from .alterations.source import ModelSource
-from .catalogue import SELF_TEST
+from .catalogue import SELF_TEST, Requirement
 from .causes import consequences
 from .certification import Certification, Progress, certify
 from .judgement import Outcome
@@ -234,14 +234,26 @@ def capabilities_left_out(rules: Rules, mutant: Fault) -> frozenset[int]:
     return frozenset(number for number in numbers if number is not None)
 
 
+QUICK_SHARE = 5
+"""In a quick self-test, each variant plays only every n-th of the long scenarios; this is n."""
+OTHER_SHARE = 3
+"""In a quick self-test, each mutant plays only every n-th of the scenarios that are not written for its requirement."""
+
+
 def examine_mutant(
-    rules: Rules, model: Model, name: str, without: frozenset[int] = NOTHING, known: KnownRuns | None = None
+    rules: Rules,
+    model: Model,
+    name: str,
+    without: frozenset[int] = NOTHING,
+    known: KnownRuns | None = None,
+    *,
+    quick: bool = False,
 ) -> MutantResult:
     """Run a mutant. It is killed if the check of its requirement rejects it; a crash does not count.
 
     The scenarios of its part of the protocol and of its requirement are played; long scenarios are played only if they
-    are written for its requirement. The mutant does not declare the capabilities ``without``. Results of known runs are
-    taken from ``known``.
+    are written for its requirement. With ``quick`` it plays a share of those that are not. The mutant does not declare
+    the capabilities ``without``. Results of known runs are taken from ``known``.
     """
     mutant, whole = model.mutants[name], not without
     without |= capabilities_left_out(rules, mutant)
@@ -250,12 +262,7 @@ def examine_mutant(
     outcome = certify_reference(
         rules,
         lambda: model.mutant(name, without),
-        scenarios=[
-            s.name
-            for s in rules.register.scenarios.values()
-            if violated.id in s.exercises
-            or (not s.long and any(rules.part_of(requirements[r]) == rules.part_of(violated) for r in s.exercises))
-        ],
+        scenarios=_scenarios_of_mutant(rules, name, violated, quick=quick),
         revision=violated.revisions[0],
         keep=VERDICTS,
         known=known,
@@ -291,6 +298,20 @@ def examine_mutant(
     )
 
 
+def _scenarios_of_mutant(rules: Rules, name: str, violated: Requirement, *, quick: bool) -> list[str]:
+    """The scenarios that a mutant plays, by name: those of its requirement, and others of its part of the protocol."""
+    part, requirements = rules.part_of(violated), rules.catalogue.requirements
+    return [
+        scenario.name
+        for scenario in rules.register.scenarios.values()
+        if violated.id in scenario.exercises
+        or (
+            not (scenario.long or (quick and _is_left_out(name, scenario.name, OTHER_SHARE)))
+            and any(rules.part_of(requirements[r]) == part for r in scenario.exercises)
+        )
+    ]
+
+
 def _shown_by(verdict: RequirementVerdict) -> Iterator[str]:
     """In full: the codes of a verdict's violations; the tally counts none of an optional requirement."""
     yield from (full_code(verdict.requirement.id, kind.code) for kind in verdict.tally.kinds)
@@ -303,10 +324,6 @@ def _rejecting_checks(rules: Rules, verdict: RequirementVerdict) -> tuple[str, .
     if verdict.verdict is Verdict.PASS:
         against |= verdict.checks_by_outcome.get(Outcome.NOTED, set())
     return tuple(check.name for check in rules.register.checks[verdict.requirement.id] if check.name in against)
-
-
-QUICK_SHARE = 5
-"""In a quick self-test, each variant plays only every n-th of the long scenarios; this is n."""
 
 
 def examine_variant(
@@ -364,15 +381,20 @@ def examine_variant(
 
 
 def _left_out_when_quick(rules: Rules, variant: str) -> dict[str, Scenario]:
-    """The long scenarios that a variant does not play in a quick self-test, by name. Both names decide which ones.
-
-    Names are added up, not joined, so that no scenario falls to a few variants by chance.
-    """
+    """The long scenarios that a variant does not play in a quick self-test, by name."""
     return {
         name: scenario
         for name, scenario in rules.register.scenarios.items()
-        if scenario.long and (crc32(variant.encode()) + crc32(name.encode())) % QUICK_SHARE
+        if scenario.long and _is_left_out(variant, name, QUICK_SHARE)
     }
+
+
+def _is_left_out(model: str, scenario: str, share: int) -> bool:
+    """Decide by the names whether a mutant or variant leaves a scenario out and plays only one in ``share``.
+
+    The hashes are added up, so that no scenario falls to a few mutants or variants by chance.
+    """
+    return (crc32(model.encode()) + crc32(scenario.encode())) % share != 0
 
 
 def unguarded_requirements(rules: Rules, model: Model) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sds_conformance.cli.selftest import SelfTestProof, markdown
-from sds_conformance.judging.exercise import QUICK_SHARE, MutantResult, VariantResult
+from sds_conformance.judging.exercise import OTHER_SHARE, QUICK_SHARE, MutantResult, VariantResult
 from sds_conformance.protocols.sds.register import CHECKS
 from suite_terminal import typed, words
 
@@ -144,7 +144,10 @@ def test_1_requirements_without_a_mutant_are_named(outcome_of_the_run: list[Self
     assert f"Checks that no mutant violates: {CHECKS['SDS-SEND-01'][0].name}" in words(result.stdout)
 
 
-def test_a_quick_self_test_says_how_much_variants_played() -> None:
+def test_a_quick_self_test_says_how_much_was_played() -> None:
     quick = replace(GOOD, quick=True)
-    share = f"each variant played one in {QUICK_SHARE} long scenarios"
-    assert f"1 of 1 legal variant accepted, {share}." in quick.totals
+    shares = (
+        f"each variant played one in {QUICK_SHARE} long scenarios, "
+        f"each mutant played one in {OTHER_SHARE} scenarios of other requirements"
+    )
+    assert f"1 of 1 legal variant accepted, {shares}." in quick.totals

@@ -86,6 +86,19 @@ def test_of_two_that_explain_each_other_the_one_is_the_cause_that_fails_in_more_
     assert [root.id for root in roots(RULES, [often, replace(once, exercised=20)])] == [whole]
 
 
+def test_what_one_cause_explains_is_a_cause_if_two_failures_follow_from_nothing_else() -> None:
+    """SDS-SEND-10 follows from SDS-MSG-15, and two failures follow from SDS-SEND-10 and not from SDS-MSG-15."""
+    shared = ["SDS-STATE-16", "SDS-MSG-10", "SDS-STATE-05", "SDS-STATE-10", "SDS-SEND-10"]
+    failures = [Failure(name, Verdict.FAIL, 1, 1) for name in ("SDS-MSG-15", *shared)]
+    assert [root.id for root in roots(RULES, failures)] == ["SDS-MSG-15"]
+    left = [Failure(name, Verdict.FAIL, 1, 1) for name in ("SDS-OUTSWEEP-01", "SDS-ACK-01")]
+    assert [root.id for root in roots(RULES, [*failures, left[0]])] == ["SDS-MSG-15", "SDS-OUTSWEEP-01"]
+    found = {root.id: [*root.under] for root in roots(RULES, [*failures, *left])}
+    assert list(found) == ["SDS-MSG-15", "SDS-SEND-10"]
+    assert set(found["SDS-SEND-10"]) == {"SDS-OUTSWEEP-01", "SDS-ACK-01"}
+    assert "SDS-SEND-10" not in found["SDS-MSG-15"]
+
+
 def test_no_failure_hides_under_a_warning() -> None:
     places = {"run-1": {5}}
     assert told(verdict(CAUSE, places, Verdict.WARN), verdict(EFFECT, places)) == {EFFECT: [], CAUSE: []}

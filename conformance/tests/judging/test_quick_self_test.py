@@ -1,4 +1,4 @@
-"""A quick self-test leaves long scenarios out, and nothing else."""
+"""A quick self-test leaves out long scenarios and those of other requirements, and nothing else."""
 
 from __future__ import annotations
 
@@ -27,3 +27,25 @@ def test_each_long_scenario_is_played_by_many_variants() -> None:
         skipping = Counter(long for name in variants for long in exercise._left_out_when_quick(rules, name))
         assert len(skipping) > 10
         assert max(skipping.values()) < len(variants) * 0.87
+
+
+def test_a_mutant_plays_all_scenarios_of_its_requirement_and_a_share_of_the_others() -> None:
+    violated = RULES.catalogue.requirements["SDS-RECV-05"]
+    all_of_them = set(exercise._scenarios_of_mutant(RULES, "never-checks", violated, quick=False))
+    some = set(exercise._scenarios_of_mutant(RULES, "never-checks", violated, quick=True))
+    own = {scenario.name for scenario in SCENARIOS.values() if violated.id in scenario.exercises}
+    assert own < some < all_of_them
+    assert len(all_of_them - own) / 5 < len(some - own) < len(all_of_them - own) / 2
+
+
+def test_each_scenario_is_played_by_mutants_of_other_requirements() -> None:
+    for protocol in protocols():
+        rules, mutants = protocol.rules, protocol.model.mutants.values()
+        known = rules.catalogue.requirements
+        of_others = Counter(
+            scenario
+            for mutant in mutants
+            for scenario in exercise._scenarios_of_mutant(rules, mutant.name, known[mutant.requirement], quick=True)
+            if mutant.requirement not in rules.register.scenarios[scenario].exercises
+        )
+        assert all(of_others[name] > 10 for name, scenario in rules.register.scenarios.items() if not scenario.long)
