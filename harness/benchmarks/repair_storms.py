@@ -232,7 +232,7 @@ def simulate_trial(
 
 
 def measure(arguments: argparse.Namespace) -> tuple[list[Row], dict[str, float]]:
-    """All rows; and for each value of T_max, the share of participants for which it gives no backoff."""
+    """Return all rows; and by T_max in ms, the share of participants whose T_resp is 0, so that they answer at once."""
     profile, sizes, trials = HASH_PROFILES[arguments.hash_profile], arguments.sizes, arguments.trials
     sent: dict[tuple[str, str, int], list[list[int]]] = {}
     zeros = dict.fromkeys((setting.t_max_ms // setting.unit_ms for setting in ANSWERING), 0)

@@ -96,9 +96,9 @@ def compare_command(
     globs = [full_id(glob) for glob in only]
     with usage_errors():
         columns = gather(reports)
-    if not any(matches_globs(id_, globs) for column in columns for id_ in (*column.told, *column.topics)):
+    if not any(matches_globs(id_, globs) for column in columns for id_ in (*column.requirements, *column.topics)):
         what = f"nothing matches {' '.join(only)}" if only else "the reports contain no requirement"
-        known = {id_ for column in columns for id_ in (*column.told, *column.topics)}
+        known = {id_ for column in columns for id_ in (*column.requirements, *column.topics)}
         meant = did_you_mean(globs[0], sorted(known)) if globs else ""
         raise click.UsageError(f"{what}: `sds-conformance requirements` lists the IDs.{meant}")
     dated = histories(columns, globs, since.replace(tzinfo=UTC) if since is not None else None)

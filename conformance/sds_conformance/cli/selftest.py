@@ -587,7 +587,7 @@ def markdown(proof: SelfTestProof) -> str:
         "",
     ]
     lines += [
-        "`fail` is the violation of a MUST, `warn` that of a SHOULD or of a MUST that a position softens; `told` is a",
+        "`fail` is the violation of a MUST, `warn` that of a SHOULD or of a MUST that a position softens; `noted` is a",
         "legal deviation that is only noted.",
         "",
     ]

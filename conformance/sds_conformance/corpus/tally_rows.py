@@ -17,13 +17,13 @@ from ..judging.verdict import RANK, Finding, Verdict
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-ROWS = "kind string, what string, schedules long, rank long, first long, told string"
+ROWS = "kind string, what string, schedules long, rank long, first long, details string"
 """The columns, in Spark SQL."""
 
 
 def row_of(kind: str, what: str, schedules: int, rank: int = 0, first: int = 0, details: str = "") -> dict[str, Any]:
     """One row."""
-    return {"kind": kind, "what": what, "schedules": schedules, "rank": rank, "first": first, "told": details}
+    return {"kind": kind, "what": what, "schedules": schedules, "rank": rank, "first": first, "details": details}
 
 
 def rows_of(tally: CampaignTally) -> Iterator[dict[str, Any]]:
@@ -49,9 +49,9 @@ def sum_rows(rows: DataFrame) -> list[Summed]:
     from pyspark.sql import functions as f
 
     # The worst result, by the first schedule; of errors of the suite the alphabetically first.
-    worst = f.min(f.struct(-f.col("rank"), f.col("first"), f.col("told"))).alias("worst")
+    worst = f.min(f.struct(-f.col("rank"), f.col("first"), f.col("details"))).alias("worst")
     out = rows.groupBy("kind", "what").agg(f.sum("schedules").alias("schedules"), worst).collect()
-    return [(row.kind, row.what, row.schedules, row.worst["first"], row.worst["told"]) for row in out]
+    return [(row.kind, row.what, row.schedules, row.worst["first"], row.worst["details"]) for row in out]
 
 
 def take(tally: CampaignTally, of: Iterable[Summed]) -> Iterator[tuple[str, str, int]]:

@@ -96,8 +96,7 @@ class Course:
         """Maps a packet number to the acts that received the packet from the network."""
         self._asked: set[tuple[str, Key]] = set()
         """Messages that participants were asked to repair and have not broadcast since."""
-        self.told = len({id(trace) for trace in performance.traces}) > 1
-        """True if there are several implementations."""
+        self.has_several_implementations = len({id(trace) for trace in performance.traces}) > 1
         for packet in performance.packets:
             self._read_packet(packet)
         for loss in performance.losses:

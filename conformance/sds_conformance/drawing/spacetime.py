@@ -167,7 +167,7 @@ class _Artist:
             more = "scripted peer" if member is None else ""
             if member is not None and member.clock_ms:
                 more = f"clock {member.clock_ms:+,} ms"
-            if member is not None and self._course.told:
+            if member is not None and self._course.has_several_implementations:
                 who = self._course.performance.cast[name].declaration.name
                 more = printable(who, max(4, int(self._pitch / 6.2) - 2))
             fits = printable(name, min(LONGEST_NAME, int(self._pitch / 8.4) - 1))

@@ -213,7 +213,7 @@ def _count_processes(order: Exhaustion) -> int:
 def _sample(
     order: Exhaustion, company: CachingCompany, coverage: Coverage, last: int | None, late: Callable[[], bool]
 ) -> float:
-    """Play the first remaining schedules; return the seconds of one of the longest, 0 if nothing was left."""
+    """Play the first `SAMPLE` remaining schedules. Return the seconds that one of the longest took, or 0."""
     settled, each_s = 0, 0.0
     for events in range(1, (last or MOST_EVENTS) + 1):
         bound = coverage.bounds[events - 1] if events <= len(coverage.bounds) else _add_next_bound(order, coverage)

@@ -186,7 +186,7 @@ class MutantResult:
     requirement: str
     summary: str
     verdict: str
-    """Verdict on its requirement; ``told`` (noted) if it deviates only from a MAY."""
+    """Verdict on its requirement; ``noted`` if it deviates only from a MAY."""
     killed: bool
     also: tuple[str, ...]
     """Other requirements that failed or warned."""
@@ -272,7 +272,7 @@ def examine_mutant(
     rejected = own is not None and own.verdict in (Verdict.FAIL, Verdict.WARN)
     has_notes = own is not None and own.verdict is Verdict.PASS and bool(own.findings)
     also = [v.requirement.id for v in outcome.verdicts if v.verdict in (Verdict.FAIL, Verdict.WARN) and v is not own]
-    verdict = "told" if has_notes else own.verdict.value if own is not None else "no check"
+    verdict = "noted" if has_notes else own.verdict.value if own is not None else "no check"
     together = next((cause.requirements for cause in outcome.causes if mutant.requirement in cause.requirements), set())
     # A deaf mutant (one that ignores all messages) counts as rejected by its check, not as broken down.
     broken = sum(broken.breakdown.kind is not FaultKind.DEAF for broken in outcome.breakdowns)

@@ -51,7 +51,7 @@ def test_another_kind_of_violation_is_told_and_fewer_kinds_are_not() -> None:
     assert result_change(column(one), column(both), "SDS-RECV-06") is ResultChange.OTHERWISE
     assert result_change(column(both), column(one), "SDS-RECV-06") is None
     comparison = compared(one, other)
-    assert [row.told.id for row in comparison.differences] == ["SDS-RECV-06"]
+    assert [row.requirement.id for row in comparison.differences] == ["SDS-RECV-06"]
     assert comparison.rows[0].otherwise == {1}
 
 
@@ -60,13 +60,18 @@ def test_rows_that_differ_and_those_that_do_not() -> None:
         made("a", RECV_01="pass", RECV_02="pass", RECV_03="skipped", MSG_01="pass"),
         made("b", RECV_01="pass", RECV_02="fail", RECV_03="inconclusive"),
     )
-    assert [row.told.id for row in comparison.rows] == ["SDS-MSG-01", "SDS-RECV-01", "SDS-RECV-02", "SDS-RECV-03"]
-    assert [row.told.id for row in comparison.differences] == ["SDS-RECV-02", "SDS-RECV-03"]
+    assert [row.requirement.id for row in comparison.rows] == [
+        "SDS-MSG-01",
+        "SDS-RECV-01",
+        "SDS-RECV-02",
+        "SDS-RECV-03",
+    ]
+    assert [row.requirement.id for row in comparison.differences] == ["SDS-RECV-02", "SDS-RECV-03"]
     assert comparison.rows[0].cells == ("pass", NOT_ASKED)
     assert comparison.count_agreements() == {"pass": 1, "": 1}
-    assert [row.told.id for row in compared(made(RECV_01="pass", MSG_01="fail"), made(), only=("*-MSG-*",)).rows] == [
-        "SDS-MSG-01"
-    ]
+    assert [
+        row.requirement.id for row in compared(made(RECV_01="pass", MSG_01="fail"), made(), only=("*-MSG-*",)).rows
+    ] == ["SDS-MSG-01"]
 
 
 def test_what_a_revision_does_not_state_is_not_worse() -> None:
@@ -75,7 +80,7 @@ def test_what_a_revision_does_not_state_is_not_worse() -> None:
     older["revision"] = AMENDED
     verdicts: dict[str, Any] = {"RECV_01": "pass", stated.removeprefix("SDS-").replace("-", "_"): "pass"}
     comparison = compared(made(**verdicts), older)
-    row = next(row for row in comparison.rows if row.told.id == stated)
+    row = next(row for row in comparison.rows if row.requirement.id == stated)
     assert row.cells == ("pass", UNSTATED)
     assert not row.differs
     assert comparison.changes(0, 1) == []

@@ -17,9 +17,11 @@ class Shape:
         self.keywords = keywords
 
 
-Name = Annotated[str, Shape("name", minLength=1, maxLength=64)]
+LONGEST_NAME = 200
+"""In characters. A public key in hexadecimal digits, which participants use as their IDs, has 132."""
+Name = Annotated[str, Shape("name", minLength=1, maxLength=LONGEST_NAME)]
 """The name of a participant or a scripted peer."""
-OptionalName = Annotated[str, Shape("optional_name", maxLength=64)]
+OptionalName = Annotated[str, Shape("optional_name", maxLength=LONGEST_NAME)]
 Label = Annotated[str, Shape("label", minLength=1, maxLength=64)]
 """The label of a message."""
 OptionalLabel = Annotated[str, Shape("optional_label", maxLength=64)]

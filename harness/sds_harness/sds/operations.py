@@ -203,7 +203,8 @@ class Write(Operation, op="write"):
     message_id: MessageId = ""
     """The message ID."""
     empty: Annotated[tuple[Annotated[str, Shape(enum=[*EMPTY])], ...], Shape(maxItems=5)] = ()
-    """Fields that are empty: ``sender``, ``channel``, ``filter``, ``message_id``, and with ``hint`` the ``hints``."""
+    """Fields that are present and empty: ``sender``, ``channel``, ``filter``, ``message_id``; with ``hint`` also
+    ``hints``."""
     poses_as: OptionalName = ""
     """The participant that it names as its sender."""
     encoding: Annotated[str, Shape(enum=[*ENCODINGS])] = "usual"

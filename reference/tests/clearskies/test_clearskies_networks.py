@@ -163,7 +163,7 @@ def test_times_of_wrong_clocks_can_part_peers_and_those_that_advance_do_not() ->
     assert ends[1] != {"3"}
 
 
-# ---- Told one by one ---------------------------------------------------------------------------------------------
+# ---- Peers in a line -------------------------------------------------------------------------------------------------
 
 
 def in_line(levels: list[AccessLevel], kind: Config | None = None) -> Club:

@@ -77,7 +77,7 @@ class ReportColumn:
     verdicts: Mapping[str, str]
     codes: Mapping[str, frozenset[str]] = field(repr=False)
     """Maps a requirement to the codes of its violations."""
-    told: Mapping[str, RequirementData] = field(repr=False)
+    requirements: Mapping[str, RequirementData] = field(repr=False)
     ways: Mapping[str, tuple[Way, ...]] = field(default_factory=dict, repr=False)
     """Maps a position to its ways; empty for a position that no run showed. The mapping is empty if the report has no
     ways."""

@@ -38,7 +38,7 @@ class ResultChange(Enum):
 class VerdictChange:
     """A requirement with different results in two reports."""
 
-    told: RequirementData
+    requirement: RequirementData
     before: str
     after: str
 
@@ -70,7 +70,7 @@ class Changes:
 class ComparisonRow:
     """One requirement."""
 
-    told: RequirementData
+    requirement: RequirementData
     cells: tuple[str, ...]
     """For each column, the verdict or the reason why there is none."""
     otherwise: frozenset[int]
@@ -172,8 +172,8 @@ class Comparison:
         a, b = self.columns[before], self.columns[after]
         found: dict[ResultChange, list[VerdictChange]] = {change: [] for change in ResultChange}
         for row in self.rows:
-            if (change := result_change(a, b, row.told.id)) is not None:
-                found[change].append(VerdictChange(row.told, row.cells[before], row.cells[after]))
+            if (change := result_change(a, b, row.requirement.id)) is not None:
+                found[change].append(VerdictChange(row.requirement, row.cells[before], row.cells[after]))
         return [Changes(change, steps) for change, steps in found.items() if steps]
 
     def releases(self, before: int, after: int) -> bool:
@@ -217,14 +217,19 @@ class Comparison:
             "cautions": self.cautions,
             "columns": [_column(column) for column in self.columns],
             "requirements": [
-                {**vars(row.told), "verdicts": list(row.cells), "differs": row.differs} for row in self.rows
+                {**vars(row.requirement), "verdicts": list(row.cells), "differs": row.differs} for row in self.rows
             ],
             "changes": [
                 {
                     "from": before,
                     "to": after,
                     "requirements": [
-                        {"id": step.told.id, "before": step.before, "after": step.after, "change": some.change.value}
+                        {
+                            "id": step.requirement.id,
+                            "before": step.before,
+                            "after": step.after,
+                            "change": some.change.value,
+                        }
                         for some in self.changes(before, after)
                         for step in some.steps
                     ],
@@ -250,7 +255,7 @@ def compare(columns: Sequence[ReportColumn], only: Sequence[str] = ()) -> Compar
     data_by_requirement: dict[str, RequirementData] = {}
     topics: dict[str, str] = {}
     for column in reversed(columns):
-        data_by_requirement |= column.told
+        data_by_requirement |= column.requirements
         topics |= column.topics
     rows = (
         _row(columns, data_by_requirement[id_]) for id_ in sort_ids(data_by_requirement) if matches_globs(id_, only)

@@ -17,7 +17,7 @@ SCHEMA_ID = "sds-conformance/history/1"
 class HistoryTurn:
     """A report that changes the verdict or the violation of a requirement."""
 
-    told: RequirementData
+    requirement: RequirementData
     before: ReportColumn
     """The latest earlier report with a verdict."""
     after: ReportColumn
@@ -26,7 +26,7 @@ class HistoryTurn:
     @property
     def verdicts(self) -> tuple[str, str]:
         """The verdict before and after."""
-        return self.before.verdict(self.told.id), self.after.verdict(self.told.id)
+        return self.before.verdict(self.requirement.id), self.after.verdict(self.requirement.id)
 
     @property
     def doubt(self) -> str:
@@ -94,7 +94,7 @@ class Series:
             ],
             "turns": [
                 {
-                    "id": turn.told.id,
+                    "id": turn.requirement.id,
                     "started": turn.after.started.isoformat(timespec="seconds"),
                     "version": turn.after.version,
                     "before": turn.verdicts[0],
@@ -124,7 +124,7 @@ def to_json(series: Sequence[Series]) -> dict[str, Any]:
 
 
 def _turns(columns: Sequence[ReportColumn], only: Sequence[str], since: datetime | None) -> list[HistoryTurn]:
-    data = {id_: data for column in columns for id_, data in column.told.items() if matches_globs(id_, only)}
+    data = {id_: data for column in columns for id_, data in column.requirements.items() if matches_globs(id_, only)}
     out: list[HistoryTurn] = []
     for id_ in sort_ids(data):
         known = [column for column in columns if column.verdict(id_) not in ABSENT]

@@ -48,7 +48,14 @@ def history_markdown(histories: Sequence[Series], since: str) -> str:
             lines += [f"Nothing changed{f' since {since}' if since else ''}.", ""]
             continue
         rows = [
-            (turn.after.date, prose(turn.after.version), turn.told.id, *turn.verdicts, turn.change.value, turn.doubt)
+            (
+                turn.after.date,
+                prose(turn.after.version),
+                turn.requirement.id,
+                *turn.verdicts,
+                turn.change.value,
+                turn.doubt,
+            )
             for turn in series.turns
         ]
         lines += table(("Date", "Version", "Requirement", "Before", "After", "Change", "Warning"), rows)
@@ -72,7 +79,7 @@ def changes(comparison: Comparison) -> list[str]:
         found = comparison.changes(before, after)
         for some in found:
             named = ", ".join(
-                f"{step.told.id} ({comparison.verdicts(before, after, step)})" for step in some.named_steps
+                f"{step.requirement.id} ({comparison.verdicts(before, after, step)})" for step in some.named_steps
             )
             text = " and ".join(part for part in (named, some.format_others) if part)
             words = comparison.describe_change(before, after, some.change)
@@ -91,7 +98,7 @@ def matrix(columns: Sequence[ReportColumn], rows: Sequence[ComparisonRow]) -> li
     out = []
     for row in rows:
         cells = (_cell(verdict, number in row.otherwise) for number, verdict in enumerate(row.cells))
-        out.append((row.told.id, *cells, prose(row.told.statement)))
+        out.append((row.requirement.id, *cells, prose(row.requirement.statement)))
     lines = table(("Requirement", *(prose(column.title) for column in columns), "It says"), out)
     used = {cell for row in rows for cell in row.cells}
     legend = [f"{sign} {meaning}" for meaning, sign in ABSENT.items() if meaning in used]

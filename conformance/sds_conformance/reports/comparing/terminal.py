@@ -92,7 +92,7 @@ def worse_line(comparison: Comparison) -> Text | None:
     first, last = comparison.columns[0], comparison.columns[-1]
     changes = comparison.changes(0, len(comparison.columns) - 1)
     steps = next((some.steps for some in changes if some.change is ResultChange.WORSE), [])
-    worse = [f"{step.told.id} ({step.before} → {step.after})" for step in steps]
+    worse = [f"{step.requirement.id} ({step.before} → {step.after})" for step in steps]
     less = smaller(first.limits, last.limits) if comparison.reaches else []
     groups = {
         f"{format_count(len(worse), 'requirement')} got worse": worse,
@@ -144,7 +144,7 @@ def _show_steps(console: Console, comparison: Comparison, before: int, after: in
     for some in changes:
         one_sided = some.change in (ResultChange.NO_LONGER, ResultChange.NOW)
         named = ", ".join(
-            f"{s.told.id} ({comparison.verdicts(before, after, s)})" if one_sided else s.told.id
+            f"{s.requirement.id} ({comparison.verdicts(before, after, s)})" if one_sided else s.requirement.id
             for s in some.named_steps
         )
         text = " and ".join(part for part in (named, some.format_others) if part)
@@ -179,7 +179,7 @@ def _show_rows(console: Console, rows: Sequence[ComparisonRow], columns: int) ->
     """Print one table, or several with as many columns as fit."""
     if not rows:
         return
-    ids = max(len(row.told.id) for row in rows) + 2
+    ids = max(len(row.requirement.id) for row in rows) + 2
     at_once = max(1, (console.width - ids) // _CELL)
     for start in range(0, columns, at_once):
         shown = range(start, min(columns, start + at_once))
@@ -190,7 +190,7 @@ def _show_rows(console: Console, rows: Sequence[ComparisonRow], columns: int) ->
         table = plain_table(TableColumn("Requirement", no_wrap=True, min_width=ids - 2), *heads, *more)
         for row in rows:
             cells = [_cell(row, number) for number in shown]
-            table.add_row(row.told.id, *cells, *([Text(row.told.statement, "dim")] if statements else []))
+            table.add_row(row.requirement.id, *cells, *([Text(row.requirement.statement, "dim")] if statements else []))
         console.print(table)
         console.print()
     _show_legend(console, rows)
@@ -307,6 +307,6 @@ def _show_turns(console: Console, turns: Sequence[HistoryTurn]) -> None:
     for turn in turns:
         before, after = turn.verdicts
         what = f"{before} → {after}" if before != after else f"{after}, {turn.change.value}"
-        line = Text.assemble((f"{turn.told.id}  ", "bold"), (what, CHANGE_STYLES.get(turn.change, "")))
+        line = Text.assemble((f"{turn.requirement.id}  ", "bold"), (what, CHANGE_STYLES.get(turn.change, "")))
         print_labelled(console, "", line)
     console.print()

@@ -304,9 +304,10 @@ class PeerView:
         return next((proof for proof in self.proofs if proof.arrival is arrival), None)
 
     def _make_proof(self, arrival: Arrival) -> Proof | None:
-        """The first shown state of the record while the update must be present.
+        """Compare an update with the first state of its record that the peer shows afterwards.
 
-        An observed state may lack deleted records: it leaves out what the implementation cannot show.
+        Return None if there is no such state, or if a later update may have replaced this one by then. An observed
+        state may lack deleted records, because some implementations cannot show them.
         """
         uuid = str(arrival.update.uuid)
         later = (shown for shown in self.shown_states if shown.as_of.index > arrival.step.index)

@@ -22,8 +22,8 @@ from ..view.responder import SWEEP_MS, authors_by_requested_id, response_periods
 
 TICKS = 2
 """Number of sweeps after which no answer is expected."""
-LOOKED_AT = 8
-"""Number of times of a view to examine; more give no new evidence."""
+MOST_TIMES = 8
+"""At most this many values of T_req or T_resp are examined; more give no new evidence."""
 ENOUGH = 3
 """Number of times that share a property by accident with a probability below one in a million."""
 
@@ -35,7 +35,7 @@ def _shown_request_times(view: ChannelView) -> list[tuple[Missing, Step, int]]:
     found: list[tuple[Missing, Step, int]] = []
     for missing in side.certainly_missing if side.shown else ():
         due = side.shown_t_req(missing)
-        if len(found) == LOOKED_AT:
+        if len(found) == MOST_TIMES:
             break
         if due is not None:
             shown = next(s.step for s in side.shown if s.due.get(missing.message_id) == due)
