@@ -19,12 +19,14 @@ class Shape:
 
 LONGEST_NAME = 200
 """In characters. A public key in hexadecimal digits, which participants use as their IDs, has 132."""
+LONGEST_LABEL = 220
+"""In characters: the name of a participant and a number."""
 Name = Annotated[str, Shape("name", minLength=1, maxLength=LONGEST_NAME)]
 """The name of a participant or a scripted peer."""
 OptionalName = Annotated[str, Shape("optional_name", maxLength=LONGEST_NAME)]
-Label = Annotated[str, Shape("label", minLength=1, maxLength=64)]
+Label = Annotated[str, Shape("label", minLength=1, maxLength=LONGEST_LABEL)]
 """The label of a message."""
-OptionalLabel = Annotated[str, Shape("optional_label", maxLength=64)]
+OptionalLabel = Annotated[str, Shape("optional_label", maxLength=LONGEST_LABEL)]
 ShortText = Annotated[str, Shape(maxLength=200)]
 Text = Annotated[str, Shape(maxLength=100_000)]
 LongText = Annotated[str, Shape(maxLength=1_000_000)]
