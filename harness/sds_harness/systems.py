@@ -6,7 +6,7 @@ import platform
 
 _WINDOWS = (
     "sds-conformance needs the processes and signals of Linux or macOS. On Windows, use it in WSL: "
-    "`wsl --install` installs a Linux, in which you install the suite and type the same commands."
+    "`wsl --install` installs Linux; install the suite there and use the same commands."
 )
 
 

@@ -24,7 +24,7 @@ MOST_FACTS = 8
 MOST_CAUSES = 3
 LONGEST_LINE = 600
 MOST_LINES = 500
-"""Of a longer story, the lines around the violating step are shown."""
+"""A longer story is cut to this many lines around the violating step."""
 QUIET_LINES = 3
 """Largest number of steps without effect that are shown individually for one operation."""
 

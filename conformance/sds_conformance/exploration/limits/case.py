@@ -131,7 +131,7 @@ class Cases:
             return SizeResult(
                 size, _breakdown_outcome(broken, dimension, size), _detail(broken), seconds=time.perf_counter() - began
             )
-        # A timed dimension is not judged: another dimension plays the same.
+        # Timed dimensions are not judged, because others that are judged play the same operations.
         summary = RunSummary.from_trace(trace) if dimension.timed else self._looker.judge(trace)
         findings = self._findings(summary)
         new = [finding for finding in findings if finding.requirement not in known]

@@ -41,7 +41,7 @@ def lamport_in_field_3(view: ChannelView) -> Iterator[Observation]:
     for sent in view.outgoing:
         values = values_of(sent, 3)
         if not values or not isinstance(values[-1], int):
-            seen = "one that is none" if values else "no such field"
+            seen = "field 3 with another wire type" if values else "no such field"
             expected = "field 3 (lamport_timestamp) as a varint"
             yield observe_violation(sent.step, "wrong-wire-type" if values else "missing-field", expected, seen)
         else:
