@@ -252,7 +252,7 @@ class Write(Operation, op="write"):
     body_bytes: Annotated[int, Shape(minimum=0, maximum=16 << 20)] = 0
     """In place of ``value`` and ``content``: its value is a string that makes its body so many bytes long."""
     levels: Annotated[int, Shape(minimum=0, maximum=20_000)] = 0
-    """In place of ``value`` and ``content``: its value is so many empty lists, each in the one before it."""
+    """In place of ``value`` and ``content``: its value is this number of nested empty lists."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,8 @@ FEW = 10
 """Number of pending requests up to which a declared limit excuses nothing."""
 
 TIMES, MESSAGES = 3, 12
-"""Number of requests for a message, and of messages, that distinguish a response group from occasional omissions."""
+"""A response group is assumed to leave a message out only after this many requests for it went unanswered, and to leave
+others out only after this many messages. Fewer may be chance."""
 
 
 @dataclass(slots=True)
