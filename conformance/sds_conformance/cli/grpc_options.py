@@ -96,9 +96,9 @@ def reject_server_options(access: Access, instead: str = "--grpc ADDRESS") -> No
 
 
 def with_server(context: click.Context, endpoint: Endpoint, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the other options of a command, by name, adapted to a server of which there is one.
+    """Return the other options of a command, by name, adapted to one running server.
 
-    Raises UsageError for options that are not possible with it.
+    Raises UsageError for options that need a process for each participant or run.
     """
     if _was_typed(context, "framing"):
         raise click.UsageError("--framing is for stdin and stdout, which --grpc does not use: omit one of them")

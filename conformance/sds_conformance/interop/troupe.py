@@ -63,7 +63,7 @@ def members_of(name: str, schedule: Schedule, roles: Roles) -> list[str]:
 
 
 class Troupe:
-    """A cast, and for each of its implementations a second cast in which all others are references."""
+    """A cast, and for each of its implementations a second cast in which the reference model plays all other roles."""
 
     def __init__(self, cast: Cast) -> None:
         """``cast`` must be started; the caller ends it."""

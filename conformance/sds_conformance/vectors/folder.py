@@ -109,12 +109,12 @@ def load_manifest(vector_set: VectorSet, folder: Path) -> VectorManifest:
     content = read_bytes(folder / MANIFEST)
     data = _json(MANIFEST, content)
     if not isinstance(data, dict) or set(data) != {"version", "generatorVersion", "files", "retired"}:
-        raise VectorsError(f"{MANIFEST}: its fields are version, generatorVersion, files and retired")
+        raise VectorsError(f"{MANIFEST}: its fields must be version, generatorVersion, files and retired")
     files, retired = data["files"], data["retired"]
     if not isinstance(data["version"], str) or not isinstance(data["generatorVersion"], str):
-        raise VectorsError(f"{MANIFEST}: version and generatorVersion are strings")
+        raise VectorsError(f"{MANIFEST}: version and generatorVersion must be strings")
     if not isinstance(files, dict) or not all(isinstance(value, str) for value in files.values()):
-        raise VectorsError(f"{MANIFEST}: files is an object of paths and digests")
+        raise VectorsError(f"{MANIFEST}: files must be an object of paths and digests")
     known = generated_folders(vector_set)
     for path in files:
         if not re.fullmatch(rf"({'|'.join(known)})/[A-Za-z0-9][A-Za-z0-9._-]*\.json", path):

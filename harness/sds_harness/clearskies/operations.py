@@ -250,7 +250,7 @@ class Write(Operation, op="write"):
     length: Bytes = 0
     """In place of ``value`` and ``content``: its value is a string of this number of letters."""
     body_bytes: Annotated[int, Shape(minimum=0, maximum=16 << 20)] = 0
-    """In place of ``value`` and ``content``: its value is a string that makes its body so many bytes long."""
+    """In place of ``value`` and ``content``: its value is a string that gives the body this length in bytes."""
     levels: Annotated[int, Shape(minimum=0, maximum=20_000)] = 0
     """In place of ``value`` and ``content``: its value is this number of nested empty lists."""
 

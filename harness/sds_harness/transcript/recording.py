@@ -16,7 +16,7 @@ from .writer import Transcript
 MAX_RAW = 1 << 20
 """Bytes of the largest message that is recorded whole."""
 _BEGINNING = 4096
-"""Number of bytes that are recorded of a larger message, and of bytes that are not a message."""
+"""At most this many bytes of a message, or of bytes that are not a message, are recorded."""
 _SHORT = 256
 
 

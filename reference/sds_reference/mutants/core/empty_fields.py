@@ -73,7 +73,7 @@ class _Senders(Channel):
         if message.sender_id:
             super().insert_into_log(message, retrieval_hint)
 
-    @fault(Channel.unmet_dependencies, "RECV-07", "does not meet dependencies by messages without a sender")
+    @fault(Channel.unmet_dependencies, "RECV-07", "keeps waiting for a message that arrived without a sender")
     def without_sender_meets_no_dependency(self, message: Message) -> set[str]:
         nobody = {entry.message_id for entry in self.log if not entry.sender_id}
         named = {entry.message_id for entry in message.causal_history}
