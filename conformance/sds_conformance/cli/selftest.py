@@ -483,7 +483,8 @@ def _show(out: Console, proof: SelfTestProof) -> None:
         for mutant, fault, root in zip(one.mutants, one.faults, one.found_as, strict=True):
             if not root:
                 out.print(
-                    f"{JOINT.join(one.mutants)} together: {fault} (the fault of {mutant}) is not reported as a root cause",
+                    f"{JOINT.join(one.mutants)} together: {fault} (the fault of {mutant}) is not reported as a root "
+                    "cause",
                     style="yellow",
                 )
         if one.effects:

@@ -176,7 +176,7 @@ class _Recorder:
             raise NotRecordableError("own messages are received in an encoding that differs from that of their fields")
 
     def _replace_own_ids(self, message: Message) -> tuple[dict[str, Any], bool]:
-        """Return the fields of a message with names instead of the IDs of own messages, and whether any ID was replaced."""
+        """Replace the IDs of own messages by their names. Return the fields, and whether an ID was replaced."""
         fields = message_json(message)
         names = [fields, *fields["causal_history"], *fields["repair_request"]]
         depends = any(entry["message_id"] in self._names_of_own for entry in names)
