@@ -21,16 +21,3 @@ def test_a_new_mutant_changes_only_the_draws_to_which_it_belongs(monkeypatch: py
     removed = next(name for name in MODEL.mutants if name not in names)
     fewer = replace(MODEL, mutants={name: one for name, one in MODEL.mutants.items() if name != removed})
     assert [mixtures.examine_mixture(RULES, fewer, "SDS", 0, number) for number in range(20)] == drawn
-
-
-def test_few_mixtures_show_only_what_is_much_worse_than_the_limits() -> None:
-    good = mixtures.Mixture("SDS", ("a", "b", "c"), ("A", "B", "C"), ("A", "B", "C"), ("A", "B", "C"))
-    missed, effect = replace(good, found_as=("A", "B", "")), replace(good, roots=("A", "B", "C", "D"))
-    assert missed.effects == ("C",)
-    missed = replace(missed, roots=("A", "B"))
-    assert mixtures.are_separated([missed] * 4 + [good] * 6)
-    assert not mixtures.are_separated([missed] * 5 + [good] * 5)
-    assert not mixtures.are_separated([missed] * 24 + [good] * 36)
-    assert mixtures.are_separated([effect] * 4 + [good] * 6)
-    assert not mixtures.are_separated([effect] * 5 + [good] * 5)
-    assert not mixtures.are_separated([effect] * 24 + [good] * 36)

@@ -95,6 +95,7 @@ def test_a_fault_that_is_no_root_cause_and_an_effect_that_is_one_count_against_t
     assert (hidden.found, false.effects) == (2, ("D",))
     assert are_separated([])
     assert are_separated([good])
-    assert are_separated([good] * 9 + [hidden, false])
-    assert not are_separated([good, hidden])
-    assert not are_separated([good, false])
+    for imperfect in (hidden, false):
+        assert are_separated([good] * 6 + [imperfect] * 4)
+        assert not are_separated([good] * 5 + [imperfect] * 5)
+        assert not are_separated([good] * 36 + [imperfect] * 24)
