@@ -252,9 +252,19 @@ def examine_mutant(
     """Run a mutant. It is killed if the check of its requirement rejects it; a crash does not count.
 
     The scenarios of its part of the protocol and of its requirement are played; long scenarios are played only if they
-    are written for its requirement. With ``quick`` it plays a share of those that are not. The mutant does not declare
-    the capabilities ``without``. Results of known runs are taken from ``known``.
+    are written for its requirement. With ``quick`` it plays a share of those that are not, and all of them if it
+    survives these or if they show an undeclared consequence. The mutant does not declare the capabilities ``without``.
+    Results of known runs are taken from ``known``.
     """
+    result = _play_mutant(rules, model, name, without, known, quick=quick)
+    if quick and (result.has_survived or result.unexplained):
+        return _play_mutant(rules, model, name, without, known, quick=False)
+    return result
+
+
+def _play_mutant(
+    rules: Rules, model: Model, name: str, without: frozenset[int], known: KnownRuns | None, *, quick: bool
+) -> MutantResult:
     mutant, whole = model.mutants[name], not without
     without |= capabilities_left_out(rules, mutant)
     requirements = rules.catalogue.requirements

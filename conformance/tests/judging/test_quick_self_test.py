@@ -8,7 +8,7 @@ from run_helpers import examine_variant
 from sds_conformance.judging import exercise
 from sds_conformance.protocols import protocols
 from sds_conformance.protocols.sds.register import CHECKS, SCENARIOS
-from sds_conformance.protocols.sds.rules import RULES
+from sds_conformance.protocols.sds.rules import MODEL, RULES
 
 
 def test_a_variant_plays_a_share_of_the_long_scenarios_and_their_requirements_may_be_inconclusive() -> None:
@@ -49,3 +49,9 @@ def test_each_scenario_is_played_by_mutants_of_other_requirements() -> None:
             if mutant.requirement not in rules.register.scenarios[scenario].exercises
         )
         assert all(of_others[name] > 10 for name, scenario in rules.register.scenarios.items() if not scenario.long)
+
+
+def test_a_mutant_that_survives_its_share_plays_all_scenarios() -> None:
+    alone = exercise._play_mutant(RULES, MODEL, "counts-a-filter-twice", exercise.NOTHING, None, quick=True)
+    assert alone.has_survived
+    assert exercise.examine_mutant(RULES, MODEL, "counts-a-filter-twice", quick=True).killed
