@@ -30,9 +30,13 @@ def list_shapes(now: Moment, name: str) -> list[tuple[Moment | int, dict[str, An
 
 @scenario("RECV-08", "INSWEEP-04", "STATE-09", "DELIVER-04", asked=WIDE, long=True)
 def messages_of_all_shapes_wait(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages of all shapes wait for one dependency."""
+    """Messages of all shapes wait for one dependency.
+
+    All filters can be read: an implementation that loses messages with other filters would violate SDS-RECV-08 as well.
+    """
     root = carol.content(script.now)
-    alice.given(*[bob.content(at, root, **fields) for at, fields in list_shapes(script.now, "waits")]).observe()
+    shapes = [(at, fields) for at, fields in list_shapes(script.now, "waits") if "bloom_filter" not in fields]
+    alice.given(*[bob.content(at, root, **fields) for at, fields in shapes]).observe()
     deliver_and_settle(alice, root).observe()
     alice.send()
 
