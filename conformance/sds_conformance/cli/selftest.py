@@ -351,10 +351,11 @@ def run_self_test(
     unproved = [check for p in everything for check in unproven_checks(p.rules, kills)]
     codes = [compare_codes(p.rules, kills) for p in everything]
     never, unlisted = ([code for both in codes for code in both[side]] for side in (0, 1))
-    past = [row for p in everything for row in outdated_consequences(p.rules, kills)]
+    proof = replace(proof, unguarded=open_ends, unproven=unproved, unlisted=unlisted)
     if quick:
-        never, past = [], []  # scenarios that were left out may show them
-    return replace(proof, unguarded=open_ends, unproven=unproved, outdated=past, unshown=never, unlisted=unlisted)
+        return proof  # scenarios that were left out may show the other codes and consequences
+    past = [row for p in everything for row in outdated_consequences(p.rules, kills)]
+    return replace(proof, outdated=past, unshown=never)
 
 
 def _try_mixtures(proof: SelfTestProof, err: Console, count: int, seed: int, jobs: int) -> None:

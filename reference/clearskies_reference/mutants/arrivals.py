@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
 
 from ..config import AccessLevel
 from ..effects import Effects
@@ -15,6 +14,7 @@ from ..peer import Link, Peer
 from ..record import NULL, Record, StoredRecord, Version
 from .layout import PassesOnUnsigned
 from .registry import fault, mutant, register_faults
+from .restarts import KnowsRestarts
 
 
 @register_faults
@@ -117,13 +117,9 @@ class VerifiesNoDeletions(_VerifiesSomeSignatures):
 
 
 @mutant("06", "does not verify signatures after a restart")
-class VerifiesNothingAfterARestart(_VerifiesSomeSignatures):
-    def __init__(self, *details: Any, **more: Any) -> None:
-        super().__init__(*details, **more)
-        self._again = any(True for _ in self.store)
-
+class VerifiesNothingAfterARestart(KnowsRestarts, _VerifiesSomeSignatures):
     def trusts(self, update: Record) -> bool:
-        return self._again
+        return self.was_restarted
 
 
 @register_faults

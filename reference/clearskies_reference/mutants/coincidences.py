@@ -22,6 +22,7 @@ from ..timestamps import Timestamp
 from .arrivals import _VerifiesSomeSignatures
 from .conflicts import _ForgetsDeletions
 from .registry import fault, mutant, register_faults
+from .restarts import KnowsRestarts, LosesDataWhenKilled
 
 # ---- Updates that are ignored ----------------------------------------------------------------------------------------
 
@@ -325,12 +326,11 @@ class _Relays(Peer):
         return {by: revision for by, revision in super().known().items() if by == self.peer_id or revision > 1}
 
 
-class _RelaysKnownUpdates(Peer):
+class _RelaysKnownUpdates(KnowsRestarts):
     """Relays some known updates again."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
-        self.again = any(True for _ in self.store)
         self.recent: list[tuple[str, Version]] = []
 
     def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
@@ -348,7 +348,7 @@ class _RelaysKnownUpdates(Peer):
 class _RelaysAgain(_RelaysKnownUpdates):
     @fault(_RelaysKnownUpdates.relays, "19", "relays updates again that it received before a restart")
     def relays_again_after_a_restart(self, incoming: Record) -> bool:
-        return self.again
+        return self.was_restarted
 
     @fault(_RelaysKnownUpdates.relays, "19", "relays an update again that is not among the last fifty")
     def relays_again_after_fifty(self, incoming: Record) -> bool:
@@ -364,13 +364,9 @@ class _RelaysAgain(_RelaysKnownUpdates):
 
 
 @mutant("05", "relays nothing after a restart as a read-only peer")
-class ReaderRelaysNothingAfterARestart(Peer):
-    def __init__(self, *details: Any, **more: Any) -> None:
-        super().__init__(*details, **more)
-        self._again = any(True for _ in self.store)
-
+class ReaderRelaysNothingAfterARestart(KnowsRestarts):
     def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
-        if self.writes or not self._again:
+        if self.writes or not self.was_restarted:
             super().send_to_subscribers(stored, effects, source)
 
 
@@ -518,13 +514,9 @@ class RenamedRecordsTakeKeys(_HidesLosers):
 
 
 @mutant("54", "shows the record with the smallest time of those with one key after a restart")
-class ShowsFirstRecordsAfterARestart(Peer):
-    def __init__(self, *details: Any, **more: Any) -> None:
-        super().__init__(*details, **more)
-        self._again = any(True for _ in self.store)
-
+class ShowsFirstRecordsAfterARestart(KnowsRestarts):
     def as_shown(self, stored: StoredRecord) -> Record:
-        if not self._again or stored.record.deleted:
+        if not self.was_restarted or stored.record.deleted:
             return super().as_shown(stored)
         first = list(self.store.records_with_key(stored.record.key))[-1]
         there = first.record.uuid == stored.record.uuid
@@ -585,28 +577,12 @@ def _count_starts(peer: Peer) -> int:
     return starts
 
 
-class _IsKilled(Peer):
-    """Loses data when it is killed."""
+class _RestoresOthers(LosesDataWhenKilled):
+    """Has other records after it was killed."""
 
-    def __init__(self, *details: Any, **more: Any) -> None:
-        super().__init__(*details, **more)
-        if isinstance(self.store, SqliteStore):
-            self._begin(self.store)
-
-    def _begin(self, store: SqliteStore) -> None:
-        if store._fact("closed", "yes") == "no":
-            for stored in list(store):
-                store.put(replace(stored, record=self.restore(stored.record, store)))
-        close = store.close
-
-        def record_and_close() -> None:
-            store._execute("UPDATE facts SET value = 'yes' WHERE name = 'closed'")
-            store.commit()
-            close()
-
-        store._execute("INSERT OR REPLACE INTO facts VALUES ('closed', 'no')")
-        store.commit()
-        store.close = record_and_close  # type: ignore[method-assign]
+    def lose(self, store: SqliteStore) -> None:
+        for stored in list(store):
+            store.put(replace(stored, record=self.restore(stored.record, store)))
 
     def store_record(self, stored: StoredRecord) -> None:
         if isinstance(self.store, SqliteStore) and self.store.get(stored.record.uuid) is None:
@@ -620,12 +596,16 @@ class _IsKilled(Peer):
 
 
 @register_faults
-class _LosesWhenKilled(_IsKilled):
-    @fault(_IsKilled.restore, "07", "loses new keys of records when it is killed")
+class _LosesWhenKilled(_RestoresOthers):
+    @fault(_RestoresOthers.restore, "07", "loses new keys of records when it is killed")
     def loses_renames_when_killed(self, record: Record, store: SqliteStore) -> Record:
         return replace(record, key=store._fact(f"first key of {record.uuid}", record.key))
 
-    @fault(_IsKilled.restore, "46", "loses numbers of vector clocks, except the last writer's, when it is killed")
+    @fault(
+        _RestoresOthers.restore,
+        "46",
+        "loses numbers of vector clocks, except the last writer's, when it is killed",
+    )
     def loses_clocks_when_killed(self, record: Record, store: SqliteStore) -> Record:
         by = record.last_updated_by
         return replace(record, vector_clock={by: record.vector_clock.get(by, 1)})
@@ -771,22 +751,14 @@ class _Readers(Peer):
 
 
 @mutant("03", "lets the application of a read-only peer write after a restart")
-class LetsReadersWriteAfterARestart(Peer):
-    def __init__(self, *details: Any, **more: Any) -> None:
-        super().__init__(*details, **more)
-        self._again = any(True for _ in self.store)
-
+class LetsReadersWriteAfterARestart(KnowsRestarts):
     def refuse_unwritable(self, changed: list[StoredRecord | None], now_ms: int) -> None:
-        if self.writes or not self._again:
+        if self.writes or not self.was_restarted:
             super().refuse_unwritable(changed, now_ms)
 
 
-class _TakesUnsigned(Peer):
+class _TakesUnsigned(KnowsRestarts):
     """Accepts some unsigned updates, and sends them as they came."""
-
-    def __init__(self, *details: Any, **more: Any) -> None:
-        super().__init__(*details, **more)
-        self.again = any(True for _ in self.store)
 
     def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
         wanted = message.signature is None and self.takes(link, update)
@@ -809,7 +781,7 @@ class _TakesUnsigned(Peer):
 class _Unsigned(_TakesUnsigned):
     @fault(_TakesUnsigned.takes, "16", "accepts unsigned updates after a restart as a read-only peer")
     def reader_takes_unsigned_after_a_restart(self, link: Link, update: Record) -> bool:
-        return self.again and not self.writes and link.level is AccessLevel.READ_WRITE
+        return self.was_restarted and not self.writes and link.level is AccessLevel.READ_WRITE
 
     @fault(_TakesUnsigned.takes, "16", "accepts unsigned deletions of unknown records as a read-only peer")
     def reader_takes_unsigned_deletions(self, link: Link, update: Record) -> bool:
@@ -818,7 +790,7 @@ class _Unsigned(_TakesUnsigned):
 
     @fault(_TakesUnsigned.takes, "03", "accepts unsigned updates from read-only peers after a restart")
     def trusts_readers_after_a_restart(self, link: Link, update: Record) -> bool:
-        return self.again and self.writes
+        return self.was_restarted and self.writes
 
     @fault(_TakesUnsigned.takes, "03", "accepts unsigned deletions of unknown records from read-only peers")
     def trusts_readers_with_deletions(self, link: Link, update: Record) -> bool:

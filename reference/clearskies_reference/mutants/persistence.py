@@ -11,6 +11,7 @@ from ..record import StoredRecord
 from ..sqlite_store import SqliteStore
 from ..timestamps import timestamp
 from .registry import fault, mutant, register_faults
+from .restarts import LosesDataWhenKilled
 
 
 @mutant("26", "stores data only when it is closed")
@@ -28,25 +29,9 @@ class StoresAtClose(Peer):
 
 
 @mutant("37", "loses updates, but not their revisions, when it is killed")
-class LosesUpdatesWhenKilled(Peer):
-    def __init__(self, *details: Any, **more: Any) -> None:
-        super().__init__(*details, **more)
-        if isinstance(self.store, SqliteStore):
-            self._begin(self.store)
-
-    def _begin(self, store: SqliteStore) -> None:
-        if store._fact("closed", "yes") == "no":
-            store._execute("DELETE FROM records WHERE last_updated_by <> ?", self.peer_id)
-        close = store.close
-
-        def say_so_and_close() -> None:
-            store._execute("UPDATE facts SET value = 'yes' WHERE name = 'closed'")
-            store.commit()
-            close()
-
-        store._execute("UPDATE facts SET value = 'no' WHERE name = 'closed'")
-        store.commit()
-        store.close = say_so_and_close  # type: ignore[method-assign]
+class LosesUpdatesWhenKilled(LosesDataWhenKilled):
+    def lose(self, store: SqliteStore) -> None:
+        store._execute("DELETE FROM records WHERE last_updated_by <> ?", self.peer_id)
 
 
 class _MisreadsAfterRestart(Peer):

@@ -17,6 +17,7 @@ from ..record import Record, StoredRecord
 from ..timestamps import timestamp
 from ..vector_clock import MAX_INTEGER
 from .registry import fault, mutant, register_faults
+from .restarts import KnowsRestarts
 
 
 def _spread_to_some(peer: Peer, most: int, stored: StoredRecord, effects: Effects, source: int | None) -> None:
@@ -306,13 +307,9 @@ class LeavesRenamesOutOfClocks(_CountsSomeChanges):
 
 
 @mutant("35", "does not relay changes of others after a restart")
-class RelaysNothingAfterARestart(Peer):
-    def __init__(self, *details: Any, **more: Any) -> None:
-        super().__init__(*details, **more)
-        self._again = any(True for _ in self.store)
-
+class RelaysNothingAfterARestart(KnowsRestarts):
     def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
-        if source is None or not self._again:
+        if source is None or not self.was_restarted:
             super().send_to_subscribers(stored, effects, source)
 
 

@@ -16,7 +16,7 @@ from sds_harness.schedules import Act
 from ..freedoms import DivergentSide, DivergentSteps
 from .divergent_steps import DATABASE_COLUMNS, acts_before, view_of
 from .properties.club_view import ClubView
-from .view.facts import COMMANDS
+from .view.facts import COMMANDS, keys_in_command
 from .view.peer_view import PeerView
 
 
@@ -35,7 +35,7 @@ def in_conflict(case: DivergentSteps) -> bool:
         return False
     if case.differs_only_in("answer") and case.command in COMMANDS:
         keys = {key for facts, _, view, act in those for key in _find_keys(facts, view, act, records)}
-        return bool(keys & _keys_in_command(those[0][3]))
+        return bool(keys & keys_in_command(those[0][3].step))
     if not case.fields <= DATABASE_COLUMNS:
         return False
     one, other = (_values_without_conflicts(facts, side, act, records) for facts, side, _, act in those)
@@ -50,12 +50,6 @@ def _find_keys(facts: ClearSkiesRowReader, view: PeerView, act: Act, records: se
     )
     changed = (key for c in view.changes if name(c.uuid) in records for key in (c.key, c.old_key))
     return {key for key in (*sent_keys, *changed) if key is not None}
-
-
-def _keys_in_command(act: Act) -> set[str]:
-    """The keys in the change that the application makes."""
-    command = getattr(act.step.request, act.step.command)
-    return {command.key, command.new_key} if act.step.command == "rename" else {command.key}
 
 
 def _values_without_conflicts(

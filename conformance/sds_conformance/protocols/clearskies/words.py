@@ -15,7 +15,7 @@ from sds_harness.declaration import printable
 
 from ...judging.formats import clock, foremost, format_count, hex_of, identifier, json_of, short
 from ..words import QuotedFacts
-from .view.facts import name_peer, reads_as_update
+from .view.facts import keys_in_command, name_peer, reads_as_update
 
 FEW = 3
 """Largest number of clock members or records that are listed."""
@@ -83,15 +83,7 @@ class Narrator:
 
     def touches(self, step: Step) -> frozenset[str]:
         """The uuids and keys of the records that a step writes, sends, receives or shows."""
-        request = step.request
-        found: set[Any] = {step.uuid}
-        match step.command:
-            case "put":
-                found.add(request.put.key)
-            case "rename":
-                found |= {request.rename.key, request.rename.new_key}
-            case "delete":
-                found.add(request.delete.key)
+        found: set[Any] = {step.uuid, *keys_in_command(step)}
         found |= self.facts(step).carried
         if step.state is not None:
             found |= {text for record in step.state.records for text in (record.uuid, record.key)}

@@ -21,6 +21,7 @@ from ..view.facts import (
     grouped,
     has_wide_numbers,
     has_zeros,
+    keys_in_command,
     quoted,
     same_content,
 )
@@ -327,7 +328,7 @@ def updates_delete_no_other_record(view: PeerView) -> Iterator[Observation]:
 def changes_delete_no_other_record(view: PeerView) -> Iterator[Observation]:
     """A record that the application wrote is not deleted by changes of other records."""
     touched: set[str | None] = {arrival.update.key for arrival in view.arrivals}
-    touched.update(key for step in view.steps if step.command in ("delete", "rename") for key in _named_keys(step))
+    touched.update(key for step in view.steps if step.command in ("delete", "rename") for key in keys_in_command(step))
     came = {arrival.update.uuid for arrival in view.arrivals}
     made = [change for change in view.changes if change.kind == "put" and change.key not in touched]
     for shown in view.shown_states if touched else ():
@@ -337,12 +338,6 @@ def changes_delete_no_other_record(view: PeerView) -> Iterator[Observation]:
             if there and not _may_lose_its_key(view, change.uuid, shown.step):
                 expected = f"{change.key!r}, which the application wrote at step {change.step.index}"
                 yield observe_violation(shown.step, "other-record-deleted", expected, "it is deleted")
-
-
-def _named_keys(step: Step) -> tuple[str, ...]:
-    """The keys that a command names."""
-    command = getattr(step.request, str(step.command))
-    return (command.key, command.new_key) if step.command == "rename" else (command.key,)
 
 
 def _deleted_without_a_deletion(view: PeerView) -> Iterator[tuple[Shown, Update]]:

@@ -363,6 +363,14 @@ def parse_written_value(request: pb.Request) -> Any:
     return json.loads(request.put.value)
 
 
+def keys_in_command(step: Step) -> set[str]:
+    """The keys in a change that the application makes; empty for other commands."""
+    if step.command not in COMMANDS:
+        return set()
+    command = getattr(step.request, step.command)
+    return {command.key, command.new_key} if step.command == "rename" else {command.key}
+
+
 def renames_in_place(step: Step) -> bool:
     """Did a record get the key that it already has? An implementation may count that as a change or ignore it."""
     command = step.request.rename

@@ -108,7 +108,7 @@ class KnownFilters:
     def received_filter(self, bloom_filter: bytes) -> Membership | None:
         """Membership in a filter for a participant to receive: by its construction, or by the codec.
 
-        A filter that nobody constructed and that is too short for one is ignored, even if the codec reads it (AMB-53).
+        Unless it was constructed, a filter that is too short is ignored, even if the codec reads it (AMB-53).
         """
         if len(bloom_filter) < self._half_length and bloom_filter not in self._constructed:
             return holds_nothing

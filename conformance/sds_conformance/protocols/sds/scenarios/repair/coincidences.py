@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..scripts import HOUR_MS, Part, Peer, Script, deliver_and_settle, entry, least, scenario, signed, tick_every
@@ -15,6 +17,13 @@ from .responses import (
     request_one_by_one,
     tick_often,
     wait_for_responses,
+)
+
+_resending = partial(
+    repair_scenario,
+    needs=(pb.CAPABILITY_RESEND,),
+    asked=pb.Configuration(resend_unacknowledged_ms=30_000),
+    of_one_text=True,
 )
 
 
@@ -85,13 +94,7 @@ def repairs_of_a_busy_participant(script: Script, alice: Part, bob: Peer, carol:
     send_both_kinds(alice, T_MIN, T_MAX, 1_000)
 
 
-@repair_scenario(
-    "OUTSWEEP-01",
-    "R-SWEEP-02",
-    needs=(pb.CAPABILITY_RESEND,),
-    asked=pb.Configuration(resend_unacknowledged_ms=30_000),
-    of_one_text=True,
-)
+@_resending("OUTSWEEP-01", "R-SWEEP-02")
 def copies_while_responding(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """An own message is unacknowledged for many resend periods, in each of which responses are sent."""
     alice.send()
@@ -100,13 +103,7 @@ def copies_while_responding(script: Script, alice: Part, bob: Peer, carol: Peer)
     tick_every(alice, least(T_MAX // FINE, alice.in_force.resend_unacknowledged_ms // 4), times=FINE)
 
 
-@repair_scenario(
-    "OUTSWEEP-01",
-    "STATE-08",
-    needs=(pb.CAPABILITY_RESEND,),
-    asked=pb.Configuration(resend_unacknowledged_ms=30_000),
-    of_one_text=True,
-)
+@_resending("OUTSWEEP-01", "STATE-08")
 def copies_while_messages_are_missing(script: Script, alice: Part, bob: Peer) -> None:
     """Nobody acknowledges own messages, two of which request missing messages; then further messages are missing."""
     alice.send()

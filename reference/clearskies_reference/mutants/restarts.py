@@ -1,0 +1,43 @@
+"""Peers that notice a restart, or that their process was killed; mutants in other modules inherit from them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..peer import Peer
+from ..sqlite_store import SqliteStore
+
+
+class KnowsRestarts(Peer):
+    """Knows whether it was restarted: then its store has records at the start."""
+
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self.was_restarted = any(True for _ in self.store)
+
+
+class LosesDataWhenKilled(Peer):
+    """Loses data at the start if its store was not closed before, because the process was killed."""
+
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        if isinstance(self.store, SqliteStore):
+            self._begin(self.store)
+
+    def _begin(self, store: SqliteStore) -> None:
+        if store._fact("closed", "yes") == "no":
+            self.lose(store)
+        close = store.close
+
+        def record_and_close() -> None:
+            store._execute("UPDATE facts SET value = 'yes' WHERE name = 'closed'")
+            store.commit()
+            close()
+
+        store._execute("UPDATE facts SET value = 'no' WHERE name = 'closed'")
+        store.commit()
+        store.close = record_and_close  # type: ignore[method-assign]
+
+    def lose(self, store: SqliteStore) -> None:
+        """Remove data from the store, or change them."""
+        raise NotImplementedError
