@@ -90,8 +90,8 @@ def in_schedule(implementation: Implementation, data: object) -> dict[str, Any]:
     company = order.company()
     try:
         company.start()
-        performance = company.play(schedule)
-        assessment = assess(performance, order.scope, company.participants_under_test(schedule), None)
+        group_trace = company.play(schedule)
+        assessment = assess(group_trace, order.scope, company.participants_under_test(schedule), None)
     except NotPlayedError as reason:
         return {"not played": str(reason)}
     finally:

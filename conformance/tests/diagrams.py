@@ -1,4 +1,4 @@
-"""Helpers for tests of diagrams and proofs: performances, and diagrams that are read back as XML."""
+"""Helpers for tests of diagrams and proofs: group traces, and diagrams that are read back as XML."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 from player_helpers import reference, shown
 from sds_harness.sds import operations
+from sds_harness.sds.group_trace import Act, GroupTrace
 from sds_harness.sds.operations import Member, Operation, Route
-from sds_harness.sds.performance import Act, Performance
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, decode
 
@@ -36,17 +36,17 @@ CAUSES: tuple[Operation, ...] = (
 """bob gets m2 and not m1, on which it depends."""
 
 
-def unordered() -> tuple[Performance, Act]:
+def unordered() -> tuple[GroupTrace, Act]:
     """An implementation that delivers m2 before m1, and the step where it does."""
-    show = shown(*CAUSES, handle=reference(impatient))
-    return show, arrival(show, "bob")
+    group_trace = shown(*CAUSES, handle=reference(impatient))
+    return group_trace, arrival(group_trace, "bob")
 
 
-def arrival(show: Performance, who: str, number: int = 0) -> Act:
-    return [act for act in show.acts if act.who == who and act.step.command == "receive"][number]
+def arrival(group_trace: GroupTrace, who: str, number: int = 0) -> Act:
+    return [act for act in group_trace.acts if act.who == who and act.step.command == "receive"][number]
 
 
-def crowd() -> Performance:
+def crowd() -> GroupTrace:
     """Eight participants and 60 messages on bad links, with a partition, a crash and a scripted peer."""
     chance = random.Random(3)
     steps: list[Operation] = [operations.Links(loss_percent=12, duplicate_percent=5, delay_ms=(0, 40))]

@@ -46,8 +46,8 @@ def driving_commands() -> Sequence[Sequence[Command]]:
         for scenario in scenarios:
             run = run_command("{out}/r", revision, "", [scenario], "--html", "{out}/h.html")
             at = run.index("--")
-            told = (*run[:at], "--transcript", "{out}/talk.jsonl", "--badge", "{out}/b.svg", *run[at:])
-            out.append((told, *after))
+            printed = (*run[:at], "--transcript", "{out}/talk.jsonl", "--badge", "{out}/b.svg", *run[at:])
+            out.append((printed, *after))
         about = ("--revision", revision)
         out.append([("smoke", "--validate", *about, "--", *model)])
         for seed in range(3):

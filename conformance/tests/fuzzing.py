@@ -289,15 +289,15 @@ def _shrink_little(schedule: Any, fails: Any, repertoire: Any, max_attempts: int
 
 
 def _ended_wrong(result: Result, words: Sequence[str]) -> str:
-    told = result.output + result.stderr
+    printed = result.output + result.stderr
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         return _place("".join(traceback.format_exception(result.exception)))
-    if result.exit_code not in CODES or "Traceback (most recent call last)" in told:
-        return f"exit code {result.exit_code}: {_place(told)}"
-    if (found := controls(told)) and not found <= {"\ufeff"}:
+    if result.exit_code not in CODES or "Traceback (most recent call last)" in printed:
+        return f"exit code {result.exit_code}: {_place(printed)}"
+    if (found := controls(printed)) and not found <= {"\ufeff"}:
         return f"prints control characters {found!a}: {words[0]}"
     if result.exit_code == 2:
-        if not told.strip():
+        if not printed.strip():
             return f"exit code 2 without a message: {words[0]}"
         if len(result.stderr) > LONGEST_MESSAGE:
             return f"a message of {len(result.stderr)} characters: {words[0]} {result.stderr[-300:-200]!a}"
@@ -328,12 +328,12 @@ def _no_json(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-def _place(told: str) -> str:
+def _place(printed: str) -> str:
     """The exception at the end of a traceback, and the innermost two frames of the suite."""
-    places = re.findall(r'File "[^"]*/(?:conformance|harness|reference)/([^"]+)", line (\d+), in (\S+)', told)
-    last = [line for line in told.splitlines() if re.match(r"[\w.]+(Error|Exception|Hung|Fault|\b)(:|$)", line)]
+    places = re.findall(r'File "[^"]*/(?:conformance|harness|reference)/([^"]+)", line (\d+), in (\S+)', printed)
+    last = [line for line in printed.splitlines() if re.match(r"[\w.]+(Error|Exception|Hung|Fault|\b)(:|$)", line)]
     where = " < ".join(f"{file}:{line} {name}" for file, line, name in places[:-3:-1])
-    return f"{last[-1][:200] if last else told[-200:]!r} at {where}"
+    return f"{last[-1][:200] if last else printed[-200:]!r} at {where}"
 
 
 @contextmanager

@@ -20,8 +20,8 @@ from sds_harness.schedules.operations import (
     Tick,
     Wait,
 )
+from sds_harness.sds.group_trace import GroupTrace
 from sds_harness.sds.operations import Ephemeral, Member, Say, Send, Sync
-from sds_harness.sds.performance import Performance
 from sds_harness.sds.player import play
 from sds_proto.testee.v1 import testee_pb2 as pb
 
@@ -40,19 +40,19 @@ def schedule(
     return Schedule(members or tuple(Member(name) for name in names), operations, channels, configuration, seed=7)
 
 
-def performed(what: Schedule, start: Callable[[], Handle] = reference, revision: str = CURRENT) -> Performance:
+def play_schedule(what: Schedule, start: Callable[[], Handle] = reference, revision: str = CURRENT) -> GroupTrace:
     """Everybody is one implementation."""
     played = stage(start(), revision=revision)
     return play(what, dict.fromkeys(what.names, played))
 
 
 def replaying(start: Callable[[], Handle] = reference) -> Replay:
-    return lambda changed: performed(changed, start)
+    return lambda changed: play_schedule(changed, start)
 
 
 def sightings(what: Schedule, start: Callable[[], Handle] = reference) -> dict[str, list[Sighting]]:
     """The results of all properties, twins included."""
-    return examine(performed(what, start), replaying(start))
+    return examine(play_schedule(what, start), replaying(start))
 
 
 def outcomes(found: list[Sighting]) -> set[Outcome]:

@@ -91,8 +91,8 @@ def test_schedules_are_recorded_as_documented(tmp_path: Path) -> None:
 def test_the_rivals_start_as_documented(tmp_path: Path) -> None:
     making, comparing = [line for line in DOCUMENTED if line.startswith("corpora")]
     assert "schedules differ" in ran(making, tmp_path)
-    told = ran(f"{comparing} --only ours --json", tmp_path)
-    ours = json.loads(told)["contestants"]["ours"]
+    output = ran(f"{comparing} --only ours --json", tmp_path)
+    ours = json.loads(output)["contestants"]["ours"]
     assert ours["start_s"] > 0
     assert "pyspark" in ours["versions"]
     assert ours["exact"] is True

@@ -34,8 +34,8 @@ def test_a_toy_is_run_and_gated(fault: list[str], code: int, tmp_path: Path) -> 
     assert verdict["exercised"] == 2
 
 
-def test_a_fault_of_a_toy_is_told_as_a_story() -> None:
-    told = typed("run", "--revision", "echo-1", "--", *ECHO, "--shouts").stdout
+def test_a_fault_of_a_toy_is_reported_as_a_story() -> None:
+    printed = typed("run", "--revision", "echo-1", "--", *ECHO, "--shouts").stdout
     for line in (
         "Against   echo-1: Echo, first edition",
         "FAIL  ECHO-01/changed  MUST, section 'echo'",
@@ -44,7 +44,7 @@ def test_a_fault_of_a_toy_is_told_as_a_story() -> None:
         "Seen      'HELLO'",
         "--select ECHO-01 --scenario a-shout-and-a-whisper --revision echo-1",
     ):
-        assert line in told
+        assert line in printed
 
 
 def test_without_a_command_the_model_of_the_protocol_is_named() -> None:

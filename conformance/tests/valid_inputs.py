@@ -286,7 +286,7 @@ def vectors() -> Sequence[Input]:
             kept = [*(VECTORS / part).glob(f"{name}.json"), *VECTORS.glob("*.*"), *VECTORS.glob("schema/**/*.json")]
             files = {path.relative_to(VECTORS).as_posix(): path.read_bytes() for path in kept}
             manifest = json.loads(files[MANIFEST])
-            manifest["files"] = {file: told for file, told in manifest["files"].items() if file in files}
+            manifest["files"] = {file: printed for file, printed in manifest["files"].items() if file in files}
             files[MANIFEST] = format_document(manifest)
             if name != "lamport":
                 files["released.json"] = format_document({"releases": []})

@@ -84,8 +84,8 @@ def seal(folder: Path, **fields: object) -> None:
         for part in sorted(generated_folders(VECTOR_SET))
         for path in sorted((folder / part).glob("*.json"))
     }
-    told = file_digest((folder / MANIFEST).read_bytes())
+    output = file_digest((folder / MANIFEST).read_bytes())
     (folder / MANIFEST).write_bytes(format_document(manifest))
     changelog = folder / CHANGELOG
     now = file_digest((folder / MANIFEST).read_bytes())
-    changelog.write_text(changelog.read_text("utf-8").replace(told, now), "utf-8")
+    changelog.write_text(changelog.read_text("utf-8").replace(output, now), "utf-8")

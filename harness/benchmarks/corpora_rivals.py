@@ -217,28 +217,28 @@ def play(name: str, asked: argparse.Namespace, java: Java | None) -> Result:
 HEAD = f"{'':15} {'first s':>8} {'s':>8} {'/ scan':>7} {'CPU s':>8} {'/ scan':>7} {'found':>15} {'false':>5}"
 
 
-def line(name: str, told: dict[str, Any]) -> str:
+def line(name: str, measured: dict[str, Any]) -> str:
     """A row of the table, 80 columns wide."""
 
     def cell_text(key: str, width: int) -> str:
-        value = told.get(key)
+        value = measured.get(key)
         return f"{'-' if value is None else f'{value:,.1f}':>{width}}"
 
-    found = f"{told['found']:,} of {told['of']:,}" if "found" in told else "-"
+    found = f"{measured['found']:,} of {measured['of']:,}" if "found" in measured else "-"
     return (
         f"{name:15} {cell_text('first_s', 8)} {cell_text('seconds', 8)} {cell_text('seconds_per_scan', 7)} "
-        f"{cell_text('cpu_s', 8)} {cell_text('cpu_s_per_scan', 7)} {found:>15} {told.get('false', '-'):>5}"
+        f"{cell_text('cpu_s', 8)} {cell_text('cpu_s_per_scan', 7)} {found:>15} {measured.get('false', '-'):>5}"
     )
 
 
-def remarks(name: str, told: dict[str, Any]) -> Iterator[str]:
+def remarks(name: str, measured: dict[str, Any]) -> Iterator[str]:
     """Facts that do not fit into the table."""
-    versions = ", ".join(f"{package} {version}" for package, version in told["versions"].items())
+    versions = ", ".join(f"{package} {version}" for package, version in measured["versions"].items())
     if versions and name in ELSEWHERE:
         yield f"{name}: {versions}"
-    if "stopped" in told:
-        yield f"{name}: {told['stopped']}"
-    for kind, count in told.get("kinds", {}).items():
+    if "stopped" in measured:
+        yield f"{name}: {measured['stopped']}"
+    for kind, count in measured.get("kinds", {}).items():
         if count["found"] < count["of"]:
             yield f"{name} missed {count['of'] - count['found']:,} of {count['of']:,}: {kind}"
 
@@ -286,17 +286,17 @@ def main() -> None:
         print(f"{facts['rows']:,} rows a side, {len(truth):,} schedules differ; {THREADS} threads, {asked.memory} Java")
         print(HEAD, flush=True)
     unit: Result | None = None
-    told: dict[str, dict[str, Any]] = {}
+    measured: dict[str, dict[str, Any]] = {}
     for name in (name for name in chosen if name not in left_out):
         result = play(name, asked, java)
         unit = result if name == "scan" else unit
-        told[name] = result.as_json(truth, unit)
+        measured[name] = result.as_json(truth, unit)
         if not asked.json:
-            print(line(name, told[name]), flush=True)
+            print(line(name, measured[name]), flush=True)
     if asked.json:
-        print(json.dumps(facts | {"contestants": told}, indent=2))
+        print(json.dumps(facts | {"contestants": measured}, indent=2))
         return
-    for name, known in told.items():
+    for name, known in measured.items():
         for remark in remarks(name, known):
             print(remark)
     if left_out:

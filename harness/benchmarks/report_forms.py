@@ -52,8 +52,8 @@ def main() -> None:
     forms = sum(rows.values()) - playing
     ratio = (playing + forms) / playing
     if asked.json:
-        told = {"name": outcome.declaration.name, "seconds": rows, "run": playing, "forms": forms, "ratio": ratio}
-        print(json.dumps(told | {"later": later}, indent=2))
+        measured = {"name": outcome.declaration.name, "seconds": rows, "run": playing, "forms": forms, "ratio": ratio}
+        print(json.dumps(measured | {"later": later}, indent=2))
         return
     print(f"{outcome.declaration.name}: {outcome.runs} runs, {outcome.steps} steps")
     for name, seconds in rows.items():

@@ -23,7 +23,7 @@ from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.exploration.campaign import CampaignOrder
 from sds_conformance.judging.garbage import garbage_collected_at_end, rare_garbage_collection
 from sds_harness.link import Limits, StdioLink
-from sds_harness.schedules import Performance
+from sds_harness.schedules import GroupTrace
 from sds_harness.sds.generator import generate_schedule
 from sds_testee.framing import Framing
 
@@ -41,8 +41,8 @@ class TimedLink(StdioLink):
             self.seconds += time.perf_counter() - began
 
 
-Work = Callable[[int, Performance, tuple[str, ...]], object]
-"""Called with each performance: its number, the performance, and the judged members."""
+Work = Callable[[int, GroupTrace, tuple[str, ...]], object]
+"""Called with each group trace: its number, the group trace, and the judged members."""
 
 
 @contextmanager
@@ -61,7 +61,7 @@ def recording() -> Iterator[Work]:
         for name in (STEPS, SIDE):
             (place / name).make()
         with ShardWriter(place, 0, KIND.columns) as writer:
-            yield lambda index, performance, judged: writer.add(rows_of(KIND, performance, index, judged))
+            yield lambda index, group_trace, judged: writer.add(rows_of(KIND, group_trace, index, judged))
 
 
 @contextmanager
@@ -71,9 +71,9 @@ def judging(scope: Scope) -> Iterator[Work]:
         yield partial(judge, scope)
 
 
-def judge(scope: Scope, index: int, performance: Performance, judged: tuple[str, ...]) -> None:
+def judge(scope: Scope, index: int, group_trace: GroupTrace, judged: tuple[str, ...]) -> None:
     """Runs all checks."""
-    assess(performance, scope, judged)
+    assess(group_trace, scope, judged)
 
 
 def measure(command: tuple[str, ...], framing: Framing, examples: int, *, record: bool, as_json: bool) -> None:
@@ -96,12 +96,12 @@ def measure(command: tuple[str, ...], framing: Framing, examples: int, *, record
                 times = [time.perf_counter()]
                 schedule = generate_schedule(order.seed, index)
                 times.append(time.perf_counter())
-                performance = company.play(schedule)
+                group_trace = company.play(schedule)
                 times.append(time.perf_counter())
                 with nullcontext() if record else garbage_collected_at_end():
-                    work(index, performance, company.participants_under_test(schedule))
-                    steps += performance.steps
-                    del performance
+                    work(index, group_trace, company.participants_under_test(schedule))
+                    steps += group_trace.steps
+                    del group_trace
                 times.append(time.perf_counter())
                 generating += times[1] - times[0]
                 playing += times[2] - times[1]

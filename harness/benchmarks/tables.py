@@ -102,9 +102,9 @@ def forms(of: Results) -> str:
 
 def rivals(of: Results) -> str:
     one, rows = of["corpora_rivals"], []
-    for name, told in one["contestants"].items():
-        numbers = [told["first_s"], told["seconds"], told["seconds_per_scan"], told["cpu_s"]]
-        found = f"{told['found']:,} of {told['of']:,}" if "found" in told else ""
+    for name, measured in one["contestants"].items():
+        numbers = [measured["first_s"], measured["seconds"], measured["seconds_per_scan"], measured["cpu_s"]]
+        found = f"{measured['found']:,} of {measured['of']:,}" if "found" in measured else ""
         shown = ["" if number is None else f"{number:.2f}" for number in numbers]
         rows.append([f"{one['rows']:,}", CONTESTANTS[name], *shown, found])
     heads = ["rows a side", "contestant", "first, seconds", "seconds", "of a scan", "CPU seconds", "changes found"]

@@ -130,9 +130,9 @@ def of_forms(result: Result, yardstick_s: float) -> Iterator[Measure]:
 
 
 def of_rivals(result: Result, yardstick_s: float) -> Iterator[Measure]:
-    for name, told in result["contestants"].items():
-        if told.get("seconds_per_scan") is not None:
-            yield Measure(name, told["seconds"], "s", told["seconds_per_scan"], "a scan by DuckDB", "less")
+    for name, measured in result["contestants"].items():
+        if measured.get("seconds_per_scan") is not None:
+            yield Measure(name, measured["seconds"], "s", measured["seconds_per_scan"], "a scan by DuckDB", "less")
 
 
 def of_commands(result: Result, yardstick_s: float) -> Iterator[Measure]:

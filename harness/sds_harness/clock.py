@@ -237,8 +237,8 @@ class Faketime:
             return OutsideClock(True, "libfaketime's, moved from outside before each command"), False
         again = self._probe(start, variables, monotonic=True)
         if isinstance(again, ClockProbe) and not again.clock and not again.timers:
-            told = "libfaketime's, moved from outside before each command, like monotonic time"
-            return OutsideClock(True, told), True
+            described = "libfaketime's, moved from outside before each command, like monotonic time"
+            return OutsideClock(True, described), True
         return _standing_clock(f"the clock of this implementation moves, its timers do not ({seen.timers})"), False
 
     def _probe(self, start: Start, variables: Mapping[str, str], *, monotonic: bool) -> ClockProbe | OutsideClock:

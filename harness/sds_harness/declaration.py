@@ -69,7 +69,7 @@ class OutsideClock:
 
     moves: bool
     """Whether the time follows. Then the implementation counts as having a virtual clock, even if it declares none."""
-    told: str
+    described: str
     """A phrase for reports that says whose clock it is."""
     why_not: str = ""
     """Why there is no virtual clock, as a reason for a skip; "" if there is one."""

@@ -1,4 +1,4 @@
-"""Helpers for tests of the player: casts in this process, and views of performances."""
+"""Helpers for tests of the player: casts in this process, and views of group traces."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 from sds_harness.link import Limits, LocalLink
 from sds_harness.schedules import Operation, Route, Schedule
+from sds_harness.sds.group_trace import Act, GroupTrace
 from sds_harness.sds.language import open_session
 from sds_harness.sds.operations import Member
-from sds_harness.sds.performance import Act, Performance
 from sds_harness.sds.player import play
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -44,37 +44,37 @@ def stage_on(handle: Handle, dialect: str = "", revision: str = "sds-2026-01") -
 
 def shown(
     *operations: Operation, handle: Handle | None = None, revision: str = "sds-2026-01", **schedule: Any
-) -> Performance:
+) -> GroupTrace:
     """Play these operations with one implementation for all participants."""
     stage = stage_on(handle or reference(), revision=revision)
     whole = Schedule(**({"members": TRIO, "operations": operations} | schedule))
     return play(whole, dict.fromkeys(whole.names, stage))
 
 
-def commands(show: Performance, who: str = "") -> list[str]:
+def commands(group_trace: GroupTrace, who: str = "") -> list[str]:
     """The acts, of all or of one participant, without openings."""
-    acts = [act for act in show.acts if who in ("", act.who) and act.step.command != "open"]
+    acts = [act for act in group_trace.acts if who in ("", act.who) and act.step.command != "open"]
     return [act.step.command if who else f"{act.who} {act.step.command}" for act in acts]
 
 
-def arrivals(show: Performance, who: str) -> list[Act]:
-    return [act for act in show.acts if act.who == who and act.step.command == "receive"]
+def arrivals(group_trace: GroupTrace, who: str) -> list[Act]:
+    return [act for act in group_trace.acts if act.who == who and act.step.command == "receive"]
 
 
-def heard(show: Performance, who: str) -> list[str]:
+def heard(group_trace: GroupTrace, who: str) -> list[str]:
     """Labels of the messages that arrived, "" for unlabelled ones."""
-    return [act.packet.label if act.packet else "?" for act in arrivals(show, who)]
+    return [act.packet.label if act.packet else "?" for act in arrivals(group_trace, who)]
 
 
-def delivered(show: Performance, who: str) -> list[str]:
+def delivered(group_trace: GroupTrace, who: str) -> list[str]:
     """Labels of the delivered messages, "" for unlabelled ones."""
-    label = {message(show, name).message_id: name for name in show.labels}
-    events = [event for act in show.acts if act.who == who for event in act.step.events]
+    label = {message(group_trace, name).message_id: name for name in group_trace.labels}
+    events = [event for act in group_trace.acts if act.who == who for event in act.step.events]
     return [label.get(event.message_id, "") for event in events if event.kind == "delivered"]
 
 
-def message(show: Performance, label: str) -> Message:
-    found = show.labels[label].wire.message
+def message(group_trace: GroupTrace, label: str) -> Message:
+    found = group_trace.labels[label].wire.message
     assert found is not None
     return found
 

@@ -170,7 +170,9 @@ def test_what_an_adapter_does_wrong_has_a_kind_and_a_sentence(
         ),
     ],
 )
-def test_what_goes_wrong_at_the_end_is_told_as_that(start: Start, name: str, kind: FaultKind, sentence: str) -> None:
+def test_what_goes_wrong_at_the_end_is_reported_as_that(
+    start: Start, name: str, kind: FaultKind, sentence: str
+) -> None:
     stage = Stage(start(name, JSON, IMPATIENT), "a schedule")
     stage.open().tick()
     breakdown = broken(stage.close, IMPATIENT.command_s)
@@ -189,7 +191,7 @@ def test_endless_output_without_a_line_end_is_oversized_before_it_fills_the_memo
 
 
 @pytest.mark.every_python
-def test_a_crash_is_told_with_its_exit_code_and_its_last_words(start: Start) -> None:
+def test_a_crash_is_reported_with_its_exit_code_and_its_last_words(start: Start) -> None:
     session = start("crashes")
     handle = open_participant(session)
     breakdown = broken(lambda: tick(session, handle), 0.0)
@@ -198,7 +200,7 @@ def test_a_crash_is_told_with_its_exit_code_and_its_last_words(start: Start) -> 
     assert breakdown.stderr == ("panic: the log is inside out",)
 
 
-def test_a_hang_is_told_with_the_limit_and_the_last_words(start: Start) -> None:
+def test_a_hang_is_reported_with_the_limit_and_the_last_words(start: Start) -> None:
     session = start("hangs", JSON, IMPATIENT)
     handle = open_participant(session)
     breakdown = broken(lambda: tick(session, handle), IMPATIENT.command_s)

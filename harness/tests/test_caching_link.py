@@ -63,7 +63,7 @@ class Talk:
         return out
 
 
-def test_before_something_new_it_is_told_all_that_was_before() -> None:
+def test_before_something_new_it_is_reported_all_that_was_before() -> None:
     talk, plain = Talk(), Talk()
     plain.link = plain.inner  # type: ignore[assignment]
     talk.play("one", "two")

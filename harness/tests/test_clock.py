@@ -111,7 +111,9 @@ def test_monotonic_time_is_moved_for_who_needs_it() -> None:
     declared = declared_by(*system_clock.COMMAND, system_clock.MONOTONIC)
     assert declared.can(pb.CAPABILITY_VIRTUAL_CLOCK)
     assert declared.outside_clock is not None
-    assert declared.outside_clock.told == "libfaketime's, moved from outside before each command, like monotonic time"
+    assert (
+        declared.outside_clock.described == "libfaketime's, moved from outside before each command, like monotonic time"
+    )
 
 
 def test_a_program_in_node_reads_it_too(tmp_path: Path) -> None:
@@ -292,9 +294,9 @@ def test_the_library_of_the_system_serves_where_the_package_is_not_installed(mon
 
 def test_a_library_for_another_processor_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clock, "_machine", lambda file: b"\x3e\x00" if file == Path(sys.executable) else b"\xb7\x00")
-    with pytest.raises(MissingClockLibraryError) as told:
+    with pytest.raises(MissingClockLibraryError) as output:
         find_library()
-    assert str(told.value) == (
+    assert str(output.value) == (
         "--clock faketime needs libfaketime: pip install 'sds-conformance[clock]', or apt-get install faketime"
     )
 

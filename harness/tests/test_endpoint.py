@@ -52,7 +52,7 @@ def test_a_place_is_found_only_for_a_server_that_is_started(address: str) -> Non
     "address",
     ["", "here", "localhost", "localhost:", ":50051", "127.0.0.1:65536", "dns:///a:1", "a b:1", "::1:5", "http://a:1"],
 )
-def test_what_is_no_address_is_told_with_two_that_are(address: str) -> None:
+def test_what_is_no_address_is_reported_with_two_that_are(address: str) -> None:
     with pytest.raises(ValueError, match=r"is not an address: write for example 127.0.0.1:50051 or unix:/tmp/sds.sock"):
         Endpoint(address, SERVICE)
 

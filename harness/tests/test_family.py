@@ -118,7 +118,7 @@ def test_the_memory_of_a_daemon_counts() -> None:
     process.close(0)
 
 
-def test_what_a_command_leaves_is_told_at_its_end() -> None:
+def test_what_a_command_leaves_is_reported_at_its_end() -> None:
     said: list[str] = []
     with family.name_survivors(said.append):
         process = python(SLEEPER)
@@ -127,7 +127,7 @@ def test_what_a_command_leaves_is_told_at_its_end() -> None:
     assert [line.partition(" was")[0] for line in said] == ["1 process that the implementation started"]
 
 
-def test_many_survivors_are_told_in_few_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_survivors_are_reported_in_few_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(family, "_survivors", [f"sleep ({number})" for number in range(7)])
     said = family.describe_survivors()
     assert said.startswith("7 processes that the implementation started were still there")
@@ -175,8 +175,8 @@ def test_a_program_that_adopts_finds_a_daemon_that_has_hidden_its_mark() -> None
         HIDDEN,
     )
     said, _ = child.communicate(timeout=PATIENCE_S)
-    pid, told = said.splitlines()
-    assert f"sleep ({pid})" in told
+    pid, output = said.splitlines()
+    assert f"sleep ({pid})" in output
     assert wait_for(lambda: not psutil.pid_exists(int(pid)))
 
 

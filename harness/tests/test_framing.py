@@ -134,7 +134,7 @@ def test_a_frame_over_the_limit_is_refused_as_soon_as_its_length_is_known() -> N
         BINARY.take(bytearray(b"\xff\xff\xff\xff"))
 
 
-def test_a_long_reply_is_told_from_output_that_is_none() -> None:
+def test_a_long_reply_is_reported_from_output_that_is_none() -> None:
     for buffer in (bytearray((3 * MAX_FRAME_BYTES).to_bytes(4, "big")), bytearray(b"logs")):
         with pytest.raises(FramingError) as error:
             BINARY.take(buffer)

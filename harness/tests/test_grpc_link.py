@@ -112,7 +112,7 @@ def test_what_a_server_does_wrong_has_a_kind_and_a_sentence(name: str, kind: Fau
     assert len(breakdown.detail) < 700
 
 
-def test_a_server_that_ends_every_conversation_at_once_is_told_as_that() -> None:
+def test_a_server_that_ends_every_conversation_at_once_is_reported_as_that() -> None:
     with serving("ends-at-once") as (port, _):
         breakdown = broken(lambda: connected(port), 0.0)
     assert (breakdown.kind, breakdown.detail) == (
@@ -156,7 +156,7 @@ def test_a_server_that_never_ends_the_stream_is_left() -> None:
     )
 
 
-def test_a_request_that_the_server_has_no_room_for_is_told_as_the_limit_of_the_server() -> None:
+def test_a_request_that_the_server_has_no_room_for_is_reported_as_the_limit_of_the_server() -> None:
     with serving("honest", takes=1 << 20) as (port, _):
         session = connected(port)
         received = pb.Receive(now_ms=1, handle=1, wire=bytes(2 << 20))
@@ -235,7 +235,7 @@ def test_a_server_with_too_many_connections_that_do_not_close_is_not_asked_again
     ],
     ids=["closes-at-once", "resets-at-once", "says-nothing", "speaks-http-1", "speaks-garbage"],
 )
-def test_what_is_no_grpc_server_is_told_as_that(greet: Callable[[socket.socket], object]) -> None:
+def test_what_is_no_grpc_server_is_reported_as_that(greet: Callable[[socket.socket], object]) -> None:
     with listening(greet) as port:
         breakdown = broken(lambda: connected(port, replace(LIMITS, start_s=0.5)), 0.5)
     assert breakdown.kind is FaultKind.NO_START
@@ -258,7 +258,7 @@ def test_a_server_is_waited_for_until_it_is_ready() -> None:
         session.close()
 
 
-def test_a_server_of_something_else_is_told_as_that() -> None:
+def test_a_server_of_something_else_is_reported_as_that() -> None:
     with serving("honest", service="another.Service") as (port, _):
         breakdown = broken(lambda: connected(port), 0.0)
     assert breakdown.kind is FaultKind.WRONG_ANSWER
@@ -276,7 +276,7 @@ def test_a_server_of_something_else_is_told_as_that() -> None:
         ("allocates", FaultKind.OUT_OF_MEMORY, "it used more than 300 MiB of memory in answer to tick, and was killed"),
     ],
 )
-def test_a_process_that_breaks_is_told_as_it_would_be_on_a_pipe(name: str, kind: FaultKind, sentence: str) -> None:
+def test_a_process_that_breaks_is_reported_as_it_would_be_on_a_pipe(name: str, kind: FaultKind, sentence: str) -> None:
     session = started(name, replace(LIMITS, memory_bytes=300 << 20))
     breakdown = broken(lambda: ticked(session), LIMITS.command_s - SLACK_S)
     assert (breakdown.kind, breakdown.detail) == (kind, sentence)
@@ -312,14 +312,14 @@ def test_a_server_that_floods_is_killed(name: str, kind: FaultKind, sentence: st
 
 
 @pytest.mark.every_python
-def test_a_server_that_ends_before_it_listens_is_told_with_its_last_words() -> None:
+def test_a_server_that_ends_before_it_listens_is_reported_with_its_last_words() -> None:
     breakdown = broken(lambda: started("ends-before-it-listens"), 0.0)
     assert breakdown.kind is FaultKind.CRASH
     assert re.fullmatch(r"the process ended with exit code 5 before it served at unix:\S+", breakdown.detail)
     assert breakdown.stderr == ("no configuration",)
 
 
-def test_a_server_that_never_listens_is_told_where_it_should() -> None:
+def test_a_server_that_never_listens_is_reported_where_it_should() -> None:
     breakdown = broken(lambda: started("never-listens", replace(LIMITS, start_s=1.5)), 1.5)
     assert breakdown.kind is FaultKind.NO_START
     assert re.match(r"the process runs, but no server listens at unix:\S+ within 1.5 s", breakdown.detail)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sds_harness.schedules.group_trace import Packet
 from sds_harness.schedules.network import Network
 from sds_harness.schedules.operations import STRAIGHT, Cut, Links, Route
-from sds_harness.schedules.performance import Packet
 from sds_harness.sds.trace import Wire
 
 ALL = ("alice", "bob", "carol", "dave")
@@ -127,7 +127,7 @@ routes = st.builds(Route, names, st.lists(st.tuples(st.sampled_from(ALL), st.int
 
 
 @given(st.integers(0, 2**63 - 1), st.lists(rules | cuts, max_size=4), st.sampled_from(ALL), routes)
-def test_every_copy_arrives_once_or_twice_or_it_is_told_why_not(
+def test_every_copy_arrives_once_or_twice_or_it_is_reported_why_not(
     seed: int, said: list[Links | Cut], sender: str, route: Route
 ) -> None:
     line = Line(*said, seed=seed)

@@ -82,7 +82,7 @@ def test_a_command_with_control_characters_is_quoted() -> None:
 
 
 @pytest.mark.parametrize("framing", Framing)
-def test_the_reference_speaks_the_framing_it_is_told_and_ends_with_its_stdin(framing: Framing) -> None:
+def test_the_reference_speaks_the_framing_it_is_reported_and_ends_with_its_stdin(framing: Framing) -> None:
     links: list[StdioLink] = []
 
     def connect() -> StdioLink:

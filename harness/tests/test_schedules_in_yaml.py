@@ -154,7 +154,7 @@ def test_the_line_of_every_value_of_any_json_is_found(value: Any) -> None:
     hold(value, ())
 
 
-def test_a_line_is_told_for_a_place_that_does_not_exist() -> None:
+def test_a_line_is_reported_for_a_place_that_does_not_exist() -> None:
     assert line_in_json('{"a": [1,\n2]}', ("a", 5)) == 1
     assert line_in_json('{"a": [1,\n2]}', ("a", 1, "b")) == 2
     assert line_in_json("", ("a",)) == 0

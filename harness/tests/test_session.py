@@ -271,7 +271,7 @@ def test_what_is_not_declared_may_be_unsupported(name: str) -> None:
         assert not link.killed
 
 
-def test_a_refusal_is_told_with_what_was_said_and_what_to_do() -> None:
+def test_a_refusal_is_reported_with_what_was_said_and_what_to_do() -> None:
     link = refusing(pb.CAPABILITY_OBSERVE)
     link.then = pb.Reply(unsupported=pb.Unsupported(what="\x1b[31m" + "x" * 1_000_000))
     breakdown = broken(lambda: session_on(link).call(COMMANDS["observe"]))

@@ -39,7 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def told(command: Sequence[str]) -> Breakdown:
+def breakdown_of(command: Sequence[str]) -> Breakdown:
     with pytest.raises(faults.TesteeError) as caught:
         open_session(lambda: StdioLink(command, Framing.JSON, LIMITS), LIMITS, "sds-2026-01")
     return caught.value.breakdown
@@ -66,7 +66,7 @@ def told(command: Sequence[str]) -> Breakdown:
     ],
 )
 def test_what_does_not_start_gets_the_hint_that_fits(command: list[str], advice: str) -> None:
-    breakdown = told(command)
+    breakdown = breakdown_of(command)
     assert breakdown.kind is FaultKind.NO_START
     assert advice in breakdown.advice
     assert breakdown.advice.isprintable()
@@ -81,20 +81,20 @@ def test_what_does_not_start_gets_the_hint_that_fits(command: list[str], advice:
     ],
 )
 def test_what_fails_at_once_gets_the_hint_that_fits(command: list[str], advice: str) -> None:
-    breakdown = told(command)
+    breakdown = breakdown_of(command)
     assert breakdown.kind is FaultKind.CRASH
     assert advice in breakdown.advice
 
 
 @pytest.mark.parametrize("command", [["echo", "hello"], ["./two words"], ["sh", "-c", "echo hello; sleep 0.2"]])
 def test_what_was_printed_by_one_that_ended_is_quoted_whoever_was_faster(command: list[str]) -> None:
-    breakdown = told(command)
+    breakdown = breakdown_of(command)
     assert breakdown.kind is FaultKind.GARBAGE
     assert breakdown.detail == 'the answer to hello is not a reply (not a JSON object): "hello"'
     assert "Does something print to stdout?" in breakdown.advice
 
 
 def test_an_adapter_of_another_protocol_gets_its_revision_named() -> None:
-    breakdown = told([sys.executable, "-m", "clearskies_reference"])
+    breakdown = breakdown_of([sys.executable, "-m", "clearskies_reference"])
     assert breakdown.kind is FaultKind.GARBAGE
     assert "declares clearskies-database: choose the revision with --revision" in breakdown.advice

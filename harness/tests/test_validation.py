@@ -46,9 +46,9 @@ def framing_of(framing: Framing, message: Any) -> bytes:
     ],
 )
 def test_what_is_no_reply_at_all(line: bytes, said: str) -> None:
-    ((path, told),) = heard(line)
+    ((path, output),) = heard(line)
     assert path == ""
-    assert told.startswith(said)
+    assert output.startswith(said)
 
 
 @pytest.mark.parametrize(
@@ -65,9 +65,9 @@ def test_what_is_no_reply_at_all(line: bytes, said: str) -> None:
     ],
 )
 def test_a_field_is_named_by_its_path(answer: dict[str, Any], path: str, said: str) -> None:
-    ((where, told),) = heard(json.dumps({"id": "1", **answer}).encode())
+    ((where, output),) = heard(json.dumps({"id": "1", **answer}).encode())
     assert where == path
-    assert told.startswith(said)
+    assert output.startswith(said)
 
 
 def test_a_misspelt_answer_is_not_missing_as_well() -> None:

@@ -177,8 +177,8 @@ def test_a_configuration_of_sds_r_without_meaning_is_refused(changes: dict[str, 
 
 def test_the_outermost_configuration_of_sds_r_with_a_meaning_works() -> None:
     config = Config(sds_r=True, repair=RepairConfig(t_min_ms=0, t_max_ms=1, num_response_groups=1, max_requests=1))
-    told = repair_story(config)
-    assert "m" in [entry.message_id for entry in decode(told[0].broadcasts[0]).repair_request]
+    printed = repair_story(config)
+    assert "m" in [entry.message_id for entry in decode(printed[0].broadcasts[0]).repair_request]
 
 
 # ---- every field counts ----------------------------------------------------------------------------------------------
@@ -236,17 +236,17 @@ def story(config: Config) -> list[Effects | str]:
     """All output of a participant in one run that depends on every setting."""
     alice = Participant("alice", config)
     alice.join("c", T)
-    told: list[Effects | str] = [alice.tick(T + 30_000)]
+    printed: list[Effects | str] = [alice.tick(T + 30_000)]
 
     def receive(wire: bytes, now_ms: int) -> None:
         try:
-            told.append(alice.receive(wire, now_ms))
+            printed.append(alice.receive(wire, now_ms))
         except MalformedMessageError as refusal:
-            told.append(str(refusal))
+            printed.append(str(refusal))
 
-    told += [alice.send("c", b"x", T + 35_000, "p"), alice.send("c", b"x", T + 35_000, "q")]
+    printed += [alice.send("c", b"x", T + 35_000, "p"), alice.send("c", b"x", T + 35_000, "q")]
     receive(ephemeral("e"), T + 36_000)
-    told.append(alice.send_sync("c", T + 36_000))
+    printed.append(alice.send_sync("c", T + 36_000))
     receive(content("b", "a", at=1), T + 37_000)
     receive(content("a", at=0), T + 37_000)
     for number in range(2):
@@ -257,10 +257,10 @@ def story(config: Config) -> list[Effects | str]:
     receive(content("f", at=T + 10**6), T + 41_000)
     receive(content("g", channel="d"), T + 41_000)
     for number in range(6):
-        told.append(alice.send("c", b"x", T + 42_000, f"m{number}"))
+        printed.append(alice.send("c", b"x", T + 42_000, f"m{number}"))
     receive(content("h", at=4), T + 47_000)
-    told += [alice.tick(T + after) for after in range(47_000, 200_000, 5_000)]
-    return told
+    printed += [alice.tick(T + after) for after in range(47_000, 200_000, 5_000)]
+    return printed
 
 
 def test_another_value_is_given_for_every_field() -> None:
@@ -293,19 +293,19 @@ def repair_story(config: Config) -> list[Effects]:
     for number in range(10):
         receive(f"held-{number}", T, HistoryEntry("of-old"))
     receive("blocked", T, causal=("m", "n", "o", "p"))
-    told = [alice.send_sync("c", T + after) for after in range(20_000, 400_000, 20_000)]
-    told.append(alice.send("c", b"x", T + 400_000, "own"))
+    printed = [alice.send_sync("c", T + after) for after in range(20_000, 400_000, 20_000)]
+    printed.append(alice.send("c", b"x", T + 400_000, "own"))
     held = [HistoryEntry(f"held-{number}", None, "bob") for number in range(5)]
     unsigned = [HistoryEntry(f"held-{number}") for number in range(5, 10)]
     for round_ms in (500_000, 620_000):
-        told.append(receive("asks", T + round_ms, HistoryEntry("own", None, "alice"), *held, *unsigned))
-        told += [alice.tick(T + round_ms + after) for after in range(0, 120_001, 1_000)]
+        printed.append(receive("asks", T + round_ms, HistoryEntry("own", None, "alice"), *held, *unsigned))
+        printed += [alice.tick(T + round_ms + after) for after in range(0, 120_001, 1_000)]
     for arriving in ("n", "o"):
         receive(arriving, T + 800_000)
     receive("overheard", T + 800_000, HistoryEntry("m"))
     receive("later", T + 800_001, causal=("p",))
-    told.append(alice.send_sync("c", T + 10**6))
-    return told
+    printed.append(alice.send_sync("c", T + 10**6))
+    return printed
 
 
 def test_another_value_is_given_for_every_field_of_sds_r() -> None:

@@ -25,8 +25,8 @@ def test_regenerating_the_packages_changes_nothing(tmp_path: Path) -> None:
         assert sorted(generated) == sorted(committed)
         assert [name for name in committed if generated[name] != committed[name]] == []
         assert one in committed
-        told = [path for path in written if path.is_relative_to(tmp_path / package)]
-        assert sorted(str(path.relative_to(tmp_path / package)) for path in told) == sorted(committed)
+        output = [path for path in written if path.is_relative_to(tmp_path / package)]
+        assert sorted(str(path.relative_to(tmp_path / package)) for path in output) == sorted(committed)
 
 
 def test_regenerating_the_schemas_and_the_page_of_the_protocol_changes_nothing(

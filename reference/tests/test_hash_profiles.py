@@ -76,9 +76,9 @@ def test_sha256_is_what_node_makes_of_the_same_texts() -> None:
     if node is None:
         assert "CI" not in os.environ, "node is part of the CI"
         return
-    told = subprocess.run([node, "-e", IN_NODE], input=json.dumps(TEXTS), capture_output=True, check=True, text=True)
+    output = subprocess.run([node, "-e", IN_NODE], input=json.dumps(TEXTS), capture_output=True, check=True, text=True)
     ours = [[[SHA256_BE64.hash(a), SHA256_BE64.hash(a, b), SHA256_BE64.distance(a, b)] for b in TEXTS] for a in TEXTS]
-    assert [[[int(number) for number in pair] for pair in row] for row in json.loads(told.stdout)] == ours
+    assert [[[int(number) for number in pair] for pair in row] for row in json.loads(output.stdout)] == ours
 
 
 # ---- farmhash64-nim --------------------------------------------------------------------------------------------------

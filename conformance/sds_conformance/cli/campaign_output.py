@@ -15,7 +15,7 @@ from rich.progress import Progress
 from rich.text import Text
 
 from sds_harness.faults import TesteeError
-from sds_harness.schedules import Performance
+from sds_harness.schedules import GroupTrace
 
 from ..drawing.proof import story
 from ..exploration.casts import RevisionMismatchError
@@ -82,33 +82,33 @@ class Plays:
 
     def __init__(self, out: Console) -> None:
         self._out = out
-        self._told = ""
+        self._title = ""
         self._since: tuple[int, float] | None = None
         """Number of finished items and the time when the first items were finished; starting processes takes time
         before that."""
 
     def begin(self, title: str) -> None:
         """Start to play. ``title`` names what is played, with the number of schedules."""
-        self._told = title
+        self._title = title
 
     def __call__(self, done: int, total: int) -> None:
         """Report how many are finished."""
-        if not (self._told and done):
+        if not (self._title and done):
             return
         now = time.monotonic()
         before, then = self._since = self._since or (done, now)
         if done > before and now - then >= FORECAST_AFTER_S:
-            self._print(f"{self._told}, for about {span(total * (now - then) / (done - before))}")
+            self._print(f"{self._title}, for about {span(total * (now - then) / (done - before))}")
 
     def end(self) -> None:
         """Finish the bar. Print the number of schedules now if it was not printed before."""
-        if self._told:
-            self._print(self._told)
+        if self._title:
+            self._print(self._title)
 
     def _print(self, text: str) -> None:
         print_labelled(self._out, "Plays", Text(text))
         self._out.print()
-        self._told = ""
+        self._title = ""
 
 
 FORECAST_AFTER_S = 2.0
@@ -160,11 +160,11 @@ def print_unwritable_folder(err: Console, folder: Path, error: OSError) -> str:
     return text
 
 
-def show_played(out: Console, performance: Performance, example: Counterexample | None) -> None:
+def show_played(out: Console, group_trace: GroupTrace, example: Counterexample | None) -> None:
     """Print the story of one schedule: first its findings, then the operations that were left out."""
-    lines_labelled(out, "Story", story(performance) if example is None else story_of(example))
-    for index, reason in performance.left_out.items():
-        what = performance.schedule.operations[index].op if index >= 0 else "opening"
+    lines_labelled(out, "Story", story(group_trace) if example is None else story_of(example))
+    for index, reason in group_trace.left_out.items():
+        what = group_trace.schedule.operations[index].op if index >= 0 else "opening"
         print_labelled(out, "Left out", Text(f"{what}: {reason}", "yellow"))
     out.print()
 
@@ -176,11 +176,11 @@ def show_proof(out: Console, example: Counterexample) -> None:
     out.print()
 
 
-def performance_json(performance: Performance, findings: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """A performance and its findings, as JSON."""
+def group_trace_json(group_trace: GroupTrace, findings: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """A group trace and its findings, as JSON."""
     return {
-        "steps": performance.steps,
-        "left_out": {str(index): reason for index, reason in performance.left_out.items()},
+        "steps": group_trace.steps,
+        "left_out": {str(index): reason for index, reason in group_trace.left_out.items()},
         "findings": list(findings),
     }
 

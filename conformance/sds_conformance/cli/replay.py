@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from sds_harness.schedules import Performance
+from sds_harness.schedules import GroupTrace
 
 from ..exploration.assessment import Assessment, assess
 from ..exploration.campaign import CampaignOrder
@@ -27,7 +27,7 @@ from ..reports.scenario_files import show_scenario_files, unmet
 from ..scenario_files.expectations import check
 from .campaign_output import (
     driven_or_ended,
-    performance_json,
+    group_trace_json,
     print_json,
     print_not_played,
     scenario_in,
@@ -110,11 +110,11 @@ def replay_command(
         with driven_or_ended(err, driven), steps_bar(err) as bar:
             declared = company.start()
             bar("playing", 0, 2)
-            performance = company.play(schedule)
+            group_trace = company.play(schedule)
             bar("judging", 1, 2)
-            again = company.play if performance.breakdown is None else None
-            assessment = assess(performance, order.scope, company.participants_under_test(schedule), again)
-            result = check(performance, order.scope.repertoire.reading)
+            again = company.play if group_trace.breakdown is None else None
+            assessment = assess(group_trace, order.scope, company.participants_under_test(schedule), again)
+            result = check(group_trace, order.scope.repertoire.reading)
     except NotPlayedError as reason:
         sys.exit(print_not_played(err, reason))
     finally:
@@ -123,7 +123,7 @@ def replay_command(
     noted = notes.get("shows", "")
     findings = sorted(assessment.findings, key=lambda f: (f.requirement != noted, -RANK[f.severity], f.requirement))
     first = {finding.requirement: finding for finding in reversed(findings)}
-    examples = [Counterexample.from_unshrunk(f, performance) for f in findings if first[f.requirement] is f]
+    examples = [Counterexample.from_unshrunk(f, group_trace) for f in findings if first[f.requirement] is f]
     row = loaded.row({schedule.name: result})
     if folder is not None:
         try:
@@ -133,13 +133,13 @@ def replay_command(
             raise click.UsageError(f"cannot write to {folder}: {error.strerror}. Name another DIR.") from None
     if json_wanted:
         data = {"schedule": schedule.name, "implementation": {"name": declared.name, "version": declared.version}}
-        data |= performance_json(performance, map(unshrunk_json, examples))
+        data |= group_trace_json(group_trace, map(unshrunk_json, examples))
         data |= {"exercised": sorted(assessment.exercised), "errors": assessment.errors}
         print_json(data | {"expectations": row["expectations"]})
     else:
         name = f"{schedule.name or 'a schedule'} on {declared.name} {declared.version}".strip()
         print_labelled(out, "Playing", Text(name, "bold"))
-        _show(out, performance, examples, assessment, noted, row)
+        _show(out, group_trace, examples, assessment, noted, row)
     if result.unmet or any(finding.severity is Verdict.FAIL for finding in findings):
         sys.exit(Exit.NON_CONFORMANT)
     if assessment.errors:
@@ -149,7 +149,7 @@ def replay_command(
 
 def _show(
     out: Console,
-    performance: Performance,
+    group_trace: GroupTrace,
     examples: list[Counterexample],
     assessment: Assessment,
     noted: str,
@@ -157,7 +157,7 @@ def _show(
 ) -> None:
     """Print the schedule, the findings and the unmet expectations of ``row``. Print whether the finding ``noted`` was
     reproduced."""
-    show_played(out, performance, examples[0] if examples else None)
+    show_played(out, group_trace, examples[0] if examples else None)
     for example in examples:
         show_head(out, example.finding)
         show_proof(out, example)
@@ -168,7 +168,7 @@ def _show(
     elif noted and noted not in {example.what for example in examples}:
         why = ""
         if not assessment.exercised[noted]:
-            why = ": it broke first" if performance.breakdown is not None else ": the situation did not arise"
+            why = ": it broke first" if group_trace.breakdown is not None else ": the situation did not arise"
         out.print(Text(f"{noted} is not violated in this run{why}.", "green"))
     elif noted:
         out.print(Text(f"{noted} is violated here, too.", "bold red"))

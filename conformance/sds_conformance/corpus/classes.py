@@ -1,4 +1,4 @@
-"""Classifies divergences: legal, or a fault of one side or both, by judging both performances."""
+"""Classifies divergences: legal, or a fault of one side or both, by judging both group traces."""
 
 from __future__ import annotations
 
@@ -102,10 +102,10 @@ def classify_by_checks(divergence: Divergence, a: Stored, b: Stored, scopes: tup
     same_plan = a.side["json"] == b.side["json"]
     for name, stored, scope in zip("AB", (a, b), scopes, strict=True):
         try:
-            rebuilt = rebuild_without_dialect(stored, sides[0][0].performance.schedule if sides and same_plan else None)
+            rebuilt = rebuild_without_dialect(stored, sides[0][0].group_trace.schedule if sides and same_plan else None)
         except DamagedFileError as error:
             return Classified(divergence, Class.DAMAGED, f"damaged in {name}", str(error))
-        sides.append((rebuilt, assess(rebuilt.performance, scope, rebuilt.judged)))
+        sides.append((rebuilt, assess(rebuilt.group_trace, scope, rebuilt.judged)))
     (finding_a, violated_a), (finding_b, violated_b) = (
         _violations(*side, scope.rules) for side, scope in zip(sides, scopes, strict=True)
     )
@@ -133,13 +133,13 @@ def classify_by_checks(divergence: Divergence, a: Stored, b: Stored, scopes: tup
 
 
 def rebuild_without_dialect(stored: Stored, plan: Schedule | None = None) -> Rebuilt:
-    """The performance translated from a dialect to the layout of the text.
+    """The group trace translated from a dialect to the layout of the text.
 
     A private layout violates the same requirements in every schedule, which would hide other differences. Raises
     DamagedFileError.
     """
-    rebuilt = stored.performance(plan)
-    stored.corpus.kind.translate(rebuilt.performance)
+    rebuilt = stored.group_trace(plan)
+    stored.corpus.kind.translate(rebuilt.group_trace)
     return rebuilt
 
 
@@ -147,7 +147,7 @@ def freedoms_of(divergence: Divergence, stored: Stored, a: Rebuilt, b: Rebuilt) 
     """The freedoms of the text that explain all differences; empty if a difference is unexplained."""
     corpora = corpora_of(stored.corpus.manifest.revision)
     fields = frozenset(divergence.fields)
-    sides = [DivergentSide(one.performance, one.compared, row) for one, row in ((a, divergence.a), (b, divergence.b))]
+    sides = [DivergentSide(one.group_trace, one.compared, row) for one, row in ((a, divergence.a), (b, divergence.b))]
     case = DivergentSteps(fields - corpora.following(fields, str(divergence.row.get("command", ""))), *sides)
     return covering(case, corpora.freedoms, stored.corpus.kind.columns.names)
 
@@ -178,7 +178,7 @@ def _violations(rebuilt: Rebuilt, assessment: Assessment, rules: Rules) -> tuple
 
     At one step, root causes are first. Requirements come before properties, which depend on them.
     """
-    when = make_time_key(rebuilt.performance)
+    when = make_time_key(rebuilt.group_trace)
     fails = [finding for finding in assessment.findings if finding.severity is Verdict.FAIL]
     met: dict[int, dict[str, Failure]] = {}
     for finding in fails:

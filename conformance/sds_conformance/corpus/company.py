@@ -7,7 +7,7 @@ import contextlib
 from sds_harness.corpus.errors import NotDrivenError
 from sds_harness.corpus.recorder import Replay, raise_corpus_errors
 from sds_harness.declaration import Declaration
-from sds_harness.schedules import Performance, Schedule
+from sds_harness.schedules import GroupTrace, Schedule
 
 from ..exploration.campaign import CampaignOrder
 from ..exploration.casts import NotPlayedError
@@ -15,13 +15,13 @@ from ..exploration.company import Company
 from ..protocols import repertoire_of
 
 
-def compare_twins(revision: str, performance: Performance, replay: Replay) -> None:
-    """Play all comparison performances that the properties need. Their results are not used here; a failure recurs
+def compare_twins(revision: str, group_trace: GroupTrace, replay: Replay) -> None:
+    """Play all comparison group traces that the properties need. Their results are not used here; a failure recurs
     later.
     """
     properties = repertoire_of(revision).properties
     with raise_corpus_errors(replay) as played, contextlib.suppress(Exception):
-        properties.examine(performance, played, [name for name, entry in properties.items() if entry.twin])
+        properties.examine(group_trace, played, [name for name, entry in properties.items() if entry.twin])
 
 
 class RestartingCompany:
@@ -40,7 +40,7 @@ class RestartingCompany:
     def schedule(self, index: int) -> Schedule:
         return self._order.schedule(index)
 
-    def play(self, schedule: Schedule) -> Performance:
+    def play(self, schedule: Schedule) -> GroupTrace:
         try:
             return self._company.play(schedule)
         except NotPlayedError:
@@ -55,8 +55,8 @@ class RestartingCompany:
     def participants_under_test(self, schedule: Schedule) -> tuple[str, ...]:
         return self._company.participants_under_test(schedule)
 
-    def compare(self, performance: Performance, replay: Replay) -> None:
-        compare_twins(self._order.revision, performance, replay)
+    def compare(self, group_trace: GroupTrace, replay: Replay) -> None:
+        compare_twins(self._order.revision, group_trace, replay)
 
     def kill(self) -> None:
         self._company.kill()

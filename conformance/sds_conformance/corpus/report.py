@@ -167,13 +167,13 @@ def _draw_sample(
         violated = sample.cause.cause.split(AND)[-1]
         example = _example(rebuilt, scope, violated) if side == blamed and kind in VIOLATIONS else None
         if example is not None:
-            pictures[side] = spacetime_svg(rebuilt.performance, example.act, title, describe_finding(example))
+            pictures[side] = spacetime_svg(rebuilt.group_trace, example.act, title, describe_finding(example))
             sample = replace(sample, proof=tuple(proof_of(example)))
         else:
             row = (found[0].a if side == "A" else found[0].b) if found else None
             step = row["step"] if row is not None else sample.cause.least_step
             act = next(iter(rebuilt.compared[:step][-1:]), None)  # or the last step, if it has no such step
-            pictures[side] = spacetime_svg(rebuilt.performance, act, title, story)
+            pictures[side] = spacetime_svg(rebuilt.group_trace, act, title, story)
         if side == blamed:
             sample = replace(sample, story=story)
     return replace(sample, pictures=pictures)
@@ -181,13 +181,13 @@ def _draw_sample(
 
 def _example(rebuilt: Rebuilt, scope: Scope, what: str) -> Counterexample | None:
     """The first violation of a requirement or property."""
-    performance = rebuilt.performance
-    findings = assess(performance, scope, rebuilt.judged).findings
+    group_trace = rebuilt.group_trace
+    findings = assess(group_trace, scope, rebuilt.judged).findings
     fails = [f for f in findings if f.requirement == what and f.severity is Verdict.FAIL]
     if not fails:
         return None
-    first = min(fails, key=make_time_key(performance))
-    return Counterexample(what, first, performance.schedule, performance, performance.schedule, 0)
+    first = min(fails, key=make_time_key(group_trace))
+    return Counterexample(what, first, group_trace.schedule, group_trace, group_trace.schedule, 0)
 
 
 def sentence(divergence: Divergence, opaque: frozenset[str]) -> str:

@@ -1,4 +1,4 @@
-"""Checking a corpus: every requirement and every property judged on stored performances, without the implementation.
+"""Checking a corpus: every requirement and every property judged on stored group traces, without the implementation.
 
 A task judges the schedules of one shard. In a job of Spark it returns one row per requirement, and Spark adds the rows
 up: the driver receives as many rows as the catalogue has, however large the corpus is. A small corpus is judged in this
@@ -36,7 +36,7 @@ from sds_harness.corpus.recorder import raise_corpus_errors
 from sds_harness.corpus.rows import Rebuilt
 from sds_harness.corpus.shards import DamagedFileError, hold_to_count
 from sds_harness.declaration import Declaration, printable
-from sds_harness.schedules import Performance, Schedule
+from sds_harness.schedules import GroupTrace, Schedule
 
 from ..exploration.assessment import Scope, assess, judged_revision
 from ..exploration.campaign import CampaignTally, Played
@@ -86,32 +86,32 @@ class Checker:
 
     def judge(self, shard: int, stored: Stored) -> Played:
         """Judge one stored schedule in the same way as a campaign."""
-        rebuilt, manifest = stored.performance(), self.corpus.manifest
-        performance = rebuilt.performance
-        if performance.schedule.name != self.corpus.kind.name_of(manifest.seed, stored.schedule):
+        rebuilt, manifest = stored.group_trace(), self.corpus.manifest
+        group_trace = rebuilt.group_trace
+        if group_trace.schedule.name != self.corpus.kind.name_of(manifest.seed, stored.schedule):
             raise DamagedFileError(f"{stored.where} is damaged: schedule {stored.schedule} belongs to another corpus.")
         self.hold_to_manifest(stored, rebuilt)
-        twins = manifest.has_twins(stored.schedule) and performance.breakdown is None
+        twins = manifest.has_twins(stored.schedule) and group_trace.breakdown is None
         with raise_corpus_errors(stored_twins(stored, shard, self._twin)) as replay:
-            assessment = assess(performance, self.scope, rebuilt.judged, replay if twins else None)
-        return Played(stored.schedule, performance.steps, assessment, performance.breakdown)
+            assessment = assess(group_trace, self.scope, rebuilt.judged, replay if twins else None)
+        return Played(stored.schedule, group_trace.steps, assessment, group_trace.breakdown)
 
-    def _twin(self, stored: Stored, schedule: Schedule) -> Performance:
-        rebuilt = stored.performance(schedule)
+    def _twin(self, stored: Stored, schedule: Schedule) -> GroupTrace:
+        rebuilt = stored.group_trace(schedule)
         self.hold_to_manifest(stored, rebuilt)
-        return rebuilt.performance
+        return rebuilt.group_trace
 
     def hold_to_manifest(self, stored: Stored, rebuilt: Rebuilt) -> None:
         """Check that the implementation in the manifest played the schedule. Raises DamagedFileError.
 
         No digest covers all shards, so a shard could be from another corpus.
         """
-        manifest, performance = self.corpus.manifest, rebuilt.performance
-        schedule = performance.schedule
+        manifest, group_trace = self.corpus.manifest, rebuilt.group_trace
+        schedule = group_trace.schedule
         wrong = ""
         if manifest.casting in _CASTINGS and rebuilt.judged != under_test(Casting(manifest.casting), schedule):
             wrong = "does not have the members under test that the cast of the manifest has"
-        elif stranger := manifest.find_other_implementation(performance, rebuilt.judged):
+        elif stranger := manifest.find_other_implementation(group_trace, rebuilt.judged):
             wrong = f"was played by {stranger}, which is not the implementation of the manifest"
         if wrong:
             raise DamagedFileError(f"{stored.where} is damaged: schedule {stored.schedule} {wrong}.")

@@ -1,4 +1,4 @@
-"""The course of a performance: the effect of each step on the messages, by name.
+"""The course of a group trace: the effect of each step on the messages, by name.
 
 Stories and diagrams both use it, so that they cannot differ.
 """
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from enum import Enum
 
 from sds_harness.declaration import printable
-from sds_harness.schedules import Act, Loss, Packet, Performance
+from sds_harness.schedules import Act, GroupTrace, Loss, Packet
 from sds_harness.stage import START_MS
 
 from ..judging.formats import clock, foremost, format_count, hex_of, short
-from ..protocols.performance_reader import ACKNOWLEDGED, DELIVERED, Item, Key, Signal, Sort
+from ..protocols.group_trace_reader import ACKNOWLEDGED, DELIVERED, Item, Key, Signal, Sort
 from .names import MessageNames, reading_of
 
 SHOWN = 6
@@ -59,14 +59,14 @@ class LogAt:
 
 
 class Course:
-    """The facts of a performance."""
+    """The facts of a group trace."""
 
-    def __init__(self, performance: Performance, *, by_id: bool = False, about: str = "") -> None:
+    def __init__(self, group_trace: GroupTrace, *, by_id: bool = False, about: str = "") -> None:
         """``by_id`` as in `MessageNames`. ``about`` is the text of a finding, whose messages come first in long
         lists."""
-        self.performance = performance
-        self.reading = reading_of(performance)
-        self.names = MessageNames(performance, by_id=by_id)
+        self.group_trace = group_trace
+        self.reading = reading_of(group_trace)
+        self.names = MessageNames(group_trace, by_id=by_id)
         self.mentioned = frozenset(self.names.find_quoted(about))
         """The messages of the finding."""
         self.steps_named = frozenset(map(int, _STEP.findall(about)))
@@ -96,12 +96,12 @@ class Course:
         """Maps a packet number to the acts that received the packet from the network."""
         self._asked: set[tuple[str, Key]] = set()
         """Messages that participants were asked to repair and have not broadcast since."""
-        self.has_several_implementations = len({id(trace) for trace in performance.traces}) > 1
-        for packet in performance.packets:
+        self.has_several_implementations = len({id(trace) for trace in group_trace.traces}) > 1
+        for packet in group_trace.packets:
             self._read_packet(packet)
-        for loss in performance.losses:
+        for loss in group_trace.losses:
             self.losses.setdefault(loss.packet.number, []).append(loss)
-        for act in performance.acts:
+        for act in group_trace.acts:
             self._read_act(act)
 
     def _read_packet(self, packet: Packet) -> None:
@@ -133,7 +133,7 @@ class Course:
             if sent is not None and (act.who, sent.key) in self._asked:
                 self._asked.remove((act.who, sent.key))
                 # The original sender answers at once, long before an unrequested rebroadcast is due.
-                if packet.number in self.copies and self.reading.answers(self.performance.parties[act.who]):
+                if packet.number in self.copies and self.reading.answers(self.group_trace.parties[act.who]):
                     self.copies[packet.number] = self.reading.copies[1]
             own = act.step.command == "send" or bool(packet.label)
             if own and sent is not None and sent.sort is Sort.CONTENT:
@@ -303,7 +303,7 @@ class Course:
         """The logs of all participants after an act; by default at the end."""
         shown: dict[tuple[str, str], tuple[int, list[str]]] = {}
         has: dict[tuple[str, str], list[tuple[int, str]]] = {}
-        for act in self.performance.acts[:until]:
+        for act in self.group_trace.acts[:until]:
             state = self.reading.shown_state(act.step)
             if state is not None and state.log is not None:
                 shown[act.who, act.step.channel_id] = act.number, [self.names.name_of(key) for key in state.log]
@@ -311,7 +311,7 @@ class Course:
             if (until is None or act.number <= until) and self._is_content(key):
                 has.setdefault((who, key[0]), []).append((act.number, self.names.name_of(key)))
         out = []
-        for who, party in self.performance.parties.items():
+        for who, party in self.group_trace.parties.items():
             for channel in party.channels or ("",):
                 later = has.get((who, channel), [])
                 if (who, channel) not in shown:
@@ -325,7 +325,7 @@ class Course:
     def _infer_log(self, who: str, channel: str, names: list[str], until: int | None) -> LogAt:
         """Return an inferred log, if none was shown: the sent and delivered messages, or the last causal history if it
         has more messages."""
-        for act in reversed(self.performance.acts[:until]):
+        for act in reversed(self.group_trace.acts[:until]):
             if act.who != who or act.step.command == "receive":
                 continue
             for packet in reversed(self.broadcasts.get(act.number, ())):

@@ -1,6 +1,6 @@
 """Excerpts: a few steps of a trace as a space-time diagram.
 
-The trace becomes a performance with one operation per step, and the steps of a story are drawn. Participants are the
+The trace becomes a group trace with one operation per step, and the steps of a story are drawn. Participants are the
 implementation; messages that none of them broadcast come from scripted peers.
 """
 
@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sds_harness.schedules import Act, Operation, Packet, Performance, Schedule
+from sds_harness.schedules import Act, GroupTrace, Operation, Packet, Schedule
 from sds_harness.schedules.operations import Join, Member
 from sds_harness.trace import Step, Trace
 
 from ..judging.formats import short
 from ..protocols import repertoire_of
-from ..protocols.performance_reader import Reading
+from ..protocols.group_trace_reader import Reading
 from .course import Course
 from .spacetime import excerpt_svg
 
@@ -41,8 +41,8 @@ class Excerpts:
         if not 0 < blamed <= len(steps) <= MAX_STEPS:
             return ""
         if self._course is None:
-            self._course = Course(performance_of(self._trace), by_id=True)
-        acts = self._course.performance.acts
+            self._course = Course(group_trace_of(self._trace), by_id=True)
+        acts = self._course.group_trace.acts
         before = sorted(number for number in shown if number < blamed)
         after = sorted(number for number in shown if blamed < number <= len(steps))
         after = after[: MAX_DRAWN // 2]
@@ -53,12 +53,12 @@ class Excerpts:
         return excerpt_svg(self._course, acts[blamed - 1], only)
 
 
-def performance_of(trace: Trace[Any]) -> Performance:
-    """Convert a trace to a performance with one operation per step, in the same order."""
+def group_trace_of(trace: Trace[Any]) -> GroupTrace:
+    """Convert a trace to a group trace with one operation per step, in the same order."""
     reading = repertoire_of(trace.revision.name).reading
     operations = tuple(Join(s.participant) if s.command == "open" else Operation() for s in trace.steps)
     schedule = Schedule(tuple(Member(name) for name in trace.parties), operations, _channels(trace))
-    show = Performance(schedule, [trace], dict.fromkeys(trace.parties, trace))
+    group_trace = GroupTrace(schedule, [trace], dict.fromkeys(trace.parties, trace))
     sent: dict[bytes, Packet] = {}
     at_ms = 0
     for number, step in enumerate(trace.steps, 1):
@@ -69,16 +69,18 @@ def performance_of(trace: Trace[Any]) -> Performance:
             if step.command == "receive":
                 arrived = sent.get(wire.raw)
                 if arrived is None:
-                    arrived = Packet(len(show.packets) + 1, _peer(reading, step, trace), wire, at_ms, 0, number - 1)
-                    show.packets.append(arrived)
+                    arrived = Packet(
+                        len(group_trace.packets) + 1, _peer(reading, step, trace), wire, at_ms, 0, number - 1
+                    )
+                    group_trace.packets.append(arrived)
             else:
                 # The message of `send` is always new: its label distinguishes it from a copy with the same ID.
                 label = f"step {number}" if step.command == "send" and wire is reading.wires(step)[0] else ""
-                packet = Packet(len(show.packets) + 1, who, wire, at_ms, number, number - 1, label)
+                packet = Packet(len(group_trace.packets) + 1, who, wire, at_ms, number, number - 1, label)
                 sent[wire.raw] = packet
-                show.packets.append(packet)
-        show.acts.append(Act(number, who, step, trace, at_ms, number - 1, arrived))
-    return show
+                group_trace.packets.append(packet)
+        group_trace.acts.append(Act(number, who, step, trace, at_ms, number - 1, arrived))
+    return group_trace
 
 
 def _channels(trace: Trace[Any]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Short names for the messages of a performance, the same in stories and diagrams.
+"""Short names for the messages of a group trace, the same in stories and diagrams.
 
 A message has the name of its label in the schedule. One without a label gets a running name: ``s3`` is the third sync
 message, ``e1`` the first ephemeral one, ``c1`` a content message, ``b1`` bytes that are not a message, and ``u1`` an ID
@@ -10,48 +10,48 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sds_harness.schedules import Packet, Performance
-from sds_harness.schedules.performance import NEVER
+from sds_harness.schedules import GroupTrace, Packet
+from sds_harness.schedules.group_trace import NEVER
 
 from ..judging.formats import clock, identifier, short
 from ..protocols import default, repertoire_of
-from ..protocols.performance_reader import Key, Reading, Sort
+from ..protocols.group_trace_reader import Key, Reading, Sort
 
 _PREFIX = {Sort.CONTENT: "c", Sort.SYNC: "s", Sort.EPHEMERAL: "e", Sort.NOISE: "b"}
 _EPOCH = re.compile(r"(?<![\w'.-])1[5-9]\d{11}(?![\w'])")
 _LIST = re.compile(r"\[(\w[^\[\]']*)\]")
 
 
-def reading_of(performance: Performance) -> Reading:
-    """The reader for a performance; it is the same for all participating implementations."""
-    revision = performance.traces[0].revision.name if performance.traces else default().rules.current
+def reading_of(group_trace: GroupTrace) -> Reading:
+    """The reader for a group trace; it is the same for all participating implementations."""
+    revision = group_trace.traces[0].revision.name if group_trace.traces else default().rules.current
     return repertoire_of(revision).reading
 
 
 class MessageNames:
-    """Names of the messages of a performance."""
+    """Names of the messages of a group trace."""
 
-    def __init__(self, performance: Performance, *, by_id: bool = False) -> None:
+    def __init__(self, group_trace: GroupTrace, *, by_id: bool = False) -> None:
         """With ``by_id``, messages are named by their ID, as in stories of scenarios."""
-        self._reading = reading_of(performance)
+        self._reading = reading_of(group_trace)
         self._by_id = by_id
         self._names: dict[Key, str] = {}
         self._packets: dict[int, str] = {}
         """Names of packets that are not named by their message."""
         self._taken: set[str] = set()
         self._counts: dict[str, int] = {}
-        for label, packet in performance.labels.items():
+        for label, packet in group_trace.labels.items():
             if (item := self._reading.item(packet.wire)) is not None:
                 self._call(item.key, short(label))
-        for packet in performance.packets:
+        for packet in group_trace.packets:
             self._call_packet(packet)
-        for key in self._mentioned_keys(performance):
+        for key in self._mentioned_keys(group_trace):
             if key not in self._names:
                 never = key[1].removeprefix(NEVER) if key[1].startswith(NEVER) else ""
                 self._call(key, short(never) if never else self._next_name("u"))
 
     def name_of(self, key: Key) -> str:
-        """The name of a message; the quoted ID if the performance never mentions it."""
+        """The name of a message; the quoted ID if the group trace never mentions it."""
         return self._names.get(key) or identifier(key[1])
 
     def name_packet(self, packet: Packet) -> str:
@@ -125,13 +125,13 @@ class MessageNames:
             if name not in self._taken:
                 return name
 
-    def _mentioned_keys(self, performance: Performance) -> Iterator[Key]:
+    def _mentioned_keys(self, group_trace: GroupTrace) -> Iterator[Key]:
         """Return the messages that packets, signals and states mention, in order."""
         reading = self._reading
-        for packet in performance.packets:
+        for packet in group_trace.packets:
             if (item := reading.item(packet.wire)) is not None:
                 yield from item.causes + item.asks
-        for act in performance.acts:
+        for act in group_trace.acts:
             if (item := reading.arrived(act.step)) is not None:
                 yield from item.causes + item.asks
             for signal in reading.signals(act.step):

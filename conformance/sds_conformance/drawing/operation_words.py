@@ -21,7 +21,7 @@ from sds_harness.schedules.operations import (
 )
 
 from ..judging.formats import format_count, short
-from ..protocols.performance_reader import Reading
+from ..protocols.group_trace_reader import Reading
 from .course import Course
 
 LONG_WAIT_MS = 1000

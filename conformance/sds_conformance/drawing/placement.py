@@ -1,4 +1,4 @@
-"""Places the steps of a performance in a space-time diagram: columns for participants, rows for steps.
+"""Places the steps of a group trace in a space-time diagram: columns for participants, rows for steps.
 
 Rows follow the global order of the steps, not the clock. Independent steps of different participants share a row, so
 that the copies of one broadcast arrive in one row. Steps that show nothing take no room.
@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from sds_harness.schedules import Act, Loss, Packet, Performance
+from sds_harness.schedules import Act, GroupTrace, Loss, Packet
 from sds_harness.schedules.operations import Calm, Crash, Cut, Heal, Join, Operation, StepClock, Wait
 
-from ..protocols.performance_reader import DELIVERED
+from ..protocols.group_trace_reader import DELIVERED
 from .course import KEPT, ArrivalFate, Course
 from .operation_words import operation_note
 from .text_size import char_width, line_height, lines_of
 
 MAX_STEPS = 900
-"""Steps that are drawn; of longer performances, those around the violating step."""
+"""Steps that are drawn; of longer group traces, those around the violating step."""
 FOLDED = 4
 """A note replaces at least this number of consecutive sync messages and copies without effect."""
 AFTER_BLAMED = 60
@@ -75,13 +75,13 @@ class Flight:
 def columns_of(course: Course, only: Collection[int] | None = None) -> list[str]:
     """Return the participants, followed by scripted peers; with ``only``, only those that take part in these
     operations."""
-    show = course.performance
+    group_trace = course.group_trace
     scripted = (
         p for number, packets in course.scripted_packets.items() if only is None or number in only for p in packets
     )
     peers = [p.sender for p in scripted if course.items[p.number] is not None]
-    acting = {act.who for act in show.acts if only is None or act.operation in only}
-    names = [name for name in show.schedule.names if only is None or name in acting]
+    acting = {act.who for act in group_trace.acts if only is None or act.operation in only}
+    names = [name for name in group_trace.schedule.names if only is None or name in acting]
     return list(dict.fromkeys([*names, *peers]))
 
 
@@ -93,7 +93,7 @@ class Placement:
     ) -> None:
         """With ``only``, only these operations are drawn; a note marks the gaps."""
         self.course = course
-        self.show: Performance = course.performance
+        self.group_trace: GroupTrace = course.group_trace
         self.rows: list[DiagramRow] = [DiagramRow()]
         self.spots: list[Spot] = []
         self.flights: list[Flight] = []
@@ -116,7 +116,7 @@ class Placement:
         """Operations before the next visible one are left out."""
         self._quiet: list[Packet] = []
         self._folded: set[int] = set()
-        self.members = list(self.show.schedule.names)
+        self.members = list(self.group_trace.schedule.names)
         self.columns = columns_of(course, only)
         self._column = {name: number for number, name in enumerate(self.columns)}
         self._place()
@@ -127,7 +127,7 @@ class Placement:
         """Return whether a packet is a sync message or a copy without effect."""
         if self.course.drawn_kind(packet) not in ("sync", "copy") or not packet.act:
             return False
-        sender, heard = self.show.acts[packet.act - 1], self.course.heard.get(packet.number, [])
+        sender, heard = self.group_trace.acts[packet.act - 1], self.course.heard.get(packet.number, [])
         if any(act is self._blamed or self.course.has_result(act) for act in [sender, *heard]):
             return False
         busy = (self.course.broadcasts.get(act.number) for act in heard)
@@ -139,10 +139,10 @@ class Placement:
 
     def _window(self) -> range:
         """Return the numbers of the acts that are drawn."""
-        count = len(self.show.acts)
+        count = len(self.group_trace.acts)
         if self._only is not None:
             return range(1, count + 1)
-        act_numbers = [act.number for act in self.show.acts if self._is_shown(act) and not self._is_folded(act)]
+        act_numbers = [act.number for act in self.group_trace.acts if self._is_shown(act) and not self._is_folded(act)]
         if len(act_numbers) <= MAX_STEPS:
             return range(1, count + 1)
         before = act_numbers.index(self._blamed.number) if self._blamed is not None else 0
@@ -159,7 +159,7 @@ class Placement:
     def _fold_quiet_syncs(self) -> None:
         """Find runs of quiet sync messages that a single note replaces."""
         runs: list[list[Packet]] = [[]]
-        for act in self.show.acts:
+        for act in self.group_trace.acts:
             packets = self.course.broadcasts.get(act.number, [])
             if act.step.command == "receive" and act.packet is not None and not packets and self._is_quiet(act.packet):
                 continue
@@ -174,22 +174,22 @@ class Placement:
     def _place(self) -> None:
         self._fold_quiet_syncs()
         window = self._window()
-        acts = [act for number in window if self._is_drawn((act := self.show.acts[number - 1]).operation)]
+        acts = [act for number in window if self._is_drawn((act := self.group_trace.acts[number - 1]).operation)]
         first = acts[0].operation if self.dropped and acts else -1
-        last = acts[-1].operation if self.dropped and acts else len(self.show.schedule.operations)
+        last = acts[-1].operation if self.dropped and acts else len(self.group_trace.schedule.operations)
         for column, name in enumerate(self.columns):
-            late = name in self.members and any(m.late for m in self.show.schedule.members if m.name == name)
-            if not late or (self.dropped and name in self.show.parties):
+            late = name in self.members and any(m.late for m in self.group_trace.schedule.members if m.name == name)
+            if not late or (self.dropped and name in self.group_trace.parties):
                 self.lives[column] = [0]
         at, before = 0, -1
-        for number in sorted({*self.show.began, *(act.operation for act in acts)}):
+        for number in sorted({*self.group_trace.began, *(act.operation for act in acts)}):
             if not first <= number <= last or not self._is_drawn(number):
                 continue
             if self._only is not None and number - before > 1:
                 self._skipped = True
             before = number
             if number >= 0:
-                self._place_operation(number, self.show.schedule.operations[number])
+                self._place_operation(number, self.group_trace.schedule.operations[number])
             while at < len(acts) and acts[at].operation == number:
                 self._place_act(acts[at])
                 at += 1
@@ -262,13 +262,13 @@ class Placement:
     # ---- operations ------------------------------------------------------------------------------------------------
 
     def _place_operation(self, number: int, op: Operation) -> None:
-        at_ms = self.show.began.get(number, 0)
-        if isinstance(op, Crash) and self.show.crashed.get(op.who) == number:
+        at_ms = self.group_trace.began.get(number, 0)
+        if isinstance(op, Crash) and self.group_trace.crashed.get(op.who) == number:
             self._end_quiet()
             column = self._column[op.who]
             spot = self._put(Spot(0, column, "end", below=[("bad", "crashes")]), at_ms, alone=False)
             self.lives.setdefault(column, [0]).append(spot.row)
-        elif isinstance(op, StepClock) and op.who in self.show.parties:
+        elif isinstance(op, StepClock) and op.who in self.group_trace.parties:
             self._end_quiet()
             text = f"clock {op.ms:+,} ms"
             self._put(Spot(0, self._column[op.who], "plain", below=self._lines("say", text)), at_ms, alone=False)
@@ -316,7 +316,7 @@ class Placement:
             self._leave(broadcast, spot)
 
     def _operation(self, act: Act) -> Operation | None:
-        return self.show.schedule.operations[act.operation] if act.operation >= 0 else None
+        return self.group_trace.schedule.operations[act.operation] if act.operation >= 0 else None
 
     def _leave(self, packet: Packet, spot: Spot) -> None:
         """Send a packet from a spot; its losses are placed at once."""

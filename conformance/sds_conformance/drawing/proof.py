@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from sds_harness.declaration import printable
-from sds_harness.schedules import Act, Loss, Packet, Performance
+from sds_harness.schedules import Act, GroupTrace, Loss, Packet
 from sds_harness.schedules.operations import Operation
 
 from ..judging.formats import format_count, short
-from ..protocols.performance_reader import DELIVERED, Item, Key, Sort
+from ..protocols.group_trace_reader import DELIVERED, Item, Key, Sort
 from .course import KEPT, ArrivalFate, Course
 from .operation_words import describe_operation, is_done_by
 
@@ -29,18 +29,18 @@ QUIET_LINES = 3
 """Largest number of steps without effect that are shown individually for one operation."""
 
 
-def proof(performance: Performance, act: Act, expected: str, seen: str) -> list[str]:
+def proof(group_trace: GroupTrace, act: Act, expected: str, seen: str) -> list[str]:
     """Explain a finding at ``act``: return the violation, then one line of facts for each of its messages."""
-    course = Course(performance, about=f"{expected} {seen}")
+    course = Course(group_trace, about=f"{expected} {seen}")
     return [printable(line, LONGEST_LINE) for line in _Proof(course, act, expected, seen).lines()]
 
 
-def story(performance: Performance, act: Act | None = None, about: str = "") -> list[str]:
+def story(group_trace: GroupTrace, act: Act | None = None, about: str = "") -> list[str]:
     """List the operations and their results, one line each; the violating step ``act`` is marked with ">".
 
     ``about`` is the text of the finding: messages in it are never left out.
     """
-    lines = [printable(line, LONGEST_LINE) for line in _Story(Course(performance, about=about), act).lines()]
+    lines = [printable(line, LONGEST_LINE) for line in _Story(Course(group_trace, about=about), act).lines()]
     if len(lines) <= MOST_LINES:
         return lines
     marked = next((number for number, line in enumerate(lines) if line.startswith(">")), 0)
@@ -122,7 +122,7 @@ class _Proof:
             named = sorted(
                 {
                     packet.sender
-                    for packet in course.performance.packets
+                    for packet in course.group_trace.packets
                     if (item := course.items[packet.number]) is not None and key in item.causes + item.asks
                 }
             )
@@ -200,32 +200,32 @@ def _cut_middle(lines: list[str]) -> list[str]:
 
 
 class _Story:
-    """Creates the story of one performance."""
+    """Creates the story of one group trace."""
 
     def __init__(self, course: Course, blamed: Act | None) -> None:
         self._course = course
-        self._show = course.performance
+        self._group_trace = course.group_trace
         self._blamed = blamed
         self._losses: dict[int, list[Loss]] = {}
         """Maps an operation to the lost copies of the packets that it broadcast."""
-        for loss in self._show.losses:
+        for loss in self._group_trace.losses:
             self._losses.setdefault(loss.packet.operation, []).append(loss)
 
     def lines(self) -> list[str]:
         acts: dict[int, list[Act]] = {}
-        for act in self._show.acts:
+        for act in self._group_trace.acts:
             acts.setdefault(act.operation, []).append(act)
-        late = {member.name for member in self._show.schedule.members if member.late}
-        there = self._course.join_names([short(n) for n in self._show.schedule.names if n not in late], 12)
+        late = {member.name for member in self._group_trace.schedule.members if member.late}
+        there = self._course.join_names([short(n) for n in self._group_trace.schedule.names if n not in late], 12)
         out = [f"  {self._course.format_time(0):<9} {there} join{'s' if len(acts.get(-1, ())) == 1 else ''}"]
         out += self._effects(acts.get(-1, []))
-        for number, operation in enumerate(self._show.schedule.operations):
-            if number not in self._show.began:
+        for number, operation in enumerate(self._group_trace.schedule.operations):
+            if number not in self._group_trace.began:
                 continue
             out += self._operation(number, operation, acts.get(number, []))
-        if self._show.breakdown is not None:
-            out.append(f"  the conversation with {short(self._show.broken) or 'an implementation'} breaks down")
-        if self._show.storm:
+        if self._group_trace.breakdown is not None:
+            out.append(f"  the conversation with {short(self._group_trace.broken) or 'an implementation'} breaks down")
+        if self._group_trace.storm:
             out.append("  stopped: the participants send messages without end")
         return out
 
@@ -233,19 +233,19 @@ class _Story:
         own = acts[0] if acts and is_done_by(op, acts[0]) else None
         sent = self._course.scripted_packets.get(number) if own is None else self._course.broadcasts.get(own.number)
         text = describe_operation(op, sent or (), self._course)
-        if number in self._show.left_out:
-            text += f" - left out: {printable(self._show.left_out[number], 120)}"
+        if number in self._group_trace.left_out:
+            text += f" - left out: {printable(self._group_trace.left_out[number], 120)}"
         if own is not None:
             text += "".join(f", {part}" for part in self._outcome(own))
         losses = self._losses.get(number, [])
-        out = [self._line(text, own, self._course.format_time(self._show.began[number]))]
-        out += _cut_middle(self._effects([act for act in acts if act is not own], self._show.began[number]))
+        out = [self._line(text, own, self._course.format_time(self._group_trace.began[number]))]
+        out += _cut_middle(self._effects([act for act in acts if act is not own], self._group_trace.began[number]))
         results: dict[tuple[int, str], list[str]] = {}
         for loss in losses:
             if loss.why != "absent":
                 results.setdefault((loss.packet.number, loss.why), []).append(short(loss.listener))
         for (packet, why), who in list(results.items())[:12]:
-            name = self._course.name(self._show.packets[packet - 1])
+            name = self._course.name(self._group_trace.packets[packet - 1])
             verb = "lose" if len(who) > 1 else "loses"
             out.append(self._line(f"  {self._course.join_names(who, 12)} {verb} {name}{_WHY.get(why, '')}"))
         if len(results) > 12:

@@ -1,4 +1,4 @@
-"""Space-time diagrams of performances: time runs down the lines of participants, and messages are arrows between them.
+"""Space-time diagrams of group traces: time runs down the lines of participants, and messages are arrows between them.
 
 Texts of an implementation (names, IDs, contents) are untrusted: they are shortened, cleaned of control characters, and
 escaped.
@@ -13,7 +13,7 @@ from math import hypot
 from jinja2 import Template
 
 from sds_harness.declaration import printable
-from sds_harness.schedules import Act, Performance
+from sds_harness.schedules import Act, GroupTrace
 
 from ..judging.formats import LONGEST_NAME, short
 from ..presentation.markup import make_template_environment
@@ -49,15 +49,15 @@ _LEGEND = (
 )
 
 
-def spacetime_svg(performance: Performance, blamed: Act | None = None, title: str = "", caption: str = "") -> str:
-    """Draw a performance as a self-contained SVG without scripts.
+def spacetime_svg(group_trace: GroupTrace, blamed: Act | None = None, title: str = "", caption: str = "") -> str:
+    """Draw a group trace as a self-contained SVG without scripts.
 
     ``blamed`` is the violating step, ``caption`` says what is wrong: IDs in it are replaced by the names in the
     diagram.
     """
-    lost = f", {len(performance.losses)} copies lost" if performance.losses else ""
-    what = f"{len(performance.packets)} broadcasts between {_join_names(performance.schedule.names)}{lost}"
-    drawing = draw(performance, blamed, title, caption)
+    lost = f", {len(group_trace.losses)} copies lost" if group_trace.losses else ""
+    what = f"{len(group_trace.packets)} broadcasts between {_join_names(group_trace.schedule.names)}{lost}"
+    drawing = draw(group_trace, blamed, title, caption)
     return _svg(drawing, printable(title, 200) or "Space-time diagram", what, blamed, styled=True)
 
 
@@ -98,9 +98,9 @@ def _join_names(names: Sequence[str]) -> str:
     return ", ".join(short(name) for name in names[:12])
 
 
-def draw(performance: Performance, blamed: Act | None = None, title: str = "", caption: str = "") -> Drawing:
+def draw(group_trace: GroupTrace, blamed: Act | None = None, title: str = "", caption: str = "") -> Drawing:
     """Compute the positions of everything in the diagram."""
-    return _Artist(Course(performance), blamed).draw(title, caption)
+    return _Artist(Course(group_trace), blamed).draw(title, caption)
 
 
 class _Artist:
@@ -161,14 +161,14 @@ class _Artist:
         self._out.foot = int(y) + 12
 
     def _draw_names(self, y: int, *, first: bool) -> None:
-        members = {member.name: member for member in self._course.performance.schedule.members}
+        members = {member.name: member for member in self._course.group_trace.schedule.members}
         for column, name in enumerate(self._plan.columns):
             member = members.get(name)
             more = "scripted peer" if member is None else ""
             if member is not None and member.clock_ms:
                 more = f"clock {member.clock_ms:+,} ms"
             if member is not None and self._course.has_several_implementations:
-                who = self._course.performance.cast[name].declaration.name
+                who = self._course.group_trace.cast[name].declaration.name
                 more = printable(who, max(4, int(self._pitch / 6.2) - 2))
             fits = printable(name, min(LONGEST_NAME, int(self._pitch / 8.4) - 1))
             self._out.heads.append((self._x(column), y, fits, more if first else "", member is None))
@@ -297,7 +297,7 @@ class _Artist:
     def _caption(self, caption: str, y: int) -> int:
         plan, blamed = self._plan, self._blamed
         if self._plan.dropped:
-            steps = len(self._course.performance.acts)
+            steps = len(self._course.group_trace.acts)
             y = self._write(f"{plan.dropped:,} of {steps:,} steps are not drawn", 14, y + 4, "note", 6.5, 18)
         if not caption and blamed is None:
             return y
@@ -328,7 +328,7 @@ class _Artist:
         if any(_first_difference(log, first[log.channel_id]) is not None for log in logs):
             heading += f" ({UNLIKE} from here on, it differs from the first log)"
         y = self._write(heading, 14, y, "heading", 8.4, 19)
-        several = len(self._course.performance.schedule.channels) > 1
+        several = len(self._course.group_trace.schedule.channels) > 1
         for log in logs:
             who = printable(log.who, 16) + (f" in {short(log.channel_id)}" if several else "")
             self._out.texts.append(TextLine(28, y, "who", who, (28, y - 11, 28 + text_width(who, 7), y + 3)))

@@ -1,4 +1,4 @@
-"""Judges one performance: all checks on each trace, and the properties over all traces."""
+"""Judges one group trace: all checks on each trace, and the properties over all traces."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from sds_harness.declaration import Declaration, printable
-from sds_harness.schedules import Performance
+from sds_harness.schedules import GroupTrace
 from sds_harness.trace import Trace
 
 from ..judging.catalogue import Requirement
@@ -105,7 +105,7 @@ class Scope:
 
 @dataclass
 class Assessment:
-    """The result of one performance."""
+    """The result of one group trace."""
 
     findings: list[Finding] = field(default_factory=list)
     """The first finding of each check and severity."""
@@ -122,34 +122,34 @@ class Assessment:
 
 
 def assess(
-    performance: Performance,
+    group_trace: GroupTrace,
     scope: Scope,
     judged: Collection[str] = (),
     replay: Replay | None = None,
     newest: Collection[str] | None = None,
 ) -> Assessment:
-    """Judge a performance.
+    """Judge a group trace.
 
-    ``judged`` are the participants under test; all if empty. With ``replay``, properties that compare two performances
+    ``judged`` are the participants under test; all if empty. With ``replay``, properties that compare two group traces
     are examined as well. If only the ``newest`` participants saw something new, the others are only compared with each
     other.
     """
     with garbage_collection_paused():
-        return _assess(performance, scope, judged or performance.schedule.names, replay, newest)
+        return _assess(group_trace, scope, judged or group_trace.schedule.names, replay, newest)
 
 
 def _assess(
-    performance: Performance,
+    group_trace: GroupTrace,
     scope: Scope,
     judged: Collection[str],
     replay: Replay | None,
     newest: Collection[str] | None,
 ) -> Assessment:
     out = Assessment()
-    name = performance.schedule.name
+    name = group_trace.schedule.name
     views: list[View] = []
     if scope.requirements:
-        for trace in performance.traces:
+        for trace in group_trace.traces:
             present = [view for view in _views(trace, scope, out) if view.party.name in judged]
             views += present
             for together in (False,) if newest is None else (False, True):
@@ -158,25 +158,25 @@ def _assess(
                 for result in apply_checks(applicable, [(view, None) for view in some]):
                     _add_result(result, trace, scope, out)
     if scope.properties:
-        _examine(performance, scope, judged, replay, out)
-    beyond = performance.breakdown is not None and performance.breakdown.kind in OUR_LIMITS
-    if performance.breakdown is not None and not beyond and (not performance.broken or performance.broken in judged):
-        kind, detail = performance.breakdown.kind.value, performance.breakdown.detail
-        out.findings.append(_breakdown_finding(performance, BREAKDOWN, kind, "an answer", f"{kind}: {detail}", name))
-    if performance.storm:
+        _examine(group_trace, scope, judged, replay, out)
+    beyond = group_trace.breakdown is not None and group_trace.breakdown.kind in OUR_LIMITS
+    if group_trace.breakdown is not None and not beyond and (not group_trace.broken or group_trace.broken in judged):
+        kind, detail = group_trace.breakdown.kind.value, group_trace.breakdown.detail
+        out.findings.append(_breakdown_finding(group_trace, BREAKDOWN, kind, "an answer", f"{kind}: {detail}", name))
+    if group_trace.storm:
         out.findings.append(
-            _breakdown_finding(performance, STORM, ENDLESS, "an end of the messages", "no end of messages", name)
+            _breakdown_finding(group_trace, STORM, ENDLESS, "an end of the messages", "no end of messages", name)
         )
-    out.situations = scope.repertoire.counted(performance, views)
+    out.situations = scope.repertoire.counted(group_trace, views)
     return out
 
 
-def make_time_key(performance: Performance) -> Callable[[Finding], int]:
+def make_time_key(group_trace: GroupTrace) -> Callable[[Finding], int]:
     """A sort key that orders findings by time. Each implementation of a cast counts its own steps, so steps do not."""
-    places = {(id(act.trace), act.step.index): place for place, act in enumerate(performance.acts)}
+    places = {(id(act.trace), act.step.index): place for place, act in enumerate(group_trace.acts)}
 
     def place_of(finding: Finding) -> int:
-        trace = performance.cast.get(finding.participant)
+        trace = group_trace.cast.get(finding.participant)
         return places.get((id(trace), finding.step), len(places))
 
     return place_of
@@ -207,10 +207,10 @@ def _add_result(result: CheckResult, trace: Trace[Any], scope: Scope, out: Asses
 
 
 def _examine(
-    performance: Performance, scope: Scope, judged: Collection[str], replay: Replay | None, out: Assessment
+    group_trace: GroupTrace, scope: Scope, judged: Collection[str], replay: Replay | None, out: Assessment
 ) -> None:
     try:
-        examined = scope.repertoire.properties.examine(performance, replay, scope.properties)
+        examined = scope.repertoire.properties.examine(group_trace, replay, scope.properties)
     except OutOfTimeError:
         raise
     except Exception as error:  # a fault of the suite must not look like one of the implementation
@@ -251,8 +251,8 @@ def _make_finding(entry: GlobalProperty, sighting: Sighting, severity: Verdict) 
     )
 
 
-def _breakdown_finding(performance: Performance, what: str, code: str, expected: str, seen: str, name: str) -> Finding:
-    last = performance.acts[-1] if performance.acts else None
+def _breakdown_finding(group_trace: GroupTrace, what: str, code: str, expected: str, seen: str, name: str) -> Finding:
+    last = group_trace.acts[-1] if group_trace.acts else None
     who, step, at = (last.who, last.step.index, last.trace.recorded) if last is not None else ("", 0, 0)
     seen = printable(seen, MAX_TEXT)
     return Finding(what, code, name, "plain", who, "", step, expected, seen, "", Verdict.FAIL, at)

@@ -7,7 +7,7 @@ from weakref import WeakSet
 
 from sds_harness.caching_link import CachingLink, ChangedAnswerError
 from sds_harness.link import Limits, Link
-from sds_harness.schedules import Performance, Schedule
+from sds_harness.schedules import GroupTrace, Schedule
 
 from ..judging.runner import Connect
 from .company import Casting, Company
@@ -87,7 +87,7 @@ class CachingCompany(Company):
         for link in self._links:
             link.whole = whole
 
-    def play(self, schedule: Schedule) -> Performance:
+    def play(self, schedule: Schedule) -> GroupTrace:
         """Play a schedule. If an answer differs from the cached one (IDs may be random), stop caching. Raises
         NotPlayedError.
         """

@@ -234,11 +234,11 @@ def play_one(order: CampaignOrder, company: Company, index: int, scope: Scope | 
 
 def _play_one(order: CampaignOrder, company: Company, index: int, scope: Scope) -> Played:
     schedule = order.schedule(index)
-    performance = company.play(schedule)
-    replay = company.play if order.twins and not index % TWINS_EVERY and performance.breakdown is None else None
-    assessment = assess(performance, scope, company.participants_under_test(schedule), replay)
-    result = check(performance, scope.repertoire.reading) if index < len(order.files) else None
-    return Played(index, performance.steps, assessment, performance.breakdown, result)
+    group_trace = company.play(schedule)
+    replay = company.play if order.twins and not index % TWINS_EVERY and group_trace.breakdown is None else None
+    assessment = assess(group_trace, scope, company.participants_under_test(schedule), replay)
+    result = check(group_trace, scope.repertoire.reading) if index < len(order.files) else None
+    return Played(index, group_trace.steps, assessment, group_trace.breakdown, result)
 
 
 def _play_here(

@@ -18,7 +18,7 @@ from sds_harness.environment import PLAIN
 from sds_harness.faults import Breakdown, FaultKind, TesteeError
 from sds_harness.link import Limits
 from sds_harness.memory_budget import MemoryBudget
-from sds_harness.schedules import Performance, Schedule
+from sds_harness.schedules import GroupTrace, Schedule
 from sds_harness.session import Session
 from sds_harness.stage import Stage
 from sds_harness.trace import Dialect, Trace
@@ -104,7 +104,7 @@ class Cast:
         self._sessions: dict[str, Session] = {}
         self._in_a_row: dict[str, int] = {}
         self._memory: MemoryBudget | None = None
-        """Memory used by the last performance."""
+        """Memory used by the last group_trace."""
 
     def __enter__(self) -> Cast:
         return self
@@ -152,22 +152,22 @@ class Cast:
         requested, declared = self.implementations[name].dialect, self.declarations[name]
         return self._protocol.rules.dialect_in_use(self.revision, requested, declared)
 
-    def play(self, schedule: Schedule, roles: Mapping[str, str], *, translated: bool = True) -> Performance:
+    def play(self, schedule: Schedule, roles: Mapping[str, str], *, translated: bool = True) -> GroupTrace:
         """Play a schedule; ``roles`` maps each member to the name of its implementation.
 
         Unless ``translated``, all bytes are sent unchanged, with any dialects. An implementation that breaks down
-        ends the performance, which records that; it is restarted for the next one. Raises NotPlayedError.
+        ends the group trace, which records that; it is restarted for the next one. Raises NotPlayedError.
         """
         if self._memory is not None and self._memory.used > LARGE_BYTES:
             # A trace and its views form reference cycles, so they are freed only by a collection.
             gc.collect()
         stages = self._stages(schedule, roles, translated)
-        # All performances of the schedule are kept until it is judged.
+        # All group traces of the schedule are kept until it is judged.
         self._memory = memory = MemoryBudget(max(one.limits.kept_bytes for one in self.implementations.values()))
         for stage in stages.values():
             stage.trace_memory = memory
         try:
-            show = repertoire_of(self.revision).play(
+            group_trace = repertoire_of(self.revision).play(
                 schedule, {member: stages[roles[member]] for member in schedule.names}
             )
         except BaseException:
@@ -182,9 +182,9 @@ class Cast:
         for name, stage in stages.items():
             if stage.trace.breakdown is not None and stage.trace.breakdown.kind is FaultKind.OUT_OF_TIME:
                 raise not_played_error(name, stage.trace.breakdown, "")
-        return show
+        return group_trace
 
-    def play_after_breakdowns(self, schedule: Schedule, roles: Mapping[str, str]) -> Performance:
+    def play_after_breakdowns(self, schedule: Schedule, roles: Mapping[str, str]) -> GroupTrace:
         """Play even if an implementation was abandoned, because shrinking a breakdown causes many of them."""
         try:
             return self.play(schedule, roles)
@@ -197,9 +197,9 @@ class Cast:
         """Continue with an abandoned implementation: the events at which it breaks down are now left out."""
         self._in_a_row.clear()
 
-    def broken_in(self, show: Performance, roles: Mapping[str, str]) -> tuple[str, Breakdown] | None:
-        """The implementation that broke down in a performance, and how; None if none did."""
-        for member, trace in show.cast.items():
+    def broken_in(self, group_trace: GroupTrace, roles: Mapping[str, str]) -> tuple[str, Breakdown] | None:
+        """The implementation that broke down in a group trace, and how; None if none did."""
+        for member, trace in group_trace.cast.items():
             if trace.breakdown is not None:
                 return roles[member], trace.breakdown
         return None

@@ -7,7 +7,7 @@ from enum import Enum
 from sds_harness.declaration import Declaration
 from sds_harness.faults import TesteeError
 from sds_harness.link import Limits
-from sds_harness.schedules import Performance, Schedule
+from sds_harness.schedules import GroupTrace, Schedule
 
 from ..judging.runner import Connect
 from ..protocols import default, repertoire_of
@@ -83,11 +83,11 @@ class Company:
     def declaration(self) -> Declaration:
         return self.cast.declarations[self._under_test[0]]
 
-    def play(self, schedule: Schedule) -> Performance:
+    def play(self, schedule: Schedule) -> GroupTrace:
         """Play a schedule. Raises NotPlayedError if the implementation was abandoned."""
         return self.cast.play(schedule, self._roles(schedule))
 
-    def play_after_breakdowns(self, schedule: Schedule) -> Performance:
+    def play_after_breakdowns(self, schedule: Schedule) -> GroupTrace:
         """Play a schedule even if the implementation was abandoned, as in shrinking a breakdown. Raises
         NotPlayedError."""
         return self.cast.play_after_breakdowns(schedule, self._roles(schedule))

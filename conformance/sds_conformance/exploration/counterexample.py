@@ -12,7 +12,7 @@ from typing import Any, Self
 from sds_harness.declaration import clean_text, printable
 from sds_harness.files import write_whole
 from sds_harness.json_text import escape_json
-from sds_harness.schedules import Act, Performance, Schedule, dumps
+from sds_harness.schedules import Act, GroupTrace, Schedule, dumps
 
 from ..judging.finding_replays import ENOUGH, TIMES, FindingReplays, replay_finding
 from ..judging.verdict import RANK, Finding
@@ -28,7 +28,7 @@ BROKEN_ATTEMPTS = 100
 
 _STEP = re.compile(r"\bstep (\d+)\b")
 
-Shown = Callable[[Schedule], tuple[Performance, Finding] | None]
+Shown = Callable[[Schedule], tuple[GroupTrace, Finding] | None]
 Notes = Callable[[Schedule], tuple[tuple[str, str], ...]]
 
 
@@ -39,7 +39,7 @@ class Counterexample:
     what: str
     finding: Finding
     schedule: Schedule
-    performance: Performance
+    group_trace: GroupTrace
     original: Schedule
     attempts: int
     """Number of schedules played to shrink it."""
@@ -49,9 +49,9 @@ class Counterexample:
     @property
     def act(self) -> Act | None:
         """The act of the violation."""
-        trace = self.performance.cast.get(self.finding.participant)
-        for candidate in [trace] if trace is not None else self.performance.traces:
-            act = self.performance.act_of(candidate, self.finding.step)
+        trace = self.group_trace.cast.get(self.finding.participant)
+        for candidate in [trace] if trace is not None else self.group_trace.traces:
+            act = self.group_trace.act_of(candidate, self.finding.step)
             if act is not None:
                 return act
         return None
@@ -74,7 +74,7 @@ class Counterexample:
         act = self.act
         if act is None or property_of(self.what) is not None:
             return text
-        numbers = {other.step.index: other.number for other in self.performance.acts if other.trace is act.trace}
+        numbers = {other.step.index: other.number for other in self.group_trace.acts if other.trace is act.trace}
         return _STEP.sub(lambda step: f"step {numbers.get(int(step[1]), step[1])}", text)
 
     @property
@@ -83,10 +83,10 @@ class Counterexample:
         return make_slug(self.what)
 
     @classmethod
-    def from_unshrunk(cls, finding: Finding, performance: Performance, **more: Any) -> Self:
+    def from_unshrunk(cls, finding: Finding, group_trace: GroupTrace, **more: Any) -> Self:
         """Create a counterexample from a schedule that is not shrunk."""
-        schedule = performance.schedule
-        return cls(finding.requirement, finding, schedule, performance, schedule, 0, **more)
+        schedule = group_trace.schedule
+        return cls(finding.requirement, finding, schedule, group_trace, schedule, 0, **more)
 
 
 def make_slug(what: str) -> str:
@@ -112,11 +112,11 @@ def shrink_to_smallest(
 ) -> Counterexample | None:
     """Shrink a schedule that shows a finding; None if it is not reproduced.
 
-    ``shown`` plays a schedule and returns the performance with the finding, or None. No attempt starts after
+    ``shown`` plays a schedule and returns the group trace with the finding, or None. No attempt starts after
     ``budget_s`` seconds.
     """
 
-    def play_if_reproduced(candidate: Schedule) -> Performance | None:
+    def play_if_reproduced(candidate: Schedule) -> GroupTrace | None:
         found = shown(candidate)
         return found[0] if found is not None else None
 
@@ -127,9 +127,9 @@ def shrink_to_smallest(
     found = shown(small)
     if found is None:
         return None
-    performance, finding = found
+    group_trace, finding = found
     return Counterexample(
-        finding.requirement, finding, small, performance, schedule, shrunk.attempts, out_of_time=shrunk.out_of_time
+        finding.requirement, finding, small, group_trace, schedule, shrunk.attempts, out_of_time=shrunk.out_of_time
     )
 
 
@@ -146,15 +146,15 @@ def counterexample(
         max_attempts = min(max_attempts, BROKEN_ATTEMPTS)
     twin = found.requirement in scope.properties and found.requirement not in {r.id for r in scope.requirements}
 
-    def reproduce(candidate: Schedule) -> tuple[Performance, Finding] | None:
-        performance = company.play_after_breakdowns(candidate)
-        replay = company.play if twin and performance.breakdown is None else None
+    def reproduce(candidate: Schedule) -> tuple[GroupTrace, Finding] | None:
+        group_trace = company.play_after_breakdowns(candidate)
+        replay = company.play if twin and group_trace.breakdown is None else None
         finding = find_reproduction(
-            found, assess(performance, scope, company.participants_under_test(candidate), replay).findings
+            found, assess(group_trace, scope, company.participants_under_test(candidate), replay).findings
         )
-        return (performance, finding) if finding is not None else None
+        return (group_trace, finding) if finding is not None else None
 
-    last: list[tuple[Performance, Finding]] = []
+    last: list[tuple[GroupTrace, Finding]] = []
 
     def replay_in_new_process(candidate: Schedule) -> bool:
         company.kill()
@@ -172,8 +172,8 @@ def counterexample(
     budget_s = order.shrink_budget_s or math.inf
     small = shrink_to_smallest(schedule, reproduce, lambda _: notes, repertoire, max_attempts, budget_s)
     if small is not None and all(replay_in_new_process(small.schedule) for _ in range(ENOUGH)):
-        performance, finding = last[0]
-        return replace(small, performance=performance, finding=finding)
+        group_trace, finding = last[0]
+        return replace(small, group_trace=group_trace, finding=finding)
     # The shrunk schedule may depend on what the process had played before: replay the whole schedule instead.
     whole = replace(schedule, notes=notes)
     again = replay_finding(lambda: replay_in_new_process(whole), TIMES, at_all)
@@ -207,7 +207,7 @@ def make_notes(found: Finding, schedule: Schedule, revision: str, **more: str) -
 def save(example: Counterexample, folder: Path, svg: str, story: str) -> dict[str, Path]:
     """Write the schedule, its trace, its picture and its story to ``folder``. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
-    lines = [line for trace in example.performance.traces for line in trace.to_json_lines()]
+    lines = [line for trace in example.group_trace.traces for line in trace.to_json_lines()]
     texts = {
         "schedule": (".json", escape_json(dumps(example.schedule))),
         "trace": (".trace.jsonl", "\n".join(lines) + "\n"),

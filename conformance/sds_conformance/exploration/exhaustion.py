@@ -33,7 +33,7 @@ SCHEMA_ID = "sds-conformance/exhaust/1"
 CHUNK = 250
 """Schedules that are played together; takes some seconds."""
 TWINS_EVERY = 64
-"""Every n-th schedule is played twice, for properties that compare two performances, and without the cache."""
+"""Every n-th schedule is played twice, for properties that compare two group traces, and without the cache."""
 SHORT = 2
 """Schedules with at most this number of events are not played twice."""
 
@@ -245,18 +245,18 @@ class Prober:
         unfolded = self._order.make_schedule(word, index)
         company, schedule = self._company, unfolded.schedule
         company.whole = self._order.whole or len(word) <= SHORT or not index % TWINS_EVERY
-        performance = company.play(schedule)
+        group_trace = company.play(schedule)
         company.whole |= company.forgetful
-        if performance.breakdown is None:
-            self._last, self._missing = word, unfolded.find_missing(performance)
+        if group_trace.breakdown is None:
+            self._last, self._missing = word, unfolded.find_missing(group_trace)
             if self._is_impossible(word):
                 return None
-        twin = company.play if not index % TWINS_EVERY and performance.breakdown is None else None
+        twin = company.play if not index % TWINS_EVERY and group_trace.breakdown is None else None
         newest = None
-        if not company.whole and performance.breakdown is None:
+        if not company.whole and group_trace.breakdown is None:
             newest = {self._names[who] for who in self._order.world.newest(word)}
-        assessment = assess(performance, self._order.scope, company.participants_under_test(schedule), twin, newest)
-        return Played(index, performance.steps, assessment, performance.breakdown)
+        assessment = assess(group_trace, self._order.scope, company.participants_under_test(schedule), twin, newest)
+        return Played(index, group_trace.steps, assessment, group_trace.breakdown)
 
     def _is_impossible(self, word: Word) -> bool:
         return bool(self._missing) and any((event.who, event.sender, event.nth) in self._missing for event in word)

@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any
 
-from sds_harness.schedules import Operation, Performance, Schedule
+from sds_harness.schedules import GroupTrace, Operation, Schedule
 from sds_harness.schedules.operations import EVERYBODY, STRAIGHT, Calm, Cut, Heal, Links, Route, Tick, Wait
 
 from ..protocols.schedules import Repertoire
 from .usual_names import with_numbered_labels, with_usual_names, with_usual_peers
 
-Fails = Callable[[Schedule], Performance | None]
-"""Plays a schedule: returns the performance if it shows the fault, else None."""
+Fails = Callable[[Schedule], GroupTrace | None]
+"""Plays a schedule: returns the group trace if it shows the fault, else None."""
 MAX_ATTEMPTS = 3_000
 
 
@@ -124,9 +124,9 @@ class _Shrinker:
         """Replace network rules and cuts by the losses and delays of each operation."""
         if not any(isinstance(operation, Links | Cut) for operation in self.best.operations):
             return
-        performance = self._fails(self.best)
-        if performance is not None:
-            self._try(store_route_effects(self.best, performance))
+        group_trace = self._fails(self.best)
+        if group_trace is not None:
+            self._try(store_route_effects(self.best, group_trace))
 
     def _simplify_operations(self) -> None:
         index = len(self.best.operations) - 1
@@ -210,14 +210,14 @@ def _route_without(route: Route, name: str) -> Route:
     )
 
 
-def store_route_effects(schedule: Schedule, performance: Performance) -> Schedule:
+def store_route_effects(schedule: Schedule, group_trace: GroupTrace) -> Schedule:
     """Store the effects of network rules at each operation."""
     lost: dict[int, dict[str, None]] = {}
     late: dict[int, dict[str, int]] = {}
-    for loss in performance.losses:
+    for loss in group_trace.losses:
         if loss.why in ("lost", "cut"):
             lost.setdefault(loss.packet.operation, {})[loss.listener] = None
-    for act in performance.acts:
+    for act in group_trace.acts:
         if act.packet is not None and act.source == "network" and act.at_ms > act.packet.at_ms:
             late.setdefault(act.packet.operation, {}).setdefault(act.who, act.at_ms - act.packet.at_ms)
     operations = []

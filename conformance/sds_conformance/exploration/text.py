@@ -31,7 +31,7 @@ from ..presentation.story import (
     show_command,
     show_softened,
 )
-from ..presentation.story import show_flaky as told_flaky
+from ..presentation.story import show_flaky as show_flaky_line
 from ..protocols import property_of, repertoire_of, stating
 from .assessment import BREAKDOWN, STORM, Scope
 from .campaign import CampaignOrder, CampaignTally
@@ -123,7 +123,7 @@ def exercised_line(tally: CampaignTally, scope: Scope) -> tuple[str, Text]:
 def svg_of(example: Counterexample) -> str:
     """The space-time diagram of a counterexample."""
     _, rule = rule_of(example.what)
-    return spacetime_svg(example.performance, example.act, f"{example.what}: {rule}", describe_finding(example))
+    return spacetime_svg(example.group_trace, example.act, f"{example.what}: {rule}", describe_finding(example))
 
 
 def describe_finding(example: Counterexample) -> str:
@@ -133,13 +133,13 @@ def describe_finding(example: Counterexample) -> str:
 
 def story_of(example: Counterexample) -> list[str]:
     """The operations and their results, line by line."""
-    return story(example.performance, example.act, f"{example.expected} {example.seen}")
+    return story(example.group_trace, example.act, f"{example.expected} {example.seen}")
 
 
 def proof_of(example: Counterexample) -> list[str]:
     """Why it is a violation, line by line."""
     act = example.act
-    return proof(example.performance, act, example.expected, example.seen) if act is not None else []
+    return proof(example.group_trace, act, example.expected, example.seen) if act is not None else []
 
 
 def plain_story(example: Counterexample) -> str:
@@ -200,7 +200,7 @@ def show_flaky(
     if again is None:
         why = "the total time was over" if late else "the implementation could not be started to play it again"
         print_labelled(console, "", Text(f"Not shrunk: {why}."))
-    told_flaky(console, again, " So nothing could be shrunk.")
+    show_flaky_line(console, again, " So nothing could be shrunk.")
     show_seen(console, finding)
 
 
@@ -246,9 +246,9 @@ def show_coverage(console: Console, tally: CampaignTally, scope: Scope) -> None:
         reached = [i for i in ids if tally.exercised[i]]
         rare = [i for i in reached if 100 * tally.exercised[i] < RARE_PERCENT * tally.schedules]
         print_labelled(console, "Judged", Text(f"{len(reached)} of {len(ids)} {what}"))
-        for ids_told, description in ((set(ids) - set(reached), "not reached"), (set(rare), "in few schedules")):
-            if ids_told:
-                text = ", ".join(i for i in ids if i in ids_told)
+        for shown_ids, description in ((set(ids) - set(reached), "not reached"), (set(rare), "in few schedules")):
+            if shown_ids:
+                text = ", ".join(i for i in ids if i in shown_ids)
                 print_labelled(console, "", Text.assemble((f"{description}: ", "yellow"), (text, "dim")))
     console.print()
 

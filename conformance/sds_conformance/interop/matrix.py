@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any
 
 from sds_harness.faults import Breakdown
-from sds_harness.schedules import Performance
+from sds_harness.schedules import GroupTrace
 
 from ..exploration.casts import Cast, NotPlayedError
 from ..judging.exits import Exit
@@ -63,7 +63,7 @@ class Interop:
     meetings: dict[tuple[str, str], PairResult] = field(default_factory=dict)
     """The results by (sender, receiver). Each implementation also meets itself, which shows its own faults."""
     breakdowns: list[tuple[str, BrokenRun]] = field(default_factory=list)
-    performances: int = 0
+    group_traces: int = 0
     steps: int = 0
     interrupted: bool = False
 
@@ -123,7 +123,7 @@ class Interop:
                 }
                 for name, run in self.breakdowns
             ],
-            "performances": self.performances,
+            "group traces": self.group_traces,
             "steps": self.steps,
             "interrupted": self.interrupted,
             "exit_code": self.exit_code,
@@ -191,26 +191,26 @@ def _cells_of_exchange(cast: Cast, pair: Pair, exchange: Exchange, out: Interop)
     for schedule in exchange.schedules:
         roles = {m: (pair.receiver if m == RECEIVER else pair.sender).name for m in schedule.names}
         try:
-            show = cast.play(schedule, roles, translated=exchange.translated)
+            group_trace = cast.play(schedule, roles, translated=exchange.translated)
         except NotPlayedError as without:
             return cells or dict.fromkeys(exchange.judges, failed_cell(str(without)))
-        out.performances += 1
-        out.steps += show.steps
-        heard = out.exchanges.read(show, {member: cast.dialect(name) for member, name in roles.items()})
+        out.group_traces += 1
+        out.steps += group_trace.steps
+        heard = out.exchanges.read(group_trace, {member: cast.dialect(name) for member, name in roles.items()})
         cells = {aspect: judge(heard, pair) for aspect, judge in exchange.judges.items()}
-        broke = _cut_short(cast, show, roles)
+        broke = _cut_short(cast, group_trace, roles)
         if broke is not None:
             # Aspects that were not reached because of the breakdown have no separate result.
             cells = {aspect: cell if cell.mark is AspectMark.YES else broke for aspect, cell in cells.items()}
-        if show.breakdown is not None or not any(cell.mark is AspectMark.NO for cell in cells.values()):
+        if group_trace.breakdown is not None or not any(cell.mark is AspectMark.NO for cell in cells.values()):
             break
     return cells
 
 
-def _cut_short(cast: Cast, show: Performance, roles: Mapping[str, str]) -> Cell | None:
-    """The cell for a performance that ended early; None if it was complete."""
-    broken = cast.broken_in(show, roles)
+def _cut_short(cast: Cast, group_trace: GroupTrace, roles: Mapping[str, str]) -> Cell | None:
+    """The cell for a group trace that ended early; None if it was complete."""
+    broken = cast.broken_in(group_trace, roles)
     if broken is not None:
         name, breakdown = broken
         return failed_cell(f"{name} must act: it broke down ({breakdown.kind.value}: {breakdown.detail})")
-    return failed_cell("stopped: the messages did not end") if show.storm else None
+    return failed_cell("stopped: the messages did not end") if group_trace.storm else None

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from sds_harness.schedules import Performance, Schedule
+from sds_harness.schedules import GroupTrace, Schedule
 
 from ..exploration.assessment import BREAKDOWN, STORM, Assessment, Scope, assess
 from ..exploration.campaign import TWINS_EVERY
@@ -24,7 +24,7 @@ from ..judging.verdict import RANK, Finding, Verdict
 from ..protocols import property_of, repertoire_of
 from ..protocols.properties import Replay
 from ..scenario_files.expectations import ExpectationResult, check
-from .troupe import Roles, Troupe, add_common_settings, grammar_for, members_of, roles_for, told_roles
+from .mixed_cast import MixedCast, Roles, add_common_settings, describe_roles, grammar_for, members_of, roles_for
 
 GROUP = ""
 """Used in place of an implementation if no single one is to blame."""
@@ -34,37 +34,39 @@ GROUP = ""
 
 
 def judge(
-    troupe: Troupe,
-    performance: Performance,
+    mixed_cast: MixedCast,
+    group_trace: GroupTrace,
     roles: Roles,
     scope: Scope,
     *,
     twins: bool = False,
     known: Collection[tuple[str, str]] = (),
 ) -> dict[str, Assessment]:
-    """Judge each implementation in a performance, and the group.
+    """Judge each implementation in a group trace, and the group.
 
     ``known`` are pairs of an implementation and a requirement or property that it is known to violate.
     """
-    schedule = performance.schedule
-    if performance.storm:
+    schedule = group_trace.schedule
+    if group_trace.storm:
         scope = replace(scope, properties=())  # too many messages without meaning to judge properties
     replay = (
-        _Replay(lambda changed: troupe.cast.play(changed, roles)) if twins and performance.breakdown is None else None
+        _Replay(lambda changed: mixed_cast.cast.play(changed, roles))
+        if twins and group_trace.breakdown is None
+        else None
     )
     out: dict[str, Assessment] = {}
     doubtful: dict[str, Finding] = {}
     for name in dict.fromkeys(roles[member] for member in schedule.names):
-        judged = out[name] = assess(performance, scope, members_of(name, schedule, roles), replay)
+        judged = out[name] = assess(group_trace, scope, members_of(name, schedule, roles), replay)
         if replay is not None and replay.given_up:
             judged.errors.pop("global properties", None)
         of_group = [f for f in judged.findings if _is_of_the_group(f) and (name, f.requirement) not in known]
-        doubted = _find_unreproduced(troupe, schedule, roles, name, of_group, twins=twins) if of_group else []
+        doubted = _find_unreproduced(mixed_cast, schedule, roles, name, of_group, twins=twins) if of_group else []
         doubtful |= {finding.requirement: finding for finding in doubted}
         breakdowns = [f for f in judged.findings if f.requirement == BREAKDOWN]
         kept_findings = [finding for finding in judged.findings if finding not in doubted and finding not in breakdowns]
         judged.findings = kept_findings + [
-            own for f in breakdowns for own in _own_breakdown(f, performance, name, roles)
+            own for f in breakdowns for own in _own_breakdown(f, group_trace, name, roles)
         ]
     group = out[GROUP] = Assessment()
     if not any(finding.severity is Verdict.FAIL for judged in out.values() for finding in judged.findings):
@@ -77,10 +79,10 @@ class _Replay:
 
     def __init__(self, play: Replay) -> None:
         self._play = play
-        self._played: dict[Schedule, Performance] = {}
+        self._played: dict[Schedule, GroupTrace] = {}
         self.given_up = False
 
-    def __call__(self, schedule: Schedule) -> Performance:
+    def __call__(self, schedule: Schedule) -> GroupTrace:
         if schedule not in self._played:
             try:
                 self._played[schedule] = self._play(schedule)
@@ -95,26 +97,26 @@ def _is_of_the_group(finding: Finding) -> bool:
 
 
 def _find_unreproduced(
-    troupe: Troupe, schedule: Schedule, roles: Roles, name: str, findings: list[Finding], *, twins: bool
+    mixed_cast: MixedCast, schedule: Schedule, roles: Roles, name: str, findings: list[Finding], *, twins: bool
 ) -> list[Finding]:
     """The findings that an implementation does not show among references."""
     if set(roles.values()) == {name}:
         return []
-    replay = _Replay(lambda changed: troupe.play_among_references(name, changed, roles))
+    replay = _Replay(lambda changed: mixed_cast.play_among_references(name, changed, roles))
     try:
-        performance = replay(schedule)
+        group_trace = replay(schedule)
     except NotPlayedError:
         return findings
     properties = tuple(dict.fromkeys(f.requirement for f in findings if f.requirement != STORM))
-    whether_twins = replay if twins and performance.breakdown is None else None
-    scope = Scope(troupe.cast.revision, (), () if performance.storm else properties)
-    again = assess(performance, scope, members_of(name, schedule, roles), whether_twins)
+    whether_twins = replay if twins and group_trace.breakdown is None else None
+    scope = Scope(mixed_cast.cast.revision, (), () if group_trace.storm else properties)
+    again = assess(group_trace, scope, members_of(name, schedule, roles), whether_twins)
     return [finding for finding in findings if RANK[again.worst(finding.requirement)] < RANK[finding.severity]]
 
 
-def _own_breakdown(finding: Finding, performance: Performance, name: str, roles: Roles) -> Iterator[Finding]:
+def _own_breakdown(finding: Finding, group_trace: GroupTrace, name: str, roles: Roles) -> Iterator[Finding]:
     """The breakdown of an implementation, with its own last step."""
-    for member, trace in performance.cast.items():
+    for member, trace in group_trace.cast.items():
         if roles[member] == name and trace.breakdown is not None:
             step = trace.steps[-1].index if trace.steps else 0
             yield replace(finding, participant=member, step=step)
@@ -207,10 +209,10 @@ class Mixed:
         """The discoveries against one implementation, in the same order."""
         return [discovery for discovery in self.sorted_discoveries if discovery.name == name]
 
-    def add(self, index: int, performance: Performance, roles: Roles, judged: Mapping[str, Assessment]) -> None:
+    def add(self, index: int, group_trace: GroupTrace, roles: Roles, judged: Mapping[str, Assessment]) -> None:
         """Add the findings of one schedule."""
         self.schedules += 1
-        self.steps += performance.steps
+        self.steps += group_trace.steps
         self.played.update(set(roles.values()))
         for name, assessment in judged.items():
             self.errors |= assessment.errors
@@ -220,7 +222,7 @@ class Mixed:
                 worst = max((f for f in assessment.findings if f.requirement == what), key=lambda f: RANK[f.severity])
                 known = self.discoveries.get((name, what))
                 if known is None or RANK[worst.severity] > RANK[known.finding.severity]:
-                    new = Discovery(name, what, worst, index, performance.schedule, roles)
+                    new = Discovery(name, what, worst, index, group_trace.schedule, roles)
                     new.schedules = known.schedules if known is not None else 0
                     known = self.discoveries[name, what] = new
                 known.schedules += 1
@@ -230,7 +232,7 @@ Progress = Callable[[Mixed], None]
 
 
 def explore_mixed(
-    troupe: Troupe,
+    mixed_cast: MixedCast,
     seed: int,
     examples: int,
     scope: Scope,
@@ -245,22 +247,22 @@ def explore_mixed(
     that were played count.
     """
     began = time.monotonic()
-    names = troupe.cast.driven
+    names = mixed_cast.cast.driven
     mixed = Mixed(names, seed, examples)
     try:
-        repertoire, in_common = repertoire_of(troupe.cast.revision), troupe.find_fixed_settings()
+        repertoire, in_common = repertoire_of(mixed_cast.cast.revision), mixed_cast.find_fixed_settings()
         grammar = grammar_for(repertoire, names)
         first = [file for file in files for _ in names]
         for index in range(len(first) + examples):
             # A schedule depends on its number only, not on which implementations were abandoned.
             own = first[index] if index < len(first) else repertoire.generated(seed, index - len(first), grammar)
             schedule = add_common_settings(own, in_common)
-            played = _play_one(troupe, mixed, index, schedule, scope)
+            played = _play_one(mixed_cast, mixed, index, schedule, scope)
             if played is not None and index < len(first):
-                performance, roles = played
+                group_trace, roles = played
                 unchecked = _configuration_conflict(own, schedule)
-                result = ExpectationResult(unchecked=unchecked) if unchecked else check(performance, repertoire.reading)
-                mixed.expectations.setdefault(index // len(names), {})[told_roles(roles)] = result
+                result = ExpectationResult(unchecked=unchecked) if unchecked else check(group_trace, repertoire.reading)
+                mixed.expectations.setdefault(index // len(names), {})[describe_roles(roles)] = result
             progress(mixed)
             if len(mixed.given_up) >= len(names) - 1:
                 break
@@ -280,21 +282,21 @@ def _configuration_conflict(own: Schedule, schedule: Schedule) -> str:
 
 
 def _play_one(
-    troupe: Troupe, mixed: Mixed, index: int, schedule: Schedule, scope: Scope
-) -> tuple[Performance, Roles] | None:
+    mixed_cast: MixedCast, mixed: Mixed, index: int, schedule: Schedule, scope: Scope
+) -> tuple[GroupTrace, Roles] | None:
     """Play a schedule; None if too few implementations are left."""
     while len(names := tuple(name for name in mixed.names if name not in mixed.given_up)) > 1:
         roles = roles_for(schedule, names, index)
         try:
-            performance = troupe.cast.play(schedule, roles)
+            group_trace = mixed_cast.cast.play(schedule, roles)
         except NotPlayedError as reason:
             mixed.given_up[reason.name] = reason.reason
             continue
-        judged = judge(troupe, performance, roles, scope, twins=not index % TWINS_EVERY, known=mixed.discoveries)
-        mixed.add(index, performance, roles, judged)
+        judged = judge(mixed_cast, group_trace, roles, scope, twins=not index % TWINS_EVERY, known=mixed.discoveries)
+        mixed.add(index, group_trace, roles, judged)
         for name in (*names, GROUP):
             storms = mixed.discoveries.get((name, STORM))
             if storms is not None and storms.schedules >= PATIENCE:
                 mixed.given_up |= dict.fromkeys([name] if name else names, "sent messages without end again and again")
-        return performance, roles
+        return group_trace, roles
     return None

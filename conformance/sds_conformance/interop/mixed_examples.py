@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from sds_harness.schedules import Performance, Schedule
+from sds_harness.schedules import GroupTrace, Schedule
 from sds_testee.version import suite_version
 
 from ..exploration.assessment import BREAKDOWN, STORM, Scope
@@ -23,7 +23,7 @@ from ..exploration.text import plain_story, svg_of
 from ..judging.verdict import Finding
 from ..protocols import property_of
 from .mixed import GROUP, Discovery, judge
-from .troupe import Roles, Troupe, roles_to_note, told_roles
+from .mixed_cast import MixedCast, Roles, describe_roles, roles_to_note
 
 ATTEMPTS = 1_000
 """Schedules played to shrink one: each needs processes, and is often played twice."""
@@ -55,7 +55,7 @@ class MixedExample(Counterexample):
     @property
     def parts(self) -> str:
         """The implementations and their participants, as text."""
-        return told_roles(self.roles)
+        return describe_roles(self.roles)
 
 
 def _safe(name: str) -> str:
@@ -63,7 +63,9 @@ def _safe(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9-]", lambda found: f"u{ord(found.group()):x}", name)
 
 
-def shrunk(troupe: Troupe, discovery: Discovery, scope: Scope, max_attempts: int = ATTEMPTS) -> MixedExample | None:
+def shrunk(
+    mixed_cast: MixedCast, discovery: Discovery, scope: Scope, max_attempts: int = ATTEMPTS
+) -> MixedExample | None:
     """Return the smallest schedule that shows the finding; None if it is not reproduced.
 
     Raises NotPlayedError if an implementation cannot be started again.
@@ -73,7 +75,7 @@ def shrunk(troupe: Troupe, discovery: Discovery, scope: Scope, max_attempts: int
     held = property_of(discovery.what)
     twins = held is not None and held.twin is not None
     limit = {BREAKDOWN: BROKEN_ATTEMPTS, STORM: STORM_ATTEMPTS}.get(discovery.what, max_attempts)
-    cast, best, played_by = troupe.cast, discovery.schedule, discovery.roles
+    cast, best, played_by = mixed_cast.cast, discovery.schedule, discovery.roles
 
     def roles_in(candidate: Schedule) -> dict[str, str]:
         """Return the implementation of each participant: as before, by name, or by position if names were changed."""
@@ -81,18 +83,18 @@ def shrunk(troupe: Troupe, discovery: Discovery, scope: Scope, max_attempts: int
             return {new: played_by[old] for new, old in zip(candidate.names, best.names, strict=True)}
         return {name: played_by[name] for name in candidate.names}
 
-    def reproduce(candidate: Schedule) -> tuple[Performance, Finding] | None:
+    def reproduce(candidate: Schedule) -> tuple[GroupTrace, Finding] | None:
         nonlocal best, played_by
         roles = roles_in(candidate)
         if discovery.name not in (GROUP, *roles.values()):
             return None
-        performance = cast.play_after_breakdowns(candidate, roles)
-        judged = judge(troupe, performance, roles, narrowed, twins=twins)[discovery.name]
+        group_trace = cast.play_after_breakdowns(candidate, roles)
+        judged = judge(mixed_cast, group_trace, roles, narrowed, twins=twins)[discovery.name]
         finding = find_reproduction(discovery.finding, judged.findings)
         if finding is None:
             return None
         best, played_by = candidate, roles
-        return performance, finding
+        return group_trace, finding
 
     def notes(schedule: Schedule) -> tuple[tuple[str, str], ...]:
         roles = roles_in(schedule)

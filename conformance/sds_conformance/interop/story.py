@@ -140,7 +140,7 @@ class InteropStory:
         """How many pairs agree or do not understand each other, in one sentence."""
         outcome = self._outcome
         played = (
-            f"{format_count(outcome.performances, 'schedule')}, {format_count(outcome.steps, 'step')}, {seconds:.1f} s"
+            f"{format_count(outcome.group_traces, 'schedule')}, {format_count(outcome.steps, 'step')}, {seconds:.1f} s"
         )
         if outcome.interrupted:
             return Text(f"Interrupted ({played}): no verdict on which implementations understand each other.", "yellow")

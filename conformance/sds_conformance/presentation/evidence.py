@@ -143,11 +143,11 @@ class Evidence:
         """The participants that have several channels."""
         self._touched = {step.index: self._narrator.touches(step) for step in self._steps}
         self._facts = {step.index: self._narrator.facts(step) for step in self._steps}
-        self._told = f"{finding.expected} {finding.seen}"
-        self._named = frozenset(list(map(int, _STEP.findall(self._told)))[:MOST])
+        self._finding_text = f"{finding.expected} {finding.seen}"
+        self._named = frozenset(list(map(int, _STEP.findall(self._finding_text)))[:MOST])
         """The steps that the finding mentions, of any participant. They are shown as well."""
         known = frozenset[str]().union(*self._touched.values())
-        self._about = find_quoted_ids(self._told, known)
+        self._about = find_quoted_ids(self._finding_text, known)
         blamed = self._touched.get(finding.step, frozenset())
         self._context = self._about | (blamed if len(blamed) <= FEW else frozenset())
 
@@ -207,7 +207,9 @@ class Evidence:
             introduced = carried or touched or elsewhere
             out |= {step.index for step in (*touched[:1], *introduced[:1])}
             requests = (
-                [s for s in steps_here if message_id in facts[s.index].asked] if _REQUEST.search(self._told) else []
+                [s for s in steps_here if message_id in facts[s.index].asked]
+                if _REQUEST.search(self._finding_text)
+                else []
             )
             out |= {step.index for step in (*requests[:1], *requests[-1:])}
         for number in self._times():
@@ -221,9 +223,9 @@ class Evidence:
 
     def _times(self) -> list[int]:
         """Return the Lamport timestamps that the finding names."""
-        if not _TIME.search(self._told):
+        if not _TIME.search(self._finding_text):
             return []
-        return list(dict.fromkeys(map(int, _NUMBER.findall(_STEP.sub("", self._told)))))[:MOST]
+        return list(dict.fromkeys(map(int, _NUMBER.findall(_STEP.sub("", self._finding_text)))))[:MOST]
 
     def _related_steps(self, step_numbers: set[int]) -> set[int]:
         """Return more steps with the messages of the finding, as many as there is room for."""
@@ -237,7 +239,7 @@ class Evidence:
         own = self._drop_repetitions([step for step in mine if step.command != "observe" and self._counts(step)])
         others = [step for step in before if step not in mine and self._is_about(step)]
         ranked = [s for s in reversed(own) if self._is_about(s)] + looks + list(reversed(others))
-        if not _REQUEST.search(self._told):  # Repeated results of periodic work are the least important.
+        if not _REQUEST.search(self._finding_text):  # Repeated results of periodic work are the least important.
             ranked.sort(key=lambda step: step.command == "tick")
         chosen = ranked[: max(0, ROOM - len(step_numbers))]
         near = [step for step in reversed(own) if not self._is_about(step)]
@@ -246,7 +248,7 @@ class Evidence:
 
     def _drop_repetitions(self, steps: Sequence[Step]) -> list[Step]:
         """Omit periodic work with repeated results, except for the first and the last time."""
-        came_out = {s.index: tuple(self._narrator.came_out(s, self._about, self._told)) for s in steps}
+        came_out = {s.index: tuple(self._narrator.came_out(s, self._about, self._finding_text)) for s in steps}
         ticks = [step for step in steps if step.command == "tick"]
         often = Counter(came_out[step.index] for step in ticks)
         last = {came_out[step.index]: step.index for step in ticks}
@@ -301,13 +303,13 @@ class Evidence:
         names = [identifier(message_id) for message_id in self._about]
         acts = step.command in ("send", "send_sync", "tick")
         few = LINES if blamed or step.command == "observe" or (not self._about and acts) else 0
-        came_out = self._narrator.came_out(step, self._about, self._told)
+        came_out = self._narrator.came_out(step, self._about, self._finding_text)
         lines, more = foremost(came_out, lambda line: any(name in line for name in names), few)
         lines += [f"… {more} more"] if more else []
         if step.command == "receive" and len(carried := self._facts[step.index].carried) == 1:
             delivers = f"delivers {identifier(*carried)}"
             lines = ["delivers it" if line == delivers else line for line in lines]
-        return Exhibit(step, self._narrator.done(step, self._about, self._told), tuple(lines), blamed)
+        return Exhibit(step, self._narrator.done(step, self._about, self._finding_text), tuple(lines), blamed)
 
     def _make_readable(self, text: str) -> str:
         """Shorten IDs as in the steps, make times relative to the start, and write lists without brackets."""

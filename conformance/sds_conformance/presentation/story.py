@@ -56,7 +56,7 @@ def show_implementation(
     for label, note in protocol.notes(declared, revision, profile):
         print_labelled(console, label, Text(note))
     if (outside := declared.outside_clock) is not None:
-        print_labelled(console, "Clock", Text(f"{outside.told}.", "yellow" if outside.why_not else ""))
+        print_labelled(console, "Clock", Text(f"{outside.described}.", "yellow" if outside.why_not else ""))
     elif clock:
         print_labelled(console, "Clock", Text(f"{clock}."))
     print_labelled(console, "Declares", Text(format_declaration(declared), "dim"))

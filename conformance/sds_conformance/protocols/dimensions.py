@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sds_harness.docstrings import first_line
-from sds_harness.schedules import Performance, Schedule
+from sds_harness.schedules import GroupTrace, Schedule
 
 from ..judging.rules import Rules
 
@@ -16,12 +16,12 @@ Play = Callable[[Any, int], str]
 """
 Plot = Callable[[Any, int], Any]
 """Writes a schedule of a size: adds its operations to a script. May return the message that has the size."""
-Lost = Callable[[Performance, str], str]
-"""A sentence on optional work that the implementation did not do in a performance, or "". The second argument is the
+Lost = Callable[[GroupTrace, str], str]
+"""A sentence on optional work that the implementation did not do in a group trace, or "". The second argument is the
 label of the message that the plot returned, or "".
 """
 LENGTH_FACTOR = 1_000
-"""How many times as much may happen in a performance as is usual."""
+"""How many times as much may happen in a group trace as is usual."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Dimensions(Mapping[str, Dimension]):
     """The dimensions of a protocol, by name, in the order of reports."""
 
     def __init__(
-        self, prefix: str, script: Callable[[], Any], perform: Callable[[Schedule, Any, int], Performance]
+        self, prefix: str, script: Callable[[], Any], perform: Callable[[Schedule, Any, int], GroupTrace]
     ) -> None:
         """``prefix`` is the common beginning of the requirement IDs. ``script`` makes an empty script, and ``perform``
         plays a schedule on a stage; its last argument is ``LENGTH_FACTOR``."""
@@ -96,7 +96,7 @@ class Dimensions(Mapping[str, Dimension]):
         self._known: dict[str, Dimension] = {}
 
     def dimension(
-        self, title: str, *about: str, lost: Lost = lambda show, label: "", **more: Any
+        self, title: str, *about: str, lost: Lost = lambda group_trace, label: "", **more: Any
     ) -> Callable[[Plot], Plot]:
         """Register a function that writes schedules as a dimension with its name.
 

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any
 
 from sds_harness.declaration import Declaration
-from sds_harness.schedules import Performance, Schedule
+from sds_harness.schedules import GroupTrace, Schedule
 
 SENDER, RECEIVER = "alice", "bob"
 """The names of the two participants. The sender ("alice", a row of the matrix) and all further participants run the
@@ -78,7 +78,7 @@ class Pair:
 
 
 Judge = Callable[[Any, Pair], Cell]
-"""Takes the performance in the form that ``Exchanges.read`` returns."""
+"""Takes the group trace in the form that ``Exchanges.read`` returns."""
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ class Exchanges:
     through: str
     """The aspect without which no message arrives."""
     all: tuple[Exchange, ...]
-    read: Callable[[Performance, Mapping[str, Any]], Any]
-    """Reads a performance for the judges. The mapping has the private wire layout of each member, None for the layout
+    read: Callable[[GroupTrace, Mapping[str, Any]], Any]
+    """Reads a group trace for the judges. The mapping has the private wire layout of each member, None for the layout
     of the text.
     """
     introduced: Callable[[Declaration], str]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sds_harness.schedules import Act, Performance
+from sds_harness.schedules import Act, GroupTrace
 from sds_harness.schedules.operations import Calm
 from sds_harness.stage import NEEDS
 from sds_harness.trace import Party
@@ -21,9 +21,9 @@ END = "end"
 
 @dataclass(frozen=True)
 class DivergentSide:
-    """One side of a divergence: its performance, and the point where it departs from the other side."""
+    """One side of a divergence: its group trace, and the point where it departs from the other side."""
 
-    performance: Performance
+    group_trace: GroupTrace
     compared: Sequence[Act]
     """The acts that are compared; the first one is step 1."""
     row: Mapping[str, Any] | None
@@ -37,12 +37,12 @@ class DivergentSide:
 
     def can(self, who: str, capability: int) -> bool:
         """Did the implementation of a member declare a capability?"""
-        trace = self.performance.cast.get(who)
+        trace = self.group_trace.cast.get(who)
         return trace is None or trace.declaration.can(capability)
 
     def party(self, who: str) -> Party | None:
         """The settings with which a member was opened; None if it was not."""
-        return self.performance.parties.get(who)
+        return self.group_trace.parties.get(who)
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def one_declares(signals: Mapping[str, int]) -> Callable[[DivergentSteps], bool]
 
 def left_out(case: DivergentSteps) -> bool:
     """Return whether the operation needs a capability that only one side declares, so that only one side plays it."""
-    known = [side.performance.left_out for side in case.sides]
+    known = [side.group_trace.left_out for side in case.sides]
     return any(
         (act.operation in known[0]) != (act.operation in known[1])
         and NEEDS in "".join(each.get(act.operation, "") for each in known)
@@ -142,6 +142,6 @@ def left_out(case: DivergentSteps) -> bool:
 def calm(case: DivergentSteps) -> bool:
     """Is the network calm, so that one side continues while the other has nothing more to do?"""
     moved = {"command", "participant", "at_ms", END} & case.fields
-    operations = case.a.performance.schedule.operations
+    operations = case.a.group_trace.schedule.operations
     played = [operations[act.operation] for _, act in case.played() if act.operation >= 0]
     return bool(moved) and any(isinstance(operation, Calm) for operation in played)

@@ -1,4 +1,4 @@
-"""Global properties: requirements on all participants of a performance together."""
+"""Global properties: requirements on all participants of a group trace together."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sds_harness.docstrings import first_line
-from sds_harness.schedules import Act, Performance, Schedule
+from sds_harness.schedules import Act, GroupTrace, Schedule
 
 from ..judging.judgement import Outcome
 
 GROUP = "G-"
 """The prefix of property IDs."""
-Replay = Callable[[Schedule], Performance]
+Replay = Callable[[Schedule], GroupTrace]
 """Plays another schedule with the same cast."""
 PropertyFunction = Callable[[Any], Iterator["Sighting"]]
 """Takes the view of the group that `Properties` creates, and yields sightings."""
@@ -22,7 +22,7 @@ TwinFunction = Callable[[Any, Replay], Iterator["Sighting"]]
 
 @dataclass(slots=True)
 class Sighting:
-    """The verdict of a property on one place in a performance. A property without sightings was not exercised."""
+    """The verdict of a property on one place in a group trace. A property without sightings was not exercised."""
 
     outcome: Outcome
     act: Act
@@ -65,7 +65,7 @@ class GlobalProperty:
     """The ways to violate it: codes, each with a short description."""
     function: PropertyFunction | None = None
     twin: TwinFunction | None = None
-    """For a property that compares a performance with that of a changed schedule: the function that does it."""
+    """For a property that compares a group trace with that of a changed schedule: the function that does it."""
     says: str = ""
     """The words of the text that imply it, if its requirements do not contain them."""
 
@@ -78,7 +78,7 @@ class GlobalProperty:
 class Properties(dict[str, GlobalProperty]):
     """The properties of a protocol, by ID."""
 
-    def __init__(self, prefix: str, read: Callable[[Performance], Any]) -> None:
+    def __init__(self, prefix: str, read: Callable[[GroupTrace], Any]) -> None:
         """``prefix`` is the common beginning of requirement IDs; ``read`` creates the view of a group."""
         super().__init__()
         self.withdrawn: dict[str, tuple[str, ...]] = {}
@@ -89,7 +89,7 @@ class Properties(dict[str, GlobalProperty]):
     def of_one(
         self, property_id: str, title: str, *requirements: str, codes: Mapping[str, str]
     ) -> Callable[[PropertyFunction], PropertyFunction]:
-        """Register a property of one performance."""
+        """Register a property of one group trace."""
 
         def register(function: PropertyFunction) -> PropertyFunction:
             self._register(GlobalProperty(property_id, title, self._ids(requirements), codes, function))
@@ -100,7 +100,7 @@ class Properties(dict[str, GlobalProperty]):
     def of_twins(
         self, property_id: str, title: str, *requirements: str, codes: Mapping[str, str]
     ) -> Callable[[TwinFunction], TwinFunction]:
-        """Register a property that compares a performance with another one."""
+        """Register a property that compares a group trace with another one."""
 
         def register(function: TwinFunction) -> TwinFunction:
             self._register(GlobalProperty(property_id, title, self._ids(requirements), codes, twin=function))
@@ -123,14 +123,14 @@ class Properties(dict[str, GlobalProperty]):
         self.withdrawn[property_id] = tuple(i if i.startswith(GROUP) else f"{self._prefix}{i}" for i in judged_by)
 
     def examine(
-        self, performance: Performance, replay: Replay | None = None, only: Iterable[str] | None = None
+        self, group_trace: GroupTrace, replay: Replay | None = None, only: Iterable[str] | None = None
     ) -> dict[str, list[Sighting]]:
-        """Judge a performance by the properties in ``only``. A property that is absent from the result was not
+        """Judge a group trace by the properties in ``only``. A property that is absent from the result was not
         exercised.
 
-        ``replay`` plays a changed schedule with the same cast, for the properties that compare two performances.
+        ``replay`` plays a changed schedule with the same cast, for the properties that compare two group traces.
         """
-        view, out = self._read(performance), {}
+        view, out = self._read(group_trace), {}
         for name in sorted(self if only is None else only):
             entry = self[name]
             sightings: list[Sighting] = []

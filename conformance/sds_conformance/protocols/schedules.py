@@ -9,11 +9,11 @@ from typing import Any
 
 from sds_harness.declaration import Declaration
 from sds_harness.link import Link
-from sds_harness.schedules import Notation, Operation, Performance, Schedule
+from sds_harness.schedules import GroupTrace, Notation, Operation, Schedule
 from sds_harness.schedules.alphabet import Alphabet
 
 from ..judging.rules import View
-from .performance_reader import Reading
+from .group_trace_reader import Reading
 from .properties import Properties
 
 
@@ -35,13 +35,13 @@ class Repertoire:
     """Returns the schedule of a seed, a number and a grammar."""
     notation: Notation
     """The file format of schedules."""
-    play: Callable[[Schedule, Mapping[str, Any]], Performance]
+    play: Callable[[Schedule, Mapping[str, Any]], GroupTrace]
     """Plays a schedule. The mapping has the stage of each member."""
-    perform: Callable[[Schedule, Mapping[str, Any], int], Performance]
+    perform: Callable[[Schedule, Mapping[str, Any], int], GroupTrace]
     """The same, but leaves the stages open, and raises TesteeError if an implementation breaks down. The number is the
     factor of the usual limits."""
     reading: Reading
-    """Reads performances for stories and diagrams."""
+    """Reads group traces for stories and diagrams."""
     simpler: Callable[[Operation, Schedule], Iterable[Operation]]
     """Yields simpler replacements of an operation that only this protocol has, the simplest first; used for shrinking.
     """
@@ -51,8 +51,8 @@ class Repertoire:
     """The properties of whole groups."""
     situations: Mapping[str, str]
     """Descriptions of the situations that are counted to measure coverage."""
-    counted: Callable[[Performance, Sequence[View]], Counter[str]]
-    """Counts how often a performance reached each situation."""
+    counted: Callable[[GroupTrace, Sequence[View]], Counter[str]]
+    """Counts how often a group trace reached each situation."""
     others: tuple[Repertoire, ...] = ()
     """The schedules of revisions with a separate text."""
     alphabet: Alphabet | None = None

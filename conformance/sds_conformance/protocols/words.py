@@ -37,15 +37,15 @@ class QuotedFacts:
 class Narrator(Protocol):
     """Describes the steps of one trace and their results.
 
-    ``about`` are IDs that a finding quotes: long lists show these. ``told`` is the text of a finding: details that it
-    is not about are left out, such as bloom filters and parts of a state. Without it, everything is described.
+    ``about`` are IDs that a finding quotes: long lists show these. ``finding_text`` is the text of a finding: details
+    that it is not about are left out, such as bloom filters and parts of a state. Without it, everything is described.
     """
 
-    def done(self, step: Any, about: frozenset[str] = frozenset(), told: str = "") -> str:
+    def done(self, step: Any, about: frozenset[str] = frozenset(), finding_text: str = "") -> str:
         """Describe the step in one line."""
         ...
 
-    def came_out(self, step: Any, about: frozenset[str] = frozenset(), told: str = "") -> list[str]:
+    def came_out(self, step: Any, about: frozenset[str] = frozenset(), finding_text: str = "") -> list[str]:
         """Describe the results, a line each, in order; empty if there are none."""
         ...
 

@@ -100,5 +100,5 @@ def stage(request: pytest.FixtureRequest) -> Iterator[Any]:
         pytest.skip('no implementation to test: pytest --sds-testee "COMMAND"')
     from .stages import stage_for_test
 
-    with stage_for_test(request.node) as performed:
-        yield performed
+    with stage_for_test(request.node) as stage:
+        yield stage

@@ -23,15 +23,15 @@ from .stories import LONGEST, SdsWarning, StoryError, brief_of, describe_breakdo
 
 ENGAGEMENT = pytest.StashKey[Engagement]()
 """In the configuration: the implementation of this session."""
-PERFORMANCE = pytest.StashKey["StagePerformance"]()
-"""On an item: the performance of its test."""
+GROUP_TRACE = pytest.StashKey["StageGroupTrace"]()
+"""On an item: the group trace of its test."""
 ENDINGS = (ScheduleStoppedError, TesteeError)
 """Exceptions that end a schedule early and do not make the test fail."""
 OWN = (Exception, pytest.fail.Exception, pytest.skip.Exception, pytest.xfail.Exception)
 """Other exceptions of a test; an interrupt is not one of them."""
 
 
-class StagePerformance:
+class StageGroupTrace:
     """The schedule that one test plays."""
 
     def __init__(self, item: pytest.Item, engagement: Engagement) -> None:
@@ -98,10 +98,10 @@ class StagePerformance:
 @contextmanager
 def stage_for_test(item: pytest.Item) -> Iterator[Stage[Any]]:
     """Yield the stage for a test."""
-    performance = StagePerformance(item, item.config.stash[ENGAGEMENT])
-    item.stash[PERFORMANCE] = performance
-    yield performance.stage
-    performance.end()
+    group_trace = StageGroupTrace(item, item.config.stash[ENGAGEMENT])
+    item.stash[GROUP_TRACE] = group_trace
+    yield group_trace.stage
+    group_trace.end()
 
 
 def set_up(item: pytest.Item) -> Generator[None, None, None]:
@@ -109,29 +109,29 @@ def set_up(item: pytest.Item) -> Generator[None, None, None]:
     try:
         yield
     except ENDINGS as early:
-        performance = item.stash.get(PERFORMANCE, None)
-        if performance is None:
+        group_trace = item.stash.get(GROUP_TRACE, None)
+        if group_trace is None:
             raise
-        with performance.play_context():
+        with group_trace.play_context():
             raise early
-        performance.judge()
+        group_trace.judge()
 
 
 def call(item: pytest.Item) -> Generator[None, object, object]:
     """Wrap the call of a test function, and judge its schedule."""
-    performance = item.stash.get(PERFORMANCE, None)
-    if performance is None:
+    group_trace = item.stash.get(GROUP_TRACE, None)
+    if group_trace is None:
         return (yield)
     own: BaseException | None = None
     result = None
-    with performance.play_context():
+    with group_trace.play_context():
         try:
             result = yield
         except ENDINGS:
             raise
         except OWN as error:
             own = error
-    performance.judge(own)
+    group_trace.judge(own)
     return result
 
 

@@ -17,7 +17,7 @@ from .engagement import Engagement
 from .items import EXERCISED, ROOT
 from .items import SuiteCollector as SuiteNode
 from .session_options import read_session_options
-from .stages import ENGAGEMENT, PERFORMANCE
+from .stages import ENGAGEMENT, GROUP_TRACE
 from .stories import COLUMNS, SdsWarning, StoryError, describe_breakdown
 
 PROPERTY = "sds_exercised"
@@ -96,7 +96,7 @@ class SuiteSession:
             # The source line of the plugin that skips is of no use.
             path, line, _ = item.reportinfo()
             report.longrepr = (str(path), line or 0, report.longrepr[2])
-        if PERFORMANCE in item.stash:
+        if GROUP_TRACE in item.stash:
             _disarm(report)
         return report
 

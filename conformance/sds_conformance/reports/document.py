@@ -45,7 +45,7 @@ def document(outcome: Certification, how: Invocation, left_out_scenarios: int = 
             "revisions": list(declared.revisions),
             "capabilities": declared.capability_names,
             "limits": {name: limit for name, limit in declared.limits.items() if limit is not None},
-            "clock": declared.outside_clock.told if declared.outside_clock is not None else "",
+            "clock": declared.outside_clock.described if declared.outside_clock is not None else "",
         },
         "started": outcome.started.isoformat(timespec="seconds"),
         "revision": outcome.plan.revision,

@@ -35,7 +35,7 @@ class PageStory:
 
     row: Row
     """The row of the finding."""
-    told: Story
+    text: Story
     stderr_lines: Sequence[str]
     """Lines of stderr at the violating step."""
     picture: str
@@ -64,7 +64,7 @@ class Found:
         self.requirement = requirement
         self.severity: str = row["severity"]
         self.step: int = row["step"]
-        self.told = f"{row['expected']} {row['seen']}"
+        self.finding_text = f"{row['expected']} {row['seen']}"
 
 
 @dataclass
@@ -138,16 +138,16 @@ class _Remembering:
         self.channels = narrator.channels
         self.on_the_wire = narrator.on_the_wire
 
-    def done(self, step: Step, about: frozenset[str] = frozenset(), told: str = "") -> str:
-        key = step.index, about, told
+    def done(self, step: Step, about: frozenset[str] = frozenset(), finding_text: str = "") -> str:
+        key = step.index, about, finding_text
         if key not in self._done:
-            self._done[key] = self._narrator.done(step, about, told)
+            self._done[key] = self._narrator.done(step, about, finding_text)
         return self._done[key]
 
-    def came_out(self, step: Step, about: frozenset[str] = frozenset(), told: str = "") -> list[str]:
-        key = step.index, about, told
+    def came_out(self, step: Step, about: frozenset[str] = frozenset(), finding_text: str = "") -> list[str]:
+        key = step.index, about, finding_text
         if key not in self._came_out:
-            self._came_out[key] = self._narrator.came_out(step, about, told)
+            self._came_out[key] = self._narrator.came_out(step, about, finding_text)
         return self._came_out[key]
 
     def facts(self, step: Step) -> QuotedFacts:
@@ -232,7 +232,7 @@ def _gap(steps: int) -> list[ConversationStep]:
 
 
 def _turn(narrator: Narrator, step: Step, found: Sequence[Found]) -> ConversationStep:
-    touched, ids = narrator.touches(step), [one.told for one in found]
+    touched, ids = narrator.touches(step), [one.finding_text for one in found]
     named = find_quoted_ids(" ".join(ids), touched)
     lines = lines_with_quotes(narrator.came_out(step, named or touched), ids, MAX_LINES)
     raw = narrator.on_the_wire(step)

@@ -1,4 +1,4 @@
-"""Compares a performance with the expectations of its schedule.
+"""Compares a group trace with the expectations of its schedule.
 
 An expectation is about the signals of one participant, by the labels of messages. It is not checked if the
 implementation does not declare the signal, if part of the schedule could not be played for lack of a capability, or if
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sds_harness.declaration import Declaration, printable
-from sds_harness.schedules import Performance
+from sds_harness.schedules import GroupTrace
 from sds_harness.schedules.operations import Expectation
 from sds_harness.stage import NEEDS
 
 from ..judging.run_player import describe_first_breakdown
-from ..protocols.performance_reader import ACKNOWLEDGED, DELIVERED, Reading
+from ..protocols.group_trace_reader import ACKNOWLEDGED, DELIVERED, Reading
 
 UNSUPPORTED = "was answered `unsupported`"
 """Part of the reason for an operation that an implementation could not play."""
@@ -67,24 +67,24 @@ def sentence(expected: Expectation) -> str:
     return KINDS[expected.what].sentence.format(printable(expected.who), _join_labels(expected.labels))
 
 
-def check(performance: Performance, reading: Reading) -> ExpectationResult:
-    """Compare a performance with the expectations of its schedule."""
-    expectations = performance.schedule.expect
+def check(group_trace: GroupTrace, reading: Reading) -> ExpectationResult:
+    """Compare a group trace with the expectations of its schedule."""
+    expectations = group_trace.schedule.expect
     if not expectations:
         return ExpectationResult()
-    if performance.breakdown is not None:
-        return ExpectationResult(unchecked=describe_first_breakdown(performance.breakdown))
-    if performance.ended:
-        return ExpectationResult(unchecked=performance.ended)
-    if why := next((why for why in performance.left_out.values() if NEEDS in why or UNSUPPORTED in why), ""):
+    if group_trace.breakdown is not None:
+        return ExpectationResult(unchecked=describe_first_breakdown(group_trace.breakdown))
+    if group_trace.ended:
+        return ExpectationResult(unchecked=group_trace.ended)
+    if why := next((why for why in group_trace.left_out.values() if NEEDS in why or UNSUPPORTED in why), ""):
         return ExpectationResult(unchecked=why)
     for expected in expectations:
-        why = _missing_capability(expected, performance.cast[expected.who].declaration) or _why_unsent(
-            expected, performance
+        why = _missing_capability(expected, group_trace.cast[expected.who].declaration) or _why_unsent(
+            expected, group_trace
         )
         if why:
             return ExpectationResult(unchecked=why)
-    seen = ((index, _contradiction(expected, performance, reading)) for index, expected in enumerate(expectations))
+    seen = ((index, _contradiction(expected, group_trace, reading)) for index, expected in enumerate(expectations))
     return ExpectationResult(tuple((index, what) for index, what in seen if what))
 
 
@@ -118,17 +118,17 @@ def _missing_capability(expected: Expectation, declared: Declaration) -> str:
     return f"{NEEDS}{name}" if kind.signal and not declared.can_by_name(name) else ""
 
 
-def _why_unsent(expected: Expectation, performance: Performance) -> str:
+def _why_unsent(expected: Expectation, group_trace: GroupTrace) -> str:
     """Why a participant was rightly not opened, or a message not sent; "" if there is none."""
-    closed = {member.name for member in performance.schedule.members if member.may_be_refused} - {*performance.parties}
-    senders = {getattr(one, "who", "") for one in performance.schedule.operations if _label(one) in expected.labels}
+    closed = {member.name for member in group_trace.schedule.members if member.may_be_refused} - {*group_trace.parties}
+    senders = {getattr(one, "who", "") for one in group_trace.schedule.operations if _label(one) in expected.labels}
     for name in sorted(closed & {expected.who, *senders}):
         return f"{printable(name, 60)} was not opened: the implementation refused it, as the file allows"
-    for index, operation in enumerate(performance.schedule.operations):
+    for index, operation in enumerate(group_trace.schedule.operations):
         label = _label(operation)
-        if label not in expected.labels or label in performance.labels:
+        if label not in expected.labels or label in group_trace.labels:
             continue
-        if operation.when and index not in performance.began:
+        if operation.when and index not in group_trace.began:
             return f"{printable(label, 60)} was not sent: its condition does not hold"
         if getattr(operation, "may_be_refused", False) and KINDS[expected.what].signal:
             return f"{printable(label, 60)} was not sent: the implementation refused it, as the file allows"
@@ -139,17 +139,17 @@ def _label(operation: object) -> str:
     return getattr(operation, "label", "")
 
 
-def _contradiction(expected: Expectation, performance: Performance, reading: Reading) -> str:
+def _contradiction(expected: Expectation, group_trace: GroupTrace, reading: Reading) -> str:
     """The observation that contradicts an expectation; "" if the expectation was met."""
     kind = KINDS[expected.what]
     if not kind.signal:
-        return _accepted_messages(expected, performance)
-    keys = {label: reading.labelled(performance, label) for label in expected.labels}
+        return _accepted_messages(expected, group_trace)
+    keys = {label: reading.labelled(group_trace, label) for label in expected.labels}
     if unsent := [label for label, key in keys.items() if key is None]:
         return f"{_join_labels(unsent)} {'was' if len(unsent) == 1 else 'were'} never sent, or cannot be read"
     signalled: dict[object, int] = {}
     """By message: the number of the first act that signals it."""
-    for act in performance.acts:
+    for act in group_trace.acts:
         if act.who == expected.who:
             for signal in reading.signals(act.step):
                 if signal.kind == kind.signal:
@@ -168,12 +168,12 @@ def _contradiction(expected: Expectation, performance: Performance, reading: Rea
     return f"{verb}: {_join_labels([label for _, label in shown]) or 'none of them'}"
 
 
-def _accepted_messages(expected: Expectation, performance: Performance) -> str:
+def _accepted_messages(expected: Expectation, group_trace: GroupTrace) -> str:
     """The messages that were not refused; "" if all were."""
     refused, met = set(), set()
-    for act in performance.acts:
+    for act in group_trace.acts:
         if act.who == expected.who:
-            operations = performance.schedule.operations
+            operations = group_trace.schedule.operations
             own = getattr(operations[act.operation], "label", "") if 0 <= act.operation < len(operations) else ""
             label = act.packet.label if act.packet is not None else own
             met.add(label)

@@ -37,7 +37,7 @@ class PlaySchedule:
     schedule: Schedule
     revision: str
     length_factor: int = 1
-    """Factor of the usual limits of a performance."""
+    """Factor of the usual limits of a group trace."""
 
     def __call__(self, stage: Any) -> None:
         """Play on a stage, and store in its trace which expectations were not met. Raises TesteeError."""

@@ -39,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_known_failures_do_not_fail_a_run_and_are_told(folder: Path) -> None:
+def test_known_failures_do_not_fail_a_run_and_are_reported(folder: Path) -> None:
     report = folder / "again"
     ended = typed("run", *SHORT, "--baseline", str(folder / "known.yaml"), "--report", str(report), *driven(MUTANT))
     assert ended.exit_code == 0, ended.output

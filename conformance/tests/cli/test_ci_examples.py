@@ -74,14 +74,14 @@ def test_a_workflow_gives_the_action_what_it_knows(name: str) -> None:
         assert set(used) <= action["outputs"].keys()
 
 
-def test_all_inputs_outputs_and_exit_codes_are_told() -> None:
+def test_all_inputs_outputs_and_exit_codes_are_reported() -> None:
     action = load(ACTION)
     for name in [*action["inputs"], *action["outputs"]]:
         assert f"`{name}`" in PAGE, name
     for name, declared in action["inputs"].items():
         assert declared["default"] in ("", "false", "sds-conformance"), name
-    told = [code for row in re.findall(r"^\| ([\d, ]+) \|", PAGE, re.MULTILINE) for code in row.split(", ")]
-    assert sorted(map(int, told)) == sorted(code.value for code in Exit)
+    output = [code for row in re.findall(r"^\| ([\d, ]+) \|", PAGE, re.MULTILINE) for code in row.split(", ")]
+    assert sorted(map(int, output)) == sorted(code.value for code in Exit)
 
 
 def test_the_job_of_gitlab_leaves_what_it_promises(project: Path) -> None:

@@ -99,8 +99,8 @@ def test_its_messages_can_be_validated_all_the_same() -> None:
 def test_every_command_that_drives_an_implementation_has_it(command: tuple[str, ...]) -> None:
     done = typed(*command, "--json", *FAKETIME, *system_clock())
     assert done.exit_code == 0, done.output
-    told = json.loads(done.stdout)
-    assert "virtual-clock" not in json.dumps([told.get("vectors"), told.get("errors")])
+    printed = json.loads(done.stdout)
+    assert "virtual-clock" not in json.dumps([printed.get("vectors"), printed.get("errors")])
 
 
 @pytest.mark.exhaustive

@@ -47,7 +47,7 @@ def test_0_the_reference_conforms_and_no_command_drives_it() -> None:
 
 
 @pytest.mark.every_python
-def test_1_a_fault_is_told_as_a_story() -> None:
+def test_1_a_fault_is_reported_as_a_story() -> None:
     result = typed("run", "--environment", "plain", "--scenario", "clock-at-first-use", "--", *MUTANT)
     assert result.exit_code == 1
     assert too_wide(result.stdout) == []
@@ -59,7 +59,7 @@ def test_1_a_fault_is_told_as_a_story() -> None:
     assert last in words(result.stdout)
 
 
-def test_1_a_breakdown_is_told_with_its_last_words_and_a_hint() -> None:
+def test_1_a_breakdown_is_reported_with_its_last_words_and_a_hint() -> None:
     some = ("--scenario", "nobody-answers", "--scenario", "clock-*", "--environment", "plain")
     result = typed("run", *some, "--", *broken_adapter("crashes"))
     assert result.exit_code == 1
@@ -93,7 +93,7 @@ def test_0_what_is_not_declared_may_be_unsupported() -> None:
 
 
 @pytest.mark.every_python
-def test_1_a_breakdown_at_the_end_of_a_scenario_is_told_as_one_of_close() -> None:
+def test_1_a_breakdown_at_the_end_of_a_scenario_is_reported_as_one_of_close() -> None:
     result = typed("run", "--scenario", "nobody-answers", "--json", "--", *broken_adapter("crashes-on-close"))
     assert result.exit_code == 1
     broken = json.loads(result.stdout)["breakdowns"][0]
@@ -112,7 +112,7 @@ def test_1_a_breakdown_at_the_end_of_a_scenario_is_told_as_one_of_close() -> Non
         (odd_adapter("greets-in-colour"), "the handshake was refused"),
     ],
 )
-def test_3_what_cannot_be_driven_is_told_on_stderr(command: str, adapter: list[str], said: str) -> None:
+def test_3_what_cannot_be_driven_is_reported_on_stderr(command: str, adapter: list[str], said: str) -> None:
     result = typed(command, "--", *adapter)
     assert result.exit_code == 3
     assert said in words(result.stderr)
@@ -173,7 +173,7 @@ def test_4_nothing_exercised_is_not_green() -> None:
         (["exhaust", "--alphabet", "sned,arrive"], "Did you mean send? `sds-conformance list events` shows"),
     ],
 )
-def test_2_wrong_use_is_told_with_what_to_type_next(arguments: list[str], said: str) -> None:
+def test_2_wrong_use_is_reported_with_what_to_type_next(arguments: list[str], said: str) -> None:
     result = typed(*arguments)
     assert result.exit_code == 2
     assert said in words(result.stderr)
@@ -193,7 +193,7 @@ def test_json_is_all_there_is_on_stdout() -> None:
 
 
 @pytest.mark.every_python
-def test_a_report_is_written_and_its_place_is_told(tmp_path: Path) -> None:
+def test_a_report_is_written_and_its_place_is_reported(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "b"
     result = typed(
         "run", "--scenario", "clock-*", "--environment", "plain", "--report", folder, "--json", "--", *MUTANT
@@ -204,7 +204,7 @@ def test_a_report_is_written_and_its_place_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["file/below", "file"])
-def test_2_a_report_that_cannot_be_written_is_told_in_a_sentence(tmp_path: Path, name: str) -> None:
+def test_2_a_report_that_cannot_be_written_is_reported_in_a_sentence(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").write_text("I am no folder")
     result = typed("run", "--scenario", "clock-*", "--report", tmp_path / name)
     assert result.exit_code == 2

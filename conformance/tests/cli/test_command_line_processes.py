@@ -159,7 +159,7 @@ def test_a_report_names_a_command_line_that_is_no_text() -> None:
     assert set(load_schema()["required"]) <= set(data)
 
 
-def test_an_implementation_that_echoes_half_a_surrogate_is_told_apart_from_a_fault_of_ours() -> None:
+def test_an_implementation_that_echoes_half_a_surrogate_is_distinguished_from_a_fault_of_ours() -> None:
     half = 'import sys; sys.stdin.readline(); print(\'{"id":"1","hello":{"name":"\\\\ud83d"}}\', flush=True)'
     result = suite("run", "--", sys.executable, "-c", half)
     assert result.returncode == 3

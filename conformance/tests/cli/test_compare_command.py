@@ -52,14 +52,14 @@ def schema(data: Any) -> None:
     Draft202012Validator(json.loads(text)).validate(data)
 
 
-def test_what_differs_is_told_and_the_rest_is_counted(two: tuple[Path, Path]) -> None:
+def test_what_differs_is_reported_and_the_rest_is_counted(two: tuple[Path, Path]) -> None:
     result = typed("compare", *two)
     assert result.exit_code == 0
-    told = words(result.output)
-    assert "From A to B: 1 worse, 1 better, 1 now judged. Worse SDS-RECV-01 Better SDS-RECV-02 Now 1 pass" in told
+    printed = words(result.output)
+    assert "From A to B: 1 worse, 1 better, 1 now judged. Worse SDS-RECV-01 Better SDS-RECV-02 Now 1 pass" in printed
     assert re.search(r"SDS-RECV-01 +pass +fail ", result.output)
-    assert "SDS-RECV-03" not in told
-    assert "No difference in 1 requirement: 1 pass. --all lists them." in told
+    assert "SDS-RECV-03" not in printed
+    assert "No difference in 1 requirement: 1 pass. --all lists them." in printed
     assert re.search(r"SDS-RECV-03 +pass +pass ", typed("compare", "--all", *two).output)
     assert "SDS-RECV-02" not in typed("compare", "--only", "recv-01", *two).output
 
@@ -70,9 +70,9 @@ def test_ways_that_changed_are_counted_and_the_command_that_shows_them_is_named(
     for number, (folder, way) in enumerate(((old, WAYS[0]), (new, WAYS[1]), (same, WAYS[1])), 1):
         kept(folder, made(version=str(number), RECV_01="pass") | {"ways": [way]})
     result = typed("compare", old, new, same, "--markdown", tmp_path / "page.md", "--html", tmp_path / "page.html")
-    told = words(result.output)
-    assert "From A to B: no verdict changed, 1 position with a different way. From B to C: nothing changed." in told
-    assert "They choose differently at 1 position where the text leaves a choice." in told
+    printed = words(result.output)
+    assert "From A to B: no verdict changed, 1 position with a different way. From B to C: nothing changed." in printed
+    assert "They choose differently at 1 position where the text leaves a choice." in printed
     command = f"sds-conformance compare --ways {old} {new} {same}"
     assert command in result.output
     shown = typed(*shlex.split(command)[1:])
@@ -123,9 +123,9 @@ def test_a_folder_tells_when_each_requirement_changed(nightly: Path, tmp_path: P
     page, text = tmp_path / "page.html", tmp_path / "text.md"
     result = typed("compare", nightly, "--html", page, "--markdown", text)
     assert result.exit_code == 0
-    told = words(result.output)
-    assert "2026-01-04 12:00 1.4 SDS-RECV-01 pass → warn" in told
-    assert told.index("2026-01-04 12:00 1.4 SDS") < told.index("2026-01-02 12:00 1.2 SDS")
+    printed = words(result.output)
+    assert "2026-01-04 12:00 1.4 SDS-RECV-01 pass → warn" in printed
+    assert printed.index("2026-01-04 12:00 1.4 SDS") < printed.index("2026-01-02 12:00 1.2 SDS")
     assert "| 2026-01-03 12:00 | 1.3 | SDS-RECV-01 | fail | pass | better |" in text.read_text("utf-8")
     assert "2026-01-03 12:00" in page.read_text("utf-8")
     since = typed("compare", nightly, "--since", "2026-01-04").output
@@ -189,7 +189,7 @@ def test_names_that_are_hostile_are_text_everywhere(tmp_path: Path) -> None:
             assert len(re.findall(r"(?<!\\)\|", line)) == 6, "no cell of a stranger makes two"
 
 
-def test_ways_are_told_where_a_report_has_them(tmp_path: Path) -> None:
+def test_ways_are_reported_where_a_report_has_them(tmp_path: Path) -> None:
     reports = [
         kept(tmp_path / str(number), made(f"impl{number}", RECV_01="pass") | {"ways": [ways]})
         for number, ways in enumerate(WAYS)
@@ -197,11 +197,11 @@ def test_ways_are_told_where_a_report_has_them(tmp_path: Path) -> None:
     reports.append(kept(tmp_path / "old", made("old", RECV_01="pass")))
     result = typed("compare", "--ways", *reports)
     assert result.exit_code == 0, result.output
-    told = words(result.output)
-    assert "they differ in 1 of 1" in told
-    assert "A, C ascending: histories are ascending A in ties, step 7 (3 in all)" in told
-    assert "B, C descending: histories are descending" in told
-    assert "Mixed C Not shown D, E" in told
+    printed = words(result.output)
+    assert "they differ in 1 of 1" in printed
+    assert "A, C ascending: histories are ascending A in ties, step 7 (3 in all)" in printed
+    assert "B, C descending: histories are descending" in printed
+    assert "Mixed C Not shown D, E" in printed
     schema(json.loads(typed("compare", "--json", *reports).stdout))
     text = tmp_path / "text.md"
     typed("compare", "--ways", "--markdown", text, *reports)

@@ -128,12 +128,12 @@ def test_every_key_is_in_the_guide() -> None:
     ],
 )
 def test_the_old_name_of_an_option_works_and_is_answered_with_the_new_one(command: str, old: str, new: str) -> None:
-    told = f"{old} is now called {new}: did you mean that?\n"
+    output = f"{old} is now called {new}: did you mean that?\n"
     help_text = typed(command, "--help").stdout
     assert f" {new} " in help_text
     assert f" {old} " not in help_text
     for words in ([old, "no-such"], [f"{old}=no-such"]):
-        assert typed(command, *words, "--help").stderr.startswith(told)
+        assert typed(command, *words, "--help").stderr.startswith(output)
 
 
 def test_the_old_name_is_left_alone_in_the_command_of_an_implementation(tmp_path: Path) -> None:

@@ -58,20 +58,20 @@ def test_legal_differences_are_no_failure(corpora: dict[str, Path], tmp_path: Pa
     assert [cause["cause"] for cause in summary["causes"]] == ["sweeps"]
 
 
-def test_a_fault_is_told_with_all_that_belongs_to_it(corpora: dict[str, Path], tmp_path: Path) -> None:
+def test_a_fault_is_reported_with_all_that_belongs_to_it(corpora: dict[str, Path], tmp_path: Path) -> None:
     out = tmp_path / "d"
     done = typed("corpus", "diff", corpora["reference"], corpora["mutant"], "--out", out)
     assert done.exit_code == 1, done.output
     assert "B violates: SDS-SYNC-03" in done.stdout
-    told = json.loads((out / "summary.json").read_text())
+    printed = json.loads((out / "summary.json").read_text())
     rows = pq.read_table(out / "divergences").to_pylist()
-    assert len(rows) == told["divergent"] == sum(told["classes"].values()) == 24 - told["identical"]
-    assert {row["class"] for row in rows} == set(told["classes"]) == {"B violates"}
-    assert told["violated_b"]["SDS-SYNC-03"] == len(rows)
-    assert sum(told["depths"]["B violates"].values()) == len(rows)
+    assert len(rows) == printed["divergent"] == sum(printed["classes"].values()) == 24 - printed["identical"]
+    assert {row["class"] for row in rows} == set(printed["classes"]) == {"B violates"}
+    assert printed["violated_b"]["SDS-SYNC-03"] == len(rows)
+    assert sum(printed["depths"]["B violates"].values()) == len(rows)
     assert all(row["participant"] and row["step"] and row["fields"] for row in rows)
     assert pq.read_table(out / "causes.parquet")["schedules"].to_pylist() == [len(rows)]
-    (cause,) = told["causes"]
+    (cause,) = printed["causes"]
     assert len(cause["samples"]) == len(cause["examples"]) == 3
     sample = out / cause["samples"][0]
     assert typed("replay", sample, "--", *reference_command()).exit_code == 0
@@ -85,7 +85,7 @@ def test_a_fault_is_told_with_all_that_belongs_to_it(corpora: dict[str, Path], t
         ElementTree.fromstring(picture)
 
 
-def test_without_checks_only_the_place_is_told(corpora: dict[str, Path], tmp_path: Path) -> None:
+def test_without_checks_only_the_place_is_reported(corpora: dict[str, Path], tmp_path: Path) -> None:
     done = typed(
         "corpus", "diff", "--no-checks", "--json", corpora["reference"], corpora["mutant"], "--out", tmp_path / "d"
     )
@@ -96,16 +96,16 @@ def test_without_checks_only_the_place_is_told(corpora: dict[str, Path], tmp_pat
 def test_small_corpora_are_compared_without_spark_and_the_result_is_the_same(
     spark: Any, corpora: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    both, told, rows = (corpora["reference"], corpora["mutant"]), [], []
+    both, printed, rows = (corpora["reference"], corpora["mutant"]), [], []
     for most in (verdicts.MOST_HERE, 0):
         monkeypatch.setattr(verdicts, "MOST_HERE", most)
         out = tmp_path / str(most)
         done = typed("corpus", "diff", "--json", *both, "--out", out)
         assert done.exit_code == 1, done.output
         assert ("Starting Spark" in done.stderr) == (most == 0)
-        told.append(json.loads(done.stdout.replace(str(out), "OUT")) | {"seconds": 0})
+        printed.append(json.loads(done.stdout.replace(str(out), "OUT")) | {"seconds": 0})
         rows.append(pq.read_table(out / "divergences").sort_by("schedule"))
-    assert told[0] == told[1]
+    assert printed[0] == printed[1]
     assert rows[0].num_rows
     assert rows[0].equals(rows[1])
 

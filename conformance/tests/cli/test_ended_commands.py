@@ -135,23 +135,23 @@ def test_a_terminal_that_is_gone_costs_no_report(tmp_path: Path) -> None:
 def interrupting(*_: object) -> Iterator[Callable[[int, int], None]]:
     """In the place of the bar of a campaign: interrupts when something was found."""
 
-    def told(done: int, found: int) -> None:
+    def report(done: int, found: int) -> None:
         if found:
             raise KeyboardInterrupt
 
-    yield told
+    yield report
 
 
-def test_findings_of_an_interrupted_fuzz_are_told_and_kept_as_they_were_found(
+def test_findings_of_an_interrupted_fuzz_are_reported_and_kept_as_they_were_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(import_module("sds_conformance.cli.fuzz"), "found_bar", interrupting)
     result = typed(*FUZZ, "--out", tmp_path, "--", *MUTANT)
     assert result.exit_code == Exit.INTERRUPTED
-    told = words(result.stdout)
-    assert "FAIL SDS-MSG-03" in told
-    assert "not shrunk: there was an interrupt" in told
-    assert "Again sds-conformance replay" in told
+    output = words(result.stdout)
+    assert "FAIL SDS-MSG-03" in output
+    assert "not shrunk: there was an interrupt" in output
+    assert "Again sds-conformance replay" in output
     schedule = load_one(tmp_path / "SDS-MSG-03.json").schedule
     assert dict(schedule.notes)["shows"] == "SDS-MSG-03"
     assert len(schedule.operations) > 3

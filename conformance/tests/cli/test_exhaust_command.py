@@ -25,15 +25,16 @@ FEW = ("--alphabet", "send,sync,time,arrive")
 MUTANT = reference_command("--mutant", "sync-does-not-increase")
 
 
-def test_what_passes_is_told_with_its_bound() -> None:
+def test_what_passes_is_reported_with_its_bound() -> None:
     result = typed("exhaust", "--jobs", "1", "--events", "2", *FEW, "--", *reference_command())
     assert result.exit_code == 0
     assert too_wide(result.stdout) == []
-    told = words(result.stdout)
+    output = words(result.stdout)
     assert (
-        "Nothing was found against sds_reference 0.1.0 in all 22 schedules of up to 2 events of 2 participants" in told
+        "Nothing was found against sds_reference 0.1.0 in all 22 schedules of up to 2 events of 2 participants"
+        in output
     )
-    assert "%;" not in told
+    assert "%;" not in output
     assert "Up to 2 events of 2 participants: 22 schedules." in words(result.stderr)
 
 
@@ -41,20 +42,20 @@ def test_what_fails_is_a_counterexample_as_any_other(tmp_path: Path) -> None:
     options = ("--jobs", "1", "--events", "2", *FEW, "--out", tmp_path)
     result = typed("exhaust", *options, "--json", "--", *MUTANT)
     assert result.exit_code == 1
-    told = json.loads(result.stdout)
-    assert told["schema"] == SCHEMA_ID
-    assert told["finished"] == 2
-    assert told["proved_schedules"] == 22
-    assert [bound["whole"] for bound in told["bounds"]] == [True, True]
-    assert "seed" not in told
-    assert {finding["id"] for finding in told["findings"]} == {"SDS-SYNC-03"}
-    assert all(finding["reproduced"] and finding["operations"] <= 2 for finding in told["findings"])
+    output = json.loads(result.stdout)
+    assert output["schema"] == SCHEMA_ID
+    assert output["finished"] == 2
+    assert output["proved_schedules"] == 22
+    assert [bound["whole"] for bound in output["bounds"]] == [True, True]
+    assert "seed" not in output
+    assert {finding["id"] for finding in output["findings"]} == {"SDS-SYNC-03"}
+    assert all(finding["reproduced"] and finding["operations"] <= 2 for finding in output["findings"])
     schedule = load_one(tmp_path / "SDS-SYNC-03.json").schedule
     assert dict(schedule.notes)["shrunk from"].startswith("schedule 6 (2 participants, 2 events)")
     assert typed("replay", tmp_path / "SDS-SYNC-03.json", "--", *MUTANT).exit_code == 1
 
 
-def test_what_is_told_is_never_more_than_was_finished() -> None:
+def test_what_is_reported_is_never_more_than_was_finished() -> None:
     """Of a bound that is not whole there is a share, which is rounded down and is not a proof."""
     order = Exhaustion(lambda _: LocalLink(reference()), alphabet=(AlphabetPart(("send",)),))
     company = order.make_company()
@@ -69,15 +70,15 @@ def test_what_is_told_is_never_more_than_was_finished() -> None:
     )
     coverage.add_bound(1_000).played = 999
     coverage.add_bound(30).played = 30
-    told = command.last_line(coverage, [], "x").plain
-    assert "in all 5 schedules of up to 1 event of 2 participants; 2 events: 99 % (" in told
+    output = command.last_line(coverage, [], "x").plain
+    assert "in all 5 schedules of up to 1 event of 2 participants; 2 events: 99 % (" in output
     coverage.tally.found["SDS-SYNC-03"] = finding = FINDING
     coverage.tally.found_at["SDS-SYNC-03"] = 0
     coverage.tally.interrupted = True
-    told = command.last_line(coverage, roots_in(coverage.tally, order), "x").plain
+    output = command.last_line(coverage, roots_in(coverage.tally, order), "x").plain
     assert finding.severity is Verdict.FAIL
-    assert told.startswith("x does not conform: 1 root cause, 1 failed. Covered: all 5 schedules")
-    assert told.endswith("2 events: 99 % (0.0 s, interrupted).")
+    assert output.startswith("x does not conform: 1 root cause, 1 failed. Covered: all 5 schedules")
+    assert output.endswith("2 events: 99 % (0.0 s, interrupted).")
 
 
 @pytest.mark.exhaustive
@@ -87,15 +88,15 @@ def test_a_budget_that_is_over_proves_what_was_finished_and_no_more(tmp_path: Pa
     options = ("--jobs", "1", "--profile", "core", *FEW, "--resume", covered)
     result = typed("exhaust", *options, "--events", "5", "--budget", "2s", "--json", "--", *reference_command())
     assert result.exit_code == 0
-    told = json.loads(result.stdout)
-    assert told["out_of_time"]
-    assert told["finished"] < 5
-    assert not told["bounds"][-1]["whole"]
+    output = json.loads(result.stdout)
+    assert output["out_of_time"]
+    assert output["finished"] < 5
+    assert not output["bounds"][-1]["whole"]
     before = json.loads(covered.read_text("utf-8"))["bounds"]
     again = json.loads(typed("exhaust", *options, "--events", "3", "--json", "--", *reference_command()).stdout)
     assert again["finished"] >= 3
-    assert [bound["played"] for bound in again["bounds"]][: told["finished"]] == [
-        bound["played"] for bound in before[: told["finished"]]
+    assert [bound["played"] for bound in again["bounds"]][: output["finished"]] == [
+        bound["played"] for bound in before[: output["finished"]]
     ]
     other = typed("exhaust", *options, "--participants", "3", "--", *reference_command())
     assert other.exit_code == 2
@@ -104,11 +105,11 @@ def test_a_budget_that_is_over_proves_what_was_finished_and_no_more(tmp_path: Pa
 
 def test_workers_share_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exhaustion_campaign, "SAMPLE", 10)
-    told = []
+    output = []
     for jobs in ("1", "2"):
         options = ("--profile", "core", "--alphabet", "send,arrive", "--events", "5", "--jobs", jobs, "--json")
-        told.append(json.loads(typed("exhaust", *options, "--", *reference_command()).stdout))
-    one, two = ({key: value for key, value in each.items() if key != "seconds"} for each in told)
+        output.append(json.loads(typed("exhaust", *options, "--", *reference_command()).stdout))
+    one, two = ({key: value for key, value in each.items() if key != "seconds"} for each in output)
     assert one == two
     assert two["finished"] == 5
 

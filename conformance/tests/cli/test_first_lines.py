@@ -52,7 +52,7 @@ def test_interop_introduces_all_before_they_play() -> None:
 
 
 @pytest.mark.parametrize(
-    ("done", "told"),
+    ("done", "output"),
     [
         ([(0.0, 1)], "2,000 runs"),  # not enough was played to tell
         ([(30.0, 1), (31.0, 90)], "2,000 runs"),
@@ -60,8 +60,8 @@ def test_interop_introduces_all_before_they_play() -> None:
         ([(30.0, 1), (34.0, 1), (35.0, 2)], "2,000 runs, for about 167 min"),
     ],
 )
-def test_the_time_is_told_as_soon_as_it_is_known_and_only_once(
-    monkeypatch: pytest.MonkeyPatch, done: list[tuple[float, int]], told: str
+def test_the_time_is_reported_as_soon_as_it_is_known_and_only_once(
+    monkeypatch: pytest.MonkeyPatch, done: list[tuple[float, int]], output: str
 ) -> None:
     now = 0.0
     monkeypatch.setattr(campaign_output, "time", SimpleNamespace(monotonic=lambda: now))
@@ -73,8 +73,8 @@ def test_the_time_is_told_as_soon_as_it_is_known_and_only_once(
     now += FORECAST_AFTER_S
     plays.end()
     assert isinstance(out.file, StringIO)
-    assert out.file.getvalue() == f"  Plays     {told}\n\n"
+    assert out.file.getvalue() == f"  Plays     {output}\n\n"
 
 
-def test_a_long_time_is_told_in_minutes() -> None:
+def test_a_long_time_is_reported_in_minutes() -> None:
     assert [span(seconds) for seconds in (0.4, 119.4, 120, 3_000)] == ["0 s", "119 s", "2 min", "50 min"]

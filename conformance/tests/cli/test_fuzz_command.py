@@ -73,13 +73,13 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def told(kept: Path) -> Result:
+def printed(kept: Path) -> Result:
     """The output for a mutant."""
     return typed("fuzz", *FEW, "--out", kept, "--", *MUTANT)
 
 
 @pytest.fixture(scope="module")
-def schedule(told: Result, kept: Path) -> Path:
+def schedule(printed: Result, kept: Path) -> Path:
     """The schedule that shows the fault of the mutant."""
     return kept / "SDS-SYNC-03.json"
 
@@ -87,28 +87,29 @@ def schedule(told: Result, kept: Path) -> Path:
 # ---- fuzz ------------------------------------------------------------------------------------------------------------
 
 
-def test_1_a_fault_is_told_as_a_story(told: Result, kept: Path) -> None:
-    assert told.exit_code == 1
-    assert too_wide(told.stdout) == []
-    assert re.search(r"^FAIL  SDS-SYNC-03/[a-z-]+  MUST, section 'periodic-sync-message'", told.stdout, re.MULTILINE)
+def test_1_a_fault_is_reported_as_a_story(printed: Result, kept: Path) -> None:
+    assert printed.exit_code == 1
+    assert too_wide(printed.stdout) == []
+    assert re.search(r"^FAIL  SDS-SYNC-03/[a-z-]+  MUST, section 'periodic-sync-message'", printed.stdout, re.MULTILINE)
     for label in ("Rule", "Found", "Story", "Proof", "Again", "Judged"):
-        assert re.search(rf"^  {label} ", told.stdout, re.MULTILINE)
-    assert re.search(r"by seed 0, schedule \d+ of \d+ steps, shrunk to \d steps?;", words(told.stdout))
+        assert re.search(rf"^  {label} ", printed.stdout, re.MULTILINE)
+    assert re.search(r"by seed 0, schedule \d+ of \d+ steps, shrunk to \d steps?;", words(printed.stdout))
     assert re.search(
-        r"sync-does-not-increase \S+ does not conform: \d root causes?, \d failed \(6 schedules, ", words(told.stdout)
+        r"sync-does-not-increase \S+ does not conform: \d root causes?, \d failed \(6 schedules, ",
+        words(printed.stdout),
     )
-    assert "Seed 0: 6 schedules" in told.stderr
+    assert "Seed 0: 6 schedules" in printed.stderr
 
 
-def test_files_are_kept_of_each_finding(told: Result, kept: Path, schedule: Path) -> None:
-    ids = set(re.findall(r"^(?:FAIL|WARN)  ([^\s/]+)/", told.stdout, re.MULTILINE))
+def test_files_are_kept_of_each_finding(printed: Result, kept: Path, schedule: Path) -> None:
+    ids = set(re.findall(r"^(?:FAIL|WARN)  ([^\s/]+)/", printed.stdout, re.MULTILINE))
     suffixes = (".json", ".svg", ".trace.jsonl", ".txt")
     assert {path.name for path in kept.iterdir()} == {what + suffix for what in ids for suffix in suffixes}
     assert dict(load_one(schedule).schedule.notes)["shows"] == "SDS-SYNC-03"
 
 
-def test_the_line_that_shows_it_again_can_be_typed(told: Result, schedule: Path) -> None:
-    lines = [line.split("Again", 1)[1].split() for line in told.stdout.splitlines() if line.startswith("  Again ")]
+def test_the_line_that_shows_it_again_can_be_typed(printed: Result, schedule: Path) -> None:
+    lines = [line.split("Again", 1)[1].split() for line in printed.stdout.splitlines() if line.startswith("  Again ")]
     line = next(line for line in lines if str(schedule) in line)
     assert line == ["sds-conformance", "replay", str(schedule), "--", *MUTANT]
 
@@ -130,7 +131,9 @@ def test_1_json_has_everything(somewhere: Path) -> None:
             assert (somewhere / path).is_file()
 
 
-def test_1_what_was_found_is_told_if_the_implementation_does_not_start_again(somewhere: Path, tmp_path: Path) -> None:
+def test_1_what_was_found_is_reported_if_the_implementation_does_not_start_again(
+    somewhere: Path, tmp_path: Path
+) -> None:
     result = typed("fuzz", *FEW, "--", *odd_adapter("starts-once", str(tmp_path / "started")))
     assert result.exit_code == 1
     assert "FAIL  SDS-SYNC-03" in result.stdout
@@ -156,7 +159,7 @@ def test_a_random_seed_is_printed_and_gives_the_same_again(somewhere: Path) -> N
     assert {**json.loads(again.stdout), "seconds": 0} == {**data, "seconds": 0}
 
 
-def test_1_a_breakdown_is_told_and_shrunk(somewhere: Path) -> None:
+def test_1_a_breakdown_is_reported_and_shrunk(somewhere: Path) -> None:
     passages = ("--passage", "quiet-time", "--jobs", "1", "--schedules", "10")
     result = typed("fuzz", *passages, "--out", "kept", "--", *broken_adapter("crashes"))
     assert result.exit_code == 1
@@ -171,7 +174,7 @@ def test_1_a_breakdown_is_told_and_shrunk(somewhere: Path) -> None:
     ("adapter", "said"),
     [(["no-such-adapter-anywhere"], "cannot start"), (["false"], "ended with exit code 1 in answer to hello")],
 )
-def test_3_what_cannot_be_driven_is_told_on_stderr(adapter: list[str], said: str, schedule: Path) -> None:
+def test_3_what_cannot_be_driven_is_reported_on_stderr(adapter: list[str], said: str, schedule: Path) -> None:
     for command in (("fuzz", *FEW), ("replay", str(schedule))):
         result = typed(*command, "--", *adapter)
         assert result.exit_code == 3
@@ -205,19 +208,19 @@ def test_4_nothing_exercised_is_not_green() -> None:
         (["--dialect", "klingon"], "no dialect 'klingon'"),
     ],
 )
-def test_2_wrong_use_is_told(arguments: list[str], said: str) -> None:
+def test_2_wrong_use_is_reported(arguments: list[str], said: str) -> None:
     result = typed("fuzz", *arguments, "--", "no-such-adapter-anywhere")
     assert result.exit_code == 2
     assert said in words(result.stderr)
     assert result.stdout == ""
 
 
-def test_2_a_place_that_cannot_be_written_to_is_told(somewhere: Path) -> None:
+def test_2_a_place_that_cannot_be_written_to_is_reported(somewhere: Path) -> None:
     (somewhere / "file").write_text("I am no folder")
     result = typed("fuzz", *FEW, "--out", "file/below", "--", *MUTANT)
     assert result.exit_code == 2
-    told = words(result.stderr)
-    assert told.count("Nothing can be written to file/below: Not a directory. Name another DIR with --out.") == 1
+    printed = words(result.stderr)
+    assert printed.count("Nothing can be written to file/below: Not a directory. Name another DIR with --out.") == 1
     assert "FAIL  SDS-SYNC-03" in result.stdout
     assert "Proof" in result.stdout
     assert "Picture" not in result.stdout
@@ -279,7 +282,7 @@ def test_a_replay_is_cast_as_noted_or_as_typed(somewhere: Path) -> None:
         ("", "broken.json is not JSON"),
     ],
 )
-def test_2_a_file_that_is_no_schedule_is_told_in_a_sentence(text: str, said: str, somewhere: Path) -> None:
+def test_2_a_file_that_is_no_schedule_is_reported_in_a_sentence(text: str, said: str, somewhere: Path) -> None:
     (somewhere / "broken.json").write_text(text)
     result = typed("replay", "broken.json")
     assert result.exit_code == 2

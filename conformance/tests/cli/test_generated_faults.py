@@ -56,13 +56,13 @@ def fates_of(monkeypatch: pytest.MonkeyPatch, *ends: End, interrupted: bool = Fa
 def test_it_says_by_what_they_are_found_and_where_those_are_that_live(monkeypatch: pytest.MonkeyPatch) -> None:
     fates_of(monkeypatch, End.FAILS, End.FOUND, End.LIVES)
     result = typed(*ONE_PROCESS, "--only", NEXT, "--sample", "3", "--seed", "5")
-    told = words(result.stdout)
+    output = words(result.stdout)
     assert result.exit_code == 1
-    assert re.search(r"Places changed: 3 of \d+ places, drawn with seed 5\.", told)
-    assert "run (a requirement fails) 1 fuzz alone 1 nothing 1" in told
-    assert "SDS-SEND-02 in schedule 3: 7" in told
-    assert re.search(r"Alive: \S+lamport_clock.py:\d+ lamport_clock.LamportClock.next: [^ ]+: .* -.* \+", told)
-    assert "33.3% of 3 found by run (goal 97%), 66.7% by anything (goal 99%)." in told
+    assert re.search(r"Places changed: 3 of \d+ places, drawn with seed 5\.", output)
+    assert "run (a requirement fails) 1 fuzz alone 1 nothing 1" in output
+    assert "SDS-SEND-02 in schedule 3: 7" in output
+    assert re.search(r"Alive: \S+lamport_clock.py:\d+ lamport_clock.LamportClock.next: [^ ]+: .* -.* \+", output)
+    assert "33.3% of 3 found by run (goal 97%), 66.7% by anything (goal 99%)." in output
 
 
 def test_an_interrupt_keeps_what_was_played(monkeypatch: pytest.MonkeyPatch) -> None:

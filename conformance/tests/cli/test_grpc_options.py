@@ -71,7 +71,7 @@ def server() -> Iterator[str]:
         (("interop", "a=grpc://auto", "b=./b"), "auto is for a server that the suite starts"),
     ],
 )
-def test_what_does_not_go_together_is_told_with_what_does(
+def test_what_does_not_go_together_is_reported_with_what_does(
     arguments: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

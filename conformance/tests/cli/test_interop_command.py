@@ -179,7 +179,7 @@ def test_one_that_breaks_down_is_named_and_the_others_are_played() -> None:
 BAD = named("bad", reference_command("--mutant", "sync-without-channel"))
 
 
-def test_what_is_found_is_told_kept_and_played_again(tmp_path: Path) -> None:
+def test_what_is_found_is_reported_kept_and_played_again(tmp_path: Path) -> None:
     result = typed("interop", "--schedules", "12", "--out", tmp_path, REF, BAD)
     assert result.exit_code == 1
     assert "  ref  12 schedules in mixed groups: nothing found\n" in result.stdout

@@ -48,7 +48,7 @@ def test_what_was_typed_is_typed_again_and_defaults_are_not() -> None:
     assert Limits().total_s == math.inf
 
 
-def test_vectors_run_says_that_it_translates_and_can_be_told_not_to() -> None:
+def test_vectors_run_says_that_it_translates_and_can_be_disabled() -> None:
     declared = typed("vectors", "run", "--group", "lamport", *NIM_LIKE)
     assert "  Dialect   nim-sds: all bytes are translated" in declared.stdout
     plain = typed("vectors", "run", "--group", "lamport", "--dialect", "", *NIM_LIKE)
@@ -82,12 +82,12 @@ def test_in_pytest_none_can_be_asked_for_too(typed_one: str | None, in_file: str
 
 def test_limits_are_those_of_the_layout_that_is_declared() -> None:
     result = typed("limits", "--only", "waiting", "--at", "5", "--json", *NIM_LIKE)
-    told = json.loads(result.stdout)
-    assert (result.exit_code, told["dialect"]) == (0, "nim-sds")
-    assert [(row["held"], row["verdict"], row["why"]) for row in told["rows"]] == [(5, "held", "not tried beyond")]
+    output = json.loads(result.stdout)
+    assert (result.exit_code, output["dialect"]) == (0, "nim-sds")
+    assert [(row["held"], row["verdict"], row["why"]) for row in output["rows"]] == [(5, "held", "not tried beyond")]
 
 
-def test_what_one_difference_violates_is_told_for_all_transcripts_that_show_it() -> None:
+def test_what_one_difference_violates_is_reported_for_all_transcripts_that_show_it() -> None:
     result = typed("vectors", "run", "--group", "transcripts", "--dialect", "", *NIM_LIKE)
     assert result.stdout.count("\nFAIL ") == 1
     printed = words(result.stdout)

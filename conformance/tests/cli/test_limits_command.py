@@ -67,7 +67,7 @@ def test_a_limit_stands_in_the_table_with_the_command_that_plays_it_again() -> N
 
 
 @pytest.mark.parametrize(
-    ("how", "told", "timeout"),
+    ("how", "output", "timeout"),
     [
         ("hangs", "slow", "0.5"),
         ("crashes", "crashed", "8"),
@@ -75,12 +75,12 @@ def test_a_limit_stands_in_the_table_with_the_command_that_plays_it_again() -> N
         pytest.param("answers-wrongly", "crashed", "8", marks=pytest.mark.exhaustive),
     ],
 )
-def test_who_breaks_at_some_size_has_a_row_and_the_others_are_measured(how: str, told: str, timeout: str) -> None:
+def test_who_breaks_at_some_size_has_a_row_and_the_others_are_measured(how: str, output: str, timeout: str) -> None:
     only = ("--only", "waiting", "--only", "channels", *BRIEFLY, "--timeout", timeout)
     code, found = rows(*only, "--", *odd_adapter("breaks-at", "7", how))
     assert code == 1
     # The root is received as well.
-    assert (found["waiting"]["held"], found["waiting"]["first_not"], found["waiting"]["how"]) == (5, 6, told)
+    assert (found["waiting"]["held"], found["waiting"]["first_not"], found["waiting"]["how"]) == (5, 6, output)
     assert found["waiting"]["verdict"] == "finding"
     # Two messages in each of three channels.
     assert (found["channels"]["held"], found["channels"]["first_not"]) == (3, 4)

@@ -255,9 +255,9 @@ def test_what_a_stranger_wrote_is_escaped(altered: Callable[..., Path], capped: 
     hostile = {"title": HOSTILE, "expected": HOSTILE, "seen": HOSTILE, "replay": HOSTILE, "requirement": HOSTILE}
     folder, page, compared = altered(hostile), tmp_path / "page.html", tmp_path / "compared.html"
     assert typed("report", str(folder), "--html", str(page)).exit_code == 0
-    told = typed("compare", str(folder), str(capped), "--html", str(compared))
-    assert told.exit_code == 0
-    assert controls(told.stdout) == set()
+    output = typed("compare", str(folder), str(capped), "--html", str(compared))
+    assert output.exit_code == 0
+    assert controls(output.stdout) == set()
     for written in (page, compared):
         text = written.read_text("utf-8")
         assert "<script>alert" not in text

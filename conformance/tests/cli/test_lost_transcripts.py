@@ -20,8 +20,8 @@ def test_the_lock_of_another_process_is_not_waited_for(tmp_path: Path, monkeypat
         fcntl.flock(file, fcntl.LOCK_EX)
         result = typed("smoke", "--transcript", talk, "--", *reference_command())
     assert result.exit_code == 0
-    told = f"No transcript is written to {talk}: another process held its lock for 5 s."
-    assert words(result.stderr).count(told) == 1
+    output = f"No transcript is written to {talk}: another process held its lock for 5 s."
+    assert words(result.stderr).count(output) == 1
     assert "Transcript: " not in result.stderr
 
 

@@ -135,8 +135,8 @@ def test_messages_name_options_that_exist() -> None:
     ],
 )
 def test_a_command_line_that_cannot_be_typed_is_found(line: str, refused: str) -> None:
-    told = typing_error(line)
-    assert refused in told if refused else told == ""
+    output = typing_error(line)
+    assert refused in output if refused else output == ""
 
 
 def test_a_wrong_command_is_found_in_each_form_of_a_message(tmp_path: Path) -> None:
@@ -163,6 +163,6 @@ line = f"type `sds-conformance list {unknown}` again"
 @pytest.mark.parametrize("revision", revisions())
 def test_the_command_that_plays_a_scenario_is_of_its_revision(revision: str) -> None:
     for name in list(names_of("scenarios", revision))[::40]:
-        told = words(typed("requirements", name).stdout)
-        line = told[told.index("sds-conformance run") :].replace("-- COMMAND", "--environment none")
+        output = words(typed("requirements", name).stdout)
+        line = output[output.index("sds-conformance run") :].replace("-- COMMAND", "--environment none")
         assert "has no environment 'none'" in typed(*line.split()[1:]).stderr, line

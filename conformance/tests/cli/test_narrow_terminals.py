@@ -24,7 +24,7 @@ COUNTS = ("pass", "fail", "warn", "inconcl.", "skipped", "error")
 
 
 @pytest.mark.parametrize("columns", ["60", "80"])
-def test_sections_are_told_whole_and_counts_stand_under_their_names(columns: str) -> None:
+def test_sections_are_reported_whole_and_counts_stand_under_their_names(columns: str) -> None:
     result = typed("run", "--scenario", "a-diamond", "--environment", "plain", COLUMNS=columns)
     lines = result.stdout.splitlines()
     (start,) = (number for number, line in enumerate(lines) if line.startswith("Section "))
@@ -35,9 +35,9 @@ def test_sections_are_told_whole_and_counts_stand_under_their_names(columns: str
     edge = table[0].index("pass")
     titles = words(" ".join(line[:edge] for line in table))
     judged = {requirement.section for requirement in RULES.judged_requirements(RULES.current, RULES.full)}
-    told = [section.title for section in RULES.catalogue.sections if section.id in judged]
-    assert len(told) > 20
-    assert [title for title in told if title not in titles] == []
+    output = [section.title for section in RULES.catalogue.sections if section.id in judged]
+    assert len(output) > 20
+    assert [title for title in output if title not in titles] == []
     assert all(re.fullmatch(r"[\d· ]*", line[edge:]) for line in table[1:])
 
 
@@ -78,16 +78,16 @@ def test_every_command_tells_its_story_whatever_the_width(tmp_path: Path) -> Non
     columns = "1"
     folder = str(tmp_path / "report")
     selected = ("--select", "SDS-RECV-06", "--environment", "plain")
-    told = [
+    output = [
         typed("run", *selected, "--report", folder, COLUMNS=columns),
         typed("report", folder, COLUMNS=columns),
         typed("compare", folder, folder, COLUMNS=columns),
         typed("vectors", "list", "--group", "lamport", COLUMNS=columns),
         typed("run", "--help", COLUMNS=columns),
     ]
-    assert [result.exit_code for result in told] == [0] * len(told)
-    assert "conforms to what was tested" in words(told[0].stdout)
-    assert [len(words(result.stdout)) > 80 for result in told] == [True] * len(told), [r.stdout for r in told]
+    assert [result.exit_code for result in output] == [0] * len(output)
+    assert "conforms to what was tested" in words(output[0].stdout)
+    assert [len(words(result.stdout)) > 80 for result in output] == [True] * len(output), [r.stdout for r in output]
 
 
 def test_a_terminal_of_no_columns_gets_text() -> None:

@@ -85,7 +85,7 @@ def test_2_a_folder_in_which_something_is_stays_as_it_is(tmp_path: Path) -> None
     assert files_below(tmp_path) == {"mine.py": b"mine"}
 
 
-def test_2_an_unknown_language_is_told_those_there_are(tmp_path: Path) -> None:
+def test_2_an_unknown_language_is_reported_those_there_are(tmp_path: Path) -> None:
     result = typed("new-adapter", "cobol", tmp_path / "x")
     assert result.exit_code == 2
     assert all(lang in result.stderr for lang in ("'cobol'", *TEMPLATES))
@@ -157,8 +157,8 @@ def test_what_it_says_to_type_next_ends_in_a_green_smoke(tmp_path: Path, lang: s
     if missing := missing_tools(TEMPLATES[lang]):
         pytest.skip(f"not on this machine: {', '.join(missing)}")
     folder = tmp_path / "my adapter"
-    told = typed("new-adapter", lang, folder).stdout.splitlines()
-    done = shell(folder, [line.strip() for line in told if line.startswith("  ")])
+    output = typed("new-adapter", lang, folder).stdout.splitlines()
+    done = shell(folder, [line.strip() for line in output if line.startswith("  ")])
     assert done.returncode == 0, done.stderr
     assert "The adapter answers." in done.stdout
 

@@ -35,14 +35,14 @@ EXPLAINED = textwrap.dedent(
     from sds_harness.clearskies.passages import PASSAGES as clearskies_passages
     from sds_harness.sds.passages import PASSAGES as sds_passages
 
-    def told(command, name, parent):
+    def describe(command, name, parent):
         command = command.command if isinstance(command, LazyCommand) else command
         context = click.Context(command, info_name=name, parent=parent, max_content_width=80, terminal_width=80)
         print(command.get_help(context))
         for inner, one in getattr(command, "commands", {}).items():
-            told(one, inner, context)
+            describe(one, inner, context)
 
-    told(main, "sds-conformance", None)
+    describe(main, "sds-conformance", None)
     for protocol in protocols():
         register = protocol.rules.register
         for scenario in register.scenarios.values():
@@ -107,13 +107,13 @@ def test_commands_print_the_same_without_docstrings_and_asserts(tmp_path: Path) 
             *reference_command(),
         ],
     ]
-    told, pages = [], []
+    printed, pages = [], []
     for optimised in (False, True):
-        told.append(python(TYPED, json.dumps(commands), optimised=optimised))
+        printed.append(python(TYPED, json.dumps(commands), optimised=optimised))
         pages.append(re.sub(r"\d+\.\d+ s\b|\d{4}-\d\d-\d\d[T ]?[\d:]*Z?", "?", Path(page).read_text("utf-8")))
-    assert "exit 1" in told[0]
-    assert "exit 70" not in told[0]
-    assert told[0] == told[1]
+    assert "exit 1" in printed[0]
+    assert "exit 70" not in printed[0]
+    assert printed[0] == printed[1]
     assert pages[0] == pages[1]
 
 

@@ -123,17 +123,17 @@ def test_names_stay_different_where_the_encoding_has_not_their_letters(
     monkeypatch: pytest.MonkeyPatch, encoding: str
 ) -> None:
     names = ["é", "ю", "日", "本", "🙂", "🦊"]
-    for told in (
+    for shown_text in (
         through_bytes(monkeypatch, encoding, *names),
         through_bytes(monkeypatch, encoding, *names, styled=True),
     ):
-        assert len(set(told.splitlines())) == len(names), told
-        assert "?" not in told
+        assert len(set(shown_text.splitlines())) == len(names), shown_text
+        assert "?" not in shown_text
 
 
 def test_our_own_signs_are_spelt_in_ascii(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = through_bytes(monkeypatch, "ascii", "pass  ·  3", "a·b", "cut…", "one → two")
-    assert told.splitlines() == ["pass  -  3", r"a\xb7b", "cut...", "one -> two"]
+    shown_text = through_bytes(monkeypatch, "ascii", "pass  ·  3", "a·b", "cut…", "one → two")
+    assert shown_text.splitlines() == ["pass  -  3", r"a\xb7b", "cut...", "one -> two"]
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
@@ -146,15 +146,15 @@ def test_json_is_json_in_every_encoding(monkeypatch: pytest.MonkeyPatch, encodin
     assert json.loads(out.buffer.getvalue().decode(encoding)) == data
 
 
-def test_the_story_is_told_where_the_locale_has_only_ascii() -> None:
+def test_the_story_is_reported_where_the_locale_has_only_ascii() -> None:
     c = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     selected = ["run", "--json", "--select", "SDS-MSG-13", "--scenario", "every-kind-*", "--environment", "plain"]
-    told = subprocess.run(
+    shown_text = subprocess.run(
         [sys.executable, "-m", "sds_conformance", *selected], capture_output=True, env={**os.environ, **c}, check=False
     )
-    assert told.stdout.isascii(), told.stdout
-    assert json.loads(told.stdout)["implementation"]["name"] == "sds_reference"
-    assert b"Traceback" not in told.stderr
+    assert shown_text.stdout.isascii(), shown_text.stdout
+    assert json.loads(shown_text.stdout)["implementation"]["name"] == "sds_reference"
+    assert b"Traceback" not in shown_text.stderr
 
 
 # ---- The reader is gone, or full -----------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def test_a_report_goes_through_a_fifo(form: str, report: Path, tmp_path: Path) -
     assert stat.S_ISFIFO(path.lstat().st_mode)
 
 
-def test_a_fifo_that_nobody_reads_is_told_and_the_other_reports_are_written(
+def test_a_fifo_that_nobody_reads_is_reported_and_the_other_reports_are_written(
     report: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(nodes, "READER_S", 0.1)
@@ -65,7 +65,7 @@ def test_a_fifo_that_nobody_reads_is_told_and_the_other_reports_are_written(
     assert (tmp_path / "page.md").exists()
 
 
-def test_a_device_stays_and_a_full_one_is_told(report: Path, tmp_path: Path) -> None:
+def test_a_device_stays_and_a_full_one_is_reported(report: Path, tmp_path: Path) -> None:
     NODES["device"](tmp_path / "null")
     full(tmp_path / "full")
     assert typed("report", report, "--html", tmp_path / "null").exit_code == 0
@@ -98,7 +98,7 @@ def test_a_report_goes_to_a_descriptor_that_the_shell_opened(report: Path) -> No
         os.close(reader)
 
 
-def test_a_reader_of_stdout_that_goes_away_is_told_and_kills_nobody(report: Path) -> None:
+def test_a_reader_of_stdout_that_goes_away_is_reported_and_kills_nobody(report: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     # /dev/stdout leads there; but a fault of the suite could replace that, and not a descriptor.

@@ -224,7 +224,7 @@ def test_what_an_implementation_says_everywhere_else(name: str) -> None:
     tame("interop", "--schedules", "2", f"ref={shlex.join(reference_command())}", f"odd={shlex.join(command)}")
 
 
-def test_stderr_is_told_line_by_line_as_that_of_another() -> None:
+def test_stderr_is_printed_line_by_line_as_that_of_another() -> None:
     text = tame("run", *FEW, "--transcript", "talk.jsonl", "--", *broken_adapter("orders-the-ci-about"))
     assert "  stderr    | ::stop-commands::x\n" in text
     assert "            |   ::error file=a::x\n" in text

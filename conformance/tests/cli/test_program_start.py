@@ -29,7 +29,7 @@ def test_the_program_starts_as_a_file_as_spark_submit_starts_it(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("number", "words", "told"),
+    ("number", "words", "output"),
     [
         (1, ("entry", "entries"), "1 entry"),
         (2, ("entry", "entries"), "2 entries"),
@@ -37,5 +37,5 @@ def test_the_program_starts_as_a_file_as_spark_submit_starts_it(tmp_path: Path) 
         (0, ("step",), "0 steps"),
     ],
 )
-def test_more_than_one_is_called_as_it_is(number: int, words: tuple[str, ...], told: str) -> None:
-    assert format_count(number, *words) == told
+def test_more_than_one_is_called_as_it_is(number: int, words: tuple[str, ...], output: str) -> None:
+    assert format_count(number, *words) == output

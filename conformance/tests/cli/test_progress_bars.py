@@ -53,7 +53,7 @@ OFTEN = ("run", "limits", "selftest")
     "name", [name if name in OFTEN else pytest.param(name, marks=pytest.mark.exhaustive) for name in COMMANDS]
 )
 def test_a_bar_shows_the_time_left_and_an_interrupt_keeps_the_results(name: str, tmp_path: Path) -> None:
-    command, told = COMMANDS[name]
+    command, output = COMMANDS[name]
     screen = play(*command, folder=tmp_path, until=_is_counting)
     counting = [line for line in screen.bars if "/?" not in line]
     assert counting
@@ -61,7 +61,7 @@ def test_a_bar_shows_the_time_left_and_an_interrupt_keeps_the_results(name: str,
     assert [line for line in screen.bars if "/?" in line and "left" in line] == []
     assert screen.too_wide == []
     assert screen.has_cursor
-    assert told in screen.text
+    assert output in screen.text
     assert screen.code == Exit.INTERRUPTED or name == "vectors run"  # it may be faster than the interrupt
 
 

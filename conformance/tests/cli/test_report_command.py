@@ -27,23 +27,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_it_tells_the_root_causes_with_the_commands_that_show_them(folder: Path) -> None:
-    told = typed("report", str(folder))
-    assert told.exit_code == 0
+    printed = typed("report", str(folder))
+    assert printed.exit_code == 0
     data = json.loads((folder / "report.json").read_text("utf-8"))
     assert data["causes"]
     for cause in data["causes"]:
-        assert cause["again"] in told.stdout
-        assert all(under["requirement"] in told.stdout for under in cause["under"])
-    assert f"{data['summary']['fail']} requirements failed" in " ".join(told.stdout.split())
+        assert cause["again"] in printed.stdout
+        assert all(under["requirement"] in printed.stdout for under in cause["under"])
+    assert f"{data['summary']['fail']} requirements failed" in " ".join(printed.stdout.split())
     assert json.loads(typed("report", str(folder), "--json").stdout) == data
 
 
 def test_one_that_was_cut_off_says_so(folder: Path, tmp_path: Path) -> None:
     lines = (folder / "report.jsonl").read_text("utf-8").splitlines(keepends=True)
     (tmp_path / "report.jsonl").write_text("".join(lines[:-1]), "utf-8")
-    told = typed("report", str(tmp_path))
-    assert told.exit_code == 0
-    assert f"was cut off after line {len(lines) - 1}" in " ".join(told.stderr.split())
+    printed = typed("report", str(tmp_path))
+    assert printed.exit_code == 0
+    assert f"was cut off after line {len(lines) - 1}" in " ".join(printed.stderr.split())
 
 
 def test_what_is_no_report_or_has_no_place_is_refused(folder: Path, tmp_path: Path) -> None:

@@ -39,10 +39,11 @@ def test_a_selection_plays_what_is_for_it_and_says_that_this_is_a_part() -> None
     assert data["summary"]["scenarios"] == len(of("SDS-STATE-02"))
     assert data["narrowed"] == ["environments", "requirements", "scenarios"]
     assert data["requirements"][0]["verdict"] == "fail"
-    told = words(typed("run", *PLAIN, "--select", "SDS-STATE-02", "--select", "SDS-MSG-13").stdout)
+    printed = words(typed("run", *PLAIN, "--select", "SDS-STATE-02", "--select", "SDS-MSG-13").stdout)
     number, there_are = len(of("SDS-STATE-02") | of("SDS-MSG-13")), len(plan().scenarios)
     assert (
-        f"Only the {number} scenarios for the selected requirements: {there_are - number} other scenarios may" in told
+        f"Only the {number} scenarios for the selected requirements: {there_are - number} other scenarios may"
+        in printed
     )
 
 
@@ -85,16 +86,16 @@ def test_an_id_that_cannot_be_selected_is_an_error_that_helps(select: str, said:
 
 
 def test_a_run_tells_how_many_fail_as_it_goes() -> None:
-    told: list[int] = []
+    printed: list[int] = []
     mutant = MUTANTS["starts-at-zero"]
 
     def start(variables: object) -> LocalLink:
         return LocalLink(reference(mutant.configure(Config()), participant=mutant.participant_class))
 
     what = plan(scenarios=["nobody-answers", "clock-at-first-use"])
-    outcome = certify(start, what, Limits(), failing=told.append)
-    assert len(told) == outcome.runs == 2
-    assert max(told) == outcome.count(Verdict.FAIL) > 0
+    outcome = certify(start, what, Limits(), failing=printed.append)
+    assert len(printed) == outcome.runs == 2
+    assert max(printed) == outcome.count(Verdict.FAIL) > 0
     screen = io.StringIO()
     with steps_bar(Console(file=screen, force_terminal=True, color_system="standard", width=80), 30, 16) as bar:
         bar("clock-at-first-use", 1, 2)

@@ -454,14 +454,14 @@ def test_interop_lets_each_implementation_play_each_participant(tmp_path: Path) 
     assert typed(*again, "--quiet").exit_code == 1
 
 
-@pytest.mark.parametrize(("text", "code", "told"), [(WAITS, 0, ""), (UNMET, 1, "FAIL expectation")])
-def test_interop_fails_for_an_expectation_alone(tmp_path: Path, text: str, code: int, told: str) -> None:
+@pytest.mark.parametrize(("text", "code", "printed"), [(WAITS, 0, ""), (UNMET, 1, "FAIL expectation")])
+def test_interop_fails_for_an_expectation_alone(tmp_path: Path, text: str, code: int, printed: str) -> None:
     pairs = [f"{name}={shlex.join(reference_command())}" for name in ("one", "two")]
     given = ("--schedules", "0", "--scenario-file", written(tmp_path, text), "--out", str(tmp_path / "s"))
     result = typed("interop", *given, *pairs)
     assert result.exit_code == code, result.output
     output = words_of(result)
-    assert told in output
+    assert printed in output
     assert ("2 schedules in mixed groups, nothing found, 1 expectation not met" in output) == bool(code)
 
 

@@ -91,7 +91,7 @@ def test_2_a_table_is_about_the_whole_self_test(tmp_path: Path, part: tuple[str,
     assert "leave out --only and --without" in words(result.stderr)
 
 
-def test_2_an_unknown_capability_is_told_with_those_that_there_are() -> None:
+def test_2_an_unknown_capability_is_reported_with_those_that_there_are() -> None:
     result = typed("selftest", "--without", "telepathy")
     assert result.exit_code == 2
     assert "observe" in words(result.stderr)

@@ -65,7 +65,7 @@ def test_what_the_parser_takes_in_silence_is_found_only_here() -> None:
     assert typed("smoke", "--validate", "--", *adapter).exit_code == 1
 
 
-def test_the_same_fault_is_told_once() -> None:
+def test_the_same_fault_is_reported_once() -> None:
     text = typed("smoke", "--validate", "--", *misspelling("writes-odd-base64")).stdout
     assert text.count("INVALID") == 1
     assert "more of this kind" in text

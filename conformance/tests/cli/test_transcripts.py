@@ -86,7 +86,7 @@ GRPC = ["--grpc", "auto", "--", *reference_command("--grpc", "{address}")]
 
 
 @pytest.mark.parametrize("carried", [BINARY, GRPC], ids=["binary", "grpc"])
-def test_other_carriers_are_told_the_same(talk: Path, tmp_path: Path, carried: list[str]) -> None:
+def test_other_carriers_see_the_same(talk: Path, tmp_path: Path, carried: list[str]) -> None:
     other = tmp_path / "other.jsonl"
     typed("smoke", "--transcript", talk, "--", *reference_command())
     assert typed("smoke", "--transcript", other, *carried).exit_code == 0

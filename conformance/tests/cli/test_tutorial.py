@@ -33,7 +33,7 @@ TOOLS = {"python": "python3", "javascript": "node"}
         (["it conforms (2 runs, 7 steps, 1.5 s)."], "it does not (2 runs, 7 steps, 1.5 s).\n", False),
     ],
 )
-def test_what_is_shown_is_told_from_what_is_not(shown: list[str], printed: str, is_so: bool) -> None:
+def test_what_is_shown_is_reported_from_what_is_not(shown: list[str], printed: str, is_so: bool) -> None:
     assert alike(shown, printed) is is_so
 
 

@@ -42,9 +42,9 @@ def test_no_file_that_an_implementation_names_is_opened(tmp_path: Path) -> None:
     for command in (["run"], ["smoke"], ["vectors", "run"], ["fuzz", "--schedules", "1"]):
         result = typed(*command, "--", *odd_adapter("declares-a-dialect", str(file)))
         assert result.exit_code == 3, command
-        told = words(result.stdout + result.stderr)
-        assert "declares a dialect that is not known here" in told, command
-        assert "Known are nim-sds; describe another in a file, and give it to --dialect" in told, command
+        output = words(result.stdout + result.stderr)
+        assert "declares a dialect that is not known here" in output, command
+        assert "Known are nim-sds; describe another in a file, and give it to --dialect" in output, command
 
 
 READING = {

@@ -40,18 +40,18 @@ def test_0_the_reference_is_legal_and_no_command_drives_it() -> None:
     assert "\x1b" not in result.stdout
 
 
-def test_1_a_mutant_is_told_with_its_requirement_and_how_to_ask_again() -> None:
+def test_1_a_mutant_is_reported_with_its_requirement_and_how_to_ask_again() -> None:
     mutant = reference_command("--mutant", "sets-clock-back-on-delivery")
     result = typed("vectors", "run", "--", *mutant)
     assert result.exit_code == 1
-    for told in (
+    for output in (
         "FAIL  SDS-DELIVER-02  8 vectors",
         "  Vector    lamport/deliver-smaller",
         "  Expected  local '1800000000000'",
         "SDS-DELIVER-02",
         "wrong answer to",
     ):
-        assert told in result.stdout
+        assert output in result.stdout
     again = next(line for line in result.stdout.splitlines() if "Next  " in line).split("Next")[1].strip()
     assert shlex.split(again)[-len(mutant) :] == mutant
     assert typed(*shlex.split(again)[1:]).exit_code == 1
@@ -107,7 +107,7 @@ def test_4_nothing_could_be_asked() -> None:
 # ---- generate, lint, list, export ------------------------------------------------------------------------------------
 
 
-def test_what_passes_another_legal_way_and_what_only_warns_is_told_in_short() -> None:
+def test_what_passes_another_legal_way_and_what_only_warns_is_reported_in_short() -> None:
     result = typed("vectors", "run", *SMALL, "--", *reference_command("--mutant", "sync-moves-the-clock"))
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
@@ -116,7 +116,7 @@ def test_what_passes_another_legal_way_and_what_only_warns_is_told_in_short() ->
     assert too_wide(result.stdout) == []
 
 
-def test_reasons_for_skipping_are_told_once_with_how_many() -> None:
+def test_reasons_for_skipping_are_reported_once_with_how_many() -> None:
     result = typed("vectors", "run", "--group", "hash-*", "--group", "t-re*")
     assert result.exit_code == 0
     # Above the last screen, and on it.

@@ -60,7 +60,7 @@ def test_the_files_are_listed_with_the_shape_and_the_revisions_in_each(monkeypat
     assert len(rows) == len(known) == len({row["file"] for row in rows})
     text = typed("vectors", "list", "--files").stdout
     assert too_wide(text) == []
-    told = words(text)
+    output = words(text)
     for row in rows:
-        assert f"{Path(row['file']).name} {row['shape']} {row['revisions'][0]} {row['numberOfTests']}" in told
+        assert f"{Path(row['file']).name} {row['shape']} {row['revisions'][0]} {row['numberOfTests']}" in output
     assert typed("vectors", "list", "--files", "--group", "lamport").exit_code == 2

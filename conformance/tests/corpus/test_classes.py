@@ -68,13 +68,13 @@ def test_a_dialect_is_not_blamed_for_what_else_differs(reference: Path, tmp_path
     """Its layout violates something in every schedule; what differs is what differs without it."""
     plain = record_here(tmp_path / "b", order_of(Model(variant="sweep-only"), SCHEDULES))
     private = record_here(tmp_path / "c", order_of(Model(variant="sweep-only", dialect="nim-sds"), SCHEDULES))
-    told = [
+    output = [
         [(one.divergence.schedule, one.kind, one.cause) for one in classified(reference, b)] for b in (plain, private)
     ]
-    assert told[0] == told[1]
-    assert {kind for _, kind, _ in told[1]} == {Class.LEGAL}
-    stored_as_it_was = next(read_stored(corpus(private), [told[1][0][0]])).performance()
-    findings = assess(stored_as_it_was.performance, SCOPE, stored_as_it_was.judged).findings
+    assert output[0] == output[1]
+    assert {kind for _, kind, _ in output[1]} == {Class.LEGAL}
+    stored_as_it_was = next(read_stored(corpus(private), [output[1][0][0]])).group_trace()
+    findings = assess(stored_as_it_was.group_trace, SCOPE, stored_as_it_was.judged).findings
     assert "SDS-MSG-01" in {finding.requirement for finding in findings}, "which `corpus check` tells"
 
 
@@ -162,12 +162,12 @@ def test_what_is_violated_first_is_named_first(tmp_path: Path) -> None:
     folder = corpus(record_here(tmp_path / "a", order))
     otherwise = 0
     for one in read_stored(folder, range(SCHEDULES)):
-        rebuilt = one.performance()
-        performance = rebuilt.performance
-        findings = assess(performance, SCOPE, rebuilt.judged).findings
-        acts = [(performance.cast[f.participant].steps[f.step - 1], f) for f in findings]
-        first = sorted(findings, key=make_time_key(performance))
-        order_of_acts = [id(act.step) for act in performance.acts]
+        rebuilt = one.group_trace()
+        group_trace = rebuilt.group_trace
+        findings = assess(group_trace, SCOPE, rebuilt.judged).findings
+        acts = [(group_trace.cast[f.participant].steps[f.step - 1], f) for f in findings]
+        first = sorted(findings, key=make_time_key(group_trace))
+        order_of_acts = [id(act.step) for act in group_trace.acts]
         places = {id(f): order_of_acts.index(id(step)) for step, f in acts}
         assert [places[id(f)] for f in first] == sorted(places.values())
         otherwise += first != sorted(findings, key=lambda f: f.step)

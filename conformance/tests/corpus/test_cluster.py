@@ -44,9 +44,9 @@ def test_a_cluster_that_loses_a_worker(tmp_path: Path) -> None:
         spark = ("--master", where.url, "--spark-memory", "512m", "--json")
         played = ("--framing", "binary", "--", *reference_command())
         typed_on(where, "record", "--out", a, "--schedules", SCHEDULES, *spark, *played)
-        told = typed_on(where, "check", a, *spark)
+        output = typed_on(where, "check", a, *spark)
         live = explore(order_of(schedules=SCHEDULES))
-        assert (told["steps"], told["exercised"], told["findings"]) == (live.steps, dict(live.exercised), [])
+        assert (output["steps"], output["exercised"], output["findings"]) == (live.steps, dict(live.exercised), [])
         found = typed_on(where, "diff", a, mutant, "--out", tmp_path / "d", *spark)
         assert found["violated_b"]["SDS-SYNC-03"]
 

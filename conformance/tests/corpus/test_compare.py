@@ -142,7 +142,7 @@ def test_steps_that_are_not_all_there_are_damage(
         assert found.step == (step or found.steps[1] - 1)
 
 
-def test_a_digest_that_is_none_is_told(reference: Path, tmp_path: Path) -> None:
+def test_a_digest_that_is_none_is_reported(reference: Path, tmp_path: Path) -> None:
     def lies(side: dict[str, Any], rows: list[dict[str, Any]]) -> None:
         side["digest"] = b"x" * 16
 

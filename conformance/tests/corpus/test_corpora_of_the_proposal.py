@@ -81,9 +81,9 @@ def test_the_reference_is_accused_of_nothing_and_judged_by_the_properties_of_the
 def test_the_verdicts_are_those_of_a_campaign_with_the_same_schedules(tmp_path: Path) -> None:
     order = proposed(Model(mutant="forum-ties-by-arrival"))
     live, kept = explore(order), found_in(record_here(tmp_path / "a", order, twins=True))
-    told: list[dict[str, Finding]] = [live.found, kept.found]
-    assert "FORUM-25" in told[0]
-    assert told[0] == told[1]
+    output: list[dict[str, Finding]] = [live.found, kept.found]
+    assert "FORUM-25" in output[0]
+    assert output[0] == output[1]
     assert live.exercised == kept.exercised
 
 

@@ -19,7 +19,7 @@ INSTALL = "pip install 'sds-conformance[spark]'"
 
 
 @pytest.mark.parametrize(
-    ("error", "code", "told"),
+    ("error", "code", "output"),
     [
         (CorpusError("steps/part-1 is damaged."), Exit.USAGE, "steps/part-1 is damaged."),
         (SparkFailedError("A Spark job failed: Job aborted"), Exit.OURS, "A Spark job failed: Job aborted"),
@@ -31,12 +31,12 @@ INSTALL = "pip install 'sds-conformance[spark]'"
         ),
     ],
 )
-def test_one_sentence_and_a_code(error: Exception, code: Exit, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_sentence_and_a_code(error: Exception, code: Exit, output: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended, corpus_errors(console(stderr=True)):
         raise error
     said = capsys.readouterr().err
     assert ended.value.code == code
-    assert said.endswith(f"{told}\n")
+    assert said.endswith(f"{output}\n")
     assert "\n" not in said.rstrip("\n")
 
 

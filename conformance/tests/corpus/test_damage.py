@@ -1,4 +1,4 @@
-"""Corpora that are damaged, forged, or none: told in a sentence, and never taken for the same."""
+"""Corpora that are damaged, forged, or none: reported in a sentence, and never taken for the same."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def rewritten(folder: Path, old: str, new: str) -> None:
         ("{", "[", "is not JSON"),
     ],
 )
-def test_a_manifest_that_does_not_do_is_told(reference: Path, tmp_path: Path, old: str, new: str, why: str) -> None:
+def test_a_manifest_that_does_not_do_is_reported(reference: Path, tmp_path: Path, old: str, new: str, why: str) -> None:
     other = edited(reference, tmp_path / "b", {})
     rewritten(other, old, new)
     with pytest.raises(CorpusError, match=why):
@@ -123,7 +123,7 @@ def test_an_older_corpus_is_compared_with_its_like_alone(reference: Path, tmp_pa
         compared(reference, old[0])
 
 
-def test_what_is_no_corpus_is_told(reference: Path, tmp_path: Path) -> None:
+def test_what_is_no_corpus_is_reported(reference: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(CorpusError, match=r"is not a corpus: it has no manifest\.json"):
         compared(reference, tmp_path / "empty")
@@ -194,14 +194,14 @@ def test_a_revision_that_nobody_knows_is_not_judged_as_another(reference: Path, 
 
 
 @pytest.mark.parametrize(
-    "told", [{"capabilities": 5}, {"capabilities": [["observe"]]}, {"revisions": {"a": 1}}, {"name": ["x"]}]
+    "declared", [{"capabilities": 5}, {"capabilities": [["observe"]]}, {"revisions": {"a": 1}}, {"name": ["x"]}]
 )
-def test_a_declaration_of_other_types_is_told(reference: Path, tmp_path: Path, told: dict[str, Any]) -> None:
+def test_a_declaration_of_other_types_is_reported(reference: Path, tmp_path: Path, declared: dict[str, Any]) -> None:
     other = edited(reference, tmp_path / "b", {})
     data = json.loads((other / MANIFEST).read_text())
-    data["implementation"] |= told
+    data["implementation"] |= declared
     (other / MANIFEST).write_text(json.dumps(data))
-    with pytest.raises(CorpusError, match=f"{next(iter(told))} of the implementation"):
+    with pytest.raises(CorpusError, match=f"{next(iter(declared))} of the implementation"):
         corpus(other)
 
 
@@ -220,10 +220,10 @@ def test_what_cannot_have_played_is_damage(reference: Path, tmp_path: Path, name
 
     other = corpus(edited(reference, tmp_path / "b", {3: edit}))
     with pytest.raises(CorpusError, match=why):
-        next(read_stored(other, [3])).performance()
+        next(read_stored(other, [3])).group_trace()
 
 
-def test_what_is_told_of_a_difference_is_cleared(reference: Path, tmp_path: Path) -> None:
+def test_what_is_reported_of_a_difference_is_cleared(reference: Path, tmp_path: Path) -> None:
     hostile = "\x1b[31m\u202e<b>"
     other = edited(reference, tmp_path / "b", {3: change(4, command=hostile, participant=hostile, message=hostile)})
     for found in (compared(reference, other)[3], compared(other, reference)[3]):

@@ -57,7 +57,7 @@ def test_rows_that_are_not_there_are_not_counted_out(reference: Path, tmp_path: 
     other = corpus(edited(reference, tmp_path / "b", {1: more}))
     (stored,) = stored_in(other, 0, [1])
     with room(512), pytest.raises(CorpusError, match=r"schedule 1 has \d+ rows, which are not 1 to 2147483647"):
-        stored.performance()
+        stored.group_trace()
 
 
 @pytest.mark.parametrize(("schedules", "per_shard"), [(2**31, 1), (2**40, 2**12)])
@@ -122,7 +122,7 @@ def test_a_schedule_in_a_corpus_is_no_larger_than_one_in_a_file(reference: Path,
 
     (stored,) = stored_in(corpus(edited(reference, tmp_path / "b", {1: long})), 0, [1])
     with pytest.raises(CorpusError, match="has more than 4 MiB"):
-        stored.performance()
+        stored.group_trace()
 
 
 def test_a_pipe_in_a_corpus_keeps_nobody_waiting(reference: Path, tmp_path: Path) -> None:
@@ -161,9 +161,9 @@ def test_as_many_schedules_as_can_be_are_begun_in_little_memory() -> None:
         assert [batch.to_pylist()[0]["number"] for batch in spark.run(iter([places]))] == [0, 3, shards - 1]
 
 
-def test_progress_is_told_in_schedules() -> None:
-    told: list[tuple[int, int]] = []
-    progress = in_schedules(lambda *said: told.append(said), 4, 1_000, 200)
+def test_progress_is_reported_in_schedules() -> None:
+    output: list[tuple[int, int]] = []
+    progress = in_schedules(lambda *said: output.append(said), 4, 1_000, 200)
     for done, of in ((0, 4), (1, 4), (4, 4), (0, 1)):
         progress(done, of)
-    assert told == [(200, 1_000), (400, 1_000), (1_000, 1_000)], "what adds up in the end is no way back"
+    assert output == [(200, 1_000), (400, 1_000), (1_000, 1_000)], "what adds up in the end is no way back"

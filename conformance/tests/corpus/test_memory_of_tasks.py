@@ -1,4 +1,4 @@
-"""A task holds one performance in memory at a time."""
+"""A task holds one group trace in memory at a time."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def most_traces(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], int]]:
     gc.enable()
 
 
-def test_a_recording_holds_one_performance(tmp_path: Path, most_traces: Callable[[], int]) -> None:
+def test_a_recording_holds_one_group_trace(tmp_path: Path, most_traces: Callable[[], int]) -> None:
     recording = recording_of(tmp_path / "c", order_of(schedules=SCHEDULES, grammar=LIGHT), per_shard=SCHEDULES)
     prepare(recording, overwrite=False)
     assert record_shard(recording, 0).schedules == SCHEDULES
     assert most_traces() == 1
 
 
-def test_a_recording_holds_a_performance_and_what_it_is_compared_with(
+def test_a_recording_holds_a_group_trace_and_what_it_is_compared_with(
     tmp_path: Path, most_traces: Callable[[], int]
 ) -> None:
     order = order_of(schedules=24, grammar=LIGHT)
@@ -62,11 +62,11 @@ def test_a_recording_holds_a_performance_and_what_it_is_compared_with(
     assert 1 < most_traces() <= 3
 
 
-def test_reading_makes_one_performance_again_at_a_time(tmp_path: Path, most_traces: Callable[[], int]) -> None:
+def test_reading_makes_one_group_trace_again_at_a_time(tmp_path: Path, most_traces: Callable[[], int]) -> None:
     folder = record_here(tmp_path / "c", order_of(schedules=SCHEDULES, grammar=LIGHT), per_shard=SCHEDULES)
     steps = 0
     for stored in stored_in(corpus(folder), 0):
-        steps += len(stored.performance().compared)
+        steps += len(stored.group_trace().compared)
     assert steps == corpus(folder).manifest.steps
     assert most_traces() == 1
 
@@ -75,9 +75,9 @@ def test_what_arrives_is_read_once_however_many_hear_it() -> None:
     order = order_of(schedules=1, grammar=LIGHT)
     company = order.company()
     company.start()
-    performance = company.play(order.schedule(0))
+    group_trace = company.play(order.schedule(0))
     company.kill()
-    heard = [(act.packet, act.step) for act in performance.acts if act.packet is not None]
+    heard = [(act.packet, act.step) for act in group_trace.acts if act.packet is not None]
     assert len(heard) > 5
     for packet, step in heard:
         assert step.received.raw is packet.wire.raw or step.received.raw != packet.wire.raw

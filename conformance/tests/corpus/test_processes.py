@@ -133,7 +133,7 @@ def test_who_is_terminated_waits_for_no_implementation(tmp_path: Path) -> None:
     assert list(temporary.iterdir()) == []
 
 
-def test_java_that_is_killed_is_told_and_is_no_wrong_use(tmp_path: Path) -> None:
+def test_java_that_is_killed_is_reported_and_is_no_wrong_use(tmp_path: Path) -> None:
     folder = tmp_path / "c"
     with recording(folder) as process:
         wait_until(process, lambda: list((folder / "steps").glob(".tmp-*")))

@@ -30,7 +30,7 @@ from sds_harness.corpus.place import Place
 from sds_harness.corpus.reader import stored_in, twins_of
 from sds_harness.corpus.recorder import Recorder, prepare, record, record_shard
 from sds_harness.corpus.shards import file_name
-from sds_harness.schedules import Performance, Schedule
+from sds_harness.schedules import GroupTrace, Schedule
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 pytestmark = pytest.mark.spark
@@ -49,16 +49,16 @@ def test_the_verdicts_are_those_of_a_campaign_with_the_same_schedules(tmp_path: 
     stored = check_here(corpus(record_here(tmp_path / "c", order, twins=True, per_shard=4)), order.scope)
     live = explore(order)
     assert live.found
-    assert live.exercised["G-35"], "a property that compares performances"
+    assert live.exercised["G-35"], "a property that compares group traces"
     assert stored == replace(live, seconds=0.0)
 
 
 def test_spark_gives_the_verdicts_of_this_process(spark: Any, tmp_path: Path) -> None:
     order = order_of(FAULTY, 6, seed=5)
     stored = corpus(record_here(tmp_path / "c", order, twins=True, per_shard=4))
-    told: list[tuple[int, int]] = []
-    here = check_here(stored, order.scope, lambda done, of: told.append((done, of)), everything=True)
-    assert told == [(4, 6), (6, 6)]
+    printed: list[tuple[int, int]] = []
+    here = check_here(stored, order.scope, lambda done, of: printed.append((done, of)), everything=True)
+    assert printed == [(4, 6), (6, 6)]
     assert here.found
     assert here == check(spark, stored, order.scope, everything=True)
 
@@ -202,11 +202,13 @@ def test_the_commands(spark: Any, tmp_path: Path) -> None:
     assert "FAIL  SDS-SYNC-03" in judged.stdout
     assert f"corpus show {folder}" in words(judged.stdout)
     assert not [line for line in too_wide(judged.stdout) if str(folder) not in line]
-    told = json.loads(typed("corpus", "check", folder, "--json").stdout)
+    printed = json.loads(typed("corpus", "check", folder, "--json").stdout)
     few = ("--schedules", "9", "--participants", "3", "--passage", "syncs", "--jobs", "1", "--framing", "binary")
     fuzzed = json.loads(typed("fuzz", *few, "--json", "--out", tmp_path / "x", "--", *mutant).stdout)
-    assert {f["id"]: f["schedules"] for f in told["findings"]} == {f["id"]: f["schedules"] for f in fuzzed["findings"]}
-    assert (told["exercised"], told["steps"]) == (fuzzed["exercised"], fuzzed["steps"])
+    assert {f["id"]: f["schedules"] for f in printed["findings"]} == {
+        f["id"]: f["schedules"] for f in fuzzed["findings"]
+    }
+    assert (printed["exercised"], printed["steps"]) == (fuzzed["exercised"], fuzzed["steps"])
 
 
 def test_what_breaks_is_recorded(tmp_path: Path) -> None:
@@ -245,7 +247,7 @@ class Weary(RestartingCompany):
 
     played = 0
 
-    def play(self, schedule: Schedule) -> Performance:
+    def play(self, schedule: Schedule) -> GroupTrace:
         self.played += 1
         if self.played == 3:
             raise NotDrivenError("It broke.")
@@ -257,14 +259,14 @@ def test_schedules_of_a_shard_that_is_given_up_are_not_recorded(tmp_path: Path) 
     recording = replace(recording_of(tmp_path / "c", order, per_shard=6), company=partial(Weary, order))
     prepare(recording, overwrite=False)
     (batch,) = Recorder(recording)(1)
-    (told,) = batch.to_pylist()
-    assert (told["schedules"], told["steps"], told["rows"], told["trouble"]) == (0, 0, 0, "It broke.")
+    (printed,) = batch.to_pylist()
+    assert (printed["schedules"], printed["steps"], printed["rows"], printed["trouble"]) == (0, 0, 0, "It broke.")
     record_shard(replace(recording, company=partial(RestartingCompany, order)), 1)
     (batch,) = Recorder(recording)(1)
     assert batch.to_pylist()[0]["trouble"] == "", "what is there is not played again"
 
 
-def test_who_cannot_be_driven_is_told_before_anything_is_written(tmp_path: Path) -> None:
+def test_who_cannot_be_driven_is_reported_before_anything_is_written(tmp_path: Path) -> None:
     done = typed(
         "corpus", "record", "--out", tmp_path / "c", "--start-timeout", "0.3", "--", *broken_adapter("hangs-at-start")
     )

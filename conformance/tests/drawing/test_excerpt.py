@@ -10,7 +10,7 @@ import pytest
 from diagrams import SVG, of_class, parsed, texts
 from run_helpers import T, stage
 from sds_conformance.drawing import excerpt
-from sds_conformance.drawing.excerpt import Excerpts, performance_of
+from sds_conformance.drawing.excerpt import Excerpts, group_trace_of
 from sds_conformance.drawing.spacetime import stylesheet
 from sds_harness.sds.stage import Stage
 from sds_harness.sds.trace import Trace
@@ -59,7 +59,7 @@ def test_steps_have_the_numbers_of_the_trace_and_the_one_that_is_blamed_is_marke
     assert "Step 4 of alice is marked." in (svg[1].text or "")
 
 
-def test_steps_that_are_left_out_are_not_drawn_and_told_of() -> None:
+def test_steps_that_are_left_out_are_not_drawn_and_reported_of() -> None:
     on = stage()
     alice, bob = on.open(), on.peer("bob")
     for _ in range(6):
@@ -76,8 +76,8 @@ def test_what_one_participant_broadcasts_flies_to_the_other() -> None:
     alice, dora = on.open(), on.open("dora")
     sent = alice.send(b"hello")
     dora.receive(sent)
-    show = performance_of(on.trace)
-    assert [packet.sender for packet in show.packets] == ["alice"]
+    group_trace = group_trace_of(on.trace)
+    assert [packet.sender for packet in group_trace.packets] == ["alice"]
     svg = drawn(on.trace, 4, (2, 4))
     assert names(svg) == ["alice", "dora"]
     assert rows(svg) == ["2", "3", "4"], "the broadcast that arrives is drawn, too"

@@ -15,34 +15,39 @@ from sds_conformance.drawing.names import MessageNames
 from sds_conformance.drawing.proof import proof, story
 from sds_conformance.drawing.spacetime import spacetime_svg
 from sds_harness.sds import operations as ops
+from sds_harness.sds.group_trace import Act, GroupTrace
 from sds_harness.sds.operations import Member, Route
-from sds_harness.sds.performance import Act, Performance
 
-Told = tuple[Performance, Act, str, str]
-"""A performance, the violating step, and what was expected and seen there."""
+Told = tuple[GroupTrace, Act, str, str]
+"""A group trace, the violating step, and what was expected and seen there."""
 
 
-def ids(show: Performance, *labels: str) -> str:
-    return " and ".join(repr(message(show, label).message_id) for label in labels)
+def ids(group_trace: GroupTrace, *labels: str) -> str:
+    return " and ".join(repr(message(group_trace, label).message_id) for label in labels)
 
 
 def cause_that_was_not_waited_for() -> Told:
-    show, act = unordered()
-    return show, act, f"{ids(show, 'm1')} delivered before {ids(show, 'm2')}, which names it", "after it"
+    group_trace, act = unordered()
+    return (
+        group_trace,
+        act,
+        f"{ids(group_trace, 'm1')} delivered before {ids(group_trace, 'm2')}, which names it",
+        "after it",
+    )
 
 
 def acknowledgements_copies_and_messages_that_wait() -> Told:
-    show = shown(*CAUSES, ops.Wait(30_000), ops.Tick("carol"), ops.Sync("alice"))
-    return show, show.acts[-1], f"something of {ids(show, 'm1')}", ids(show, "m2")
+    group_trace = shown(*CAUSES, ops.Wait(30_000), ops.Tick("carol"), ops.Sync("alice"))
+    return group_trace, group_trace.acts[-1], f"something of {ids(group_trace, 'm1')}", ids(group_trace, "m2")
 
 
 def message_that_nobody_sent() -> Told:
-    show = shown(ops.Say("eve", "x1", after=("zz",)))
-    return show, arrival(show, "bob"), "'never-zz' to be missing", ""
+    group_trace = shown(ops.Say("eve", "x1", after=("zz",)))
+    return group_trace, arrival(group_trace, "bob"), "'never-zz' to be missing", ""
 
 
 def copies_that_did_not_arrive() -> Told:
-    show = shown(
+    group_trace = shown(
         ops.Cut(("alice",), ("bob",)),
         ops.Send("alice", "m1", route=Route(lost=("carol",))),
         ops.Heal(),
@@ -50,12 +55,12 @@ def copies_that_did_not_arrive() -> Told:
         ops.Crash("bob"),
         ops.Wait(100),
     )
-    act = next(act for act in show.acts if act.step.command == "send")
-    return show, act, ids(show, "m1", "m2"), ""
+    act = next(act for act in group_trace.acts if act.step.command == "send")
+    return group_trace, act, ids(group_trace, "m1", "m2"), ""
 
 
 def all_kinds_of_operations() -> Told:
-    show = shown(
+    group_trace = shown(
         ops.Cut(("alice",), ("bob",)),
         ops.Ephemeral("alice"),
         ops.Heal(),
@@ -73,30 +78,35 @@ def all_kinds_of_operations() -> Told:
         members=(Member("alice"), Member("bob"), Member("carol"), Member("dora", late=True)),
         channels=("c1", "c2"),
     )
-    return show, show.acts[-1], f"{ids(show, 'x1')} once", "twice"
+    return group_trace, group_trace.acts[-1], f"{ids(group_trace, 'x1')} once", "twice"
 
 
 def request_in_a_copy() -> Told:
-    show = shown(
+    group_trace = shown(
         ops.Send("alice", "m1"),
         ops.Say("eve", "x1"),
         *(ops.Sync("carol"),) * 4,
         ops.Say("eve", "x2", asks=("m1",), content=None, to="bob"),
         ops.Tick("bob"),
     )
-    request = next(act for act in show.acts if act.packet is not None and act.packet.label == "x2")
-    return show, show.acts[-1], f"{ids(show, 'm1')} sent again after the request of step {request.number}", ""
+    request = next(act for act in group_trace.acts if act.packet is not None and act.packet.label == "x2")
+    return (
+        group_trace,
+        group_trace.acts[-1],
+        f"{ids(group_trace, 'm1')} sent again after the request of step {request.number}",
+        "",
+    )
 
 
 def logs_in_their_order() -> Told:
-    show = shown(ops.Send("alice", "m1"), ops.Send("carol", "m2"), ops.Look())
-    expected = f"{ids(show, 'm2')} before {ids(show, 'm1')} in the log of carol, as in that of alice"
-    return show, show.acts[-1], expected, ""
+    group_trace = shown(ops.Send("alice", "m1"), ops.Send("carol", "m2"), ops.Look())
+    expected = f"{ids(group_trace, 'm2')} before {ids(group_trace, 'm1')} in the log of carol, as in that of alice"
+    return group_trace, group_trace.acts[-1], expected, ""
 
 
 def repair_and_resend() -> Told:
     repairing = (("sds_r", True), ("t_min_ms", 1_000), ("t_max_ms", 3_000), ("num_response_groups", 1))
-    show = shown(
+    group_trace = shown(
         ops.Send("alice", "m1", route=NOT_BOB),
         ops.Send("carol", "m2"),
         ops.Wait(5_000),
@@ -106,7 +116,7 @@ def repair_and_resend() -> Told:
         ops.Tick("carol"),
         configuration=repairing,
     )
-    return show, show.acts[-1], f"no copy of {ids(show, 'm2')}", "one"
+    return group_trace, group_trace.acts[-1], f"no copy of {ids(group_trace, 'm2')}", "one"
 
 
 STORIES: tuple[Callable[[], Told], ...] = (
@@ -121,45 +131,50 @@ STORIES: tuple[Callable[[], Told], ...] = (
 )
 
 
-@pytest.mark.parametrize("told", STORIES, ids=lambda told: told.__name__)
-def test_a_counterexample_is_told_as_a_story_with_a_proof(
-    told: Callable[[], Told], snapshot: SnapshotAssertion
+@pytest.mark.parametrize("output", STORIES, ids=lambda output: output.__name__)
+def test_a_counterexample_is_reported_as_a_story_with_a_proof(
+    output: Callable[[], Told], snapshot: SnapshotAssertion
 ) -> None:
-    show, act, expected, seen = told()
-    lines = [*story(show, act, expected), "", *proof(show, act, expected, seen)]
+    group_trace, act, expected, seen = output()
+    lines = [*story(group_trace, act, expected), "", *proof(group_trace, act, expected, seen)]
     # The reason is that of the library of protobuf.
     assert re.sub(r"(refuses: ).*", r"\1…", "\n".join(lines)) == snapshot
 
 
-def test_a_long_story_is_told_around_the_blame() -> None:
-    show = crowd()
-    act = show.acts[600]
-    lines = story(show, act)
+def test_a_long_story_is_reported_around_the_blame() -> None:
+    group_trace = crowd()
+    act = group_trace.acts[600]
+    lines = story(group_trace, act)
     assert len(lines) <= module.MOST_LINES + 2
     assert sum(line.startswith(">") for line in lines) == 1
 
 
 def test_names_are_the_same_in_proof_story_and_diagram() -> None:
-    show = shown(ops.Send("alice", "m1", route=NOT_BOB), ops.Sync("carol"), ops.Ephemeral("bob"), ops.Sync("carol"))
-    act = arrival(show, "bob")
+    group_trace = shown(
+        ops.Send("alice", "m1", route=NOT_BOB), ops.Sync("carol"), ops.Ephemeral("bob"), ops.Sync("carol")
+    )
+    act = arrival(group_trace, "bob")
     sync = act.packet.wire.message if act.packet is not None else None
     assert sync is not None
-    written = " ".join(texts(parsed(spacetime_svg(show, act))))
-    told = "\n".join([*story(show, act), *proof(show, act, repr(sync.message_id), "")])
+    written = " ".join(texts(parsed(spacetime_svg(group_trace, act))))
+    output = "\n".join([*story(group_trace, act), *proof(group_trace, act, repr(sync.message_id), "")])
     for name in ("m1", "s1", "e1"):
         assert name in written
-        assert name in told
-    assert "- s1: sync, sent by carol" in told
-    assert sync.message_id not in told
+        assert name in output
+    assert "- s1: sync, sent by carol" in output
+    assert sync.message_id not in output
 
 
 def test_an_id_that_is_cut_off_is_still_known() -> None:
-    show = shown(ops.Say("eve", "x" * 5000))
-    text = f"expected: {message(show, 'x' * 5000).message_id!r}"[:300] + "…"
-    assert MessageNames(show).replace_ids(text) == f"expected: {'x' * 20}… …"
+    group_trace = shown(ops.Say("eve", "x" * 5000))
+    text = f"expected: {message(group_trace, 'x' * 5000).message_id!r}"[:300] + "…"
+    assert MessageNames(group_trace).replace_ids(text) == f"expected: {'x' * 20}… …"
 
 
 def test_hostile_texts_are_cut_and_cleared() -> None:
-    show = shown(ops.Say("e\x1b[31mve" * 99, "x\n" * 3000, content="\x07" * 5000))
-    lines = [*story(show, show.acts[-1]), *proof(show, show.acts[-1], "y" * 9000, "\x1b[31m")]
+    group_trace = shown(ops.Say("e\x1b[31mve" * 99, "x\n" * 3000, content="\x07" * 5000))
+    lines = [
+        *story(group_trace, group_trace.acts[-1]),
+        *proof(group_trace, group_trace.acts[-1], "y" * 9000, "\x1b[31m"),
+    ]
     assert all(line.isprintable() and len(line) <= module.LONGEST_LINE + 1 for line in lines)

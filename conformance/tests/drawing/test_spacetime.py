@@ -12,8 +12,8 @@ from sds_conformance.drawing import placement
 from sds_conformance.drawing.shapes import Drawing, TextLine
 from sds_conformance.drawing.spacetime import draw, spacetime_svg
 from sds_harness.sds import operations as ops
+from sds_harness.sds.group_trace import GroupTrace
 from sds_harness.sds.operations import Member, Operation, Route
-from sds_harness.sds.performance import Performance
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 Box = tuple[float, float, float, float]
@@ -22,7 +22,7 @@ HOSTILE = '</text><script>alert("x")</script>&\x00\x1b[31m\u202e'
 
 
 @pytest.fixture(scope="module")
-def crowded() -> Performance:
+def crowded() -> GroupTrace:
     return crowd()
 
 
@@ -65,28 +65,29 @@ def selectors(css: str) -> set[str]:
 
 
 def test_every_arrival_has_an_arrow_and_every_loss_a_cross() -> None:
-    show = shown(
+    group_trace = shown(
         ops.Send("alice", "m1", route=Route(lost=("bob",), twice=("carol",))),
         ops.Cut(("alice",), ("carol",)),
         ops.Send("alice", "m2", route=Route(late=(("bob", 500),))),
         ops.Sync("bob"),
         ops.Wait(1000),
     )
-    arrivals = [act for act in show.acts if act.step.command == "receive"]
-    root = parsed(spacetime_svg(show))
+    arrivals = [act for act in group_trace.acts if act.step.command == "receive"]
+    root = parsed(spacetime_svg(group_trace))
     arrows = of_class(root, "arrow")
     assert len(arrivals) == 5
-    assert len(show.losses) == 2
-    assert len(arrows) == len(arrivals) + len(show.losses)
+    assert len(group_trace.losses) == 2
+    assert len(arrows) == len(arrivals) + len(group_trace.losses)
     assert len(of_class(root, "arrow", "lost")) == len(of_class(root, "cross")) == 2
     assert ["cut" in (e[0].text or "") for e in of_class(root, "arrow", "lost")] == [False, True]
     assert "arrives at bob at T+500" in "".join(e[0].text or "" for e in arrows)
 
 
 def test_the_step_that_is_blamed_is_marked_and_explained_with_names() -> None:
-    show, act = unordered()
-    caption = f"expected: {message(show, 'm1').message_id!r} before {message(show, 'm2').message_id!r}\nseen: after it"
-    root = parsed(spacetime_svg(show, act, "G-01", caption))
+    group_trace, act = unordered()
+    first, second = (message(group_trace, label).message_id for label in ("m1", "m2"))
+    caption = f"expected: {first!r} before {second!r}\nseen: after it"
+    root = parsed(spacetime_svg(group_trace, act, "G-01", caption))
     assert len(of_class(root, "blame")) == 1
     assert len(of_class(root, "band")) == 1
     assert texts(root, "caption") == ["expected: m1 before m2", "seen: after it"]
@@ -95,7 +96,7 @@ def test_the_step_that_is_blamed_is_marked_and_explained_with_names() -> None:
 
 
 def test_lines_begin_where_participants_join_and_end_where_they_crash() -> None:
-    show = shown(
+    group_trace = shown(
         ops.Send("alice", "m1"),
         ops.Join("carol"),
         ops.Send("bob", "m2"),
@@ -103,7 +104,7 @@ def test_lines_begin_where_participants_join_and_end_where_they_crash() -> None:
         ops.Say("eve", "x1"),
         members=(*TRIO[:2], Member("carol", late=True)),
     )
-    drawing = draw(show)
+    drawing = draw(group_trace)
     lives = dict(zip(["alice", "bob", "carol", "eve"], sorted(drawing.lives), strict=True))
     assert lives["alice"][1:3] == (drawing.top - 4, drawing.foot)
     assert lives["bob"][2] < drawing.foot
@@ -119,12 +120,12 @@ def test_logs_stand_at_the_foot_with_what_is_not_alike() -> None:
             del reply.state.log.entries[:]
             reply.state.log.entries.extend(reversed(entries))
 
-    show = shown(*CAUSES[2:3], ops.Send("alice", "m3"), ops.Look(), handle=reference(turned_round))
-    logs = texts(parsed(spacetime_svg(show)), "log")
+    group_trace = shown(*CAUSES[2:3], ops.Send("alice", "m3"), ops.Look(), handle=reference(turned_round))
+    logs = texts(parsed(spacetime_svg(group_trace)), "log")
     assert logs == ["m2 · m3", "≠ m3 · m2", "m2 · m3"]
 
 
-def test_labels_do_not_overlap_where_it_is_crowded(crowded: Performance) -> None:
+def test_labels_do_not_overlap_where_it_is_crowded(crowded: GroupTrace) -> None:
     drawing = draw(crowded, arrival(crowded, "dave", 30), "A crowd", "expected: this\nseen: that")
     assert len(drawing.labels) > 500
     assert overlapping(drawing.labels) == []
@@ -133,7 +134,7 @@ def test_labels_do_not_overlap_where_it_is_crowded(crowded: Performance) -> None
     assert overlapping(drawing.notes) == []
 
 
-def test_all_that_is_drawn_is_inside(crowded: Performance) -> None:
+def test_all_that_is_drawn_is_inside(crowded: GroupTrace) -> None:
     drawing = draw(crowded, None, "A crowd " * 40)
     for text in [*drawing.labels, *drawing.notes, *drawing.times, *drawing.texts]:
         left, top, right, bottom = text.box
@@ -145,7 +146,7 @@ def test_all_that_is_drawn_is_inside(crowded: Performance) -> None:
 
 
 def test_of_too_many_steps_those_around_the_blame_are_drawn(
-    crowded: Performance, monkeypatch: pytest.MonkeyPatch
+    crowded: GroupTrace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(placement, "MAX_STEPS", 100)
     act = crowded.acts[400]
@@ -155,7 +156,7 @@ def test_of_too_many_steps_those_around_the_blame_are_drawn(
     assert any("steps are not drawn" in text.text for text in drawing.texts)
 
 
-def hostile() -> Performance:
+def hostile() -> GroupTrace:
     long = "x" * 5000
     members = (Member(HOSTILE), Member("bob"), Member("ca" * 900))
     operations: tuple[Operation, ...] = (
@@ -169,8 +170,8 @@ def hostile() -> Performance:
 
 
 def test_hostile_names_and_ids_are_escaped_and_short() -> None:
-    show = hostile()
-    svg = spacetime_svg(show, show.acts[-1], HOSTILE * 99, f"expected: {'x' * 5000!r}\nseen: {HOSTILE}")
+    group_trace = hostile()
+    svg = spacetime_svg(group_trace, group_trace.acts[-1], HOSTILE * 99, f"expected: {'x' * 5000!r}\nseen: {HOSTILE}")
     root = parsed(svg)
     assert "<script" not in svg
     assert not list(root.iter(f"{SVG}script"))
@@ -181,8 +182,8 @@ def test_hostile_names_and_ids_are_escaped_and_short() -> None:
 
 
 def test_hostile_names_do_not_leave_the_diagram() -> None:
-    show = hostile()
-    drawing: Drawing = draw(show, show.acts[-1], HOSTILE * 99, "y" * 5000)
+    group_trace = hostile()
+    drawing: Drawing = draw(group_trace, group_trace.acts[-1], HOSTILE * 99, "y" * 5000)
     assert all(text.box[2] <= drawing.width for text in [*drawing.labels, *drawing.notes, *drawing.texts])
     assert overlapping(drawing.labels) == []
 
@@ -192,8 +193,8 @@ def test_an_implementation_that_breaks_down_is_shown() -> None:
         if request.HasField("receive"):
             raise RuntimeError("out of order")
 
-    show = shown(ops.Send("alice", "m1"), handle=reference(breaks_down))
-    root = parsed(spacetime_svg(show, show.acts[-1]))
+    group_trace = shown(ops.Send("alice", "m1"), handle=reference(breaks_down))
+    root = parsed(spacetime_svg(group_trace, group_trace.acts[-1]))
     assert "breaks down" in texts(root, "bad")
     assert len(of_class(root, "blame")) == 1
 

@@ -53,7 +53,7 @@ def raising(error: type[BaseException], command: str, times: int = 1_000_000) ->
     return handle
 
 
-def told(tally: CampaignTally) -> dict[str, Any]:
+def summary(tally: CampaignTally) -> dict[str, Any]:
     """The result of a campaign, without its duration."""
     return {f.name: getattr(tally, f.name) for f in fields(tally) if f.name != "seconds"}
 
@@ -86,7 +86,7 @@ def test_the_order_in_which_schedules_come_makes_no_difference() -> None:
         tally = CampaignTally(declaration)
         for one in played:
             tally.add(one)
-        tallies.append(told(tally))
+        tallies.append(summary(tally))
         dice.shuffle(played)
     assert all(tally == tallies[0] for tally in tallies[1:])
     assert tallies[0]["found"]
@@ -115,7 +115,7 @@ def test_two_workers_say_what_one_says() -> None:
     driven = DrivenImplementation(tuple(command), Framing.JSON, "", Limits())
     one = CampaignOrder(driven.connect, examples=30, seed=2, grammar=Grammar(most=3, longest=1))
     alone, together = explore(one), explore(replace(one, jobs=2))
-    assert told(together) == told(alone)
+    assert summary(together) == summary(alone)
     assert alone.schedules == 30
     assert "SDS-SYNC-03" in alone.found
 
@@ -163,7 +163,7 @@ def test_an_interrupt_keeps_what_was_played() -> None:
 
     tally = explore(order(examples=50, grammar=LIGHT), progress)
     assert (tally.schedules, tally.interrupted) == (3, True)
-    assert told(tally) == told(explore(order(examples=3, grammar=LIGHT))) | {"interrupted": True}
+    assert summary(tally) == summary(explore(order(examples=3, grammar=LIGHT))) | {"interrupted": True}
 
 
 def test_an_interrupt_in_the_middle_of_a_schedule_keeps_those_before() -> None:

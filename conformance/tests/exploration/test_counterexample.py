@@ -168,7 +168,7 @@ def test_a_storm_is_shrunk(monkeypatch: pytest.MonkeyPatch) -> None:
     index, finding = first_finding(order, STORM)
     example = counterexample(order, company_of(order), generate_schedule(0, index, grammar), finding, max_attempts=6)
     assert isinstance(example, Counterexample)
-    assert example.performance.storm
+    assert example.group_trace.storm
     assert len(example.schedule.operations) < len(example.original.operations)
 
 
@@ -248,7 +248,7 @@ def test_a_revision_that_nobody_knows_is_not_played_as_another(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("written", ["[]", "null", '{"notes": []}', '{"notes": {"revision": ["sds-2026-01"]}}'])
-def test_what_is_no_schedule_is_told_whatever_its_notes_are(written: str, tmp_path: Path) -> None:
+def test_what_is_no_schedule_is_reported_whatever_its_notes_are(written: str, tmp_path: Path) -> None:
     (tmp_path / "kept.json").write_text(written, "utf-8")
     with pytest.raises(ScenarioFileError):
         load_one(tmp_path / "kept.json")

@@ -61,9 +61,9 @@ def test_a_fault_that_does_not_come_back_each_time_is_flaky(later: tuple[bool, .
     tally, got = proven(some_processes(True, True, *later))
     assert got == again
     tally.flaky[SHOWS] = again
-    told = StringIO()
-    show_flaky(Console(file=told, width=200), tally.found[SHOWS], "seed 0, schedule 0", again)
-    assert f"Flaky     It showed {again.shown} of the 5 times that it was replayed, " in told.getvalue()
+    output = StringIO()
+    show_flaky(Console(file=output, width=200), tally.found[SHOWS], "seed 0, schedule 0", again)
+    assert f"Flaky     It showed {again.shown} of the 5 times that it was replayed, " in output.getvalue()
     roots = roots_in(tally, some_processes())
     assert " failed, 1 of them flaky" in last_line(tally, roots, "it").plain
     (row,) = (row for row in as_json(tally, some_processes(), roots, {})["findings"] if row["id"] == SHOWS)

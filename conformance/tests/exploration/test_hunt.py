@@ -48,6 +48,6 @@ def test_what_gets_away_is_a_failure() -> None:
         "--variant-schedules",
         "0",
     ]
-    told = CliRunner().invoke(main, ["selftest", "--hunt", *options])
-    assert told.exit_code == 1
-    assert "NOT FOUND" in told.stdout
+    output = CliRunner().invoke(main, ["selftest", "--hunt", *options])
+    assert output.exit_code == 1
+    assert "NOT FOUND" in output.stdout

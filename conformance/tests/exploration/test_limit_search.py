@@ -164,7 +164,7 @@ class Quadratic(Channel):
 
 
 @pytest.mark.exhaustive  # the measured time depends on the load of the machine
-def test_what_a_message_costs_is_told_with_its_exponent() -> None:
+def test_what_a_message_costs_is_reported_with_its_exponent() -> None:
     steady = row(lambda: LocalLink(reference()), "cost", most=8_192)
     assert (steady.weight, steady.held) == (Weight.HELD, 8_192)
     assert steady.exponent is not None
@@ -176,8 +176,8 @@ def test_what_a_message_costs_is_told_with_its_exponent() -> None:
     assert re.fullmatch(rf"grows: each costs as N\^{grows.exponent:.2f}, [0-9,]+ a second", grows.reason)
 
 
-def test_how_many_messages_a_second_there_are_is_told() -> None:
-    for power, told in ((0.0, "steady: "), (1.0, "grows: each costs as N^1.00, ")):
+def test_how_many_messages_a_second_there_are_is_reported() -> None:
+    for power, output in ((0.0, "steady: "), (1.0, "grows: each costs as N^1.00, ")):
         search = Search(
             DIMENSIONS["cost"], 1 << 14, lambda size, known: SizeResult(size, SizeOutcome.HELD), lambda *_: True
         )
@@ -186,7 +186,7 @@ def test_how_many_messages_a_second_there_are_is_told() -> None:
             1 << n: SizeResult(1 << n, SizeOutcome.HELD, spent_s=0.001 * (1 << n) ** (1 + power)) for n in range(2, 15)
         }
         found = make_row(search, Declaration.for_unknown("x", SDS), "")
-        assert found.reason.startswith(told)
+        assert found.reason.startswith(output)
         assert found.reason.endswith(f"{1000 / (1 << 14) ** power:,.0f} a second")
 
 

@@ -58,6 +58,6 @@ def hides_its_limits(request: pb.Request, reply: pb.Reply) -> None:
 
 
 @pytest.mark.parametrize(("name", "held"), [("depth", 100), ("clock", 8_192)])
-def test_a_limit_that_is_not_declared_is_found_and_only_told(name: str, held: int) -> None:
+def test_a_limit_that_is_not_declared_is_found_and_only_reported(name: str, held: int) -> None:
     found = row(altered(hides_its_limits)(), name, 16_384)
     assert (found.weight, found.held, found.exact) == (Weight.WARNING, held, True)

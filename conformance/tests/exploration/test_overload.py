@@ -70,10 +70,10 @@ def test_what_an_additional_process_could_not_play_is_played_later(
     adapter = limited(tmp_path, at_once=1)
     result = typed(*options, "--jobs", "2", "--out", tmp_path / "found", "--json", "--", *adapter)
     assert result.exit_code == 0, result.output
-    told = json.loads(result.stdout)
+    printed = json.loads(result.stdout)
     alone = typed(*options, "--jobs", "1", "--out", tmp_path / "found", "--json", "--", *adapter)
-    assert told["schedules"] == json.loads(alone.stdout)["schedules"]
-    assert told["gave_up"] == ""
+    assert printed["schedules"] == json.loads(alone.stdout)["schedules"]
+    assert printed["gave_up"] == ""
 
 
 @pytest.mark.exhaustive

@@ -13,9 +13,9 @@ from sds_conformance.protocols.sds.schedules import REPERTOIRE
 from sds_harness.schedules import Schedule
 from sds_harness.schedules.files import to_json
 from sds_harness.sds import operations as ops
+from sds_harness.sds.group_trace import GroupTrace
 from sds_harness.sds.notation import NOTATION
 from sds_harness.sds.operations import Member, Operation, Route
-from sds_harness.sds.performance import Performance
 from sds_harness.sds.player import play
 
 Predicate = Callable[[Schedule], bool]
@@ -87,9 +87,9 @@ class Judge:
         self._predicate = predicate
         self.asked: list[Schedule] = []
 
-    def __call__(self, schedule: Schedule) -> Performance | None:
+    def __call__(self, schedule: Schedule) -> GroupTrace | None:
         self.asked.append(schedule)
-        return Performance(schedule, [], {}) if self._predicate(schedule) else None
+        return GroupTrace(schedule, [], {}) if self._predicate(schedule) else None
 
 
 def shrunk(schedule: Schedule, predicate: Predicate) -> Schedule:
@@ -219,13 +219,13 @@ def test_what_belongs_together_is_left_out_together() -> None:
 # ---- Losses by rules -------------------------------------------------------------------------------------------------
 
 
-def play_it(schedule: Schedule) -> Performance:
+def play_it(schedule: Schedule) -> GroupTrace:
     on = stage()
     return play(schedule, dict.fromkeys(schedule.names, on))
 
 
-def hears(show: Performance, who: str, label: str) -> bool:
-    return any(act.who == who and act.packet is not None and act.packet.label == label for act in show.acts)
+def hears(group_trace: GroupTrace, who: str, label: str) -> bool:
+    return any(act.who == who and act.packet is not None and act.packet.label == label for act in group_trace.acts)
 
 
 TRIO = (Member("alice"), Member("bob"), Member("carol"))
@@ -233,11 +233,11 @@ TRIO = (Member("alice"), Member("bob"), Member("carol"))
 
 @pytest.mark.parametrize("rule", [ops.Links(100, listener="carol"), ops.Cut(("alice", "bob"), ("carol",))])
 def test_losses_by_rules_become_routes(rule: Operation) -> None:
-    def fails(schedule: Schedule) -> Performance | None:
+    def fails(schedule: Schedule) -> GroupTrace | None:
         if not {"bob", "carol"} <= set(schedule.names) or "m1" not in labels(schedule):
             return None
-        show = play_it(schedule)
-        return show if hears(show, "bob", "m1") and not hears(show, "carol", "m1") else None
+        group_trace = play_it(schedule)
+        return group_trace if hears(group_trace, "bob", "m1") and not hears(group_trace, "carol", "m1") else None
 
     long = Schedule(TRIO, (rule, ops.Send("alice", "m0"), ops.Send("alice", "m1"), ops.Heal(), ops.Sync("bob")))
     assert shrink(long, fails, REPERTOIRE).schedule.operations == (
@@ -267,7 +267,7 @@ def test_when_the_time_is_over_the_smallest_so_far_is_left() -> None:
 
 
 def test_an_interrupt_is_not_caught() -> None:
-    def interrupted(schedule: Schedule) -> Performance | None:
+    def interrupted(schedule: Schedule) -> GroupTrace | None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

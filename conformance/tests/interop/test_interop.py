@@ -81,7 +81,7 @@ def test_a_legal_choice_is_understood(names: list[str]) -> None:
         assert outcome.exit_code == Exit.CONFORMANT, name
 
 
-def test_other_hashes_of_repairs_are_told_and_are_no_fault() -> None:
+def test_other_hashes_of_repairs_are_reported_and_are_no_fault() -> None:
     repair = RepairConfig(hash_profile=HASH_PROFILES["farmhash64-nim"])
     outcome = met(ref=reference, nim=lambda: reference(Config(repair=repair)))
     assert outcome.exit_code == Exit.CONFORMANT
@@ -309,9 +309,9 @@ def test_an_interrupt_keeps_what_was_understood_until_then() -> None:
     console = Console(width=200, record=True, file=StringIO())
     story = InteropStory(console, outcome)
     story.show()
-    told = console.export_text() + story.verdict(1.0).plain
-    assert "no verdict on which implementations understand each other" in told
-    assert "Not understood" not in told
+    output = console.export_text() + story.verdict(1.0).plain
+    assert "no verdict on which implementations understand each other" in output
+    assert "Not understood" not in output
 
 
 def test_content_is_compared() -> None:
@@ -324,7 +324,7 @@ def test_content_is_compared() -> None:
     assert "misreads the bytes" in reason(outcome, "ref", "loud", Aspect.WIRE)
 
 
-def test_filters_of_another_size_are_told() -> None:
+def test_filters_of_another_size_are_reported() -> None:
     outcome = met(ref=reference, small=lambda: reference(Config(bloom_capacity=50)))
     assert marked(outcome, "small", "ref") == {Aspect.FILTER}
     assert "small has them for 50 IDs at 0.001" in reason(outcome, "small", "ref", Aspect.FILTER)

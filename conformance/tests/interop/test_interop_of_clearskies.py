@@ -17,7 +17,7 @@ from sds_conformance.exploration.assessment import Scope
 from sds_conformance.exploration.casts import Cast, Implementation
 from sds_conformance.interop.matrix import Interop, explore
 from sds_conformance.interop.mixed import explore_mixed
-from sds_conformance.interop.troupe import Troupe
+from sds_conformance.interop.mixed_cast import MixedCast
 from sds_conformance.protocols import exchanges_of
 from sds_conformance.protocols.clearskies.exchanges import MEANINGS, Aspect
 from sds_conformance.protocols.exchanges import AspectMark
@@ -84,7 +84,7 @@ def test_what_is_not_understood_is_named(name: str, aspect: Aspect) -> None:
     assert not any(key.startswith("ref to ref") for key in wrong)
 
 
-def test_another_profile_of_signatures_is_told_and_only_signatures_are_not_believed() -> None:
+def test_another_profile_of_signatures_is_reported_and_only_signatures_are_not_believed() -> None:
     sha1 = replace(Config(), signature_profile=PROFILES["rsa-pkcs1-sha1"])
     with cast_of(ref=TesteeOptions("1"), other=TesteeOptions("1", sha1)) as cast:
         outcome = explore(cast)
@@ -116,16 +116,16 @@ def test_every_aspect_has_one_exchange() -> None:
 
 def test_groups_of_several_implementations_keep_what_clubs_have_to_keep() -> None:
     scope = replace(Scope.select(revision=REVISION), requirements=())
-    with cast_of(ref=TesteeOptions("1"), other=options_of("repeats-originals")) as cast, Troupe(cast) as troupe:
+    with cast_of(ref=TesteeOptions("1"), other=options_of("repeats-originals")) as cast, MixedCast(cast) as mixed_cast:
         cast.start()
-        mixed = explore_mixed(troupe, 2, 10, scope)
+        mixed = explore_mixed(mixed_cast, 2, 10, scope)
     assert (mixed.schedules, mixed.discoveries, mixed.errors) == (10, {}, {})
 
 
 def test_a_fault_in_a_mixed_group_is_that_of_who_has_it() -> None:
     scope = replace(Scope.select(revision=REVISION), requirements=())
     bad = options_of("smallest-time-wins")
-    with cast_of(ref=TesteeOptions("1"), bad=bad) as cast, Troupe(cast) as troupe:
+    with cast_of(ref=TesteeOptions("1"), bad=bad) as cast, MixedCast(cast) as mixed_cast:
         cast.start()
-        mixed = explore_mixed(troupe, 0, 12, scope)
+        mixed = explore_mixed(mixed_cast, 0, 12, scope)
     assert ("bad", "G-C02") in mixed.discoveries

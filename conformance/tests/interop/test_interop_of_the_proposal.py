@@ -15,7 +15,7 @@ from sds_conformance.exploration.assessment import Scope
 from sds_conformance.exploration.casts import Cast, Implementation, RevisionMismatchError
 from sds_conformance.interop.matrix import Interop, explore
 from sds_conformance.interop.mixed import explore_mixed
-from sds_conformance.interop.troupe import Troupe
+from sds_conformance.interop.mixed_cast import MixedCast
 from sds_conformance.protocols.exchanges import AspectMark
 from sds_conformance.protocols.sds.exchanges.aspects import Aspect
 from sds_harness.link import LocalLink
@@ -118,17 +118,17 @@ def test_nothing_is_found_in_a_mixed_group_of_what_is_legal() -> None:
             syncs=lambda: variant("forum-delivers-syncs"),
             buffered=lambda: variant("forum-buffered-meets-dependencies"),
         ) as cast,
-        Troupe(cast) as troupe,
+        MixedCast(cast) as mixed_cast,
     ):
         cast.start()
-        mixed = explore_mixed(troupe, 2, 16, Scope.select(revision=FORUM))
+        mixed = explore_mixed(mixed_cast, 2, 16, Scope.select(revision=FORUM))
     assert (mixed.schedules, mixed.discoveries, mixed.errors) == (16, {}, {})
 
 
 def test_a_fault_in_a_mixed_group_is_that_of_who_has_it() -> None:
-    with cast_of(ref=reference, bad=lambda: mutated("starts-at-the-clock")) as cast, Troupe(cast) as troupe:
+    with cast_of(ref=reference, bad=lambda: mutated("starts-at-the-clock")) as cast, MixedCast(cast) as mixed_cast:
         cast.start()
-        mixed = explore_mixed(troupe, 0, 6, Scope.select(revision=FORUM))
+        mixed = explore_mixed(mixed_cast, 0, 6, Scope.select(revision=FORUM))
     assert {name for name, _ in mixed.discoveries} == {"bad"}
     assert ("bad", "FORUM-09") in mixed.discoveries
 

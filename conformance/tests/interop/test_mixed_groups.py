@@ -12,8 +12,8 @@ from run_helpers import Handle, altered, reference
 from sds_conformance.exploration.assessment import BREAKDOWN, STORM, Scope
 from sds_conformance.exploration.casts import Cast, Implementation
 from sds_conformance.interop.mixed import GROUP, Mixed, explore_mixed, judge
+from sds_conformance.interop.mixed_cast import MixedCast, roles_noted
 from sds_conformance.interop.mixed_examples import MixedExample, keep, shrunk
-from sds_conformance.interop.troupe import Troupe, roles_noted
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.scenario_files.reader import load_one
@@ -43,8 +43,8 @@ def explored(examples: int, seed: int = 0, **starts: Start) -> Mixed:
 
 
 def explored_by(starts: dict[str, Start], examples: int, seed: int = 0) -> Mixed:
-    with cast_of(starts) as cast, Troupe(cast) as troupe:
-        return explore_mixed(troupe, seed, examples, SCOPE)
+    with cast_of(starts) as cast, MixedCast(cast) as mixed_cast:
+        return explore_mixed(mixed_cast, seed, examples, SCOPE)
 
 
 def mutant(name: str) -> Start:
@@ -57,8 +57,8 @@ def against(mixed: Mixed, name: str) -> set[str]:
 
 
 def example_of(mixed: Mixed, name: str, what: str, **starts: Start) -> MixedExample:
-    with cast_of(starts) as cast, Troupe(cast) as troupe:
-        example = shrunk(troupe, mixed.discoveries[name, what], SCOPE, 300)
+    with cast_of(starts) as cast, MixedCast(cast) as mixed_cast:
+        example = shrunk(mixed_cast, mixed.discoveries[name, what], SCOPE, 300)
     assert example is not None
     return example
 
@@ -108,8 +108,8 @@ def test_expectations_are_checked_in_each_cast_unless_an_implementation_override
     expect = (Expectation("alice", "acknowledged", ("m",)),)
     file = Schedule((Member("alice"), Member("bob")), (Send("alice", "m"),), expect=expect, name="mine.yaml")
     asks = replace(file, configuration=(("bloom_capacity", 100),))
-    with cast_of({"ref": reference, "fixed": fixed}) as cast, Troupe(cast) as troupe:
-        mixed = explore_mixed(troupe, 0, 0, SCOPE, files=[file, asks])
+    with cast_of({"ref": reference, "fixed": fixed}) as cast, MixedCast(cast) as mixed_cast:
+        mixed = explore_mixed(mixed_cast, 0, 0, SCOPE, files=[file, asks])
     assert mixed.has_failures
     assert mixed.unmet_count == 1
     assert {cast: result.unmet for cast, result in mixed.by_cast(0).items()} == {
@@ -197,8 +197,11 @@ def test_a_breakdown_is_shrunk_although_each_attempt_breaks_it() -> None:
 def test_who_answers_without_end_is_to_blame_for_the_storm() -> None:
     schedule = Schedule((Member("alice"), Member("bob"), Member("carol")), (Send("alice", "m1"),))
     roles = {"alice": "bad", "bob": "ref", "carol": "bad"}
-    with cast_of({"ref": reference, "bad": mutant("sends-after-each-reception")}) as cast, Troupe(cast) as troupe:
-        judged = judge(troupe, troupe.cast.play(schedule, roles), roles, SCOPE)
+    with (
+        cast_of({"ref": reference, "bad": mutant("sends-after-each-reception")}) as cast,
+        MixedCast(cast) as mixed_cast,
+    ):
+        judged = judge(mixed_cast, mixed_cast.cast.play(schedule, roles), roles, SCOPE)
     assert STORM in {finding.requirement for finding in judged["bad"].findings}
     assert judged["ref"].findings == judged[GROUP].findings == []
 
@@ -221,16 +224,16 @@ def test_everybody_keeps_the_role_while_it_is_shrunk(tmp_path: Path) -> None:
     notes = dict(again.notes)
     assert (notes["cast"], notes["against"], notes["shows"]) == ("mixed", "bad", what)
     assert roles_noted(again) == dict(example.roles)
-    with cast_of(starts) as cast, Troupe(cast) as troupe:
-        judged = judge(troupe, troupe.cast.play(again, roles_noted(again)), roles_noted(again), SCOPE)
+    with cast_of(starts) as cast, MixedCast(cast) as mixed_cast:
+        judged = judge(mixed_cast, mixed_cast.cast.play(again, roles_noted(again)), roles_noted(again), SCOPE)
     assert what in {finding.requirement for finding in judged["bad"].findings}
 
 
 def test_names_of_files_tell_implementations_apart() -> None:
     mixed = explored_by({"ref": reference, "é/ü": mutant("sync-without-channel")}, 12)
     discovery = mixed.discoveries_of("é/ü")[0]
-    with cast_of({"ref": reference, "é/ü": mutant("sync-without-channel")}) as cast, Troupe(cast) as troupe:
-        example = shrunk(troupe, discovery, SCOPE, 50)
+    with cast_of({"ref": reference, "é/ü": mutant("sync-without-channel")}) as cast, MixedCast(cast) as mixed_cast:
+        example = shrunk(mixed_cast, discovery, SCOPE, 50)
     assert example is not None
     assert example.slug == f"{discovery.what}-ue9u2fufc"
 
@@ -240,8 +243,8 @@ def test_an_interrupt_keeps_what_was_played() -> None:
         if mixed.schedules == 8:
             raise KeyboardInterrupt
 
-    with cast_of({"ref": reference, "bad": mutant("sync-without-channel")}) as cast, Troupe(cast) as troupe:
-        mixed = explore_mixed(troupe, 0, 50, SCOPE, interrupts)
+    with cast_of({"ref": reference, "bad": mutant("sync-without-channel")}) as cast, MixedCast(cast) as mixed_cast:
+        mixed = explore_mixed(mixed_cast, 0, 50, SCOPE, interrupts)
     assert mixed.interrupted
     assert mixed.schedules == 8
     assert against(mixed, "bad")

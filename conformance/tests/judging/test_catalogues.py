@@ -114,7 +114,7 @@ def test_experimental_requirements_have_ids_and_a_section_of_their_own() -> None
         assert named == requirement.experimental == (requirement.anchor == "experimental"), requirement.id
 
 
-def test_the_extension_is_told_apart_from_the_core() -> None:
+def test_the_extension_is_distinguished_from_the_core() -> None:
     core = {r.section for r in REQUIREMENTS if RULES.is_in_profile(r, "core")}
     assert core == {s.id for s in CATALOGUE.sections if not s.id.startswith("R-")}
     assert len(CHECKS) > 90

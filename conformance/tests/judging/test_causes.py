@@ -33,7 +33,7 @@ def verdict(
     return RequirementVerdict(KNOWN[requirement], kind, tally=tally)
 
 
-def told(
+def describe_causes(
     *verdicts: RequirementVerdict, exercised: Collection[str] = EVERYWHERE, dialect: str = ""
 ) -> dict[str, list[str]]:
     """The causes, with the failures under each."""
@@ -41,9 +41,9 @@ def told(
     return {c.verdict.requirement.id: [under.requirement.id for under, _ in c.under] for c in found}
 
 
-def test_what_is_declared_to_follow_is_told_under_it_with_the_reason() -> None:
+def test_what_is_declared_to_follow_is_reported_under_it_with_the_reason() -> None:
     both = verdict(CAUSE, {"run-1": {5}}), verdict(EFFECT, {"run-1": {3}})
-    assert told(*both) == told(*reversed(both)) == {CAUSE: [EFFECT]}
+    assert describe_causes(*both) == describe_causes(*reversed(both)) == {CAUSE: [EFFECT]}
     (found,) = causes(RULES, both, {})
     (declared,) = (row for row in RULES.catalogue.consequences if row.explains(CAUSE, EFFECT))
     assert found.under[0][1] == declared.because
@@ -52,22 +52,22 @@ def test_what_is_declared_to_follow_is_told_under_it_with_the_reason() -> None:
 
 def test_it_follows_in_runs_too_that_do_not_exercise_the_cause() -> None:
     both = verdict(CAUSE, {"run-1": {5}}), verdict(EFFECT, {"run-2": {5}})
-    assert told(*both, exercised=["run-1"]) == {CAUSE: [EFFECT]}
+    assert describe_causes(*both, exercised=["run-1"]) == {CAUSE: [EFFECT]}
 
 
 def test_faults_of_which_nothing_is_declared_are_two_causes_however_often_they_meet() -> None:
     places = {run: {5} for run in EVERYWHERE}
-    assert told(verdict(ONE, places), verdict(OTHER, places)) == {ONE: [], OTHER: []}
+    assert describe_causes(verdict(ONE, places), verdict(OTHER, places)) == {ONE: [], OTHER: []}
 
 
 def test_a_rare_fault_explains_nothing_in_runs_that_exercise_it_and_do_not_violate_it() -> None:
     many = [f"run-{number}" for number in range(50)]
     rare, frequent = {"run-0": {5}}, {run: {5} for run in many[:5]}
     elsewhere = {"run-49": {5}}
-    assert told(verdict(CAUSE, rare), verdict(EFFECT, elsewhere), exercised=many) == {CAUSE: [], EFFECT: []}
-    assert told(verdict(CAUSE, rare), verdict(EFFECT, elsewhere), exercised=many[:49]) == {CAUSE: [EFFECT]}
-    assert told(verdict(CAUSE, rare), verdict(EFFECT, elsewhere | rare), exercised=many) == {CAUSE: [EFFECT]}
-    assert told(verdict(CAUSE, frequent), verdict(EFFECT, elsewhere), exercised=many) == {CAUSE: [EFFECT]}
+    assert describe_causes(verdict(CAUSE, rare), verdict(EFFECT, elsewhere), exercised=many) == {CAUSE: [], EFFECT: []}
+    assert describe_causes(verdict(CAUSE, rare), verdict(EFFECT, elsewhere), exercised=many[:49]) == {CAUSE: [EFFECT]}
+    assert describe_causes(verdict(CAUSE, rare), verdict(EFFECT, elsewhere | rare), exercised=many) == {CAUSE: [EFFECT]}
+    assert describe_causes(verdict(CAUSE, frequent), verdict(EFFECT, elsewhere), exercised=many) == {CAUSE: [EFFECT]}
 
 
 def test_a_rare_fault_explains_what_fails_often_only_if_it_shows_in_each_of_those_runs() -> None:
@@ -101,8 +101,8 @@ def test_what_one_cause_explains_is_a_cause_if_two_failures_follow_from_nothing_
 
 def test_no_failure_hides_under_a_warning() -> None:
     places = {"run-1": {5}}
-    assert told(verdict(CAUSE, places, Verdict.WARN), verdict(EFFECT, places)) == {EFFECT: [], CAUSE: []}
-    assert told(verdict(CAUSE, places), verdict(EFFECT, places, Verdict.WARN)) == {CAUSE: [EFFECT]}
+    assert describe_causes(verdict(CAUSE, places, Verdict.WARN), verdict(EFFECT, places)) == {EFFECT: [], CAUSE: []}
+    assert describe_causes(verdict(CAUSE, places), verdict(EFFECT, places, Verdict.WARN)) == {CAUSE: [EFFECT]}
 
 
 LAYOUT = [f"SDS-MSG-0{number}" for number in (1, 2, 5)]
@@ -112,7 +112,7 @@ def test_a_dialect_is_one_cause_and_explains_nothing_but_the_layout() -> None:
     layout = [verdict(name, {"run-1": {1}}, code=ANOTHER_LAYOUT) for name in LAYOUT]
     declared = (effect for row in RULES.catalogue.consequences if "SDS-MSG-05" in row.of for effect in row.fail)
     follows = verdict(next(effect for effect in declared if effect not in LAYOUT), {"run-1": {2}})
-    assert told(*layout, follows, dialect="nim-sds") == {LAYOUT[0]: LAYOUT[1:], follows.requirement.id: []}
+    assert describe_causes(*layout, follows, dialect="nim-sds") == {LAYOUT[0]: LAYOUT[1:], follows.requirement.id: []}
     (found,) = causes(RULES, layout, {}, "nim-sds")
     assert found.title == "speaks the layout nim-sds"
 
@@ -121,7 +121,7 @@ def test_what_is_wrong_after_translation_is_a_cause_of_its_own() -> None:
     layout = [verdict(name, {"run-1": {1}}, code=ANOTHER_LAYOUT) for name in LAYOUT[:2]]
     wrong = verdict(LAYOUT[2], {"run-1": {1}}, code="wrong-encoding")
     wrong.tally.add("run-1", "run-1", 2, ViolationKind(ANOTHER_LAYOUT, "fail"))
-    assert told(*layout, wrong, dialect="nim-sds") == {LAYOUT[0]: [LAYOUT[1]], LAYOUT[2]: []}
+    assert describe_causes(*layout, wrong, dialect="nim-sds") == {LAYOUT[0]: [LAYOUT[1]], LAYOUT[2]: []}
 
 
 def test_failures_come_before_warnings_and_the_most_severe_first() -> None:
@@ -129,4 +129,4 @@ def test_failures_come_before_warnings_and_the_most_severe_first() -> None:
     warned = verdict("SDS-RECV-06", {run: {1} for run in EVERYWHERE}, Verdict.WARN)
     first, second = sorted([OTHER, ONE], key=lambda one: KNOWN[one].severity)
     assert KNOWN[first].severity < KNOWN[second].severity
-    assert list(told(warned, rare, frequent)) == [first, second, "SDS-RECV-06"]
+    assert list(describe_causes(warned, rare, frequent)) == [first, second, "SDS-RECV-06"]

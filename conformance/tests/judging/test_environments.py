@@ -215,7 +215,7 @@ def test_a_long_scenario_is_played_once() -> None:
     assert plan(scenarios=[one.name], environments=["posix"]).runs == (Run(one, elsewhere),)
 
 
-def test_the_command_line_plays_everywhere_unless_told_where() -> None:
+def test_the_command_line_plays_everywhere_unless_reported_where() -> None:
     result = CliRunner().invoke(main, ["run", "--json", "--scenario", "ties"])
     summary = json.loads(result.stdout)["summary"]
     assert summary["environments"] == list(ENVIRONMENTS)

@@ -132,8 +132,8 @@ def test_few_scenarios_are_played_again_however_much_fails(monkeypatch: pytest.M
     replay_failures(outcome, connect, Limits())
     assert len([cause for cause in outcome.causes if cause.verdict.verdict is Verdict.FAIL]) > 1
     assert len(processes) == 3
-    told = {verdict.findings[0].run for verdict in outcome.verdicts if verdict.replays == FindingReplays(3, 3)}
-    assert len(told) == 1
+    output = {verdict.findings[0].run for verdict in outcome.verdicts if verdict.replays == FindingReplays(3, 3)}
+    assert len(output) == 1
 
 
 def test_a_breakdown_that_does_not_come_back_is_flaky() -> None:

@@ -66,7 +66,7 @@ def test_the_simplest_environment_and_then_the_fewest_steps_show_it_best(ways: W
         (lambda view: iter([(view.trace.steps[0], "sideways")]), "'sideways' is none of its options"),
     ],
 )
-def test_a_fault_of_ours_is_told_and_costs_nothing_else(
+def test_a_fault_of_ours_is_reported_and_costs_nothing_else(
     broken: Any, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown = {"AMB-29": [Showing("AMB-29", broken)], "AMB-19": REGISTER.shown["AMB-19"]}

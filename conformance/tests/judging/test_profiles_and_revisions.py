@@ -113,7 +113,7 @@ def test_the_implementation_is_greeted_with_the_revision() -> None:
         (["--profile", "everything"], "'full', 'core', 'sds-r'"),
     ],
 )
-def test_2_what_no_run_is_about_is_told_with_what_to_type(arguments: list[str], said: str) -> None:
+def test_2_what_no_run_is_about_is_reported_with_what_to_type(arguments: list[str], said: str) -> None:
     result = typed("run", *arguments)
     assert result.exit_code == 2
     assert said in words(result.stderr)

@@ -209,7 +209,7 @@ def test_a_reply_that_the_suite_has_no_room_for_is_inconclusive_and_fails_nobody
     assert (silent.verdict, "too-long" in silent.reason) == (Verdict.INCONCLUSIVE, True)
 
 
-def test_a_process_that_does_not_end_is_told_and_counts_only_in_a_strict_run() -> None:
+def test_a_process_that_does_not_end_is_reported_and_counts_only_in_a_strict_run() -> None:
     assert SOFT_FAULTS == (FaultKind.NEVER_EXITS,)
     assert tolerated_breakdowns() == {"never-exits", "too-long"}
     assert tolerated_breakdowns(strict=True) == {"too-long"}

@@ -172,7 +172,7 @@ def test_a_deviation_from_a_permission_passes_with_a_note(judge: Judgement, leve
     assert [(finding.seen, finding.severity) for finding in verdict.findings] == [("that", Verdict.PASS)]
 
 
-def test_a_note_on_a_must_is_told_and_does_not_fail(judge: Judgement) -> None:
+def test_a_note_on_a_must_is_reported_and_does_not_fail(judge: Judgement) -> None:
     verdict = judge(yielding(NOTED))
     assert (verdict.verdict, verdict.exercised) == (Verdict.PASS, 1)
     assert [finding.seen for finding in verdict.findings] == ["worth a word"]

@@ -282,11 +282,11 @@ STORIES: tuple[Callable[[], Evidence], ...] = (
 )
 
 
-@pytest.mark.parametrize("told", STORIES, ids=lambda told: told.__name__)
+@pytest.mark.parametrize("output", STORIES, ids=lambda output: output.__name__)
 def test_a_story_shows_the_steps_that_explain_its_finding(
-    told: Callable[[], Evidence], snapshot: SnapshotAssertion
+    output: Callable[[], Evidence], snapshot: SnapshotAssertion
 ) -> None:
-    evidence = told()
+    evidence = output()
     lines = []
     for exhibit in evidence.exhibits():
         number = exhibit.step.index if exhibit.step is not None else ""

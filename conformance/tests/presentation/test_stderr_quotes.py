@@ -64,7 +64,7 @@ def printed(outcome: Certification) -> str:
     return out.getvalue()
 
 
-def test_it_is_told_with_the_finding_and_with_no_other_step() -> None:
+def test_it_is_reported_with_the_finding_and_with_no_other_step() -> None:
     outcome = judged()
     (trace,) = outcome.traces.values()
     assert {step.command: step.stderr for step in trace.steps} == {

@@ -49,7 +49,7 @@ def test_a_strict_run_is_strict() -> None:
     assert typed("run", "--strict", *softened).exit_code == 1
 
 
-def test_what_is_skipped_is_told_with_the_capability() -> None:
+def test_what_is_skipped_is_reported_with_the_capability() -> None:
     result = typed("run", *SOME, "--", *reference_command("--without", "retrieval-hints", "--without", "ephemeral"))
     assert result.exit_code == 0
     assert re.search(r"Skipped\s+SDS-EPHEMERAL-01, .*: not declared: ephemeral", words(result.stdout))

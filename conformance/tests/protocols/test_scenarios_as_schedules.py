@@ -17,7 +17,7 @@ from sds_conformance.exploration.usual_names import labels_of
 from sds_conformance.protocols import protocol_of, repertoire_of
 from sds_harness.environment import PLAIN
 from sds_harness.link import Limits
-from sds_harness.schedules import Operation, Performance, Schedule, dumps
+from sds_harness.schedules import GroupTrace, Operation, Schedule, dumps
 from sds_harness.session import Session
 from sds_harness.stage import ScheduleStoppedError
 
@@ -147,11 +147,11 @@ def test_a_scenario_is_shrunk_to_the_message_that_matters(scenario: Written) -> 
     repertoire = repertoire_of(scenario.revision)
     matters = last_use(scenario.schedule)
 
-    def fails(candidate: Schedule) -> Performance | None:
+    def fails(candidate: Schedule) -> GroupTrace | None:
         """As a violation that shows when a message is used in that way."""
         # Shrinking renumbers the labels, so the message is found by the operations that name it.
         found = any(kinds >= matters for kinds in kinds_by_label(candidate).values())
-        return Performance(candidate, [], {}) if found else None
+        return GroupTrace(candidate, [], {}) if found else None
 
     small = shrink(replace(scenario.schedule, notes=()), fails, repertoire).schedule
     assert len(small.operations) == sum(matters.values())

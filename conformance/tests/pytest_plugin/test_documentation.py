@@ -47,7 +47,7 @@ def test_what_is_shown_comes_out(pytester: pytest.Pytester, words: str, shown: s
         assert line == "..." or any(line == other for other in said), line
 
 
-def test_all_options_are_told() -> None:
+def test_all_options_are_reported() -> None:
     assert len(SESSIONS) == 2
     assert [name for name in OPTIONS if f"--sds-{name}" not in PAGE] == []
     assert not fnmatch(PAGE, "*/work/*")

@@ -79,7 +79,7 @@ def test_a_mutant_fails_its_requirement_and_nothing_else_with_a_story(pytester: 
     assert too_wide(result.stdout.str().split("= FAILURES =")[1]) == []
 
 
-def test_a_fault_is_told_by_the_scenarios_that_are_for_it_and_by_no_other() -> None:
+def test_a_fault_is_reported_by_the_scenarios_that_are_for_it_and_by_no_other() -> None:
     engagement = engaged("log-by-arrival", "received-syncs", "late-arrivals")
     shown = Run(SCENARIOS["received-syncs"])
     assert engagement.outcome(shown).judged["SDS-DELIVER-04"].verdict is Verdict.FAIL
@@ -88,11 +88,11 @@ def test_a_fault_is_told_by_the_scenarios_that_are_for_it_and_by_no_other() -> N
     engagement.kill()
 
 
-def test_a_fault_that_no_scenario_for_it_shows_is_told_all_the_same() -> None:
+def test_a_fault_that_no_scenario_for_it_shows_is_reported_all_the_same() -> None:
     engagement = engaged("log-by-arrival", "received-syncs")
-    told = engagement.unrelated_findings(Run(SCENARIOS["received-syncs"]))
-    assert set(told) == {"SDS-DELIVER-04", "SDS-STATE-11"}
-    assert told["SDS-DELIVER-04"].story.startswith("FAIL  SDS-DELIVER-04/")
+    output = engagement.unrelated_findings(Run(SCENARIOS["received-syncs"]))
+    assert set(output) == {"SDS-DELIVER-04", "SDS-STATE-11"}
+    assert output["SDS-DELIVER-04"].story.startswith("FAIL  SDS-DELIVER-04/")
     engagement.kill()
 
 
@@ -136,7 +136,7 @@ def test_a_crash_fails_every_item_of_its_scenario_and_no_other(pytester: pytest.
     result.stdout.fnmatch_lines(["  Again     sds-conformance run --scenario a-diamond -- *crashes"])
 
 
-def test_a_hang_is_told_and_the_next_scenario_is_played(pytester: pytest.Pytester) -> None:
+def test_a_hang_is_reported_and_the_next_scenario_is_played(pytester: pytest.Pytester) -> None:
     result = run(pytester, broken_adapter("hangs"), "--sds-timeout", "0.5", DIAMOND, "sds::ties::SDS-CONFLICT-01")
     assert result.parseoutcomes()["passed"] == 1
     result.stdout.fnmatch_lines(["  What      *no answer to tick within 0.5 s*", "* --timeout 0.5 -- *"])
@@ -185,7 +185,7 @@ def test_a_command_that_does_not_exist_has_to_be_refused(pytester: pytest.Pytest
 
 
 @pytest.mark.exhaustive
-def test_a_process_that_never_ends_is_told(pytester: pytest.Pytester) -> None:
+def test_a_process_that_never_ends_is_reported(pytester: pytest.Pytester) -> None:
     result = run(pytester, broken_adapter("never-exits"), DIAMOND)
     assert result.ret == 0
     result.stdout.fnmatch_lines(["*SdsWarning: still running *"])

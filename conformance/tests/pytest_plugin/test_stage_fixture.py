@@ -125,7 +125,7 @@ def test_a_crash_fails_the_test_and_the_next_one_gets_a_fresh_process(own: pytes
     assert controls(result.stdout.str()) == set()
 
 
-def test_a_breakdown_that_the_test_catches_is_told_all_the_same(own: pytest.Pytester) -> None:
+def test_a_breakdown_that_the_test_catches_is_reported_all_the_same(own: pytest.Pytester) -> None:
     write(own, "pytest.raises(Exception, alice.tick)")
     result = run(own, broken_adapter("crashes"), "test_own.py")
     result.assert_outcomes(failed=1)
@@ -148,7 +148,7 @@ def test_one_that_cannot_be_driven_is_one_error(own: pytest.Pytester) -> None:
     result.assert_outcomes(errors=1, skipped=1, passed=1)
 
 
-def test_a_refusal_is_told_without_its_colours(own: pytest.Pytester) -> None:
+def test_a_refusal_is_reported_without_its_colours(own: pytest.Pytester) -> None:
     write(own, "pass")
     result = run(own, odd_adapter("refuses-to-open-in-colour"), "test_own.py")
     assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED

@@ -98,7 +98,7 @@ def test_each_code_of_a_failure_may_have_an_entry_and_a_reason_of_its_own() -> N
 
 def test_a_wrong_value_is_named_with_its_place(pytester: pytest.Pytester) -> None:
     command = shlex.join(reference_command())
-    for values, told in (
+    for values, output in (
         ({"dialect": "nim-sdx"}, "sds-conformance.toml: `dialect`: no dialect 'nim-sdx'*Did you mean nim-sds?"),
         ({"revision": "forum-2025"}, "sds-conformance.toml: `revision` 'forum-2025'*Did you mean forum-2024?"),
         ({"framing": "jsom"}, "sds-conformance.toml: `framing` 'jsom'*Did you mean json?"),
@@ -110,7 +110,7 @@ def test_a_wrong_value_is_named_with_its_place(pytester: pytest.Pytester) -> Non
         configure(pytester, command=command, **values)
         result = typed(pytester, "sds::ties")
         assert result.ret == pytest.ExitCode.USAGE_ERROR
-        result.stderr.fnmatch_lines([f"ERROR: {told}"])
+        result.stderr.fnmatch_lines([f"ERROR: {output}"])
 
 
 def test_a_dialect_and_a_framing_of_the_file_are_used(pytester: pytest.Pytester) -> None:

@@ -89,13 +89,13 @@ def test_a_known_flaky_failure_is_a_warning_that_says_so() -> None:
 
 
 def test_what_broke_or_was_not_judged_is_an_error() -> None:
-    for kind, told in (
+    for kind, output in (
         ("broken", "crash in ties and 1 more"),
         ("cut off", "incomplete"),
         ("nothing", "nothing exercised"),
     ):
         found = commands(annotations(KINDS[kind]()))
-        assert any(level == "error" and told in properties["title"] for level, properties, _ in found), kind
+        assert any(level == "error" and output in properties["title"] for level, properties, _ in found), kind
 
 
 def test_all_is_well_is_a_notice() -> None:

@@ -142,15 +142,15 @@ RUNS: dict[str, tuple[str, JudgedResult]] = {
 }
 
 
-def test_what_is_listed_is_known_and_all_else_is_told_with_the_lines_to_change(snapshot: SnapshotAssertion) -> None:
-    told = []
+def test_what_is_listed_is_known_and_all_else_is_reported_with_the_lines_to_change(snapshot: SnapshotAssertion) -> None:
+    output = []
     for name, (text, judged) in RUNS.items():
         found = held(text, judged)
-        told.append(f"{name}: {len(found.requirements)} known, {found.unseen} unseen")
-        told += [f"  new: {one.what}/{one.code} in {', '.join(one.scenarios) or 'no scenario'}" for one in found.new]
-        told += [f"  line {line}: {says}: {change}" for line, says, change in said(found)]
-        told += [f"  {entry.what}: {outcome.phrase}" for entry, outcome in found.flaky]
-    assert "\n".join(told) == snapshot
+        output.append(f"{name}: {len(found.requirements)} known, {found.unseen} unseen")
+        output += [f"  new: {one.what}/{one.code} in {', '.join(one.scenarios) or 'no scenario'}" for one in found.new]
+        output += [f"  line {line}: {says}: {change}" for line, says, change in said(found)]
+        output += [f"  {entry.what}: {outcome.phrase}" for entry, outcome in found.flaky]
+    assert "\n".join(output) == snapshot
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_what_is_listed_is_known_and_all_else_is_told_with_the_lines_to_change(s
         ("buffered_is_not_met", "its codes are delivered-early, never-delivered: correct lines 6-8"),
     ],
 )
-def test_a_code_that_the_suite_does_not_know_is_told(code: str, change: str) -> None:
+def test_a_code_that_the_suite_does_not_know_is_reported(code: str, change: str) -> None:
     listed = LISTED.replace("delivered-early", code)
     for judged in (run(), run(whole=False), fuzzed()):
         assert (6, f"has no code {code!r}", change) in said(held(listed, judged))
@@ -175,11 +175,11 @@ def test_a_code_that_the_suite_does_not_know_is_told(code: str, change: str) -> 
         (f"requirement: {ONE}\n    scenario: [nowhere]", "no scenario 'nowhere'", "correct or remove lines 5-7"),
     ],
 )
-def test_an_entry_that_can_match_nothing_is_told(text: str, says: str, change: str) -> None:
+def test_an_entry_that_can_match_nothing_is_reported(text: str, says: str, change: str) -> None:
     for judged in (run(), run(whole=False), run(environments=())):
         found = held(f"known:\n  - {text}\n    reason: x\n", judged)
-        told = [complaint for complaint in found.complaints if says in complaint.says]
-        assert [(complaint.line, complaint.change) for complaint in told] == [(5, change)]
+        output = [complaint for complaint in found.complaints if says in complaint.says]
+        assert [(complaint.line, complaint.change) for complaint in output] == [(5, change)]
 
 
 # ---- Flaky entries -----------------------------------------------------------------------------------------------

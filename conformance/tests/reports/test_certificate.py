@@ -78,7 +78,7 @@ def test_a_part_of_a_run_has_no_level(changes: dict[str, Any], said: str) -> Non
     assert said in made.data["level"]["against"][0]
 
 
-def test_an_environment_that_was_left_out_for_a_reason_stops_nothing_and_is_told() -> None:
+def test_an_environment_that_was_left_out_for_a_reason_stops_nothing_and_is_reported() -> None:
     data = whole_report().data
     data["summary"]["environments"].remove("turkish")
     data["summary"]["left_out"] = {"turkish": "it runs already"}
@@ -122,8 +122,8 @@ def test_a_failure_that_a_baseline_knows_is_a_failure() -> None:
     assert made.data["verdicts"]["fail"] == 1
     assert made.data["baseline"]["known"] == [known]
     assert not wrong(made)
-    for told in ("It does not conform", "a bug of ours", "line 4: it passes; delete it"):
-        assert told in page(made)
+    for output in ("It does not conform", "a bug of ours", "line 4: it passes; delete it"):
+        assert output in page(made)
 
 
 # ---- What stands on it ---------------------------------------------------------------------------------------------
@@ -134,13 +134,13 @@ def test_it_says_what_was_judged_and_how(tmp_path: Path) -> None:
     made = certificate(report)
     Draft202012Validator.check_schema(load_schema())
     Draft202012Validator(load_schema()).validate(made.data)
-    told, data = report.data, made.data
+    output, data = report.data, made.data
     assert read_certificate(kept(made, tmp_path)).data == data
-    assert data["implementation"] == told["implementation"]
-    assert (data["carrier"], data["date"], data["revision"]) == ("json", told["started"], "sds-2026-01")
-    assert [row["id"] for row in data["requirements"]] == [row["id"] for row in told["requirements"]]
+    assert data["implementation"] == output["implementation"]
+    assert (data["carrier"], data["date"], data["revision"]) == ("json", output["started"], "sds-2026-01")
+    assert [row["id"] for row in data["requirements"]] == [row["id"] for row in output["requirements"]]
     assert data["requirements"][0]["shown"] == ["ties"]
-    assert data["causes"] == told["causes"]
+    assert data["causes"] == output["causes"]
     assert "SDS-INSWEEP-03" in data["untestable"]
     assert "fuzz" not in data
     assert certificate(report).raw == made.raw
@@ -261,7 +261,7 @@ def test_a_requirement_that_is_called_optional_still_stops_the_level() -> None:
         (lambda data: data["vectors"].update(manifest="0" * 64, version="0.1"), "those of version 0.1"),
     ],
 )
-def test_what_another_version_judged_is_told(change: Callable[[dict[str, Any]], object], said: str) -> None:
+def test_what_another_version_judged_is_reported(change: Callable[[dict[str, Any]], object], said: str) -> None:
     assert not list(version_differences(certified().data))
     (found,) = version_differences(forged(certified(), change).data)
     assert said in found

@@ -37,7 +37,7 @@ def test_what_was_certified_to_pass_must_not_fail() -> None:
     mutant = again("delivers-children-first", *WAITING)
     failing = with_verdict(mutant, Verdict.FAIL)
     assert failing
-    assert {told.partition(":")[0] for told in compared(made, mutant).differences} == failing
+    assert {output.partition(":")[0] for output in compared(made, mutant).differences} == failing
     assert not compared(made, again("delivers-children-first", "ties")).differences
 
 
@@ -47,7 +47,7 @@ def test_what_was_certified_to_fail_must_be_seen_where_it_was() -> None:
     assert not compared(made, outcome).differences
     better = compared(made, again("", *WAITING)).differences
     assert better
-    assert all("certified fail, and now pass" in told for told in better)
+    assert all("certified fail, and now pass" in output for output in better)
     assert not compared(made, again("", "ties")).differences
 
 
@@ -56,7 +56,7 @@ def test_a_failure_cannot_be_passed_off_as_not_judged(verdict: str) -> None:
     mutant = again("delivers-children-first", *WAITING)
     failing = with_verdict(mutant, Verdict.FAIL)
     found = compared(certified(dict.fromkeys(failing, verdict)), mutant).differences
-    assert {told.partition(":")[0] for told in found} == failing
+    assert {output.partition(":")[0] for output in found} == failing
 
 
 def test_a_sample_is_drawn_from_all_sections_and_the_same_by_the_same_seed() -> None:

@@ -48,8 +48,8 @@ def asked(**changes: Any) -> dict[str, Any]:
 def played(**changes: Any) -> dict[str, Any]:
     """What `fuzz --json` prints."""
     vectors = asked()
-    told = {key: vectors[key] for key in ("implementation", "revision")}
-    told |= {
+    printed = {key: vectors[key] for key in ("implementation", "revision")}
+    printed |= {
         "schema": "sds-conformance/fuzz/2",
         "profile": "full",
         "cast": "together",
@@ -58,7 +58,7 @@ def played(**changes: Any) -> dict[str, Any]:
         "steps": 900,
         "interrupted": False,
     }
-    return told | {"gave_up": "", "errors": {}, "findings": []} | changes
+    return printed | {"gave_up": "", "errors": {}, "findings": []} | changes
 
 
 @pytest.mark.parametrize(
@@ -88,9 +88,9 @@ def exhausted(**changes: Any) -> dict[str, Any]:
     """What `exhaust --json` prints."""
     order = Exhaustion(Mock(), participants=3, alphabet=(AlphabetPart(("send", "arrive"), 9),))
     fuzz = played()
-    told = {key: fuzz[key] for key in ("implementation", "revision", "profile", "cast", "gave_up", "errors")}
-    told |= {"schema": EXHAUST, "participants": 3, "alphabet": ["send,arrive:9"], "digest": order.digest}
-    return told | {"finished": 6, "proved_schedules": 3751, "findings": []} | changes
+    printed = {key: fuzz[key] for key in ("implementation", "revision", "profile", "cast", "gave_up", "errors")}
+    printed |= {"schema": EXHAUST, "participants": 3, "alphabet": ["send,arrive:9"], "digest": order.digest}
+    return printed | {"finished": 6, "proved_schedules": 3751, "findings": []} | changes
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def test_what_became_of_a_requirement(old: str, new: str) -> None:
         assert change is (ResultChange.NOW if new in JUDGED else ResultChange.STILL_NOT)
 
 
-def test_another_kind_of_violation_is_told_and_fewer_kinds_are_not() -> None:
+def test_another_kind_of_violation_is_reported_and_fewer_kinds_are_not() -> None:
     one, other = (made(codes={"RECV_06": code}, RECV_06="fail") for code in ("this", "that"))
     both = made(RECV_06="fail")
     kinds = [data["requirements"][0]["kinds"][0] for data in (one, other)]

@@ -67,10 +67,10 @@ def test_every_requirement_is_there_once_in_its_section_with_its_verdict(whole: 
     ids = [element.words for element in whole.of("span", "name")]
     verdicts = dict(zip(ids, (row.attrs["data-verdict"] for row in rows), strict=True))
     assert verdicts == {row["id"]: row["verdict"] for row in data["requirements"]}
-    told = [title.words for title in whole.of("h3", within="requirements")]
+    output = [title.words for title in whole.of("h3", within="requirements")]
     used = {row["section"] for row in data["requirements"]}
     titles = [title for name, title in data["sections"].items() if name in used]
-    assert all(words.startswith(title) for words, title in zip(told, titles, strict=True))
+    assert all(words.startswith(title) for words, title in zip(output, titles, strict=True))
 
 
 def test_what_a_link_names_is_there_and_nothing_is_there_twice(whole: Page) -> None:
@@ -82,7 +82,7 @@ def test_what_a_link_names_is_there_and_nothing_is_there_twice(whole: Page) -> N
     assert f"#{FAULT}" in {element.attrs["href"] for element in whole.of("a")}
 
 
-def test_what_softens_a_finding_is_told_and_leads_to_the_position() -> None:
+def test_what_softens_a_finding_is_reported_and_leads_to_the_position() -> None:
     made = sample()
     row = next(row for row in made.data["requirements"] if row["id"] == FAULT)
     row["findings"][0]["position"] = "AMB-24"
@@ -195,10 +195,10 @@ def test_hostile_text_is_text_and_nothing_else() -> None:
 def test_seven_hundred_findings_are_a_page_of_a_few_megabytes() -> None:
     made = many(700)
     text = html(made)
-    told = Page(text)
-    assert len(told.of("div", "finding")) == 700
+    output = Page(text)
+    assert len(output.of("div", "finding")) == 700
     assert len(text) < 5_000_000
-    assert len(told.of("svg")) == stories.MAX_PICTURES
+    assert len(output.of("svg")) == stories.MAX_PICTURES
     assert "This page has room for 400 pictures" in text
 
 
@@ -218,19 +218,19 @@ def test_what_does_not_fit_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_found_late_in_a_conversation_is_in_it(whole: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     def resting(made: Page) -> list[str]:
-        told = (div.words for div in made.of("div", within="conversations"))
-        return [words for words in told if re.fullmatch(r"\S+ \S+ rests on this step", words)]
+        output = (div.words for div in made.of("div", within="conversations"))
+        return [words for words in output if re.fullmatch(r"\S+ \S+ rests on this step", words)]
 
     monkeypatch.setattr(stories, "MAX_TURNS", 1)
     assert resting(read(sample())) == resting(whole) != []
 
 
-def test_breakdowns_are_told_once_with_what_the_implementation_said() -> None:
+def test_breakdowns_are_reported_once_with_what_the_implementation_said() -> None:
     broken = {"kind": "crash", "where": "a-run", "step": 2, "command": "tick", "detail": "it ended", "advice": "Why?"}
     rows = [{**broken, "where": f"a-run-{number}", "stderr": ["panic: no log"]} for number in range(20)]
     made = read(sample(breakdowns=rows))
     assert "20 breakdowns" in first_line(made)
-    (told,) = made.of("article", within="broken")
+    (output,) = made.of("article", within="broken")
     for words in (
         "a-run-0",
         "step 2 (tick)",
@@ -239,4 +239,4 @@ def test_breakdowns_are_told_once_with_what_the_implementation_said() -> None:
         "Why?",
         "and 19 more of this kind, in a-run-1, ",
     ):
-        assert words in told.words
+        assert words in output.words

@@ -66,11 +66,11 @@ def test_it_has_a_column_for_everyone_and_a_row_for_each_requirement_of_its_time
     assert (first, last) == ("Requirement", "It says")
     assert len(names) == len(NAMES) + 1
     assert all(name.startswith(known) for name, known in zip(names, [*NAMES, "toy-sds"], strict=True))
-    told = [row for row in rows if row != head]
+    output = [row for row in rows if row != head]
     known = list(plan(revision=CURRENT).requirements)
-    assert len({row[0] for row in told}) == len(told) > len(known) / 2
-    assert {row[0] for row in told} <= set(known)
-    assert {cell.removesuffix(r" \*") for row in told for cell in row[1:-1]} <= VERDICTS
+    assert len({row[0] for row in output}) == len(output) > len(known) / 2
+    assert {row[0] for row in output} <= set(known)
+    assert {cell.removesuffix(r" \*") for row in output for cell in row[1:-1]} <= VERDICTS
 
 
 def test_it_has_a_row_for_every_position_that_a_run_can_tell() -> None:

@@ -62,8 +62,8 @@ def test_a_failure_says_what_was_seen_and_how_to_see_it_again() -> None:
     assert failure.type == finding["code"]
     assert make_times_relative(finding["seen"]) in failure.message
     assert "\n" not in failure.message
-    for told in (row["statement"], "Scenario  ", "Done  ", "Expected  ", "Seen  ", f"Again: {finding['again']}"):
-        assert told in failure.text
+    for output in (row["statement"], "Scenario  ", "Done  ", "Expected  ", "Seen  ", f"Again: {finding['again']}"):
+        assert output in failure.text
 
 
 def test_what_was_not_judged_says_why() -> None:
@@ -73,7 +73,7 @@ def test_what_was_not_judged_says_why() -> None:
     assert skipped.type == "inconclusive"
 
 
-def test_a_warning_passes_and_is_told() -> None:
+def test_a_warning_passes_and_is_reported() -> None:
     report = faulty()
     row = next(report.requirements("fail"))
     row["verdict"] = row["findings"][0]["severity"] = "warn"

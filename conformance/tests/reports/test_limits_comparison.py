@@ -22,7 +22,7 @@ def extent(held: int | None, first_not: int | None = None, **more: Any) -> Exten
 
 
 @pytest.mark.parametrize(
-    ("one", "told"),
+    ("one", "output"),
     [
         (extent(4_096), "4,096+"),
         (extent(100, 101, verdict="finding"), "100!"),
@@ -35,8 +35,8 @@ def extent(held: int | None, first_not: int | None = None, **more: Any) -> Exten
         (extent(64, 65, timed=True, verdict="finding", how="slow"), "64!"),
     ],
 )
-def test_a_size_in_few_characters(one: Extent, told: str) -> None:
-    assert one.size == told
+def test_a_size_in_few_characters(one: Extent, output: str) -> None:
+    assert one.size == output
 
 
 @pytest.mark.parametrize(
@@ -72,6 +72,6 @@ def test_what_one_alone_has_is_a_row() -> None:
         ("a", [True, False, False]),
         ("b", [False, True, False]),
     ]
-    told = rows[0].to_json()
-    assert told["title"] == "things"
-    assert told["extents"][1:] == [None, None]
+    output = rows[0].to_json()
+    assert output["title"] == "things"
+    assert output["extents"][1:] == [None, None]

@@ -114,7 +114,7 @@ def test_it_fits_and_says_what_does_not(monkeypatch: pytest.MonkeyPatch) -> None
     assert "see the report" not in markdown(faulty())
 
 
-def test_many_root_causes_are_told_and_the_first_in_full() -> None:
+def test_many_root_causes_are_reported_and_the_first_in_full() -> None:
     text = markdown(many(faulty(), 100))
     assert text.count("Expected  ") == STORIES
     assert text.count("```sh") > 100

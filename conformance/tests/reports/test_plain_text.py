@@ -9,7 +9,7 @@ from sds_conformance.reports.plain_text import WIDTH, format_breakdown, story
 from sds_conformance.reports.report import Report, group_breakdowns, worst
 
 
-def told(report: Report) -> list[tuple[dict[str, Any], str]]:
+def lines_of(report: Report) -> list[tuple[dict[str, Any], str]]:
     """The first requirement that fails, and its story."""
     row = next(report.requirements("fail"))
     finding = worst(row)
@@ -18,7 +18,7 @@ def told(report: Report) -> list[tuple[dict[str, Any], str]]:
 
 
 def test_a_story_has_the_steps_with_the_blamed_one_marked() -> None:
-    ((row, text),) = told(faulty())
+    ((row, text),) = lines_of(faulty())
     lines = text.splitlines()
     assert lines[0].startswith(f"Scenario  {row['findings'][0]['scenario']}: ")
     (blamed,) = (line for line in lines if line.lstrip("Done ").startswith("> "))
@@ -31,13 +31,13 @@ def test_a_trace_that_is_none_costs_no_more_than_the_steps() -> None:
     whole = faulty()
     none: Any = object()
     for traces in ({}, {run: none for row in whole.requirements() for run in row["runs"]}):
-        ((_, text),) = told(Report(whole.data, traces=traces))
+        ((_, text),) = lines_of(Report(whole.data, traces=traces))
         assert "Expected  " in text
         assert "Done  " not in text
 
 
 def test_whatever_strangers_say_stands_in_lines_that_can_be_shown() -> None:
-    ((_, text),) = told(hostile())
+    ((_, text),) = lines_of(hostile())
     broken = format_breakdown(hostile().data["breakdowns"][0])
     assert HOSTILE not in text
     for line in [*text.splitlines(), *broken.splitlines()]:
@@ -46,7 +46,7 @@ def test_whatever_strangers_say_stands_in_lines_that_can_be_shown() -> None:
     assert "stderr    <script>" in broken
 
 
-def test_breakdowns_that_are_alike_are_told_once() -> None:
+def test_breakdowns_that_are_alike_are_reported_once() -> None:
     one = {"kind": "crash", "detail": "it ended", "command": "send", "where": "ties"}
     other = one | {"where": "own-filter-comes-back"}
     assert group_breakdowns([one, other, one | {"kind": "hang"}]) == [
@@ -55,6 +55,6 @@ def test_breakdowns_that_are_alike_are_told_once() -> None:
     ]
 
 
-def test_a_date_that_is_none_is_not_told() -> None:
+def test_a_date_that_is_none_is_not_reported() -> None:
     assert faulty().start_time is not None
     assert changed(faulty(), started="yesterday").start_time is None

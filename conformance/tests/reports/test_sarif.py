@@ -91,7 +91,7 @@ def test_the_same_fault_with_other_names_has_the_same_fingerprint() -> None:
     assert [one["partialFingerprints"] for one in run_of(again)["results"]] != prints[0]
 
 
-def test_a_run_that_did_not_end_is_told() -> None:
+def test_a_run_that_did_not_end_is_reported() -> None:
     (invocation,) = run_of(Report(faulty().data, "after line 3"))["invocations"]
     assert not invocation["executionSuccessful"]
     assert "cut off after line 3" in invocation["toolExecutionNotifications"][0]["message"]["text"]

@@ -32,17 +32,17 @@ def _compared(change: Callable[[pb.Comparison], object]) -> Callable[[], Handle]
     return altered(apply)
 
 
-def _strictly_before(told: pb.Comparison) -> None:
-    if told.one_before_other and told.other_before_one:
-        told.Clear()
+def _strictly_before(comparison: pb.Comparison) -> None:
+    if comparison.one_before_other and comparison.other_before_one:
+        comparison.Clear()
 
 
-def _swapped(told: pb.Comparison) -> None:
-    told.one_before_other, told.other_before_one = told.other_before_one, told.one_before_other
+def _swapped(comparison: pb.Comparison) -> None:
+    comparison.one_before_other, comparison.other_before_one = comparison.other_before_one, comparison.one_before_other
 
 
-def _never_concurrent(told: pb.Comparison) -> None:
-    told.one_before_other |= not told.other_before_one
+def _never_concurrent(comparison: pb.Comparison) -> None:
+    comparison.one_before_other |= not comparison.other_before_one
 
 
 @pytest.mark.parametrize("change", [_strictly_before, _swapped, _never_concurrent])
@@ -124,9 +124,9 @@ def test_whoever_closes_every_link_is_found(command: str, groups: set[str]) -> N
             reply = answer(request)
             if request.WhichOneof("command") != command:
                 return reply
-            told = getattr(request, command)
-            answer(pb.Request(disconnect=pb.Disconnect(handle=told.handle, link=told.link)))
-            closed = pb.Event(link_closed=pb.LinkClosed(link=told.link))
+            comparison = getattr(request, command)
+            answer(pb.Request(disconnect=pb.Disconnect(handle=comparison.handle, link=comparison.link)))
+            closed = pb.Event(link_closed=pb.LinkClosed(link=comparison.link))
             return pb.Reply(id=request.id, effects=pb.Effects(events=[closed]))
 
         return handle

@@ -31,7 +31,7 @@ def _step(kind: str, **fields: object) -> Change:
 
 
 @pytest.mark.parametrize(
-    ("name", "change", "told"),
+    ("name", "change", "output"),
     [
         ("conflicts", first(lambda test: test.update(orders=[[0, 7]])), ": orders/0: update 7 does not exist"),
         ("get-updates", first(lambda test: test["outcomes"][0].update(sent=[4])), "/sent: update 4 does not exist"),
@@ -44,21 +44,21 @@ def _step(kind: str, **fields: object) -> Change:
         ("ghost-records", _step("repeat", update="never"), "'never' was not bound before"),
     ],
 )
-def test_what_refers_to_what_is_not_there_is_an_error_of_the_file(name: str, change: Change, told: str) -> None:
+def test_what_refers_to_what_is_not_there_is_an_error_of_the_file(name: str, change: Change, output: str) -> None:
     data = read_json(VECTORS / "clearskies" / f"{name}.json")
     assert violations(MATERIAL, data) == []
     change(data)
     (sentence,) = violations(MATERIAL, data)
     assert sentence.startswith(f"{data['tests'][0]['id']}: ")
-    assert told in sentence
+    assert output in sentence
 
 
 def test_nobody_is_asked_it(tmp_path: Path) -> None:
     folder = copy_of_vectors(tmp_path)
     edit(folder, "conflicts", first(lambda test: test.update(orders=[[0, 7]])), of="clearskies")
-    told = "conflicts.json: conflicts/newer-with-a-smaller-time: orders/0: update 7 does not exist"
-    assert any(told in sentence for sentence in lint(VECTOR_SET, folder))
+    output = "conflicts.json: conflicts/newer-with-a-smaller-time: orders/0: update 7 does not exist"
+    assert any(output in sentence for sentence in lint(VECTOR_SET, folder))
     command = [sys.executable, "-m", "clearskies_reference"]
     refused = typed("vectors", "run", "--revision", REVISION, "--vectors", str(folder), "--", *command)
     assert refused.exit_code == 2
-    assert told in words(refused.stderr)
+    assert output in words(refused.stderr)

@@ -138,9 +138,9 @@ def test_vectors_that_somebody_changed_are_not_asked(folder: Path) -> None:
     edit(folder, "lamport", _spoil, honest=False)
     result = typed("vectors", "run", "--vectors", folder, "--group", "lamport", "--", *reference_command())
     assert result.exit_code == 2
-    told = result.stderr.replace("\n", " ")
-    assert "sds/lamport.json: its SHA-256 differs from that in the manifest" in told
-    assert "vectors lint" in told
+    output = result.stderr.replace("\n", " ")
+    assert "sds/lamport.json: its SHA-256 differs from that in the manifest" in output
+    assert "vectors lint" in output
 
 
 def test_vectors_that_are_nowhere_named_missing_or_twice_there_are_not_asked(folder: Path) -> None:

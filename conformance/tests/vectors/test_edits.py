@@ -102,7 +102,7 @@ def test_the_readme_shows_how(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "output"),
     [
         ({"now_ms": None}, "new.json: sds/lamport.json: lamport/1: 'now_ms' is a required property"),
         ({"local": 5}, "lamport/1: local: 5 is not of type 'string'"),
@@ -117,23 +117,23 @@ def test_the_readme_shows_how(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     ],
 )
 def test_what_is_wrong_with_a_fragment_is_said_and_nothing_is_written(
-    folder: Path, changes: dict[str, object], told: str
+    folder: Path, changes: dict[str, object], output: str
 ) -> None:
     before = _bytes(folder)
     result = typed("vectors", "add", "lamport", _fragment(folder, **changes), "--out", folder)
     assert result.exit_code == 2
-    assert told in words(result.stderr)
+    assert output in words(result.stderr)
     assert "correct the" in words(result.stderr)
     assert _bytes(folder) == before
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"), [("spiral", "{}", "no file of vectors"), ("lamport", "[]", "one vector")]
+    ("name", "text", "output"), [("spiral", "{}", "no file of vectors"), ("lamport", "[]", "one vector")]
 )
-def test_no_such_file_and_no_vector(folder: Path, name: str, text: str, told: str) -> None:
+def test_no_such_file_and_no_vector(folder: Path, name: str, text: str, output: str) -> None:
     fragment = _fragment(folder)
     fragment.write_text(text, "utf-8")
-    with pytest.raises(VectorsError, match=told):
+    with pytest.raises(VectorsError, match=output):
         add_vector(VECTOR_SET, folder, name, fragment)
 
 
@@ -168,26 +168,26 @@ def test_what_is_not_released_is_replaced(folder: Path) -> None:
 def test_what_is_released_stays_unless_it_was_wrong(folder: Path) -> None:
     _release(folder)
     before = _bytes(folder)
-    told = ("vectors", "replace", FIRST, _fragment(folder), "--out", folder)
-    result = typed(*told)
+    output = ("vectors", "replace", FIRST, _fragment(folder), "--out", folder)
+    result = typed(*output)
     assert result.exit_code == 2
     assert f"{FIRST} is released, so its inputs and outcomes are fixed" in words(result.stderr)
     assert _bytes(folder) == before
-    assert typed(*told, "--corrected", "The time was wrong.").exit_code == 0
+    assert typed(*output, "--corrected", "The time was wrong.").exit_code == 0
     version = changelog_versions(folder)[0][0]
     assert (version, changelog_named(folder, version, "Corrected")) == ("1.1.1", {FIRST})
     assert lint(VECTOR_SET, folder) == []
 
 
 @pytest.mark.parametrize(
-    ("test_id", "told"),
+    ("test_id", "output"),
     [
         ("lamport/nowhere", "no vector lamport/nowhere: `sds-conformance vectors list --group lamport`"),
         ("t-req/sha256-be64-0-0-within-1000", "is computed by sds_conformance.protocols.sds.vectors.repair_times"),
     ],
 )
-def test_what_is_not_there_and_what_is_computed_are_not_replaced(folder: Path, test_id: str, told: str) -> None:
-    with pytest.raises(VectorsError, match=re.escape(told)):
+def test_what_is_not_there_and_what_is_computed_are_not_replaced(folder: Path, test_id: str, output: str) -> None:
+    with pytest.raises(VectorsError, match=re.escape(output)):
         replace_vector(VECTOR_SET, folder, test_id, _fragment(folder), "")
 
 

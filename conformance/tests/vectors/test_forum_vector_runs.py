@@ -58,12 +58,12 @@ def test_what_is_not_declared_is_skipped(capability: int) -> None:
     assert outcome.count(Status.PASS) > 100
 
 
-def test_a_deviation_that_is_only_told_is_no_failure() -> None:
+def test_a_deviation_that_is_only_reported_is_no_failure() -> None:
     """An implementation that sends its ties logs own sync messages that no vector has."""
     assert failures(asked(_mutant("announces-ties"), revision=FORUM)) == []
 
 
-def test_timestamps_below_zero_cannot_be_told_and_may_be_taken() -> None:
+def test_timestamps_below_zero_cannot_be_reported_and_may_be_taken() -> None:
     def taken(request: pb.Request, reply: pb.Reply) -> None:
         if (
             request.HasField("decode")
@@ -134,8 +134,8 @@ def test_mutants_are_found_in_the_group_of_their_fault(group: str, mutant: str) 
     outcome = asked(_mutant(mutant), [group], FORUM)
     assert failed_groups(outcome) == {group}
     assert outcome.count(Status.ERROR) == outcome.count(Status.BROKEN) == 0
-    told = {r for a in outcome.answered if a.answer.status is Status.FAIL for r in a.answer.requirements}
-    assert all(requirement.startswith("FORUM-") for requirement in told)
+    output = {r for a in outcome.answered if a.answer.status is Status.FAIL for r in a.answer.requirements}
+    assert all(requirement.startswith("FORUM-") for requirement in output)
 
 
 def test_a_sync_message_that_counts_is_a_warning() -> None:

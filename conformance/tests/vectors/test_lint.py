@@ -41,7 +41,7 @@ def _first(**fields: object) -> Change:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "output"),
     [
         (_first(surplus=1), "'surplus' was unexpected"),
         (_first(wire="0A"), "does not match"),
@@ -62,24 +62,24 @@ def _first(**fields: object) -> Change:
         (lambda data: data.update(shape="spiral"), "its shape is unknown; shapes are decode"),
     ],
 )
-def test_what_is_wrong_with_a_file(folder: Path, change: Change, told: str) -> None:
+def test_what_is_wrong_with_a_file(folder: Path, change: Change, output: str) -> None:
     edit(folder, "wire-decoding", change)
     found = lint(VECTOR_SET, folder)
-    assert not told or any(told in sentence for sentence in found), found
-    assert bool(found) == bool(told)
+    assert not output or any(output in sentence for sentence in found), found
+    assert bool(found) == bool(output)
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "output"),
     [
         (lambda data: data.update(numberOfTests=1), "numberOfTests is 1"),
         (lambda data: data.update(digest="0" * 64), "its digest does not match its tests"),
         (lambda data: data["tests"].pop(), "its SHA-256 differs from that in the manifest"),
     ],
 )
-def test_what_does_not_fit(folder: Path, change: Change, told: str) -> None:
+def test_what_does_not_fit(folder: Path, change: Change, output: str) -> None:
     edit(folder, "wire-decoding", change, honest=False)
-    assert any(told in sentence for sentence in lint(VECTOR_SET, folder))
+    assert any(output in sentence for sentence in lint(VECTOR_SET, folder))
 
 
 def test_another_form_of_the_same_json(folder: Path) -> None:
@@ -94,13 +94,13 @@ def test_files_that_lack_and_files_that_nobody_knows(folder: Path) -> None:
     (folder / "README.md").unlink()
     (folder / "schema" / "hash.schema.json").write_text("{}", "utf-8")
     found = lint(VECTOR_SET, folder)
-    for told in (
+    for output in (
         "sds/lamport.json is in the manifest, and is missing",
         "sds/notes.txt is not in the manifest",
         "README.md is missing",
         "schema/hash.schema.json is not the schema",
     ):
-        assert any(told in sentence for sentence in found), told
+        assert any(output in sentence for sentence in found), output
 
 
 def test_an_id_that_was_retired_is_not_used_again(folder: Path) -> None:

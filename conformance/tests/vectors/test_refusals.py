@@ -170,7 +170,7 @@ def test_an_interrupt_is_nobodys_fault(after: int) -> None:
     assert outcome.unasked_count > 0
 
 
-def test_a_fault_of_the_suite_is_told_as_one() -> None:
+def test_a_fault_of_the_suite_is_reported_as_one() -> None:
     outcome = asked(groups=["log-order"])
     outcome.answered[0] = type(outcome.answered[0])(
         "log-order", outcome.answered[0].vector, VectorResult(Status.ERROR, reason="oops")

@@ -32,8 +32,8 @@ def unreleased(to: Path) -> Path:
     for path in (folder / "sds").glob("*.json"):
         if not path.name.startswith(("lamport", "log-order")):
             path.unlink()
-    told = file_digest((folder / MANIFEST).read_bytes())
-    (folder / CHANGELOG).write_text(f"# Changelog\n\n## 1.0.0\n\nManifest: `{told}`\n\nThe first.\n", "utf-8")
+    printed = file_digest((folder / MANIFEST).read_bytes())
+    (folder / CHANGELOG).write_text(f"# Changelog\n\n## 1.0.0\n\nManifest: `{printed}`\n\nThe first.\n", "utf-8")
     seal(folder, version="1.0.0")
     return folder
 
@@ -49,8 +49,8 @@ def begin(folder: Path, version: str, text: str = "Something.") -> None:
     head, mark, rest = changelog.read_text("utf-8").partition("## ")
     manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
     (folder / MANIFEST).write_bytes(format_document({**manifest, "version": version}))
-    told = file_digest((folder / MANIFEST).read_bytes())
-    changelog.write_text(f"{head}## {version}\n\nManifest: `{told}`\n\n{text}\n\n{mark}{rest}", "utf-8")
+    printed = file_digest((folder / MANIFEST).read_bytes())
+    changelog.write_text(f"{head}## {version}\n\nManifest: `{printed}`\n\n{text}\n\n{mark}{rest}", "utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -67,9 +67,9 @@ def folder(tmp_path: Path, version_1: Path) -> Path:
     return Path(shutil.copytree(version_1, tmp_path / "vectors"))
 
 
-def says(folder: Path, *told: str) -> bool:
+def says(folder: Path, *printed: str) -> bool:
     found = lint(VECTOR_SET, folder)
-    return bool(found) and all(any(text in sentence for sentence in found) for text in told)
+    return bool(found) and all(any(text in sentence for sentence in found) for text in printed)
 
 
 def _another_outcome(data: dict[str, Any]) -> None:
@@ -177,11 +177,11 @@ def test_what_is_retired_is_named_in_the_changelog_and_stays_retired(folder: Pat
     assert says(folder, f"{FIRST} was retired by a release, and manifest.json does not name it any more")
 
 
-@pytest.mark.parametrize(("version", "told"), [("1.0.1", "increase the middle number"), ("1.1.0", "")])
-def test_new_tests_want_a_new_middle_number(folder: Path, version: str, told: str) -> None:
+@pytest.mark.parametrize(("version", "printed"), [("1.0.1", "increase the middle number"), ("1.1.0", "")])
+def test_new_tests_want_a_new_middle_number(folder: Path, version: str, printed: str) -> None:
     begin(folder, version)
     edit(folder, "lamport", lambda data: data["tests"].append({**data["tests"][0], "id": "lamport/new"}))
-    assert says(folder, told) == bool(told)
+    assert says(folder, printed) == bool(printed)
 
 
 def test_a_new_format_wants_a_new_first_number(folder: Path) -> None:
@@ -202,7 +202,7 @@ def _release_changed(folder: Path, change: Change) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "printed"),
     [
         (lambda ledger: ledger["releases"][0].update(manifest="0" * 64), "was released with the manifest 0000"),
         (lambda ledger: ledger["releases"][0].update(version="1.0.5"), "version 1.0.5 was released with"),
@@ -217,9 +217,9 @@ def _release_changed(folder: Path, change: Change) -> None:
         (lambda ledger: ledger["releases"].append(ledger["releases"][0]), "1.0.0 does not come after 1.0.0"),
     ],
 )
-def test_a_ledger_that_was_changed_is_found(folder: Path, change: Change, told: str) -> None:
+def test_a_ledger_that_was_changed_is_found(folder: Path, change: Change, printed: str) -> None:
     _release_changed(folder, change)
-    assert says(folder, told)
+    assert says(folder, printed)
 
 
 def test_without_a_ledger_nothing_is_in_order(folder: Path) -> None:

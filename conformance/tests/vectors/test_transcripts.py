@@ -58,7 +58,7 @@ def _told(name: str, revision: str = CURRENT) -> dict[str, Any]:
         ("own-messages-come-back", "own messages are received"),
     ],
 )
-def test_what_cannot_be_told_as_one_says_why(name: str, why: str) -> None:
+def test_what_cannot_be_reported_as_one_says_why(name: str, why: str) -> None:
     with pytest.raises(NotRecordableError, match=why):
         _told(name)
 
@@ -70,7 +70,7 @@ def test_variants_add_outcomes_where_the_text_leaves_a_choice() -> None:
     assert [len(step["outcomes"]) for step in fields["steps"]] == [3, 4, 2, 2, 1, 5, 3, 2, 1, 3]
 
 
-def test_every_conversation_of_the_proposal_is_told_by_numbers() -> None:
+def test_every_conversation_of_the_proposal_is_reported_by_numbers() -> None:
     of_the_proposal = _of(FORUM)
     assert set(of_the_proposal) == {name for names in OF_THE_PROPOSAL.values() for name in names}
     timestamps = re.findall(r'"lamport_timestamp": "([^"]+)"', json.dumps(of_the_proposal))

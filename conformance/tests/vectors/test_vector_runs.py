@@ -296,7 +296,7 @@ def test_an_unknown_shape_is_skipped() -> None:
     assert outcome.exit_code == 4
 
 
-def test_a_difference_that_many_share_is_told_once() -> None:
+def test_a_difference_that_many_share_is_reported_once() -> None:
     """An empty repair request is wrong in most messages, and hardly one of them is about it."""
 
     def apply(request: pb.Request, reply: pb.Reply) -> None:

@@ -13,9 +13,9 @@ from ..corpus.schema import ANSWER, AT_MS, COMMAND, PARTICIPANT, TEXT, TEXTS, Co
 from ..schedules import Schedule, dumps
 from ..trace import Dialect
 from .generator import name_of
+from .group_trace import GroupTrace
 from .language import CLEARSKIES
 from .notation import NOTATION
-from .performance import Performance
 from .player import play
 from .rows import ClearSkiesRowReader
 from .stage import Stage
@@ -64,12 +64,12 @@ def read_dialect(text: str) -> Dialect:
     raise ValueError("ClearSkies has no dialects")
 
 
-def translate(performance: Performance) -> None:
+def translate(group_trace: GroupTrace) -> None:
     """Does nothing: ClearSkies has no dialects."""
 
 
 def without_store(request: Any) -> Any:
-    """A request without the folder of its store, which is made for one performance."""
+    """A request without the folder of its store, which is made for one group trace."""
     if request.WhichOneof("command") != "open" or not request.open.store:
         return request
     out = type(request)()

@@ -6,11 +6,11 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn
 
-from ..schedules.performer import ScheduleTooLongError
+from ..schedules.base_player import ScheduleTooLongError
 from ..stage import ScheduleStoppedError
+from .group_trace import Packet
 from .links import Line, ScriptedLink
 from .network import Network
-from .performance import Packet
 
 if TYPE_CHECKING:
     from .actor import Actor

@@ -14,7 +14,7 @@ from clearskies_reference.vector_clock import is_id
 
 from .clubs import peer_id
 from .frames import GET_UPDATES, UPDATE
-from .performance import Act, Performance
+from .group_trace import Act, GroupTrace
 from .streams import Message
 
 REQUEST = "get_updates"
@@ -22,19 +22,19 @@ LONGEST = 200
 
 
 class Names:
-    """The names of one performance."""
+    """The names of one group trace."""
 
-    def __init__(self, performance: Performance) -> None:
-        self.performance = performance
-        schedule = performance.schedule
+    def __init__(self, group_trace: GroupTrace) -> None:
+        self.group_trace = group_trace
+        schedule = group_trace.schedule
         self._members = {peer_id(name): name for name in schedule.names}
-        self._club = performance.traces[0].club
+        self._club = group_trace.traces[0].club
         self.first: dict[str, int] = {}
         """By participant, the least own revision that it has sent or shown."""
         self._records: dict[str, str] = {}
         self._written: Counter[int] = Counter()
         self._unlabelled: Counter[str] = Counter()
-        for act in performance.acts:
+        for act in group_trace.acts:
             self._read(act)
 
     def name_of(self, member: object) -> str:
@@ -73,7 +73,7 @@ class Names:
     def arriving_names(self, act: Act) -> list[str]:
         """The messages that arrive whole in a step. Messages of a scripted peer have its name and label."""
         messages = act.trace.into(act.step)
-        scripted = act.packet is not None and act.packet.sender not in self.performance.schedule.names
+        scripted = act.packet is not None and act.packet.sender not in self.group_trace.schedule.names
         if scripted and act.packet is not None:
             by = f"={act.packet.sender}"
             return [f"{by} {act.packet.label or self.name_message(message) or 'other'}" for message in messages]
@@ -93,15 +93,15 @@ class Names:
 
     def _label(self, act: Act) -> str:
         """The label of the change that the application makes."""
-        operations = self.performance.schedule.operations
+        operations = self.group_trace.schedule.operations
         label = getattr(operations[act.operation], "label", "") if 0 <= act.operation < len(operations) else ""
         number = self._written[act.operation]
         return f"{label}.{number}" if number > 1 else label
 
     def _name_foreign_record(self, act: Act, uuid: str) -> str:
         """The name of a record that no application has created. If a scripted peer has, the uuid, which is the same in
-        every performance. Otherwise the first peer that sent it, with a number."""
-        if act.packet is not None and act.packet.sender not in self.performance.schedule.names:
+        every group_trace. Otherwise the first peer that sent it, with a number."""
+        if act.packet is not None and act.packet.sender not in self.group_trace.schedule.names:
             return f"={uuid}"
         self._unlabelled[act.who] += 1
         return f"{act.who}/record{self._unlabelled[act.who]}"

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference.vector_clock import is_id
 
-from ..schedules import operations, performer
-from ..schedules.performer import MAX_STEPS, ScheduleTooLongError, raise_if_stopped
+from ..schedules import base_player, operations
+from ..schedules.base_player import MAX_STEPS, ScheduleTooLongError, raise_if_stopped
 from ..stage import ScheduleStoppedError
 from .actor import Actor
 from .clubs import READ_ONLY, peer_id, record_id
 from .counted_network import CountedNetwork
 from .frames import GET_UPDATES, UPDATE, Frame
+from .group_trace import Act, GroupTrace, Loss, Packet, Wire
 from .links import Line, ScriptedLink
 from .operations import (
     EVERYBODY,
@@ -49,7 +50,6 @@ from .operations import (
 )
 from .peer import ScriptedPeer
 from .peer_messages import alter_time, members_of, message_of_write, replay_message, sign_frame, value_of
-from .performance import Act, Loss, Packet, Performance, Wire
 from .stage import ROUND_MS, Stage, play_until_quiet
 from .streams import Message, Stream
 from .trace import Step, Trace
@@ -70,30 +70,30 @@ _RESOLUTIONS = {int(known): known for known in (pb.RESOLUTION_MERGE, pb.RESOLUTI
 """The conflict resolutions by number; the default is not requested."""
 
 
-def play(schedule: Schedule, stages: Mapping[str, Stage]) -> Performance:
+def play(schedule: Schedule, stages: Mapping[str, Stage]) -> GroupTrace:
     """Play a schedule; ``stages`` is the stage of each member.
 
-    The stages are closed at the end. A breakdown of an implementation ends the performance and is recorded in it.
+    The stages are closed at the end. A breakdown of an implementation ends the group trace and is recorded in it.
     """
     return Player(schedule, stages).play()
 
 
-def perform(schedule: Schedule, stage: Stage, length_factor: int = 1, *optional: str) -> Performance:
+def perform(schedule: Schedule, stage: Stage, length_factor: int = 1, *optional: str) -> GroupTrace:
     """Play a schedule as a scenario: all participants are played on one stage, which stays open.
 
-    The performance ends at ``length_factor`` times the usual bounds.
+    The group trace ends at ``length_factor`` times the usual bounds.
 
     Raises ScheduleStoppedError after the end if an operation was refused or the schedule requires more than the
     implementation has, except for reasons that begin with one of ``optional``, and TesteeError if the implementation
     breaks down.
     """
-    show = Player(schedule, dict.fromkeys(schedule.names, stage), length_factor).perform()
-    raise_if_stopped(show, *optional)
-    return show
+    group_trace = Player(schedule, dict.fromkeys(schedule.names, stage), length_factor).perform()
+    raise_if_stopped(group_trace, *optional)
+    return group_trace
 
 
-class Player(performer.Performer[Actor, Step, Trace, Wire]):
-    """One performance."""
+class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
+    """One group_trace."""
 
     def __init__(self, schedule: Schedule, stages: Mapping[str, Stage], length_factor: int = 1) -> None:
         super().__init__(schedule, stages, length_factor)
@@ -147,7 +147,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
             CompareClocks: self._compare_clocks,
         }
 
-    def perform(self) -> Performance:
+    def perform(self) -> GroupTrace:
         try:
             return super().perform()
         finally:
@@ -370,7 +370,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         """The update with a label; None if it was never sent or written."""
         if label in self._told:
             return self._told[label]
-        packet = self.performance.labels.get(label)
+        packet = self.group_trace.labels.get(label)
         if packet is not None:
             return next((message for message in packet.wire.messages if message.type == UPDATE), None)
         if label in self._written:
@@ -386,7 +386,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
 
     def _repeat_message(self, op: Again) -> None:
         link = self._scripted_link(op)
-        packet = self.performance.labels.get(op.label)
+        packet = self.group_trace.labels.get(op.label)
         sent = packet.wire.messages if packet is not None else ()
         message = self._signed.get(op.label) or next(iter(sent), None)
         if link is not None and message is not None:
@@ -476,23 +476,25 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
 
     def _note(self) -> None:
         """Record new steps as acts, and their messages as packets."""
-        show = self.performance
+        group_trace = self.group_trace
         for stage in self._distinct:
             trace: Trace = stage.trace
             for step in trace.steps[self._noted[id(stage)] :]:
                 self._noted[id(stage)] += 1
                 arrived = self._network.arriving if step.command == "receive" else None
-                act = Act(len(show.acts) + 1, step.participant, step, trace, self._elapsed, self._operation, arrived)
-                show.acts.append(act)
+                act = Act(
+                    len(group_trace.acts) + 1, step.participant, step, trace, self._elapsed, self._operation, arrived
+                )
+                group_trace.acts.append(act)
                 for number, data in step.sent:
                     packet = self._packet(step.participant, number, data, act.number)
                     if listener := self._network.listener_of(number, step.participant):
                         self._network.sent(packet, listener)
-        if len(show.acts) >= MAX_STEPS * self._length_factor:
+        if len(group_trace.acts) >= MAX_STEPS * self._length_factor:
             raise ScheduleTooLongError(f"there were {MAX_STEPS * self._length_factor:,} steps")
 
     def _packet(self, sender: str, number: int, data: bytes, act: int, label: str = "") -> Packet:
-        show = self.performance
+        group_trace = self.group_trace
         stream = self._streams.get((number, sender))
         if stream is None:
             stream = self._streams[number, sender] = Stream(number, self._bodies, self._home.profile)
@@ -503,10 +505,10 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         self._said += sum(message.type in (UPDATE, GET_UPDATES) and not message.repeated for message in messages)
         label = label or self._label_of(sender, messages, act)
         wire = Wire(number, data, messages, self._home.trace.club)
-        packet = Packet(len(show.packets) + 1, sender, wire, self._elapsed, act, self._operation, label)
-        show.packets.append(packet)
+        packet = Packet(len(group_trace.packets) + 1, sender, wire, self._elapsed, act, self._operation, label)
+        group_trace.packets.append(packet)
         if label:
-            show.labels.setdefault(label, packet)
+            group_trace.labels.setdefault(label, packet)
         return packet
 
     def _label_of(self, sender: str, messages: tuple[Message, ...], act: int) -> str:
@@ -518,7 +520,7 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         for message, label in found:
             if message.signature is not None:
                 self._signed.setdefault(label, message)
-            known = self.performance.labels.get(label)
+            known = self.group_trace.labels.get(label)
             if known is None or known.act == act:
                 return label
         return ""
@@ -532,4 +534,4 @@ class Player(performer.Performer[Actor, Step, Trace, Wire]):
         return self._writes.get((sender, str(uuid)), "")
 
     def _lost(self, packet: Packet, listener: str) -> None:
-        self.performance.losses.append(Loss(packet, listener, self._elapsed, CUT))
+        self.group_trace.losses.append(Loss(packet, listener, self._elapsed, CUT))

@@ -12,8 +12,8 @@ from clearskies_reference import MalformedMessageError, timestamp
 from ..corpus.digests import digest64, to_signed
 from ..corpus.schema import Row
 from .frames import GET_UPDATES, UPDATE
+from .group_trace import GroupTrace
 from .names import Names
-from .performance import Performance
 from .streams import Message
 from .trace import Step, Trace
 
@@ -22,21 +22,21 @@ _EXACT = 1 << 53
 
 
 class ClearSkiesRowReader:
-    """Reads the columns of ClearSkies from the steps of one performance."""
+    """Reads the columns of ClearSkies from the steps of one group trace."""
 
-    def __init__(self, performance: Performance) -> None:
-        self.names = Names(performance)
-        self._performance = performance
+    def __init__(self, group_trace: GroupTrace) -> None:
+        self.names = Names(group_trace)
+        self._group_trace = group_trace
         self._ends = {
             (each.participant, each.number): f"{self.names.name_of(each.peer_id)}/{each.number}"
-            for trace in performance.traces
+            for trace in group_trace.traces
             for each in trace.connections
         }
 
     def normative_columns(self, step: Step, trace: Trace) -> Row:
         """The normative columns of ClearSkies."""
         names = self.names
-        act = self._performance.act_of(trace, step.index)
+        act = self._group_trace.act_of(trace, step.index)
         out = trace.out(step)
         row: Row = {
             "link": self._end(step, step.link) if step.link else "",

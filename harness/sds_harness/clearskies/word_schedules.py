@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
+from ..schedules.group_trace import GroupTrace
 from ..schedules.operations import STRAIGHT, Operation
-from ..schedules.performance import Performance
 from ..schedules.word_schedules import Unfolded
 from ..schedules.worlds import ALL, Copy, Word, World
 from .generator import NAMES
@@ -47,8 +47,8 @@ class UnfoldedStreams(Unfolded):
     arrivals: dict[int, tuple[Copy, int]] = field(default_factory=dict)
     """By the index of an operation that delivers: the copy, and the index of the event in the word."""
 
-    def find_missing(self, performance: Performance[Any, Any, Any]) -> dict[Copy, int]:
-        arrived = {act.operation for act in performance.acts if act.step.command == "receive"}
+    def find_missing(self, group_trace: GroupTrace[Any, Any, Any]) -> dict[Copy, int]:
+        arrived = {act.operation for act in group_trace.acts if act.step.command == "receive"}
         return {copy: place for operation, (copy, place) in self.arrivals.items() if operation not in arrived}
 
 

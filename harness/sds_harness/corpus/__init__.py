@@ -1,2 +1,2 @@
-"""Corpora: many performances as Parquet files, recorded by Spark jobs. FORMAT.md in this folder describes the
+"""Corpora: many group traces as Parquet files, recorded by Spark jobs. FORMAT.md in this folder describes the
 format."""

@@ -65,7 +65,7 @@ def in_schedules(progress: Progress, numbers: int, schedules: int, known: int = 
 
 
 def settle_garbage() -> None:
-    """Tune the garbage collector: the many objects of a performance live and die together, and scanning them repeatedly
+    """Tune the garbage collector: the many objects of a group trace live and die together, and scanning them repeatedly
     takes a fifth of the time."""
     gc.freeze()
     gc.set_threshold(100_000, 20, 20)

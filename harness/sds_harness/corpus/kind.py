@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ..language import Language
-from ..schedules import Act, Performance, Schedule
+from ..schedules import Act, GroupTrace, Schedule
 from ..session import Session
 from ..stage import Stage
 from ..trace import Dialect
@@ -15,7 +15,7 @@ from .schema import Columns, Row
 
 
 class RowReader(Protocol):
-    """Reads the columns of its protocol from the steps of one performance."""
+    """Reads the columns of its protocol from the steps of one group trace."""
 
     def normative_columns(self, step: Any, trace: Any) -> Row:
         """The normative columns, except for those that every corpus has."""
@@ -37,11 +37,11 @@ class CorpusKind:
 
     language: Language
     columns: Columns
-    facts: Callable[[Performance], RowReader]
-    """Reads a performance."""
+    facts: Callable[[GroupTrace], RowReader]
+    """Reads a group trace."""
     stage: Callable[[Session, str, Any], Stage[Any]]
     """Makes the stage for a schedule with this name, in this dialect."""
-    play: Callable[[Schedule, Mapping[str, Any]], Performance]
+    play: Callable[[Schedule, Mapping[str, Any]], GroupTrace]
     """Plays a schedule. The mapping is the stage of each member."""
     dumps: Callable[[Schedule], str]
     """Serialises a schedule for the side table."""
@@ -53,7 +53,7 @@ class CorpusKind:
     """Serialises a dialect for the side table."""
     read_dialect: Callable[[str], Dialect]
     """Parses a dialect of the side table. Raises ValueError."""
-    translate: Callable[[Performance], None]
+    translate: Callable[[GroupTrace], None]
     """Translates the bytes on the network from a dialect to the layout of the specification, in place."""
     not_compared: frozenset[str] = frozenset()
     """Commands that the harness sends for its own purposes. Which ones it sends depends on the declared

@@ -12,7 +12,7 @@ from sds_testee.version import suite_version
 
 from ..declaration import UNNAMED, Declaration, printable
 from ..json_text import dumps
-from ..schedules import Performance
+from ..schedules import GroupTrace
 from .errors import CorpusError
 from .kind import CorpusKind
 from .place import Place
@@ -20,7 +20,7 @@ from .schema import READABLE, SCHEDULES_PER_ROW_GROUP, SCHEMA_VERSION
 
 MANIFEST, SUCCESS = "manifest.json", "_SUCCESS"
 STEPS, SIDE, TWINS = "steps", "schedules", "twins"
-"""Folders: the rows, the side table, and the twins (performances that were added for comparison)."""
+"""Folders: the rows, the side table, and the twins (group traces that were added for comparison)."""
 MOST_SCHEDULES = 1 << 40
 _SHARDS_WANTED = 64
 _LARGEST_SHARD = 4096
@@ -80,13 +80,13 @@ class Manifest:
         known = self.implementation
         return printable(f"{known.get('name', '')} {known.get('version', '')}".strip()) or "an implementation"
 
-    def find_other_implementation(self, performance: Performance, judged: Iterable[str]) -> str:
+    def find_other_implementation(self, group_trace: GroupTrace, judged: Iterable[str]) -> str:
         """The name and version of another implementation that played one of the members under test, safe to print; ""
         if none did. Members with a breakdown are ignored: the implementation may have broken down before its
         handshake."""
         known = self.implementation
         for member in judged:
-            trace = performance.cast[member]
+            trace = group_trace.cast[member]
             declared = trace.declaration
             # Other parts of a declaration may differ at every start.
             identity = (declared.name or UNNAMED, declared.version, declared.capability_names)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..schedules import Performance, Schedule
+from ..schedules import GroupTrace, Schedule
 from .digests import exact_digest, plan_digest
 from .manifest import SIDE, STEPS, TWINS, Corpus
 from .place import TEMPORARY
@@ -23,9 +23,9 @@ from .schema import SCHEDULES_PER_ROW_GROUP, Row
 from .shards import DamagedFileError, file_name, hold_to_count, pair_of
 
 TO_REBUILD = ("schedule", "position", "trace", "request", "reply")
-"""The columns from which a performance can be rebuilt."""
-Compare = Callable[[Performance, Replay], None]
-"""Requests the performances with which one was compared when it was recorded."""
+"""The columns from which a group trace can be rebuilt."""
+Compare = Callable[[GroupTrace, Replay], None]
+"""Requests the group traces with which one was compared when it was recorded."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class Stored:
     def schedule(self) -> int:
         return int(self.side["schedule"])
 
-    def performance(self, plan: Schedule | None = None) -> Rebuilt:
-        """Rebuild the performance. Raises DamagedFileError if the stored data contradict each other.
+    def group_trace(self, plan: Schedule | None = None) -> Rebuilt:
+        """Rebuild the group trace. Raises DamagedFileError if the stored data contradict each other.
 
         ``plan`` is the schedule, if the caller knows it: a schedule that a property derives may be one that a file
         cannot hold.
@@ -55,7 +55,7 @@ class Stored:
             rebuilt = rebuild(kind, self.corpus.manifest.revision, self.side, self.rows, plan)
             # The compared columns must match the requests and replies. Otherwise a diff and the checks would use
             # different steps.
-            if digest_of(kind, rebuilt.performance) != self.side["digest"]:
+            if digest_of(kind, rebuilt.group_trace) != self.side["digest"]:
                 raise ContradictoryRowsError("its normative columns differ from its requests and replies")
             if len(rebuilt.compared) != self.side["steps"]:
                 raise ContradictoryRowsError(
@@ -68,11 +68,11 @@ class Stored:
         return rebuilt
 
     def hold_to_rows(self, rebuilt: Rebuilt) -> None:
-        """Check that all stored columns equal the columns that a recording of this performance would write.
+        """Check that all stored columns equal the columns that a recording of this group trace would write.
 
         ``self.rows`` must have all columns. Raises DamagedFileError.
         """
-        wanted = rows_of(self.corpus.kind, rebuilt.performance, self.schedule, rebuilt.judged)
+        wanted = rows_of(self.corpus.kind, rebuilt.group_trace, self.schedule, rebuilt.judged)
         pairs = [("schedules/", wanted.side, self.side)]
         pairs += [("steps/", *rows) for rows in zip(wanted.steps, self.rows, strict=True)]
         for folder, mine, theirs in pairs:
@@ -157,7 +157,7 @@ def hold_to_manifest(corpus: Corpus, shard: int, found: Sequence[int]) -> None:
 
 
 def twins_of(corpus: Corpus, shard: int, schedule: int, columns: Sequence[str] | None = TO_REBUILD) -> list[Stored]:
-    """The performances with which a schedule was compared, in that order. Raises DamagedFileError."""
+    """The group traces with which a schedule was compared, in that order. Raises DamagedFileError."""
     first = schedule * TWINS_OF_ONE
     return list(stored_in(corpus, shard, range(first + 1, first + TWINS_OF_ONE), columns, twins=True))
 
@@ -165,7 +165,7 @@ def twins_of(corpus: Corpus, shard: int, schedule: int, columns: Sequence[str] |
 def stored_twins(
     of: Stored,
     shard: int,
-    performance_of: Callable[[Stored, Schedule], Performance],
+    group_trace_of: Callable[[Stored, Schedule], GroupTrace],
     columns: Sequence[str] | None = TO_REBUILD,
 ) -> Replay:
     """A replay that returns the stored twins of a schedule instead of playing on an implementation.
@@ -178,19 +178,19 @@ def stored_twins(
 
     stored = twins()
 
-    def play(schedule: Schedule) -> Performance:
+    def play(schedule: Schedule) -> GroupTrace:
         twin = next(stored, None)
         if twin is None or twin.side["json"] != of.corpus.kind.dumps(schedule):
             raise DamagedFileError(
                 f"{of.where}: the corpus lacks the schedule that schedule {of.schedule} is compared with."
             )
-        return performance_of(twin, schedule)
+        return group_trace_of(twin, schedule)
 
     return play
 
 
 Hold = Callable[[Stored, Rebuilt], None]
-"""Checks a rebuilt performance against the manifest. Raises DamagedFileError."""
+"""Checks a rebuilt group trace against the manifest. Raises DamagedFileError."""
 
 
 def verify_folders(corpus: Corpus) -> None:
@@ -213,13 +213,13 @@ def verify_shard(corpus: Corpus, shard: int, hold: Hold, compare: Compare) -> Co
     count, twins, found = Count(), Count(), []
     for stored in stored_in(corpus, shard, None, None):
         found.append(stored.schedule)
-        performance = _rebuild_and_verify(stored, hold, None, count)
+        group_trace = _rebuild_and_verify(stored, hold, None, count)
         if corpus.manifest.has_twins(stored.schedule):
             play = stored_twins(
                 stored, shard, lambda twin, schedule: _rebuild_and_verify(twin, hold, schedule, twins), None
             )
             with raise_corpus_errors(play) as replay:
-                compare(performance, replay)
+                compare(group_trace, replay)
     hold_to_manifest(corpus, shard, found)
     for place, seen in ((corpus.place, count), (corpus.place / TWINS, twins))[: 1 + bool(corpus.manifest.twins_every)]:
         side, steps = pair_of(place, shard, corpus.kind.columns)
@@ -232,11 +232,11 @@ def verify_shard(corpus: Corpus, shard: int, hold: Hold, compare: Compare) -> Co
     return count
 
 
-def _rebuild_and_verify(stored: Stored, hold: Hold, plan: Schedule | None, count: Count) -> Performance:
-    rebuilt = stored.performance(plan)
+def _rebuild_and_verify(stored: Stored, hold: Hold, plan: Schedule | None, count: Count) -> GroupTrace:
+    rebuilt = stored.group_trace(plan)
     stored.hold_to_rows(rebuilt)
     hold(stored, rebuilt)
     count.schedules += 1
     count.steps += stored.side["steps"]
     count.rows += stored.side["rows"]
-    return rebuilt.performance
+    return rebuilt.group_trace

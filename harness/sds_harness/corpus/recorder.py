@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from ..declaration import Declaration, printable
 from ..faults import TesteeError
-from ..schedules import Performance, Schedule
+from ..schedules import GroupTrace, Schedule
 from .errors import CorpusError, NotDrivenError
 from .jobs import Progress, convert_job_failures, in_schedules, run_tasks, watch_progress
 from .kind import CorpusKind
@@ -34,7 +34,7 @@ PATIENCE = 64
 TWINS_OF_ONE = 64
 """The index of a twin is the index of its schedule times this, plus the number of the twin, from 1."""
 
-Replay = Callable[[Schedule], Performance]
+Replay = Callable[[Schedule], GroupTrace]
 
 
 @contextlib.contextmanager
@@ -45,7 +45,7 @@ def raise_corpus_errors(replay: Replay) -> Iterator[Replay]:
     """
     troubles: list[CorpusError] = []
 
-    def play(schedule: Schedule) -> Performance:
+    def play(schedule: Schedule) -> GroupTrace:
         try:
             return replay(schedule)
         except CorpusError as error:
@@ -68,7 +68,7 @@ class RecordingCompany(Protocol):
         """The schedule with this index."""
         ...
 
-    def play(self, schedule: Schedule) -> Performance:
+    def play(self, schedule: Schedule) -> GroupTrace:
         """Play the schedule. Raises NotDrivenError if the implementation can no longer be started."""
         ...
 
@@ -76,8 +76,8 @@ class RecordingCompany(Protocol):
         """The members that are under test."""
         ...
 
-    def compare(self, performance: Performance, replay: Replay) -> None:
-        """Play everything that the performance must be compared with."""
+    def compare(self, group_trace: GroupTrace, replay: Replay) -> None:
+        """Play everything that the group trace must be compared with."""
         ...
 
     def kill(self) -> None:
@@ -278,35 +278,35 @@ def _play_one(
     rows: ShardWriter,
     twins: ShardWriter | None,
 ) -> bool:
-    """Play a schedule and store its rows. Returns whether it ran to its end. The performance is not kept in memory."""
+    """Play a schedule and store its rows. Returns whether it ran to its end. The group trace is not kept in memory."""
     manifest = recording.manifest
     schedule = company.schedule(index)
-    performance = company.play(schedule)
+    group_trace = company.play(schedule)
     judged = company.participants_under_test(schedule)
-    if stranger := manifest.find_other_implementation(performance, judged):
+    if stranger := manifest.find_other_implementation(group_trace, judged):
         # With rows of two implementations or releases, a finding could not be attributed to one of them.
         raise NotDrivenError(
             f"This recording is of {manifest.name}, but the process for {schedule.name} has the name {stranger}, or "
             "declares other capabilities: the command must start the same implementation every "
             "time, on every machine."
         )
-    recorded = rows_of(recording.kind, performance, index, judged)
+    recorded = rows_of(recording.kind, group_trace, index, judged)
     rows.add(recorded)
     count.schedules += 1
     count.steps += recorded.side["steps"]
     count.rows += recorded.side["rows"]
     if twins is not None and manifest.has_twins(index):
-        company.compare(performance, _store_twins(recording.kind, company, index, twins))
-    return performance.breakdown is None
+        company.compare(group_trace, _store_twins(recording.kind, company, index, twins))
+    return group_trace.breakdown is None
 
 
 def _store_twins(kind: CorpusKind, company: RecordingCompany, index: int, twins: ShardWriter) -> Replay:
     """Plays the twins of one schedule and stores them."""
     keys = itertools.count(index * TWINS_OF_ONE + 1)
 
-    def play(schedule: Schedule) -> Performance:
-        performance = company.play(schedule)
-        twins.add(rows_of(kind, performance, next(keys), company.participants_under_test(schedule)))
-        return performance
+    def play(schedule: Schedule) -> GroupTrace:
+        group_trace = company.play(schedule)
+        twins.add(rows_of(kind, group_trace, next(keys), company.participants_under_test(schedule)))
+        return group_trace
 
     return play

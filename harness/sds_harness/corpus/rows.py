@@ -1,6 +1,6 @@
-"""Converts a performance to rows of a corpus, one per step and one for the side table, and back.
+"""Converts a group trace to rows of a corpus, one per step and one for the side table, and back.
 
-A performance is rebuilt without the implementation, so that the checks can judge it like a live one. The player plays
+A group trace is rebuilt without the implementation, so that the checks can judge it like a live one. The player plays
 the stored schedule on stages whose links answer with the stored replies. A request is a function of the schedule and
 the replies, so it must be equal to the stored one, byte for byte. If it is not, the corpus was changed, or recorded by
 a suite that plays differently; then it is reported as unsound.
@@ -18,7 +18,7 @@ from ..declaration import printable
 from ..faults import FaultKind, TesteeError
 from ..language import HANDSHAKE
 from ..link import Limits, Link
-from ..schedules import Act, Performance, Schedule, ScheduleFileError
+from ..schedules import Act, GroupTrace, Schedule, ScheduleFileError
 from ..schedules.files import MAX_BYTES
 from ..session import Session
 from ..stage import Stage
@@ -31,7 +31,7 @@ from .schema import Row
 
 @dataclass
 class Recorded:
-    """The rows of one performance."""
+    """The rows of one group trace."""
 
     side: Row
     """The keys of the row are the names in ``SIDE_COLUMNS``."""
@@ -39,19 +39,19 @@ class Recorded:
     """The keys of the rows are the column names of the kind."""
 
 
-def rows_of(kind: CorpusKind, performance: Performance, schedule: int, judged: Sequence[str]) -> Recorded:
-    """Everything that is stored of a performance; ``schedule`` is its index, ``judged`` are the members under test."""
-    writer = _Writer(kind, performance)
+def rows_of(kind: CorpusKind, group_trace: GroupTrace, schedule: int, judged: Sequence[str]) -> Recorded:
+    """Everything that is stored of a group trace; ``schedule`` is its index, ``judged`` are the members under test."""
+    writer = _Writer(kind, group_trace)
     steps: list[Row] = []
     compared = 0
-    for position, (step, trace, act) in enumerate(_in_order(performance), 1):
+    for position, (step, trace, act) in enumerate(_in_order(group_trace), 1):
         counts = act is not None and kind.compares(act)
         compared += counts
         row = writer.row(step, trace, act)
         steps.append({"schedule": schedule, "position": position, "step": compared if counts else 0} | row)
-    places = {id(trace): place for place, trace in enumerate(performance.traces)}
-    plan = kind.dumps(performance.schedule)
-    breakdown = performance.breakdown
+    places = {id(trace): place for place, trace in enumerate(group_trace.traces)}
+    plan = kind.dumps(group_trace.schedule)
+    breakdown = group_trace.breakdown
     side = {
         "schedule": schedule,
         "steps": compared,
@@ -59,19 +59,19 @@ def rows_of(kind: CorpusKind, performance: Performance, schedule: int, judged: S
         "digest": schedule_digest(join_hashes(row["row_hash"] for row in steps if row["step"])),
         "exact": exact_digest(message for row in steps for message in (row["request"], row["reply"])),
         "plan": plan_digest(plan),
-        "ending": breakdown.kind.value if breakdown is not None else "storm" if performance.storm else "played",
+        "ending": breakdown.kind.value if breakdown is not None else "storm" if group_trace.storm else "played",
         "json": plan,
-        "cast": [places[id(performance.cast[name])] for name in performance.schedule.names],
+        "cast": [places[id(group_trace.cast[name])] for name in group_trace.schedule.names],
         "judged": list(judged),
-        "traces": [_played_by(kind, trace) for trace in performance.traces],
+        "traces": [_played_by(kind, trace) for trace in group_trace.traces],
     }
     return Recorded(side, steps)
 
 
-def digest_of(kind: CorpusKind, performance: Performance) -> bytes:
-    """The digest of a performance, as in the side table."""
-    writer = _Writer(kind, performance)
-    compared = (writer.compared(act.step, act.trace, act) for act in performance.acts if kind.compares(act))
+def digest_of(kind: CorpusKind, group_trace: GroupTrace) -> bytes:
+    """The digest of a group trace, as in the side table."""
+    writer = _Writer(kind, group_trace)
+    compared = (writer.compared(act.step, act.trace, act) for act in group_trace.acts if kind.compares(act))
     return schedule_digest(join_hashes(map(kind.columns.hash_of, compared)))
 
 
@@ -98,28 +98,28 @@ def _played_by(kind: CorpusKind, trace: Trace[Any]) -> Row:
     }
 
 
-def _in_order(performance: Performance) -> Iterator[tuple[Step, Trace[Any], Act | None]]:
+def _in_order(group_trace: GroupTrace) -> Iterator[tuple[Step, Trace[Any], Act | None]]:
     """The steps of all traces in one order: the order of the acts, with the harness's own requests before the act that
     needed them."""
-    done = {id(trace): 0 for trace in performance.traces}
-    for act in performance.acts:
+    done = {id(trace): 0 for trace in group_trace.traces}
+    for act in group_trace.acts:
         first = done[id(act.trace)]
         for step in act.trace.steps[first : act.step.index - 1]:
             yield step, act.trace, None
         yield act.step, act.trace, act
         done[id(act.trace)] = act.step.index
-    for trace in performance.traces:
+    for trace in group_trace.traces:
         for step in trace.steps[done[id(trace)] :]:
             yield step, trace, None
 
 
 class _Writer:
-    """Writes the rows of one performance: the columns of every corpus and those of its protocol."""
+    """Writes the rows of one group trace: the columns of every corpus and those of its protocol."""
 
-    def __init__(self, kind: CorpusKind, performance: Performance) -> None:
+    def __init__(self, kind: CorpusKind, group_trace: GroupTrace) -> None:
         self._columns, self._portable = kind.columns, kind.portable
-        self._told = kind.facts(performance)
-        self._places = {id(trace): place for place, trace in enumerate(performance.traces)}
+        self._told = kind.facts(group_trace)
+        self._places = {id(trace): place for place, trace in enumerate(group_trace.traces)}
 
     def row(self, step: Step, trace: Trace[Any], act: Act | None) -> Row:
         """All columns except the keys."""
@@ -150,9 +150,9 @@ class ContradictoryRowsError(CorpusError):
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """A rebuilt performance."""
+    """A rebuilt group_trace."""
 
-    performance: Performance
+    group_trace: GroupTrace
     judged: tuple[str, ...]
     """The members under test."""
     compared: tuple[Act, ...]
@@ -206,7 +206,7 @@ class _StoredLink(Link):
 
 
 def rebuild(kind: CorpusKind, revision: str, side: Row, rows: Sequence[Row], plan: Schedule | None = None) -> Rebuilt:
-    """Rebuild the performance of a schedule from its row in the side table and its rows, ordered by position.
+    """Rebuild the group trace of a schedule from its row in the side table and its rows, ordered by position.
 
     ``plan`` replaces the schedule in the side table, if given. Raises ContradictoryRowsError if the data contradict
     each other.
@@ -226,13 +226,13 @@ def rebuild(kind: CorpusKind, revision: str, side: Row, rows: Sequence[Row], pla
     ]
     try:
         stages = [_stage(kind, revision, link, of, schedule) for link, of in zip(links, traces, strict=True)]
-    except TesteeError as fault:  # with such a handshake no performance would have been recorded
+    except TesteeError as fault:  # with such a handshake no group trace would have been recorded
         raise ContradictoryRowsError(f"a stored handshake is invalid: {fault.breakdown.detail}") from None
     # The player orders traces by their first members, now as in the recording.
-    performance = kind.play(schedule, {name: stages[n] for name, n in zip(schedule.names, cast, strict=True)})
+    group_trace = kind.play(schedule, {name: stages[n] for name, n in zip(schedule.names, cast, strict=True)})
     if left := sum(link.remaining_rows for link in links):
         raise ContradictoryRowsError(f"{left} of its {len(rows)} rows were not used")
-    return Rebuilt(performance, tuple(side["judged"]), tuple(filter(kind.compares, performance.acts)))
+    return Rebuilt(group_trace, tuple(side["judged"]), tuple(filter(kind.compares, group_trace.acts)))
 
 
 def _stage(kind: CorpusKind, revision: str, link: _StoredLink, played_by: Row, schedule: Schedule) -> Stage[Any]:

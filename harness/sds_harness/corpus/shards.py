@@ -123,7 +123,7 @@ class ShardWriter:
         self._stack.__exit__(kind, error, at)
 
     def add(self, recorded: Recorded) -> None:
-        """Add the next performance; indexes must ascend. Rows wait in Arrow's columns, which take a tenth of the memory
+        """Add the next group trace; indexes must ascend. Rows wait in Arrow's columns, which take a tenth of the memory
         of Python objects."""
         self._group.append(pa.RecordBatch.from_pylist(recorded.steps, self._columns.schema))
         self._sides.append(pa.RecordBatch.from_pylist([recorded.side], SIDE_SCHEMA))

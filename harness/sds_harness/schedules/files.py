@@ -23,6 +23,7 @@ from ..declaration import printable
 from ..files import FileError, packaged_schema, read_bytes
 from ..suggestions import did_you_mean
 from ..yaml_text import YamlError
+from .base_player import MAX_STEPS, QUIET_ROUNDS
 from .expressions import TIMES, ExpressionError, names_in
 from .operations import (
     EVERYBODY,
@@ -36,7 +37,6 @@ from .operations import (
     Schedule,
 )
 from .parameter import ParameterError, value_of
-from .performer import MAX_STEPS, QUIET_ROUNDS
 
 if TYPE_CHECKING:  # imported when a file is read, because the import is slow
     from jsonschema import Draft202012Validator

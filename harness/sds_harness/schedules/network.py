@@ -11,8 +11,8 @@ from collections.abc import Set
 from hashlib import blake2b
 from typing import Generic
 
+from .group_trace import Packet, W
 from .operations import EVERYBODY, Cut, Links, Route
-from .performance import Packet, W
 
 PERFECT = Links()
 

@@ -10,18 +10,18 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from .base_player import MAX_STEPS, A, BasePlayer, MessageStormError, ScheduleTooLongError
+from .group_trace import Act, Loss, Packet, S, T, W
 from .network import Network
 from .operations import STRAIGHT, Crash, Cut, Heal, Join, Links, Member, Route, Schedule
-from .performance import Act, Loss, Packet, S, T, W
-from .performer import MAX_STEPS, A, MessageStormError, Performer, ScheduleTooLongError
 
 MAX_PACKETS = 1_000
 """Most packets of one operation or one calm round. With more, the run is stopped: some participant answers
 without end."""
 
 
-class Player(Performer[A, S, T, W]):
-    """One performance."""
+class Player(BasePlayer[A, S, T, W]):
+    """One group_trace."""
 
     def __init__(self, schedule: Schedule, stages: Mapping[str, Any], length_factor: int = 1) -> None:
         super().__init__(schedule, stages, length_factor)
@@ -59,15 +59,15 @@ class Player(Performer[A, S, T, W]):
     # ---- participants ----------------------------------------------------------------------------------------------
 
     def _open(self, member: Member) -> None:
-        if member.name in self._actors or member.name in self.performance.crashed:
+        if member.name in self._actors or member.name in self.group_trace.crashed:
             return
         opened: list[A] = []
         self._act(member.name, lambda: opened.append(self._opened(member)), STRAIGHT)
         self._actors[member.name] = opened[0]
 
     def _crash(self, op: Crash) -> None:
-        if self._actors.pop(op.who, None) is not None or op.who not in self.performance.parties:
-            self.performance.crashed.setdefault(op.who, self._operation)
+        if self._actors.pop(op.who, None) is not None or op.who not in self.group_trace.parties:
+            self.group_trace.crashed.setdefault(op.who, self._operation)
 
     # ---- steps -----------------------------------------------------------------------------------------------------
 
@@ -81,20 +81,22 @@ class Player(Performer[A, S, T, W]):
         label: str = "",
     ) -> None:
         """Let a participant do something at its own time, and carry its broadcasts over the network."""
-        if len(self.performance.acts) >= MAX_STEPS * self._length_factor:
+        if len(self.group_trace.acts) >= MAX_STEPS * self._length_factor:
             raise ScheduleTooLongError(f"there were {MAX_STEPS * self._length_factor:,} steps")
         stage = self._at(who)
         before = len(stage.trace.steps)
         try:
             does()
         finally:
-            show = self.performance
+            group_trace = self.group_trace
             # The environment and questions to the codec can add steps.
             labelled = [step for step in stage.trace.steps[before:] if label and step.command.startswith("send")][-1:]
             for step in stage.trace.steps[before:]:
                 arrived = packet if step.command == "receive" else None
-                act = Act(len(show.acts) + 1, who, step, stage.trace, self._elapsed, self._operation, arrived, source)
-                show.acts.append(act)
+                act = Act(
+                    len(group_trace.acts) + 1, who, step, stage.trace, self._elapsed, self._operation, arrived, source
+                )
+                group_trace.acts.append(act)
                 self._broadcast(act, step, route, label if step in labelled else "")
 
     def _broadcast(self, act: Act[S, T, W], step: S, route: Route, label: str) -> None:
@@ -104,19 +106,19 @@ class Player(Performer[A, S, T, W]):
             self._carry(packet, [name for name in self._actors if name != act.who], route)
 
     def _packet(self, sender: str, wire: W, act: int, label: str) -> Packet[W]:
-        show = self.performance
-        packet = Packet(len(show.packets) + 1, sender, wire, self._elapsed, act, self._operation, label)
-        show.packets.append(packet)
-        if len(show.packets) - self._packets_before > MAX_PACKETS * self._length_factor:
+        group_trace = self.group_trace
+        packet = Packet(len(group_trace.packets) + 1, sender, wire, self._elapsed, act, self._operation, label)
+        group_trace.packets.append(packet)
+        if len(group_trace.packets) - self._packets_before > MAX_PACKETS * self._length_factor:
             raise MessageStormError
         if label:
-            show.labels.setdefault(label, packet)
+            group_trace.labels.setdefault(label, packet)
         self._after_broadcast(packet)
         return packet
 
     def _carry(self, packet: Packet[W], listeners: list[str], route: Route) -> None:
         for listener, why in self._network.carry(packet, listeners, route):
-            self.performance.losses.append(Loss(packet, listener, self._elapsed, why))
+            self.group_trace.losses.append(Loss(packet, listener, self._elapsed, why))
         self._arrive(self._elapsed)
 
     def _arrive(self, until_ms: int) -> None:
@@ -134,8 +136,8 @@ class Player(Performer[A, S, T, W]):
     def _receive(self, listener: str, packet: Packet[W], source: str = "network", wire: W | None = None) -> None:
         actor = self._actors.get(listener)
         if actor is None:
-            why = "crashed" if listener in self.performance.crashed else "absent"
-            self.performance.losses.append(Loss(packet, listener, self._elapsed, why))
+            why = "crashed" if listener in self.group_trace.crashed else "absent"
+            self.group_trace.losses.append(Loss(packet, listener, self._elapsed, why))
             return
         self._act(listener, lambda: self._hear(listener, actor, wire or packet.wire), STRAIGHT, packet, source)
 

@@ -14,8 +14,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from .group_trace import GroupTrace
 from .operations import STRAIGHT, Look, Operation, Route, Schedule, Wait
-from .performance import Performance
 from .worlds import ALL, Copy, Known, Word, World
 
 
@@ -45,7 +45,7 @@ class Unfolded(ABC):
     schedule: Schedule
 
     @abstractmethod
-    def find_missing(self, performance: Performance[Any, Any, Any]) -> dict[Copy, int]:
+    def find_missing(self, group_trace: GroupTrace[Any, Any, Any]) -> dict[Copy, int]:
         """The copies that cannot arrive, because the implementation did not send them, each with the index of the event
         of the word that shows it."""
 
@@ -63,8 +63,8 @@ class UnfoldedBroadcasts(Unfolded):
         """The events that should have broadcast and did not. ``broadcast`` lists the operations that did."""
         return {known for known, operation in self.sources.items() if operation not in broadcast}
 
-    def find_missing(self, performance: Performance[Any, Any, Any]) -> dict[Copy, int]:
-        silent = self.find_silent({packet.operation for packet in performance.packets})
+    def find_missing(self, group_trace: GroupTrace[Any, Any, Any]) -> dict[Copy, int]:
+        silent = self.find_silent({packet.operation for packet in group_trace.packets})
         listeners = range(len(self.schedule.members))
         return {(listener, *known): self.places[known] for known in silent for listener in listeners}
 

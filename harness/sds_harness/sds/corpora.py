@@ -13,9 +13,9 @@ from ..corpus.kind import CorpusKind
 from ..corpus.schema import ANSWER, AT_MS, COMMAND, PARTICIPANT, TEXT, TEXTS, Column, Columns, normative
 from ..schedules import Schedule, dumps
 from .generator import name_of
+from .group_trace import GroupTrace
 from .language import SDS
 from .notation import NOTATION
-from .performance import Performance
 from .player import play
 from .rows import SdsRowReader
 from .stage import Stage
@@ -73,10 +73,10 @@ def write_dialect(dialect: Dialect) -> str:
     return json.dumps({"dialect": dialect.name, "description": dialect.description, "message": dict(dialect.numbers)})
 
 
-def translate(performance: Performance) -> None:
+def translate(group_trace: GroupTrace) -> None:
     """Translate all bytes on the network from a dialect to the layout of the specification, as if they had been sent
     so."""
-    for trace in performance.traces:
+    for trace in group_trace.traces:
         trace.translate()
 
 

@@ -14,17 +14,17 @@ from collections.abc import Iterable, Sequence
 
 from sds_reference import Kind, Message
 
-from .performance import Performance
+from .group_trace import GroupTrace
 
 Key = tuple[str, str]
 """Channel and message ID."""
 
 
 class Names:
-    """The names of all messages of a performance."""
+    """The names of all messages of a group trace."""
 
-    def __init__(self, performance: Performance) -> None:
-        channels = performance.schedule.channels
+    def __init__(self, group_trace: GroupTrace) -> None:
+        channels = group_trace.schedule.channels
         self._home = channels[0] if channels else "0"
         self._names: dict[Key, str] = {}
         self._syncs: dict[tuple[str, str, str, int | None], str] = {}
@@ -32,7 +32,7 @@ class Names:
         self._messages: dict[Key, Message] = {}
         counts: Counter[tuple[str, str, str]] = Counter()
         taken: Counter[str] = Counter()
-        for packet in performance.packets:
+        for packet in group_trace.packets:
             message = packet.wire.message
             if message is None:
                 continue

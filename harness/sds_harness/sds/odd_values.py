@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from ..schedules.group_trace import NEVER
 from ..schedules.operations import Route
-from ..schedules.performance import NEVER
 from ..stage import START_MS
 from .events import PERIOD_MS, event
 from .odd_events import OTHER, PEER, Said, Story, lost

@@ -24,12 +24,13 @@ from sds_reference import (
 from sds_reference.wire_formats import is_text
 
 from ..schedules import expressions, operations, player
+from ..schedules.base_player import raise_if_stopped
 from ..schedules.expressions import MOST, OF_SDS, UNTOLD
-from ..schedules.performance import NEVER
-from ..schedules.performer import raise_if_stopped
+from ..schedules.group_trace import NEVER
 from ..stage import ScheduleStoppedError
 from .actor import MAX_TICKS, QUIET_TICKS, Actor
 from .encodings import ENCODINGS
+from .group_trace import GroupTrace, Packet
 from .operations import (
     EVERYBODY,
     STRAIGHT,
@@ -57,7 +58,6 @@ from .operations import (
     Write,
 )
 from .peer import unknown_ids
-from .performance import Packet, Performance
 from .stage import Stage
 from .trace import Step, Trace, Wire
 
@@ -72,25 +72,25 @@ NO_FILTER = "the message needs a bloom filter"
 """The start of the reason why a message of a scripted peer was not written."""
 
 
-def play(schedule: Schedule, stages: Mapping[str, Stage]) -> Performance:
+def play(schedule: Schedule, stages: Mapping[str, Stage]) -> GroupTrace:
     """Play a schedule; ``stages`` is the stage of each member.
 
-    The stages are closed at the end. A breakdown of an implementation ends the performance and is recorded in it.
+    The stages are closed at the end. A breakdown of an implementation ends the group trace and is recorded in it.
     """
     return Player(schedule, stages).play()
 
 
-def perform(schedule: Schedule, stage: Stage, length_factor: int = 1) -> Performance:
+def perform(schedule: Schedule, stage: Stage, length_factor: int = 1) -> GroupTrace:
     """Play a schedule as a scenario: all participants are played on one stage, which stays open.
 
-    The performance ends at ``length_factor`` times the usual bounds.
+    The group trace ends at ``length_factor`` times the usual bounds.
 
     Raises ScheduleStoppedError after the end if an operation was refused or the schedule requires more than the
     implementation has, and TesteeError if the implementation breaks down.
     """
-    show = Player(schedule, dict.fromkeys(schedule.names, stage), length_factor).perform()
-    raise_if_stopped(show, NO_FILTER)
-    return show
+    group_trace = Player(schedule, dict.fromkeys(schedule.names, stage), length_factor).perform()
+    raise_if_stopped(group_trace, NO_FILTER)
+    return group_trace
 
 
 def _requested_ids(packet: Packet) -> set[str]:
@@ -105,7 +105,7 @@ def hint_of(label: str) -> bytes:
 
 
 class Player(player.Player[Actor, Step, Trace, Wire]):
-    """One performance."""
+    """One group_trace."""
 
     def __init__(self, schedule: Schedule, stages: Mapping[str, Stage], length_factor: int = 1) -> None:
         super().__init__(schedule, stages, length_factor)
@@ -229,17 +229,17 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
 
     def _of_sds(self, name: str) -> int:
         """The value of a name that only SDS has."""
-        show, declared = self.performance, [stage.trace.declaration for stage in self._distinct]
+        group_trace, declared = self.group_trace, [stage.trace.declaration for stage in self._distinct]
         match name:
             case expressions.MAX_LAMPORT:
                 return min(self._revision.wire.max_lamport, MOST)
             case expressions.FILTER_BYTES:
-                messages = (packet.wire.message for packet in reversed(show.packets) if packet.act)
+                messages = (packet.wire.message for packet in reversed(group_trace.packets) if packet.act)
                 return next((len(message.bloom_filter) for message in messages if message and message.bloom_filter), 0)
             case expressions.MISSING:
                 return sum(map(len, self._wants.values()))
             case expressions.ROUND_MESSAGES | expressions.ROUND_REQUESTS:
-                sent = [packet for packet in show.packets[self._packets_before_round :] if packet.act]
+                sent = [packet for packet in group_trace.packets[self._packets_before_round :] if packet.act]
                 return len(sent) if name == expressions.ROUND_MESSAGES else sum(map(bool, map(_requested_ids, sent)))
             case expressions.FILTERS_ARE_KNOWN:
                 return int(all(one.profile("bloom") in PROFILES for one in declared))
@@ -253,7 +253,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
     def _send(self, op: Send) -> None:
         for who in self._open_participants(op.who):
             for number in range(1, op.times + 1):
-                self._packets_before = len(self.performance.packets)
+                self._packets_before = len(self.group_trace.packets)
                 self._send_one(op, who, op.label if number == op.times else f"{op.label}.{number}")
 
     def _send_one(self, op: Send, who: str, label: str) -> None:
@@ -313,7 +313,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
                         self._receive(who, packet, "store")
 
     def _repeat_message(self, op: Again) -> None:
-        packet = self.performance.labels.get(op.label)
+        packet = self.group_trace.labels.get(op.label)
         if packet is None or op.to not in self._actors or packet.wire.message is None:
             return
         wire = packet.wire
@@ -339,7 +339,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         self._hint = bytes.fromhex(op.hint) if hinted else None
         try:
             for label in op.messages:
-                packet = self.performance.labels.get(label)
+                packet = self.group_trace.labels.get(label)
                 if packet is None or (requested_ids is not None and self._id(label) not in requested_ids):
                     continue
                 if sent_ids is None or not sent_ids.issuperset(_requested_ids(packet)):
@@ -349,12 +349,12 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
 
     def _asked_by(self, who: str) -> set[str]:
         """The IDs in the repair request of the newest broadcast of a participant."""
-        newest = next((packet for packet in reversed(self.performance.packets) if packet.sender == who), None)
+        newest = next((packet for packet in reversed(self.group_trace.packets) if packet.sender == who), None)
         return _requested_ids(newest) if newest is not None and newest.act else set()
 
     def _sent_since(self, mark: str, who: str) -> set[str]:
         """The IDs of the messages that a participant has sent since a mark."""
-        packets = self.performance.packets[self._packets_at_marks.get(mark, 0) :]
+        packets = self.group_trace.packets[self._packets_at_marks.get(mark, 0) :]
         sent = (packet.wire.message for packet in packets if packet.sender == who and packet.act)
         return {message.message_id for message in sent if message is not None}
 
@@ -385,12 +385,12 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
 
     def _mark(self, op: Mark) -> None:
         self._marks[op.label] = self._now_ms
-        self._packets_at_marks[op.label] = len(self.performance.packets)
+        self._packets_at_marks[op.label] = len(self.group_trace.packets)
 
     def _garble(self, op: Garble) -> None:
         raw, dialect = bytes.fromhex(op.wire), None
         if op.label:
-            whole, dialect = self.performance.labels.get(op.label), self._distinct[0].dialect
+            whole, dialect = self.group_trace.labels.get(op.label), self._distinct[0].dialect
             if whole is None:
                 return
             raw = dialect.to_private(whole.wire.text) if dialect is not None else whole.wire.text
@@ -425,7 +425,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         for shown in (*state.outgoing_repairs.entries, *state.incoming_repairs.entries) if state is not None else ():
             if shown.message_id == message_id:
                 return int(shown.due_ms)
-        packet = self.performance.labels.get(label)
+        packet = self.group_trace.labels.get(label)
         message = packet.wire.message if packet is not None else None
         profile = HASH_PROFILES.get(trace.declaration.profile("hash"))
         in_force = party.in_force
@@ -480,14 +480,14 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         These are signals (except for repeated reports of missing messages), messages received, and distinct repair
         requests.
         """
-        show = self.performance
-        for act in show.acts[self._accounted :]:
+        group_trace = self.group_trace
+        for act in group_trace.acts[self._accounted :]:
             self._signals += sum(event.kind != "missing" for event in act.step.events)
-        for packet in show.packets[self._accounted_packets :]:
+        for packet in group_trace.packets[self._accounted_packets :]:
             message = packet.wire.message
             if message is not None:
                 self._asked.update((packet.sender, message.channel_id, e.message_id) for e in message.repair_request)
-        self._accounted, self._accounted_packets = len(show.acts), len(show.packets)
+        self._accounted, self._accounted_packets = len(group_trace.acts), len(group_trace.packets)
         return self._signals, sum(map(len, self._has.values())), len(self._asked)
 
     def _longest_ms(self) -> int:
@@ -536,7 +536,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             if bloom_filter is None and not isinstance(op, Say):
                 raise ScheduleStoppedError(f"{NO_FILTER}: none can be made that the implementation understands")
         if op.filter_of:
-            packet = self.performance.labels.get(op.filter_of)
+            packet = self.group_trace.labels.get(op.filter_of)
             copied = packet.wire.message if packet is not None else None
             if copied is None or copied.bloom_filter is None:
                 raise ScheduleStoppedError(f"{NO_FILTER}: {op.filter_of} has none")
@@ -566,7 +566,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         """
         if since in self._marks:
             return self._marks[since]
-        packet = self.performance.labels.get(since)
+        packet = self.group_trace.labels.get(since)
         if packet is not None and packet.wire.message is not None:
             return packet.wire.message.lamport_timestamp or 0
         if self._revision.lamport_follows_clock:
@@ -595,7 +595,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             if reference.twin:
                 return self._twin(self._id(reference.label), reference.twin)
             reference = reference.label
-        packet = self.performance.labels.get(reference)
+        packet = self.group_trace.labels.get(reference)
         message = packet.wire.message if packet is not None else None
         return message.message_id if message is not None else f"{NEVER}{reference}"
 
@@ -615,7 +615,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
                 sender = self._distinct[0].label(one.sender) if one.sender else one.sender
                 out.append(HistoryEntry(self._id(one), hint, sender))
                 continue
-            message_id, packet = self._id(one), self.performance.labels.get(one)
+            message_id, packet = self._id(one), self.group_trace.labels.get(one)
             message = packet.wire.message if packet is not None else None
             sender = (message.sender_id if message is not None else unknown) if senders else None
             out.append(HistoryEntry(message_id, hint_of(one) if hints else None, sender))

@@ -11,18 +11,18 @@ from sds_reference import MAX_LAMPORT, Message
 from ..corpus.digests import plain_digest64, to_signed
 from ..corpus.schema import Row
 from ..stage import START_MS
+from .group_trace import GroupTrace
 from .names import Key, Names
-from .performance import Performance
 from .trace import Step, Trace, Wire
 
 LONGEST_ID = 200
 
 
 class SdsRowReader:
-    """Reads the columns of SDS from the steps of one performance."""
+    """Reads the columns of SDS from the steps of one group trace."""
 
-    def __init__(self, performance: Performance) -> None:
-        self._names = Names(performance)
+    def __init__(self, group_trace: GroupTrace) -> None:
+        self._names = Names(group_trace)
 
     def normative_columns(self, step: Step, trace: Trace) -> Row:
         """The normative columns of SDS."""
@@ -155,7 +155,7 @@ def _main_message(step: Step, sent: Sequence[tuple[str, Wire]]) -> Message | Non
 
 
 def _shift(trace: Trace) -> int:
-    """The shift that makes timestamps comparable, as if every performance had started at the same virtual time. An
+    """The shift that makes timestamps comparable, as if every group trace had started at the same virtual time. An
     implementation that uses its own clock starts at the real time. Timestamps that only count are not shifted."""
     return START_MS - trace.start_ms if trace.revision.lamport_follows_clock else 0
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from clearskies_group_traces import arrived, commands, received, shown, values
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference.mutants import MUTANTS
 from clearskies_reference.testee.server import Testee, TesteeOptions
-from clearskies_shows import arrived, commands, received, shown, values
 from sds_harness.clearskies.operations import (
     Again,
     Ask,
@@ -87,10 +87,10 @@ def test_what_is_not_declared_is_left_out() -> None:
 
 
 def test_a_message_is_repeated_with_its_signature() -> None:
-    told = (Link("alice", "carol"), Put("alice", "m1"), Unlink("alice", "carol"), Close("carol"), Reopen("carol"))
-    again = shown(*told, Again("mallory", "carol", read_only=True, label="m1"), Look())
+    output = (Link("alice", "carol"), Put("alice", "m1"), Unlink("alice", "carol"), Close("carol"), Reopen("carol"))
+    again = shown(*output, Again("mallory", "carol", read_only=True, label="m1"), Look())
     assert len(values(again, "carol")) == 1
-    flipped = shown(*told, Again("mallory", "carol", read_only=True, label="m1", flipped=True), Look())
+    flipped = shown(*output, Again("mallory", "carol", read_only=True, label="m1", flipped=True), Look())
     assert values(flipped, "carol") == {}
 
 
@@ -125,7 +125,7 @@ def test_a_large_body_is_said_but_not_without_end() -> None:
     assert f"{MOST_SPOKEN >> 20} MiB" in show.left_out[4]
 
 
-def test_large_messages_are_kept_once_and_told_in_full() -> None:
+def test_large_messages_are_kept_once_and_reported_in_full() -> None:
     links = Link("alice", "bob"), Link("alice", "carol")
     writers = tuple(map(Member, ("alice", "bob", "carol")))
     show = shown(*links, Say("xavier", to="alice", label="x1", odd="large"), members=writers)
@@ -149,7 +149,7 @@ def test_a_reader_of_the_same_name_as_a_participant_is_left_out() -> None:
     assert "refused" in show.left_out[0]
 
 
-def test_gossip_without_an_end_is_broken_off_and_told() -> None:
+def test_gossip_without_an_end_is_broken_off_and_reported() -> None:
     mutant = MUTANTS["relays-again"]
     testee = Testee(TesteeOptions("1", peer_class=mutant.peer_class))
     members = tuple(Member(name) for name in ("alice", "bob", "carol"))

@@ -1,4 +1,4 @@
-"""Rows of a corpus of ClearSkies: normative and informative columns, and the rebuilding of performances."""
+"""Rows of a corpus of ClearSkies: normative and informative columns, and the rebuilding of group traces."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from clearskies_group_traces import TRIO
 from clearskies_reference import Config
 from clearskies_reference.variants import VARIANTS
-from clearskies_shows import TRIO
 from clearskies_stages import REVISION, session_of
 from sds_harness.clearskies.generator import generate_schedule
+from sds_harness.clearskies.group_trace import GroupTrace
 from sds_harness.clearskies.operations import (
     Close,
     Delete,
@@ -26,7 +27,6 @@ from sds_harness.clearskies.operations import (
     Reopen,
     Say,
 )
-from sds_harness.clearskies.performance import Performance
 from sds_harness.clearskies.player import play
 from sds_harness.clearskies.stage import Stage
 from sds_harness.schedules import Schedule
@@ -43,11 +43,11 @@ TALK = (*LINE, Put("alice", "m1"), Rename("bob", "m2"), Delete("bob", "m3", "k2"
 WIDE = '{"b": 1.0, "a": [9007199254740993]}'
 
 
-def played(schedule: Schedule, **chosen: Any) -> Performance:
+def played(schedule: Schedule, **chosen: Any) -> GroupTrace:
     return play(schedule, dict.fromkeys(schedule.names, Stage(session_of(**chosen), schedule.name)))
 
 
-def performed(*operations: Operation, members: tuple[Member, ...] = TRIO, variant: str = "") -> Performance:
+def play_operations(*operations: Operation, members: tuple[Member, ...] = TRIO, variant: str = "") -> GroupTrace:
     schedule = Schedule(members, operations, ())
     chosen: dict[str, Any] = {}
     if variant:
@@ -56,7 +56,7 @@ def performed(*operations: Operation, members: tuple[Member, ...] = TRIO, varian
 
 
 def recorded(*operations: Operation, **options: Any) -> Recorded:
-    return rows_of(KIND, performed(*operations, **options), 7, ())
+    return rows_of(KIND, play_operations(*operations, **options), 7, ())
 
 
 def row(found: Recorded, command: str, participant: str) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def test_records_are_called_by_the_change_that_made_them_and_updates_by_their_wr
     assert last["sent"] == []
 
 
-def test_what_is_there_and_what_is_deleted_is_told_apart() -> None:
+def test_what_is_there_is_distinguished_from_what_is_deleted() -> None:
     found = recorded(*LINE, Put("alice", "m1"), Look(), Delete("bob", "m2"), Look())
     before, after = (r for r in found.steps if (r["command"], r["participant"]) == ("observe", "carol"))
     assert [bool(row["records"]) for row in (before, after)] == [True, False]
@@ -142,10 +142,10 @@ def test_values_count_however_deep_they_are_nested() -> None:
 
 
 @pytest.mark.parametrize("index", range(6))
-def test_a_performance_is_made_again_from_its_rows(index: int) -> None:
+def test_a_group_trace_is_made_again_from_its_rows(index: int) -> None:
     live = played(generate_schedule(3, index))
     stored = rows_of(KIND, live, index, ())
-    again = rebuild(KIND, REVISION, stored.side, stored.steps).performance
+    again = rebuild(KIND, REVISION, stored.side, stored.steps).group_trace
     assert rows_of(KIND, again, index, ()) == stored
     assert (again.labels.keys(), again.began, again.left_out) == (live.labels.keys(), live.began, live.left_out)
 
@@ -153,13 +153,13 @@ def test_a_performance_is_made_again_from_its_rows(index: int) -> None:
 def test_stores_are_kept_without_the_folder_that_was_made_for_them() -> None:
     members = (replace(TRIO[0], store=True), *TRIO[1:])
     talk = (Put("alice", "m1"), Close("alice"), Reopen("alice"), *LINE, Look())
-    live = performed(*talk, members=members)
+    live = play_operations(*talk, members=members)
     stored = rows_of(KIND, live, 0, ())
     opened = [KIND.language.request.FromString(r["request"]).open for r in stored.steps if r["command"] == "open"]
     stores = [each.store for each in opened if each.store]
     assert len(stores) == 2
     assert not any("/" in store or Path(store).is_absolute() for store in stores)
-    again = rebuild(KIND, REVISION, stored.side, stored.steps).performance
+    again = rebuild(KIND, REVISION, stored.side, stored.steps).group_trace
     assert rows_of(KIND, again, 0, ()) == stored
 
 

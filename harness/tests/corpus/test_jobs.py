@@ -16,7 +16,7 @@ CALL = "An error occurred while calling o78.collectToPython.\n: org.apache.spark
 
 
 @pytest.mark.parametrize(
-    ("said", "kind", "told"),
+    ("said", "kind", "output"),
     [
         (
             'Exception:\n  File "x.py", line 3\n'
@@ -44,9 +44,9 @@ CALL = "An error occurred while calling o78.collectToPython.\n: org.apache.spark
         ("", SparkFailedError, "A Spark job failed: RuntimeError"),
     ],
 )
-def test_the_line_that_says_why(said: str, kind: type[Exception], told: str) -> None:
+def test_the_line_that_says_why(said: str, kind: type[Exception], output: str) -> None:
     found = last_error_line(RuntimeError(said))
-    assert (type(found), str(found)) == (kind, told)
+    assert (type(found), str(found)) == (kind, output)
 
 
 def broken() -> None:
@@ -62,16 +62,16 @@ def damaged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "kind", "told"),
+    ("task", "kind", "output"),
     [
         (broken, SuiteFaultError, r"ValueError: zip\(\) argument 2 is longer \(corpus/test_jobs\.py:\d+\)"),
         (without_room, CorpusError, r"A task failed \(OSError\): .*No space left on device"),
         (damaged, CorpusError, r"steps/part-1 is damaged\."),
     ],
 )
-def test_a_task_says_whose_fault_it_is(task: Callable[[], None], kind: type[Exception], told: str) -> None:
+def test_a_task_says_whose_fault_it_is(task: Callable[[], None], kind: type[Exception], output: str) -> None:
     """A fault of the suite is never reported as a usage error or as a fault of Spark."""
-    with pytest.raises(kind, match=f"^{told}$") as raised, convert_task_failures():
+    with pytest.raises(kind, match=f"^{output}$") as raised, convert_task_failures():
         task()
     assert raised.type is kind
 

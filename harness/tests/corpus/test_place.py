@@ -56,10 +56,10 @@ def test_no_secret_is_shown(named: str, shown: str) -> None:
     assert (place / "steps").label == f"{shown}/steps"
 
 
-def test_a_scheme_that_nobody_knows_is_told() -> None:
-    with pytest.raises(CorpusError, match=r"^gopher://host/c: ") as told:
+def test_a_scheme_that_nobody_knows_is_reported() -> None:
+    with pytest.raises(CorpusError, match=r"^gopher://host/c: ") as output:
         Place.from_name("gopher://me:SECRET@host/c")
-    assert "SECRET" not in str(told.value)
+    assert "SECRET" not in str(output.value)
 
 
 def test_what_is_too_long_for_a_small_file_is_not_read(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path) -> None
         ShardFile(pipe, pa.schema([]))
 
 
-def test_names_that_are_no_folder_are_told(tmp_path: Path) -> None:
+def test_names_that_are_no_folder_are_reported(tmp_path: Path) -> None:
     (tmp_path / "one").symlink_to("other")
     (tmp_path / "other").symlink_to("one")
     (tmp_path / "file").write_text("")

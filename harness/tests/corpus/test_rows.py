@@ -1,4 +1,4 @@
-"""Rows of a corpus: normative and informative columns, and the rebuilding of a performance from them."""
+"""Rows of a corpus: normative and informative columns, and the rebuilding of a group trace from them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from player_helpers import NOT_CAROL, TRIO, reference, stage_on
 from sds_harness.schedules import Schedule
 from sds_harness.sds.generator import generate_schedule
+from sds_harness.sds.group_trace import GroupTrace
 from sds_harness.sds.operations import Garble, Look, Member, Operation, Say, Send, Sync, Tick, Wait
-from sds_harness.sds.performance import Performance
 from sds_harness.sds.player import play
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Channel, Config, Participant
@@ -33,14 +33,16 @@ TEXTS = st.text(st.characters() | st.sampled_from('"\\/\x00\x1f\x7f\b\f\n\r\t\u2
 PLAIN = st.recursive(TEXTS | st.integers(-(2**65), 2**65) | st.booleans(), lambda parts: st.lists(parts, max_size=4))
 
 
-def performed(*operations: Operation, config: Config | None = None, members: tuple[Member, ...] = TRIO) -> Performance:
+def play_operations(
+    *operations: Operation, config: Config | None = None, members: tuple[Member, ...] = TRIO
+) -> GroupTrace:
     schedule = Schedule(members, operations)
     stage = stage_on(reference(config=config or Config()))
     return play(schedule, dict.fromkeys(schedule.names, stage))
 
 
 def recorded(*operations: Operation, config: Config | None = None) -> Recorded:
-    return rows_of(KIND, performed(*operations, config=config), 7, ())
+    return rows_of(KIND, play_operations(*operations, config=config), 7, ())
 
 
 def row(found: Recorded, command: str, participant: str) -> dict[str, Any]:
@@ -129,9 +131,9 @@ def test_the_digest_of_what_is_plain_is_that_of_anything(values: list[Any]) -> N
 
 
 def test_independent_deliveries_have_an_order_of_their_own() -> None:
-    show = performed(Send("alice", "m1"), Send("bob", "m2", route=NOT_CAROL), Send("carol", "n1"), Wait(1))
-    names = Names(show)
-    keys = {packet.label: (m.channel_id, m.message_id) for packet in show.packets if (m := packet.wire.message)}
+    group_trace = play_operations(Send("alice", "m1"), Send("bob", "m2", route=NOT_CAROL), Send("carol", "n1"), Wait(1))
+    names = Names(group_trace)
+    keys = {packet.label: (m.channel_id, m.message_id) for packet in group_trace.packets if (m := packet.wire.message)}
     assert names.in_causal_order([keys["n1"], keys["m2"]]) == [keys["m2"], keys["n1"]]
     assert names.in_causal_order([keys["m1"], keys["n1"], keys["m2"]]) == [keys["m1"], keys["m2"], keys["n1"]]
     broken = [keys["m2"], keys["m1"]]
@@ -139,11 +141,11 @@ def test_independent_deliveries_have_an_order_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("index", range(12))
-def test_a_performance_is_made_again(index: int) -> None:
+def test_a_group_trace_is_made_again(index: int) -> None:
     schedule = generate_schedule(3, index)
     live = play(schedule, dict.fromkeys(schedule.names, stage_on(reference())))
     stored = rows_of(KIND, live, index, ())
-    again = rebuild(KIND, "sds-2026-01", stored.side, stored.steps).performance
+    again = rebuild(KIND, "sds-2026-01", stored.side, stored.steps).group_trace
     assert rows_of(KIND, again, index, ()) == stored
     assert len(again.losses) == len(live.losses)
     assert (again.labels.keys(), again.began, again.left_out) == (live.labels.keys(), live.began, live.left_out)
@@ -158,7 +160,7 @@ def test_a_breakdown_is_made_again() -> None:
     schedule = Schedule(TRIO, TALK)
     live = play(schedule, dict.fromkeys(schedule.names, stage_on(reference(crash))))
     stored = rows_of(KIND, live, 0, ())
-    again = rebuild(KIND, "sds-2026-01", stored.side, stored.steps).performance
+    again = rebuild(KIND, "sds-2026-01", stored.side, stored.steps).group_trace
     assert stored.side["ending"] == "crash"
     assert stored.steps[-1]["reply"] is None
     assert (again.breakdown, again.broken) == (live.breakdown, live.broken)
@@ -173,7 +175,7 @@ def test_a_breakdown_at_the_end_is_made_again() -> None:
     live = play(schedule, dict.fromkeys(schedule.names, stage_on(reference(crash))))
     stored = rows_of(KIND, live, 0, ())
     assert stored.steps[-1]["command"] == "close"
-    assert rebuild(KIND, "sds-2026-01", stored.side, stored.steps).performance.breakdown == live.breakdown
+    assert rebuild(KIND, "sds-2026-01", stored.side, stored.steps).group_trace.breakdown == live.breakdown
 
 
 def test_a_reply_that_was_changed_does_not_pass() -> None:

@@ -185,9 +185,9 @@ def test_answers_of_any_shape_are_values_to_be_compared() -> None:
     assert isinstance(made, bytes)
     assert codec.query_filter(made, ["a"]) == (True,) * 4
     assert codec.decode(encode(FULL)) == DecodedMessage(Message("", "", ""), None)
-    told = codec.repair_times("bob", "m-1", "alice", **TIMES)
-    assert isinstance(told, RepairOffsets)
-    assert told.t_req_ms == 2**64 - 1
+    output = codec.repair_times("bob", "m-1", "alice", **TIMES)
+    assert isinstance(output, RepairOffsets)
+    assert output.t_req_ms == 2**64 - 1
 
 
 def test_an_operation_that_hangs_is_a_fault_in_time() -> None:

@@ -200,16 +200,16 @@ def test_values_come_as_those_of_javascript_and_leave_as_those_of_the_protocol()
     assert [base64.b64decode(wire) for wire in sent["effects"]["broadcasts"]] == [content, content]
     assert sent["effects"]["messageId"] == 'Ж字🦊 {"history":3} true hint 0'
     assert ticked == {"id": "1", "effects": {}}
-    told = json.loads(base64.b64decode(encoded["encoded"]["wire"]))
-    assert told["lamportTimestamp"] == str(2**64 - 1)
-    assert told["causalHistory"] == [{"messageId": "m"}]
-    assert "content" not in told
+    output = json.loads(base64.b64decode(encoded["encoded"]["wire"]))
+    assert output["lamportTimestamp"] == str(2**64 - 1)
+    assert output["causalHistory"] == [{"messageId": "m"}]
+    assert "content" not in output
     assert decoded["decoded"] == {"message": {"lamportTimestamp": str(2**64 - 1)}}
     assert closed == {"id": "1", "effects": {}}
     assert gone["rejected"]["reason"] == "no participant has handle 1"
 
 
-def test_faults_and_refusals_of_the_implementation_are_told_apart_and_the_process_goes_on() -> None:
+def test_faults_and_refusals_of_the_implementation_are_distinguished_and_the_process_goes_on() -> None:
     names = ("thrown", "nothing", "refused", "endless", "fine")
     _, thrown, nothing, refused, endless, fine = conversation(
         FILLED, OPEN, *(asked("send", handle="1", messageId=name) for name in names)

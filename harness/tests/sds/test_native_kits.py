@@ -187,7 +187,7 @@ def test_handles_stay_apart_when_participants_come_and_go(built: Built) -> None:
     assert len({*handles}) == 3
 
 
-def test_a_fault_of_the_implementation_is_told_and_the_process_goes_on(built: Built) -> None:
+def test_a_fault_of_the_implementation_is_reported_and_the_process_goes_on(built: Built) -> None:
     _, fault, sent = asked(built, opening(), sending(b"boom"), sending(b"hello"))
     assert "no memory, Ж字🦊" in fault.error.message
     assert decode(sent.effects.broadcasts[0]).content == b"hello"

@@ -10,11 +10,11 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from player_helpers import NOT_CAROL, TRIO, heard, message, reference, shown
-from sds_harness.schedules.performer import raise_if_stopped
+from sds_harness.schedules.base_player import raise_if_stopped
 from sds_harness.sds import operations as ops
 from sds_harness.sds.encodings import ENCODINGS
+from sds_harness.sds.group_trace import GroupTrace
 from sds_harness.sds.operations import Member, Operation, Route
-from sds_harness.sds.performance import Performance
 from sds_harness.sds.player import hint_of
 from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -73,32 +73,33 @@ def refuse(request: pb.Request, reply: pb.Reply) -> None:
         reply.rejected.reason = "no such words"
 
 
-def told(show: Performance) -> Iterator[str]:
-    """The performance in lines: time, participant, command, packet and deliveries."""
-    labels = {message(show, name).message_id: name for name in show.labels}
-    for act in show.acts:
+def describe(group_trace: GroupTrace) -> Iterator[str]:
+    """The group trace in lines: time, participant, command, packet and deliveries."""
+    labels = {message(group_trace, name).message_id: name for name in group_trace.labels}
+    for act in group_trace.acts:
         of = f" {act.packet.label or act.packet.sender!r} ({act.source})" if act.packet else ""
         sent = f", {len(act.step.broadcasts)} sent" if act.step.broadcasts else ""
         events = "".join(f", {each.kind} {labels.get(each.message_id, '')}".rstrip() for each in act.step.events)
         clock = f" by clock {act.step.now_ms - START_MS:+}" if act.step.now_ms else ""
         yield f"{act.operation} T+{act.at_ms}{clock} {act.who} {act.step.command}{of}{sent}{events}"
-    for loss in show.losses:
+    for loss in group_trace.losses:
         yield f"lost: {loss.packet.label!r} to {loss.listener} at T+{loss.at_ms}, {loss.why}"
-    yield f"crashed {show.crashed}, left out {show.left_out}, settled {show.settled} in {show.calm_rounds}"
+    ended = f"settled {group_trace.settled} in {group_trace.calm_rounds}"
+    yield f"crashed {group_trace.crashed}, left out {group_trace.left_out}, {ended}"
 
 
 @pytest.mark.parametrize("story", STORIES)
 def test_everybody_acts_and_hears_in_this_order(story: str, snapshot: SnapshotAssertion) -> None:
     members = (*TRIO, Member("dave", late=True)) if "dave" in repr(STORIES[story]) else TRIO
     history: dict[str, Any] = {"configuration": (("causal_history_size", 1),)} if "lookup" in story else {}
-    show = shown(*STORIES[story], members=members, handle=reference(refuse), **history)
-    assert [act.number for act in show.acts] == list(range(1, len(show.acts) + 1))
-    assert (show.breakdown, show.storm) == (None, False)
-    assert "\n".join(told(show)) == snapshot
+    group_trace = shown(*STORIES[story], members=members, handle=reference(refuse), **history)
+    assert [act.number for act in group_trace.acts] == list(range(1, len(group_trace.acts) + 1))
+    assert (group_trace.breakdown, group_trace.storm) == (None, False)
+    assert "\n".join(describe(group_trace)) == snapshot
 
 
-def test_a_scripted_peer_says_whatever_it_is_told_to() -> None:
-    show = shown(
+def test_a_scripted_peer_says_whatever_it_is_reported_to() -> None:
+    group_trace = shown(
         ops.Send("alice", "m1"),
         ops.Wait(100),
         ops.Say("xavier", "x1", lamport_ms=-30, after=("m1", "x0"), hint=True, senders_named=True, asks=("m1",)),
@@ -107,7 +108,7 @@ def test_a_scripted_peer_says_whatever_it_is_told_to() -> None:
         ops.Say("xavier", "x4", lamport_ms=-(10**13), id_of="never", content="hi", filter=()),
         channels=("c1", "c2"),
     )
-    first = message(show, "m1").message_id
+    first = message(group_trace, "m1").message_id
     m1, x0 = HistoryEntry(first, hint_of("m1"), "alice"), HistoryEntry("never-x0", hint_of("x0"), "nobody")
     size = Config().bloom_profile, Config().bloom_parameters
     now = START_MS + 100
@@ -118,15 +119,15 @@ def test_a_scripted_peer_says_whatever_it_is_told_to() -> None:
         Message("alice", first, "c1", (1 << 64) - 1, (), b"\x00\xff", (), b"\x7f"),
         Message("xavier", "never-never", "c1", 0, (), build_filter(*size, []), (), b"hi"),
     ]
-    assert [message(show, label) for label in ("x1", "x2", "x3", "x4")] == said
-    assert {(packet.sender, packet.act) for packet in show.packets[1:]} == {("xavier", 0)}
-    assert heard(show, "bob") == ["m1", "x1", "x2", "x3", "x4"]
-    assert heard(show, "carol") == ["m1", "x1", "x3", "x4"]
+    assert [message(group_trace, label) for label in ("x1", "x2", "x3", "x4")] == said
+    assert {(packet.sender, packet.act) for packet in group_trace.packets[1:]} == {("xavier", 0)}
+    assert heard(group_trace, "bob") == ["m1", "x1", "x2", "x3", "x4"]
+    assert heard(group_trace, "carol") == ["m1", "x1", "x3", "x4"]
 
 
 def test_a_scripted_peer_writes_the_same_in_other_ways() -> None:
-    show = shown(*(ops.Say("xavier", "x1", after=("x0",), encoding=way) for way in ENCODINGS))
-    usual, *others = [packet.wire for packet in show.packets]
+    group_trace = shown(*(ops.Say("xavier", "x1", after=("x0",), encoding=way) for way in ENCODINGS))
+    usual, *others = [packet.wire for packet in group_trace.packets]
     assert {usual.message} == {wire.message for wire in others}
     assert len({usual.raw, *(wire.raw for wire in others)}) == len(ENCODINGS)
 
@@ -141,9 +142,11 @@ def test_of_what_a_step_broadcasts_the_requested_message_has_the_label(place: in
             reply.effects.ClearField("broadcasts")
             reply.effects.broadcasts.extend(broadcasts)
 
-    show = shown(ops.Send("alice", "m1"), handle=reference(chatter))
-    assert heard(show, "bob") == (["", "m1"] if place == 0 else ["m1", ""])
-    assert [act.number for act in show.acts if act.step.broadcasts] == [packet.act for packet in show.packets[:1]]
+    group_trace = shown(ops.Send("alice", "m1"), handle=reference(chatter))
+    assert heard(group_trace, "bob") == (["", "m1"] if place == 0 else ["m1", ""])
+    assert [act.number for act in group_trace.acts if act.step.broadcasts] == [
+        packet.act for packet in group_trace.packets[:1]
+    ]
 
 
 def test_a_scenario_is_not_stopped_by_a_period_that_nobody_tells() -> None:
@@ -151,6 +154,8 @@ def test_a_scenario_is_not_stopped_by_a_period_that_nobody_tells() -> None:
         if request.WhichOneof("command") == "open":
             reply.opened.configuration.ClearField("t_min_ms")
 
-    show = shown(ops.Wait(0, "t_min_ms // 2"), ops.Tick("alice"), members=(Member("alice"),), handle=reference(untold))
-    assert "does not report its t_min_ms" in show.left_out[0]
-    raise_if_stopped(show)
+    group_trace = shown(
+        ops.Wait(0, "t_min_ms // 2"), ops.Tick("alice"), members=(Member("alice"),), handle=reference(untold)
+    )
+    assert "does not report its t_min_ms" in group_trace.left_out[0]
+    raise_if_stopped(group_trace)

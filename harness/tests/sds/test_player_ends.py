@@ -1,4 +1,4 @@
-"""The ends of schedules, operations that are left out, and repeated performances with several implementations."""
+"""The ends of schedules, operations that are left out, and repeated group traces with several implementations."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from player_helpers import (
 from sds_harness.faults import FaultKind
 from sds_harness.schedules import Schedule, player
 from sds_harness.sds import operations as ops
+from sds_harness.sds.group_trace import GroupTrace
 from sds_harness.sds.operations import Member
-from sds_harness.sds.performance import Performance
 from sds_harness.sds.player import hint_of, play
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.testee.dialect import load_dialect
@@ -44,8 +44,8 @@ def test_calm_ends_once_a_message_is_missing_that_nobody_will_send_again() -> No
 # ---- What cannot be had ----------------------------------------------------------------------------------------------
 
 
-def test_what_needs_a_capability_that_is_not_there_is_left_out_and_told() -> None:
-    show = shown(
+def test_what_needs_a_capability_that_is_not_there_is_left_out_and_reported() -> None:
+    group_trace = shown(
         ops.Sync("alice"),
         ops.Ephemeral("alice"),
         ops.Look(),
@@ -60,12 +60,12 @@ def test_what_needs_a_capability_that_is_not_there_is_left_out_and_told() -> Non
         ),
         channels=("c1", "c2"),
     )
-    assert show.left_out == {0: "needs the capability sync", 1: "needs the capability ephemeral"}
-    assert commands(show, "alice") == ["send", "send"]
-    assert heard(show, "bob") == delivered(show, "bob") == ["m1", "m2"]
-    assert message(show, "m1").channel_id == "c1"
-    assert {party.channels for party in show.parties.values()} == {("c1",)}
-    assert [entry.retrieval_hint for entry in message(show, "m2").causal_history] == [None]
+    assert group_trace.left_out == {0: "needs the capability sync", 1: "needs the capability ephemeral"}
+    assert commands(group_trace, "alice") == ["send", "send"]
+    assert heard(group_trace, "bob") == delivered(group_trace, "bob") == ["m1", "m2"]
+    assert message(group_trace, "m1").channel_id == "c1"
+    assert {party.channels for party in group_trace.parties.values()} == {("c1",)}
+    assert [entry.retrieval_hint for entry in message(group_trace, "m2").causal_history] == [None]
     assert hint_of("m1") in [e.retrieval_hint for e in message(shown(*HINTED), "m2").causal_history]
 
 
@@ -77,10 +77,10 @@ def test_whoever_may_not_be_opened_is_missing_and_the_others_play() -> None:
         if request.open.participant_id == "alice":
             reply.rejected.reason = "full"
 
-    show = shown(ops.Send("alice", "never"), ops.Send("bob", "m1"), handle=reference(refuse))
-    assert show.left_out == {-1: "opening participant 'alice' was refused: full"}
-    assert list(show.parties) == ["bob", "carol"]
-    assert commands(show) == ["bob send", "carol receive"]
+    group_trace = shown(ops.Send("alice", "never"), ops.Send("bob", "m1"), handle=reference(refuse))
+    assert group_trace.left_out == {-1: "opening participant 'alice' was refused: full"}
+    assert list(group_trace.parties) == ["bob", "carol"]
+    assert commands(group_trace) == ["bob send", "carol receive"]
 
 
 # ---- Ends ------------------------------------------------------------------------------------------------------------
@@ -89,31 +89,31 @@ def test_whoever_may_not_be_opened_is_missing_and_the_others_play() -> None:
 def test_in_the_end_every_participant_is_closed_even_who_crashed_in_the_schedule() -> None:
     one, other = Fragile(), Fragile()
     stages = {"alice": one.stage, "bob": other.stage, "carol": other.stage}
-    show = play(Schedule(TRIO, (ops.Crash("carol"),)), stages)
+    group_trace = play(Schedule(TRIO, (ops.Crash("carol"),)), stages)
     assert (one.asked, other.asked) == (["hello", "open", "close"], ["hello", "open", "open", "close", "close"])
-    assert "close" not in commands(show)
+    assert "close" not in commands(group_trace)
 
 
-def test_a_breakdown_is_noted_ends_the_performance_and_leaves_no_other_participant_open() -> None:
+def test_a_breakdown_is_noted_ends_the_group_trace_and_leaves_no_other_participant_open() -> None:
     sound, fragile = Fragile(), Fragile("receive")
     stages = {"alice": sound.stage, "bob": fragile.stage, "carol": sound.stage}
-    show = play(Schedule(TRIO, (ops.Send("alice", "m1"), ops.Tick())), stages)
-    assert show.breakdown is not None
-    assert (show.breakdown.kind, show.breakdown.detail) == (FaultKind.CRASH, "RuntimeError: out of order")
-    assert show.broken == "bob"
-    assert commands(show) == ["alice send", "bob receive"]
-    assert show.acts[-1].step.reply is None
+    group_trace = play(Schedule(TRIO, (ops.Send("alice", "m1"), ops.Tick())), stages)
+    assert group_trace.breakdown is not None
+    assert (group_trace.breakdown.kind, group_trace.breakdown.detail) == (FaultKind.CRASH, "RuntimeError: out of order")
+    assert group_trace.broken == "bob"
+    assert commands(group_trace) == ["alice send", "bob receive"]
+    assert group_trace.acts[-1].step.reply is None
     assert sound.asked == ["hello", "open", "open", "send", "close", "close"]
     assert fragile.asked == ["hello", "open", "receive"]
 
 
 def test_a_breakdown_at_the_close_is_noted_too() -> None:
     fragile = Fragile("close")
-    show = play(Schedule(TRIO[:1], (ops.Tick(),)), {"alice": fragile.stage})
-    assert show.breakdown is not None
-    assert show.breakdown.kind is FaultKind.CRASH
-    assert show.broken == "alice"
-    assert commands(show) == ["alice tick"]
+    group_trace = play(Schedule(TRIO[:1], (ops.Tick(),)), {"alice": fragile.stage})
+    assert group_trace.breakdown is not None
+    assert group_trace.breakdown.kind is FaultKind.CRASH
+    assert group_trace.broken == "alice"
+    assert commands(group_trace) == ["alice tick"]
 
 
 def test_a_storm_is_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,20 +122,20 @@ def test_a_storm_is_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
             reply.effects.broadcasts.append(request.receive.wire)
 
     monkeypatch.setattr(player, "MAX_PACKETS", 100)
-    show = shown(ops.Send("alice", "m1"), ops.Send("alice", "never"), handle=reference(answer))
-    assert show.storm
-    assert list(show.labels) == ["m1"]
-    assert 100 <= len(show.packets) <= 101
+    group_trace = shown(ops.Send("alice", "m1"), ops.Send("alice", "never"), handle=reference(answer))
+    assert group_trace.storm
+    assert list(group_trace.labels) == ["m1"]
+    assert 100 <= len(group_trace.packets) <= 101
     assert not shown(ops.Send("alice", "m1", times=100)).storm
 
 
 def test_a_schedule_without_end_is_left_out_from_there_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(player, "MAX_STEPS", 12)
-    show = shown(*[ops.Tick("alice")] * 100)
-    assert show.steps == 12
-    assert list(show.left_out.values()) == ["there were 12 steps, and the rest was not played"]
-    assert show.breakdown is None
-    assert not show.storm
+    group_trace = shown(*[ops.Tick("alice")] * 100)
+    assert group_trace.steps == 12
+    assert list(group_trace.left_out.values()) == ["there were 12 steps, and the rest was not played"]
+    assert group_trace.breakdown is None
+    assert not group_trace.storm
 
 
 # ---- Several implementations, again and again ------------------------------------------------------------------------
@@ -158,34 +158,41 @@ BUSY = Schedule(
 )
 
 
-def mixed(schedule: Schedule = BUSY) -> Performance:
+def mixed(schedule: Schedule = BUSY) -> GroupTrace:
     """Play on two implementations; bob's speaks the dialect of nim-sds."""
     text = stage_on(reference())
     private = stage_on(reference(dialect=load_dialect("nim-sds")), "nim-sds")
     return play(schedule, {name: private if name == "bob" else text for name in schedule.names})
 
 
-def lines(show: Performance) -> str:
-    """Everything in a performance, as lines."""
-    traces = [line for trace in show.traces for line in trace.to_json_lines()]
-    acts = [f"{a.number} {a.who} {a.step.index} {a.at_ms} {a.operation} {a.source}" for a in show.acts]
-    losses = [f"{loss.packet.number} {loss.listener} {loss.at_ms} {loss.why}" for loss in show.losses]
-    return "\n".join([*traces, *acts, *losses, repr((show.began, show.left_out, show.calm_rounds, show.settled))])
+def lines(group_trace: GroupTrace) -> str:
+    """Everything in a group trace, as lines."""
+    traces = [line for trace in group_trace.traces for line in trace.to_json_lines()]
+    acts = [f"{a.number} {a.who} {a.step.index} {a.at_ms} {a.operation} {a.source}" for a in group_trace.acts]
+    losses = [f"{loss.packet.number} {loss.listener} {loss.at_ms} {loss.why}" for loss in group_trace.losses]
+    return "\n".join(
+        [
+            *traces,
+            *acts,
+            *losses,
+            repr((group_trace.began, group_trace.left_out, group_trace.calm_rounds, group_trace.settled)),
+        ]
+    )
 
 
 def test_two_implementations_hear_each_other_each_in_its_own_layout() -> None:
-    show = mixed(Schedule(TRIO, (ops.Send("alice", "m1"), ops.Send("bob", "m2"), ops.Send("carol", "m3"))))
-    assert [trace.dialect.name if trace.dialect else "" for trace in show.traces] == ["", "nim-sds"]
-    assert show.cast["alice"] is show.cast["carol"] is show.traces[0]
-    assert delivered(show, "alice") == ["m2", "m3"]
-    assert delivered(show, "bob") == ["m1", "m3"]
-    assert delivered(show, "carol") == ["m1", "m2"]
-    (at_bob, _), (at_alice, _) = arrivals(show, "bob"), arrivals(show, "alice")
-    m1, m2 = show.labels["m1"].wire, show.labels["m2"].wire
+    group_trace = mixed(Schedule(TRIO, (ops.Send("alice", "m1"), ops.Send("bob", "m2"), ops.Send("carol", "m3"))))
+    assert [trace.dialect.name if trace.dialect else "" for trace in group_trace.traces] == ["", "nim-sds"]
+    assert group_trace.cast["alice"] is group_trace.cast["carol"] is group_trace.traces[0]
+    assert delivered(group_trace, "alice") == ["m2", "m3"]
+    assert delivered(group_trace, "bob") == ["m1", "m3"]
+    assert delivered(group_trace, "carol") == ["m1", "m2"]
+    (at_bob, _), (at_alice, _) = arrivals(group_trace, "bob"), arrivals(group_trace, "alice")
+    m1, m2 = group_trace.labels["m1"].wire, group_trace.labels["m2"].wire
     assert at_bob.step.whole_request.receive.wire == load_dialect("nim-sds").to_private(m1.raw) != m1.raw
     assert at_alice.step.whole_request.receive.wire == m2.text != m2.raw
     assert at_bob.step.received.message == m1.message
-    assert message(show, "m3").causal_history[-1].message_id == message(show, "m2").message_id
+    assert message(group_trace, "m3").causal_history[-1].message_id == message(group_trace, "m2").message_id
 
 
 def test_the_same_schedule_is_played_the_same_again_and_another_seed_makes_a_difference() -> None:

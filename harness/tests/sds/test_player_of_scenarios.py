@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from player_helpers import arrivals, commands, message, reference, shown, without
-from sds_harness.schedules.performer import raise_if_stopped
+from sds_harness.schedules.base_player import raise_if_stopped
 from sds_harness.sds import operations as ops
+from sds_harness.sds.group_trace import GroupTrace
 from sds_harness.sds.operations import TWINS, Member
-from sds_harness.sds.performance import Performance
 from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 
@@ -17,23 +17,23 @@ REPAIRS = (("num_response_groups", 1), ("sds_r", True), ("t_max_ms", 120_000), (
 REPAIRING = (Member("alice", configuration=REPAIRS),)
 
 
-def wires(show: Performance) -> list[bytes]:
-    return [act.step.request.receive.wire for act in arrivals(show, "alice")]
+def wires(group_trace: GroupTrace) -> list[bytes]:
+    return [act.step.request.receive.wire for act in arrivals(group_trace, "alice")]
 
 
 # ---- Repetition ------------------------------------------------------------------------------------------------------
 
 
 def test_operations_are_repeated_and_each_round_has_messages_of_its_own() -> None:
-    show = shown(
+    group_trace = shown(
         *(ops.Repeat(3, 3), ops.Write("zoe", "x", number=1), ops.Receive("alice", ("x",)), ops.Wait(10)),
         *(ops.Write("zoe", "y", number=4), ops.Receive("alice", ("y", "x"))),
         members=ALICE,
     )
-    ids = [act.step.received.message.message_id for act in arrivals(show, "alice") if act.step.received.message]
+    ids = [act.step.received.message.message_id for act in arrivals(group_trace, "alice") if act.step.received.message]
     assert ids == ["zoe-1", "zoe-2", "zoe-3", "zoe-4", "zoe-3"]
-    assert [act.at_ms for act in arrivals(show, "alice")] == [0, 10, 20, 30, 30]
-    assert [act.operation for act in arrivals(show, "alice")] == [2, 2, 2, 5, 5]
+    assert [act.at_ms for act in arrivals(group_trace, "alice")] == [0, 10, 20, 30, 30]
+    assert [act.operation for act in arrivals(group_trace, "alice")] == [2, 2, 2, 5, 5]
 
 
 @pytest.mark.parametrize(
@@ -54,9 +54,9 @@ def test_rounds_end_at_a_number_or_at_a_condition(repeat: ops.Repeat, rounds: in
 
 
 def test_too_much_repetition_ends_the_schedule() -> None:
-    show = shown(*[ops.Repeat(1, 2_000), ops.Mark("t")] * 60, ops.Tick("alice"), members=ALICE)
-    assert commands(show) == []
-    assert "100,000 operations were repeated" in next(iter(show.left_out.values()))
+    group_trace = shown(*[ops.Repeat(1, 2_000), ops.Mark("t")] * 60, ops.Tick("alice"), members=ALICE)
+    assert commands(group_trace) == []
+    assert "100,000 operations were repeated" in next(iter(group_trace.left_out.values()))
 
 
 def test_rounds_can_end_when_nothing_is_missing() -> None:
@@ -64,11 +64,11 @@ def test_rounds_can_end_when_nothing_is_missing() -> None:
     names = tuple(write.label for write in lost)
     naming = ops.Say("zoe", "naming", after=names, senders_named=True)
     ask = (ops.Repeat(3, 50, until="missing == 0"), ops.Send("alice", "m"), ops.Receive("alice", names, asked=True))
-    show = shown(*lost, naming, ops.Wait(120_000), *ask, ops.Wait(1_000), ops.Look("alice"), members=REPAIRING)
-    sent = commands(show).count("alice send")
+    group_trace = shown(*lost, naming, ops.Wait(120_000), *ask, ops.Wait(1_000), ops.Look("alice"), members=REPAIRING)
+    sent = commands(group_trace).count("alice send")
     assert 1 < sent < 7
-    assert {message(show, name).message_id for name in names} <= {
-        act.step.received.message.message_id for act in arrivals(show, "alice") if act.step.received.message
+    assert {message(group_trace, name).message_id for name in names} <= {
+        act.step.received.message.message_id for act in arrivals(group_trace, "alice") if act.step.received.message
     }
 
 
@@ -88,7 +88,7 @@ def test_the_operations_of_a_refused_participant_are_left_out(*, late: bool) -> 
         *(ops.Send("dora", "m1"), ops.Wait(5), ops.Look("dora"), ops.Tick(), ops.Crash("dora")),
     )
 
-    def played(*, may_be_refused: bool) -> Performance:
+    def played(*, may_be_refused: bool) -> GroupTrace:
         members = (*ALICE, Member("dora", late=late, may_be_refused=may_be_refused))
         return shown(*operations, members=members, handle=reference(picky))
 
@@ -147,32 +147,32 @@ def test_where_times_are_unknown_another_period_passes_or_none() -> None:
 
     tick = ops.Tick("alice")
     await_ = ops.Await("alice", ("lost",), otherwise="t_max_ms + 1")
-    show = shown(*MISSING, await_, tick, members=REPAIRING, handle=reference(hidden))
-    assert show.acts[-1].at_ms == 120_001
+    group_trace = shown(*MISSING, await_, tick, members=REPAIRING, handle=reference(hidden))
+    assert group_trace.acts[-1].at_ms == 120_001
     none = shown(*MISSING, ops.Await("alice", ("lost",)), tick, members=REPAIRING, handle=reference(hidden))
     assert (commands(none)[-1], none.acts[-1].at_ms) == ("alice tick", 0)
     raise_if_stopped(none)
     early = (ops.Write("zoe", "m"), ops.Await("alice", ("m",)), tick)
-    show = shown(*early, members=REPAIRING, handle=without(pb.CAPABILITY_OBSERVE))
-    assert show.acts[-1].at_ms == 0, "nothing has arrived"
+    group_trace = shown(*early, members=REPAIRING, handle=without(pb.CAPABILITY_OBSERVE))
+    assert group_trace.acts[-1].at_ms == 0, "nothing has arrived"
 
 
 def test_a_time_that_is_none_of_the_messages_is_not_awaited() -> None:
-    show = shown(*MISSING, ops.Await("alice", ("lost",), nth=3), ops.Tick("alice"), members=REPAIRING)
-    assert "nth is 3, and the number of messages is 1" in next(iter(show.left_out.values()))
+    group_trace = shown(*MISSING, ops.Await("alice", ("lost",), nth=3), ops.Tick("alice"), members=REPAIRING)
+    assert "nth is 3, and the number of messages is 1" in next(iter(group_trace.left_out.values()))
 
 
 def test_only_unanswered_requests_arrive() -> None:
     asking = [ops.Write("bob", f"asks-{number}", asks=(f"x{number}",)) for number in (1, 2)]
-    show = shown(
+    group_trace = shown(
         *(ops.Write("zoe", name) for name in ("x1", "x2")),
         *(ops.Receive("alice", ("x1", "x2")), *asking, ops.Receive("alice", ("asks-1",)), ops.Mark("t")),
         *(ops.Repeat(2, 60), ops.Wait(5_000), ops.Tick("alice")),
         ops.Receive("alice", ("asks-1", "asks-2"), unanswered_since="t"),
         members=REPAIRING,
     )
-    assert any(act.step.messages for act in show.acts)
-    assert [act.packet.label for act in arrivals(show, "alice") if act.packet][3:] == ["asks-2"]
+    assert any(act.step.messages for act in group_trace.acts)
+    assert [act.packet.label for act in arrivals(group_trace, "alice") if act.packet][3:] == ["asks-2"]
 
 
 # ---- Parts and variants of messages ----------------------------------------------------------------------------------
@@ -188,17 +188,17 @@ def test_a_part_of_a_message_arrives() -> None:
 
 def test_ids_resemble_that_of_a_message_and_are_not_the_same() -> None:
     twins = tuple(ops.Entry("m", twin=twin) for twin in TWINS)
-    show = shown(
+    group_trace = shown(
         *(ops.Send("alice", "m"), ops.Say("zoe", "x", after=twins)),
         ops.Say("zoe", "y", id_of="m", twin="longer"),
         members=ALICE,
     )
-    own = message(show, "m").message_id
-    named = [entry.message_id for entry in message(show, "x").causal_history]
+    own = message(group_trace, "m").message_id
+    named = [entry.message_id for entry in message(group_trace, "x").causal_history]
     assert len(named) == len(TWINS)
     assert {own, ""}.isdisjoint(named)
     assert named[:2] == [own[:-1], own + "0"]
-    assert message(show, "y").message_id == own + "0"
+    assert message(group_trace, "y").message_id == own + "0"
 
 
 def test_an_id_that_would_be_the_same_is_one_that_was_never_sent() -> None:
@@ -208,21 +208,21 @@ def test_an_id_that_would_be_the_same_is_one_that_was_never_sent() -> None:
 
 
 def test_filters_and_contents_have_the_size_that_is_asked_for() -> None:
-    show = shown(
+    group_trace = shown(
         *(ops.Send("alice", "m"), ops.Say("zoe", "x", ones="filter_bytes - 1"), ops.Say("zoe", "y", length=3)),
         members=ALICE,
     )
-    own = message(show, "m").bloom_filter
+    own = message(group_trace, "m").bloom_filter
     assert own is not None
-    assert message(show, "x").bloom_filter == b"\xff" * (len(own) - 1)
-    assert message(show, "y").content == bytes(3)
+    assert message(group_trace, "x").bloom_filter == b"\xff" * (len(own) - 1)
+    assert message(group_trace, "y").content == bytes(3)
 
 
 def test_hints_may_be_empty_and_are_left_out_where_there_can_be_none() -> None:
     receive = (ops.Write("zoe", "x"), ops.Receive("alice", ("x",), empty=("hint",)))
 
-    def hinted(show: Performance) -> bool:
-        return arrivals(show, "alice")[0].step.request.receive.HasField("retrieval_hint")
+    def hinted(group_trace: GroupTrace) -> bool:
+        return arrivals(group_trace, "alice")[0].step.request.receive.HasField("retrieval_hint")
 
     assert hinted(shown(*receive, members=ALICE))
     assert not hinted(shown(*receive, members=ALICE, handle=without(pb.CAPABILITY_RETRIEVAL_HINTS)))
@@ -234,22 +234,22 @@ def test_an_ephemeral_message_without_content_may_be_refused() -> None:
             reply.rejected.reason = "nothing to send"
 
     empty = ops.Ephemeral("alice", empty=("content",), may_be_refused=True)
-    show = shown(empty, members=ALICE, handle=reference(refuses))
-    assert (commands(show), show.left_out) == (["alice send_ephemeral"], {})
-    assert show.acts[-1].step.request.send_ephemeral.content == b""
+    group_trace = shown(empty, members=ALICE, handle=reference(refuses))
+    assert (commands(group_trace), group_trace.left_out) == (["alice send_ephemeral"], {})
+    assert group_trace.acts[-1].step.request.send_ephemeral.content == b""
 
 
 # ---- Codec -----------------------------------------------------------------------------------------------------------
 
 
-def codec_steps(show: Performance, command: str) -> list[pb.Request]:
-    return [step.request for step in show.traces[0].steps if step.command == command]
+def codec_steps(group_trace: GroupTrace, command: str) -> list[pb.Request]:
+    return [step.request for step in group_trace.traces[0].steps if step.command == command]
 
 
 def test_the_codec_builds_a_filter_and_is_asked_for_ids() -> None:
-    show = shown(ops.BuildFilter(("a", "b"), ("a", "c")), members=ALICE)
-    (built,) = codec_steps(show, "build_filter")
-    (query,) = codec_steps(show, "query_filter")
+    group_trace = shown(ops.BuildFilter(("a", "b"), ("a", "c")), members=ALICE)
+    (built,) = codec_steps(group_trace, "build_filter")
+    (query,) = codec_steps(group_trace, "query_filter")
     assert list(built.build_filter.message_ids) == ["a", "b"]
     assert list(query.query_filter.message_ids) == ["a", "c"]
 
@@ -261,9 +261,9 @@ def test_the_codec_fills_a_filter_of_the_size_of_a_participant() -> None:
 
     members = (Member("alice", configuration=(("bloom_capacity", 50),)),)
     fill = ops.BuildFilter(who="alice", times=3, strangers=4)
-    show = shown(fill, members=members, handle=reference(unreadable))
-    (built,) = codec_steps(show, "build_filter")
-    (query,) = codec_steps(show, "query_filter")
+    group_trace = shown(fill, members=members, handle=reference(unreadable))
+    (built,) = codec_steps(group_trace, "build_filter")
+    (query,) = codec_steps(group_trace, "query_filter")
     assert len(built.build_filter.message_ids) == 150
     newest, strangers = list(query.query_filter.message_ids)[:-4], list(query.query_filter.message_ids)[-4:]
     assert newest == [f"bob-{number}" for number in range(146, 151)]

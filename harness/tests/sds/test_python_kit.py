@@ -82,26 +82,28 @@ class Filled(kit.Implementation):
             return {"events": {1, 2}}
         if content == b"half a pair":
             return {"messageId": "\ud83e"}
-        return told(who.send(channel_id, content, now_ms, more.get("message_id") or None, more.get("retrieval_hint")))
+        return as_dict(
+            who.send(channel_id, content, now_ms, more.get("message_id") or None, more.get("retrieval_hint"))
+        )
 
     def send_ephemeral(
         self, who: Participant, now_ms: int = 0, channel_id: str = "", content: bytes = b"", **more: Any
     ) -> Any:
-        return told(who.send_ephemeral(channel_id, content, more.get("message_id") or None))
+        return as_dict(who.send_ephemeral(channel_id, content, more.get("message_id") or None))
 
     def send_sync(self, who: Participant, now_ms: int = 0, channel_id: str = "") -> Any:
-        return told(who.send_sync(channel_id, now_ms))
+        return as_dict(who.send_sync(channel_id, now_ms))
 
     def receive(self, who: Participant, now_ms: int = 0, wire: bytes = b"", retrieval_hint: Any = None) -> Any:
         try:
-            return told(who.receive(wire, now_ms, retrieval_hint))
+            return as_dict(who.receive(wire, now_ms, retrieval_hint))
         except SdsError as error:
             raise kit.RejectedError(str(error)) from None
 
     def tick(self, who: Participant, now_ms: int = 0) -> Any:
         print("what an implementation prints by mistake, Ж字🦊")
         os.write(1, b"or a library that it is made with\n")
-        return told(who.tick(now_ms))
+        return as_dict(who.tick(now_ms))
 
     def observe(self, who: Participant, now_ms: int = 0, channel_id: str = "", filter_ids: Any = ()) -> Any:
         return json_format.MessageToDict(state_to_pb(who.channel(channel_id), list(filter_ids)))
@@ -170,7 +172,7 @@ def camel(name: str) -> str:
     return first + "".join(map(str.title, rest))
 
 
-def told(effects: Effects) -> dict[str, Any]:
+def as_dict(effects: Effects) -> dict[str, Any]:
     """Effects in the form that the kit accepts, bytes as bytes."""
     out = pb.Effects()
     effects_into(out, effects)

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, Phase, find, given, settings
 
 from player_helpers import reference, stage_on
 from sds_harness.schedules import Schedule, dumps
+from sds_harness.sds.group_trace import GroupTrace
 from sds_harness.sds.notation import NOTATION
 from sds_harness.sds.operations import Garble, Say, Send
-from sds_harness.sds.performance import Performance
 from sds_harness.sds.player import play
 from sds_harness.sds.strategies import schedules
 from sds_reference import Config, Participant
@@ -33,17 +33,17 @@ def few(examples: int) -> settings:
 
 def played(
     schedule: Schedule, participant: type[Participant] = Participant, config: Config | None = None
-) -> Performance:
+) -> GroupTrace:
     stage = stage_on(reference(participant_class=participant, config=config or Config()))
     return play(schedule, dict.fromkeys(schedule.names, stage))
 
 
-def delivered_twice(show: Performance) -> bool:
+def delivered_twice(group_trace: GroupTrace) -> bool:
     """Was a content message delivered to a participant more than once?"""
-    labelled = {packet.wire.message.message_id for packet in show.labels.values() if packet.wire.message}
+    labelled = {packet.wire.message.message_id for packet in group_trace.labels.values() if packet.wire.message}
     deliveries = Counter(
         (act.who, event.channel_id, event.message_id)
-        for act in show.acts
+        for act in group_trace.acts
         for event in act.step.events
         if event.kind == "delivered" and event.message_id in labelled
     )
@@ -78,10 +78,10 @@ def test_arguments_are_respected(schedule: Schedule) -> None:
 def test_schedules_of_the_proposal_are_valid_and_played_in_its_layout(schedule: Schedule) -> None:
     assert NOTATION.loads(dumps(schedule)) == schedule
     stage = stage_on(reference(), revision="forum-2024")
-    show = play(schedule, dict.fromkeys(schedule.names, stage))
-    assert show.breakdown is None
-    assert not show.storm
-    read = [packet.wire.message is not None for packet in show.packets if packet.sender != "noise"]
+    group_trace = play(schedule, dict.fromkeys(schedule.names, stage))
+    assert group_trace.breakdown is None
+    assert not group_trace.storm
+    read = [packet.wire.message is not None for packet in group_trace.packets if packet.sender != "noise"]
     assert all(read)
 
 

@@ -100,8 +100,8 @@ def test_opening_answers_with_a_new_handle_and_the_configuration_in_force() -> N
     in_force = second.opened.configuration
     assert not in_force.sds_r
     assert (in_force.possible_ack_threshold, in_force.lost_timeout_ms) == (0, 0)
-    told = {field.name for field, _ in in_force.ListFields()}
-    untold = set(pb.Configuration.DESCRIPTOR.fields_by_name) - told
+    output = {field.name for field, _ in in_force.ListFields()}
+    untold = set(pb.Configuration.DESCRIPTOR.fields_by_name) - output
     assert untold == {"t_min_ms", "t_max_ms", "num_response_groups", "num_participants", "max_repair_requests"}
     repairing = reference.open("dave", sds_r=True, t_max_ms=60_000).opened.configuration
     assert (repairing.sds_r, repairing.t_min_ms, repairing.t_max_ms) == (True, 30_000, 60_000)

@@ -95,12 +95,12 @@ def test_its_repair_times_are_those_of_its_hash_profile(
     waku: Codec, reference: Codec, participant_id: str, now_ms: int
 ) -> None:
     for message_id in ("m-1", "", "字"):
-        told, expected = (
+        output, expected = (
             codec.repair_times(participant_id, message_id, "alice", **TIMES, now_ms=now_ms)
             for codec in (waku, reference)
         )
-        assert isinstance(told, RepairOffsets)
-        assert told == expected
+        assert isinstance(output, RepairOffsets)
+        assert output == expected
 
 
 @pytest.mark.parametrize(

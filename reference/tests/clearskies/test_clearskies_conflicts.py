@@ -29,7 +29,7 @@ def take(one: Peer, value: object = 1, time: str = EARLY, clock: dict[str, int] 
     return one.receive(1, plain(update(**fields | {"last_updated_rev": clock[by]} | more)), NOW)
 
 
-def told(effects: Effects) -> list[str]:
+def describe(effects: Effects) -> list[str]:
     return [type(event).__name__ for event in effects.events]
 
 
@@ -37,21 +37,21 @@ def test_newer_replaces_even_with_a_smaller_time() -> None:
     one = linked()
     take(one, 1, LATE, {B: 1})
     effects = take(one, 2, EARLY, {B: 2})
-    assert (values(one), told(effects), len(effects.sent)) == ({"k": "2"}, ["Changed"], 1)
+    assert (values(one), describe(effects), len(effects.sent)) == ({"k": "2"}, ["Changed"], 1)
 
 
 def test_older_is_discarded_even_with_a_larger_time() -> None:
     one = linked()
     take(one, 2, EARLY, {B: 2})
     effects = take(one, 1, LATE, {B: 1})
-    assert (values(one), told(effects), effects.sent) == ({"k": "2"}, [], [])
+    assert (values(one), describe(effects), effects.sent) == ({"k": "2"}, [], [])
 
 
 def test_equal_is_discarded() -> None:
     one = linked()
     take(one, 1, EARLY, {B: 1})
     effects = take(one, 2, LATE, {B: 1}, last_updated_by=C)
-    assert (values(one), told(effects), effects.sent) == ({"k": "1"}, [], [])
+    assert (values(one), describe(effects), effects.sent) == ({"k": "1"}, [], [])
     assert one.known() == {B: 1, C: 1}
 
 
@@ -67,7 +67,7 @@ def test_the_largest_time_wins_in_any_order_and_the_clock_is_that_of_both(order:
     take(one, **order[0])
     effects = take(one, **order[1])
     assert effects.events[0] == Conflict("1" * 32, "1" * 32)
-    assert told(effects)[1:] == (["Changed"] if order is TWO else [])
+    assert describe(effects)[1:] == (["Changed"] if order is TWO else [])
     # The result is sent to others only if it differs.
     assert [body["vector_clock"] for body in said(effects.sent)] == ([{B: 2, C: 2}] if order is TWO else [])
     (record,) = one.records()
@@ -108,7 +108,7 @@ def test_a_rename_and_an_edit_are_a_conflict_of_one_record() -> None:
     take(one, 1, EARLY, {B: 1})
     take(one, 1, EARLY, {B: 2}, key="l")
     effects = take(one, 2, LATE, {B: 1, C: 5})
-    assert told(effects) == ["Conflict", "Changed"]
+    assert describe(effects) == ["Conflict", "Changed"]
     assert values(one) == {"k": "2"}
     assert len(one.records()) == 1
 
@@ -187,7 +187,7 @@ def test_a_merge_has_the_members_of_both_and_is_a_change() -> None:
     take(one, {"a": 1, "n": 1}, EARLY, {B: 1})
     effects = take(one, {"c": 3, "n": 2}, LATE, {C: 1})
     assert values(one) == {"k": '{"c":3,"n":2,"a":1}'}
-    assert told(effects) == ["Conflict", "Changed", "Changed"]
+    assert describe(effects) == ["Conflict", "Changed", "Changed"]
     merged = said(effects.sent)[-1]
     assert (merged["last_updated_by"], merged["last_updated_rev"]) == (A, 2)
     assert merged["vector_clock"].items() >= {B: 1, C: 1}.items()

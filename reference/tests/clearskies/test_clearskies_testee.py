@@ -88,7 +88,7 @@ def test_the_handshake_declares_what_the_model_is() -> None:
     assert other.do("hello").hello.profiles.signature == "rsa-pss-sha256"
 
 
-def test_what_is_opened_is_told() -> None:
+def test_what_is_opened_is_reported() -> None:
     opened = driver().do("open", peer_id=A, access_level=WRITER, keys=keys()).opened
     assert (opened.handle, list(opened.extensions)) == (1, ["database"])
     assert opened.configuration == pb.Configuration(resolution=pb.RESOLUTION_UNSPECIFIED)
@@ -225,9 +225,9 @@ def test_what_makes_no_sense_is_said(arguments: list[str], capsys: pytest.Captur
 
 def test_the_list_names_mutants_and_variants(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--list"]) == 0
-    told = capsys.readouterr().out
-    assert "mutant   signs-nothing: CSDB-16, signs nothing" in told
-    assert "variant  clock-per-peer: " in told
+    output = capsys.readouterr().out
+    assert "mutant   signs-nothing: CSDB-16, signs nothing" in output
+    assert "variant  clock-per-peer: " in output
 
 
 class Process:

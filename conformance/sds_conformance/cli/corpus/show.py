@@ -96,15 +96,15 @@ def show_command(folder: str, index: int, steps: tuple[int, int] | None, saved: 
 def _show(out: Console, stored: Stored, rows: list[dict[str, Any]], saved: Path) -> None:
     from ...corpus.kinds import corpora_of
 
-    rebuilt, manifest = stored.performance(), stored.corpus.manifest
-    performance = rebuilt.performance
-    assessment = assess(performance, Scope.select("full", judged_revision(manifest.revision)), rebuilt.judged)
-    when = make_time_key(performance)
+    rebuilt, manifest = stored.group_trace(), stored.corpus.manifest
+    group_trace = rebuilt.group_trace
+    assessment = assess(group_trace, Scope.select("full", judged_revision(manifest.revision)), rebuilt.judged)
+    when = make_time_key(group_trace)
     findings = sorted(assessment.findings, key=lambda f: (-RANK[f.severity], when(f)))
-    print_labelled(out, "Schedule", Text(f"{performance.schedule.name}, played by {manifest.name}", "bold"))
+    print_labelled(out, "Schedule", Text(f"{group_trace.schedule.name}, played by {manifest.name}", "bold"))
     side = stored.side
     ended = "" if side["ending"] == "played" else f"; it ended with {printable(side['ending'], 40)}"
-    who = ", ".join(printable(name, 40) for name in performance.schedule.names)
+    who = ", ".join(printable(name, 40) for name in group_trace.schedule.names)
     print_labelled(out, "Members", Text(who))
     print_labelled(out, "Steps", Text(f"{side['steps']} that are compared, digest {side['digest'].hex()}{ended}"))
     out.print()
@@ -113,7 +113,7 @@ def _show(out: Console, stored: Stored, rows: list[dict[str, Any]], saved: Path)
     blamed, caption = None, ""
     first = {finding.requirement: finding for finding in reversed(findings)}
     for finding in [f for f in findings if first[f.requirement] is f]:
-        example = Counterexample.from_unshrunk(finding, performance)
+        example = Counterexample.from_unshrunk(finding, group_trace)
         where, _ = rule_of(finding.requirement)
         out.print(headline(finding.severity, finding.full_code, where, width=0))
         print_labelled(out, "At", Text(f"step {example.act.number if example.act else 0} of {finding.participant}"))
@@ -123,13 +123,13 @@ def _show(out: Console, stored: Stored, rows: list[dict[str, Any]], saved: Path)
             blamed, caption = example.act, describe_finding(example)
     if findings:
         out.print()
-    svg = spacetime_svg(performance, blamed, f"{performance.schedule.name}: {manifest.name}", caption)
+    svg = spacetime_svg(group_trace, blamed, f"{group_trace.schedule.name}: {manifest.name}", caption)
     try:
         saved.mkdir(parents=True, exist_ok=True)
         picture, plan = saved / f"schedule-{stored.schedule}.svg", saved / f"schedule-{stored.schedule}.json"
         write_whole(picture, svg)
         write_whole(
-            plan, escape_json(stored.corpus.kind.dumps(_add_revision_note(performance.schedule, manifest.revision)))
+            plan, escape_json(stored.corpus.kind.dumps(_add_revision_note(group_trace.schedule, manifest.revision)))
         )
     except OSError as error:
         raise click.UsageError(f"cannot write to {saved}: {error.strerror}. Name another DIR with --out.") from None

@@ -26,8 +26,8 @@ from ...exploration.text import (
     story_of,
 )
 from ...interop.mixed import GROUP, Discovery, Mixed, explore_mixed
+from ...interop.mixed_cast import MixedCast
 from ...interop.mixed_examples import ATTEMPTS, FEW_ATTEMPTS, MixedExample, keep, shrunk
-from ...interop.troupe import Troupe
 from ...judging.causes import roots
 from ...judging.formats import format_count
 from ...presentation.last_screen import STYLES, CauseLine, sort_causes
@@ -88,7 +88,7 @@ class MixedGroups:
         if not quiet:
             own = f"{format_count(len(files), 'scenario file')} in every cast, " if files else ""
             plays.begin(f"{own}{format_count(examples, 'schedule')} of seed {seed} in mixed groups")
-        with Troupe(self._cast) as troupe:
+        with MixedCast(self._cast) as mixed_cast:
             with found_bar(self._err, "mixed groups", total, BAR_WIDTH) as bar:
 
                 def progress(mixed: Mixed) -> None:
@@ -96,14 +96,14 @@ class MixedGroups:
                     bar(mixed.schedules, len(mixed.discoveries))
 
                 schedules = [loaded.schedule for loaded in files]
-                self.mixed = explore_mixed(troupe, seed, examples, self._scope, progress, schedules)
+                self.mixed = explore_mixed(mixed_cast, seed, examples, self._scope, progress, schedules)
             plays.end()
             self._groups = self._group_by_root_cause(self.mixed)
             if not quiet:
                 self._show_counts(self.mixed)
                 show_scenario_files(self._out, self._rows())
             try:
-                self._shrink(troupe, self.mixed, folder, quiet=quiet)
+                self._shrink(mixed_cast, self.mixed, folder, quiet=quiet)
             except KeyboardInterrupt:
                 self.mixed.interrupted = True
         if self.mixed.interrupted and not quiet:
@@ -209,7 +209,7 @@ class MixedGroups:
 
     # ---- playing ---------------------------------------------------------------------------------------------------
 
-    def _shrink(self, troupe: Troupe, mixed: Mixed, folder: Path, *, quiet: bool) -> None:
+    def _shrink(self, mixed_cast: MixedCast, mixed: Mixed, folder: Path, *, quiet: bool) -> None:
         """Shrink, save and print the findings, the worst first."""
         if mixed.interrupted:
             return
@@ -219,7 +219,7 @@ class MixedGroups:
                 attempts = ATTEMPTS if discovery is root and place < max(IN_FULL, self._stories) else FEW_ATTEMPTS
                 with shrinking_bar(self._err, discovery.what, number, total, BAR_WIDTH):
                     try:
-                        example = shrunk(troupe, discovery, self._scope, attempts)
+                        example = shrunk(mixed_cast, discovery, self._scope, attempts)
                     except NotPlayedError:
                         example = None
                 number += 1

@@ -9,13 +9,13 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from sds_harness.schedules import Performance
+from sds_harness.schedules import GroupTrace
 
 from ...exploration.assessment import Assessment, Scope
 from ...exploration.casts import Cast, NotPlayedError
 from ...interop.mixed import GROUP, judge
+from ...interop.mixed_cast import MIXED, MixedCast, Roles, describe_roles, roles_noted
 from ...interop.mixed_examples import MixedExample
-from ...interop.troupe import MIXED, Roles, Troupe, roles_noted, told_roles
 from ...judging.exits import Exit
 from ...judging.verdict import RANK, Finding, Verdict
 from ...presentation.story import print_labelled, show_errors
@@ -25,7 +25,7 @@ from ...reports.scenario_files import show_scenario_files, unmet
 from ...scenario_files.expectations import check
 from ...scenario_files.reader import LoadedScenario
 from ..campaign_output import (
-    performance_json,
+    group_trace_json,
     print_json,
     print_not_played,
     scenario_in,
@@ -80,16 +80,16 @@ def play_again(
     show_undriven(err, cast.undriven)
     if cast.undriven:
         return Exit.NOT_DRIVEN, []
-    with Troupe(cast) as troupe:
+    with MixedCast(cast) as mixed_cast:
         try:
-            performance = troupe.cast.play(schedule, roles)
+            group_trace = mixed_cast.cast.play(schedule, roles)
         except NotPlayedError as reason:
             return print_not_played(err, reason), []
-        judged = judge(troupe, performance, roles, Scope.select(revision=cast.revision), twins=True)
-    result = check(performance, repertoire_of(cast.revision).reading)
-    row = loaded.row({told_roles(roles): result})
+        judged = judge(mixed_cast, group_trace, roles, Scope.select(revision=cast.revision), twins=True)
+    result = check(group_trace, repertoire_of(cast.revision).reading)
+    row = loaded.row({describe_roles(roles): result})
     examples = [
-        MixedExample.from_unshrunk(finding, performance, name=name, roles=roles)
+        MixedExample.from_unshrunk(finding, group_trace, name=name, roles=roles)
         for name, assessment in judged.items()
         for finding in assessment.findings
     ]
@@ -100,19 +100,19 @@ def play_again(
     if as_json:
         findings = [{"implementation": example.name, **unshrunk_json(example)} for example in examples]
         head = {"schedule": schedule.name, "plays": dict(roles)}
-        data = head | performance_json(performance, findings) | {"errors": errors}
+        data = head | group_trace_json(group_trace, findings) | {"errors": errors}
         print_json(data | {"expectations": row["expectations"]})
     else:
         print_labelled(out, "Playing", Text(schedule.name or "a schedule", "bold"))
-        print_labelled(out, "Played by", Text(told_roles(roles)))
-        _show(out, performance, examples, judged, shown, row)
+        print_labelled(out, "Played by", Text(describe_roles(roles)))
+        _show(out, group_trace, examples, judged, shown, row)
     bad = errors or result.unmet or any(example.finding.severity is Verdict.FAIL for example in examples)
     return Exit.NON_CONFORMANT if bad else Exit.CONFORMANT, [example.finding for example in examples]
 
 
 def _show(
     out: Console,
-    performance: Performance,
+    group_trace: GroupTrace,
     examples: list[MixedExample],
     judged: Mapping[str, Assessment],
     shown: tuple[str, str],
@@ -121,7 +121,7 @@ def _show(
     """Print the schedule, the findings, the expectations of ``row`` that were not met, and whether the stored finding
     ``shown`` (its code and participant) was reproduced.
     """
-    show_played(out, performance, examples[0] if examples else None)
+    show_played(out, group_trace, examples[0] if examples else None)
     for example in examples:
         show_violation(out, example.finding, example.name)
         show_proof(out, example)

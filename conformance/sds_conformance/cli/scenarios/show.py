@@ -90,7 +90,7 @@ def draw(schedule: Schedule, revision: str) -> str:
     company = Company(lambda _: protocol_of(revision).model.reference(frozenset()), Limits(), revision=revision)
     try:
         company.start()
-        performance = company.play(schedule)
+        group_trace = company.play(schedule)
     finally:
         company.kill()
-    return spacetime_svg(performance, title=f"{schedule.name or 'a scenario'}: the reference model")
+    return spacetime_svg(group_trace, title=f"{schedule.name or 'a scenario'}: the reference model")

@@ -127,11 +127,11 @@ class _DimensionMeasurement:
         self.cases = self._fresh()
         self.searching = Search(dimension, self.most, self._play, self._affords)
         self._again: bool | None = None
-        self._told: Callable[[int], None] = lambda size: None
+        self._report: Callable[[int], None] = lambda size: None
 
     def search(self, report: Callable[[int], None]) -> None:
         """Find the limit, and confirm it in a new process."""
-        self._told = report
+        self._report = report
         self.searching.run(self._order.at)
         first = self.searching.first_failing
         if first is None or self.searching.held is None or self._order.at is not None:
@@ -156,7 +156,7 @@ class _DimensionMeasurement:
         return Cases(runner, order.rules, requirements, strict=order.strict)
 
     def _play(self, size: int, known: frozenset[str]) -> SizeResult:
-        self._told(size)
+        self._report(size)
         return self.cases.play(self.searching.dimension, size, known)
 
     def _affords(self, seconds: float, narrowing: bool) -> bool:

@@ -28,7 +28,7 @@ def in_conflict(case: DivergentSteps) -> bool:
     conflict may count a change of its own.
     """
     views = [(side, view_of(side, case.participant), act) for side, act in case.played()]
-    those = [(ClearSkiesRowReader(side.performance), side, view, act) for side, view, act in views if view is not None]
+    those = [(ClearSkiesRowReader(side.group_trace), side, view, act) for side, view, act in views if view is not None]
     # Compare by key: uuids are random, and a record in conflict on one side need not be in conflict on the other.
     records = {facts.names.record(uuid) for facts, _, view, act in those for uuid in view.contested(act.step)}
     if len(those) != len(case.sides) or not records:
@@ -102,7 +102,7 @@ def _values_without_conflicts(
 def _find_possible_resolvers(side: DivergentSide) -> set[str]:
     """The participants that may have resolved a conflict by then."""
     out = set()
-    for name in side.performance.schedule.names:
+    for name in side.group_trace.schedule.names:
         last = next((act for act in reversed(acts_before(side, including=True)) if act.who == name), None)
         view = view_of(side, name)
         if last is not None and view is not None and view.in_conflict(last.step):
@@ -132,5 +132,5 @@ def only_one_counts_hops(case: DivergentSteps) -> bool:
     """Do the vector clocks of only one side count sending and receiving, so that other changes look concurrent?"""
     if not case.fields <= DATABASE_COLUMNS or case.command != "receive":
         return False
-    one, other = (ClubView(side.performance).shows_hops for side in case.sides)
+    one, other = (ClubView(side.group_trace).shows_hops for side in case.sides)
     return one != other

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 from sds_harness.clearskies.frames import UPDATE
+from sds_harness.clearskies.group_trace import GroupTrace
 from sds_harness.clearskies.operations import Schedule
-from sds_harness.clearskies.performance import Performance
 from sds_harness.clearskies.player import NO_LINK, perform
 from sds_harness.clearskies.stage import Stage
 
@@ -16,7 +16,7 @@ from .scenarios.layout import MEBIBYTE
 from .scenarios.scripts import Message, Part, Peer, Script, ScriptedLink, request_all, subscribe
 
 
-def _perform(schedule: Schedule, stage: Stage, room: int) -> Performance:
+def _perform(schedule: Schedule, stage: Stage, room: int) -> GroupTrace:
     """Play a schedule. A peer may close a link beyond the demanded size."""
     return perform(schedule, stage, room, NO_LINK)
 
@@ -30,24 +30,24 @@ LARGEST_BODY = 16_777_216
 NO_BOUND = "the text names no bound"
 
 
-def _describe_closing(show: Performance, label: str) -> str:
+def _describe_closing(group_trace: GroupTrace, label: str) -> str:
     """A sentence if the peer closed a link early, which is legal beyond the demanded size; else ""."""
-    closed = any(why.startswith(NO_LINK) for why in show.left_out.values())
-    return "the link is closed" if closed or any(loss.packet.act == 0 for loss in show.losses) else ""
+    closed = any(why.startswith(NO_LINK) for why in group_trace.left_out.values())
+    return "the link is closed" if closed or any(loss.packet.act == 0 for loss in group_trace.losses) else ""
 
 
-def _describe_missing(show: Performance, label: str) -> str:
+def _describe_missing(group_trace: GroupTrace, label: str) -> str:
     """A sentence if the peer closed a link early, or if fewer records came on the last link than there are; else ""."""
-    last = max((packet.wire.link for packet in show.packets), default=0)
+    last = max((packet.wire.link for packet in group_trace.packets), default=0)
     written: set[Any] = set()
     came: set[Any] = set()
-    for packet in show.packets:
+    for packet in group_trace.packets:
         for message in packet.wire.messages:
             if message.type == UPDATE:
                 (came if packet.act and packet.wire.link == last else written).add(message.body.members.get("uuid"))
     records = len(written | came)
     missing = f"{len(came)} of {records} records came" if len(came) < records else ""
-    return _describe_closing(show, label) or missing
+    return _describe_closing(group_trace, label) or missing
 
 
 _count = partial(DIMENSIONS.dimension, position=NO_BOUND, most=TOO_MANY)

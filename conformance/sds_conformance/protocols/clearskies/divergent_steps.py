@@ -21,7 +21,7 @@ DATABASE_COLUMNS = frozenset(
 
 def view_of(side: DivergentSide, who: str) -> PeerView | None:
     """The view of a participant; None if no participant of that name was opened."""
-    trace = side.performance.cast.get(who)
+    trace = side.group_trace.cast.get(who)
     return next((view for view in peer_views(trace) if view.party.name == who), None) if trace is not None else None
 
 

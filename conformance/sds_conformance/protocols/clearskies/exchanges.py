@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
+from sds_harness.clearskies.group_trace import GroupTrace
 from sds_harness.clearskies.operations import (
     Calm,
     Delete,
@@ -28,7 +29,6 @@ from sds_harness.clearskies.operations import (
     Unlink,
     Wait,
 )
-from sds_harness.clearskies.performance import Performance
 from sds_harness.declaration import Declaration, printable
 from sds_harness.schedules import Schedule
 
@@ -68,12 +68,12 @@ MEANINGS: Mapping[str, str] = {
 
 
 class ExchangeResult:
-    """A performance of two implementations."""
+    """A group trace of two implementations."""
 
-    def __init__(self, show: Performance, dialects: Mapping[str, Any]) -> None:
+    def __init__(self, group_trace: GroupTrace, dialects: Mapping[str, Any]) -> None:
         """``dialects`` is unused: ClearSkies has no dialects."""
-        self.show = show
-        self._view = ClubView(show)
+        self.group_trace = group_trace
+        self._view = ClubView(group_trace)
 
     def live_records(self, who: str) -> dict[str, RecordVersion] | None:
         """The records of a member at the end that are not deleted, by key; None if it sent none to any peer."""
@@ -92,12 +92,12 @@ class ExchangeResult:
 
     def refused(self, who: str) -> str:
         """The reason why a member refused a change or an arriving message; "" if it refused none."""
-        acts = (act for act in self.show.acts if act.who == who and act.step.refusal)
+        acts = (act for act in self.group_trace.acts if act.who == who and act.step.refusal)
         return next((printable(act.step.refusal, 120) for act in acts), "")
 
     def left_out(self) -> str:
         """The reason why operations were not played; "" if all were played."""
-        return "; ".join(dict.fromkeys(printable(reason, 160) for reason in self.show.left_out.values()))
+        return "; ".join(dict.fromkeys(printable(reason, 160) for reason in self.group_trace.left_out.values()))
 
 
 def _make_exchange(

@@ -87,7 +87,7 @@ def _sends_back(case: DivergentSteps) -> bool:
 
 def _find_arrived_messages(side: DivergentSide, who: str) -> set[str]:
     """The messages that arrived at a participant up to the differing step, as entries of `sent`."""
-    facts = ClearSkiesRowReader(side.performance)
+    facts = ClearSkiesRowReader(side.group_trace)
     return {
         f"{facts.normative_columns(act.step, act.trace)['link']} {facts.names.name_message(message)}"
         for act in acts_before(side, including=True)
@@ -103,7 +103,7 @@ def _scans_records(case: DivergentSteps) -> bool:
     asked: list[dict[str, int]] = []
     received: list[dict[str, int]] = []
     for side, act in case.played():
-        names = ClearSkiesRowReader(side.performance).names
+        names = ClearSkiesRowReader(side.group_trace).names
         known = [message.body.members.get("since") for message in act.trace.out(act.step)]
         known += [act.step.state.known.since] if act.step.state is not None else []
         asked.append({})
@@ -137,7 +137,7 @@ def _raise_revision(known: dict[str, int], who: str, revision: int | str) -> Non
 
 def _is_from_scripted_peer(side: DivergentSide, act: Act) -> bool:
     """Did a scripted peer send the arriving message?"""
-    return act.packet is not None and act.packet.sender not in side.performance.schedule.names
+    return act.packet is not None and act.packet.sender not in side.group_trace.schedule.names
 
 
 def _has_refusable_message(case: DivergentSteps) -> bool:
@@ -158,14 +158,14 @@ def _has_refusable_message(case: DivergentSteps) -> bool:
 
 def _numbers_from_another_start(case: DivergentSteps) -> bool:
     """Do participants number revisions from different starts, and does a scripted peer use revisions?"""
-    firsts = [ClearSkiesRowReader(side.performance).names.first for side in case.sides]
+    firsts = [ClearSkiesRowReader(side.group_trace).names.first for side in case.sides]
     counted = any(firsts[1].get(name, first) != first for name, first in firsts[0].items())
     return counted and any(_is_from_scripted_peer(side, act) for side, act in case.played())
 
 
 def _only_one_keeps_store(case: DivergentSteps) -> bool:
     """Was a participant with a store on only one side opened again?"""
-    operations = case.a.performance.schedule.operations
+    operations = case.a.group_trace.schedule.operations
     reopened = {op.who for index, op in enumerate(operations) if isinstance(op, Reopen)}
     return any(case.a.can(who, pb.CAPABILITY_STORE) != case.b.can(who, pb.CAPABILITY_STORE) for who in reopened)
 

@@ -30,7 +30,7 @@ def is_sent_later(case: DivergentSteps) -> bool:
 
 def _comes_later(case: DivergentSteps, side: DivergentSide, field: str, entry: str) -> bool:
     """Does a side send in a later step what the other side sends now, before the result must be visible?"""
-    view, facts = view_of(side, case.participant), ClearSkiesRowReader(side.performance)
+    view, facts = view_of(side, case.participant), ClearSkiesRowReader(side.group_trace)
     acts = [act for act in acts_from_difference(side) if act.who == case.participant]
     if view is None or not acts:
         return False
@@ -45,7 +45,7 @@ def _comes_later(case: DivergentSteps, side: DivergentSide, field: str, entry: s
 
 def _closes_soon(case: DivergentSteps, side: DivergentSide, entry: str) -> bool:
     """Does the link or the participant close before the next tick and before the next update of that writer on it?"""
-    facts, number, of = ClearSkiesRowReader(side.performance), link_number(entry), _writer_of_entry(entry)
+    facts, number, of = ClearSkiesRowReader(side.group_trace), link_number(entry), _writer_of_entry(entry)
     for act in acts_from_difference(side)[1:]:
         if act.who != case.participant:
             continue
@@ -71,7 +71,7 @@ def is_in_another_order(case: DivergentSteps) -> bool:
     """
     if not case.fields & STEP_COLUMNS or "answer" in case.fields:
         return False
-    names = [ClearSkiesRowReader(side.performance).names for side in case.sides]
+    names = [ClearSkiesRowReader(side.group_trace).names for side in case.sides]
     moved = False
     for acts in zip(*map(acts_before, case.sides), strict=False):
         messages = [_find_written_messages(named, act) for named, act in zip(names, acts, strict=True)]
@@ -109,7 +109,7 @@ def is_in_other_pieces(case: DivergentSteps) -> bool:
         for acts in zip(*map(acts_before, case.sides), strict=False)
     ):
         return False
-    facts = [ClearSkiesRowReader(side.performance) for side in case.sides]
+    facts = [ClearSkiesRowReader(side.group_trace) for side in case.sides]
     return all(
         _find_next_result(case.a, facts[0], who) == _find_next_result(case.b, facts[1], who)
         for who in {act.who for _, act in case.played()}

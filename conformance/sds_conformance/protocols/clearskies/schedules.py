@@ -19,7 +19,7 @@ from sds_harness.declaration import Declaration
 from sds_harness.link import LocalLink
 
 from ..schedules import Repertoire
-from .performance_reader import READING
+from .group_trace_reader import READING
 from .properties import PROPERTIES
 from .rules import start
 from .situations import SITUATIONS, situations

@@ -1,4 +1,4 @@
-"""Counts the situations that a performance reached, to measure the coverage of generated schedules."""
+"""Counts the situations that a group trace reached, to measure the coverage of generated schedules."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from sds_harness.clearskies.clubs import READ_ONLY
+from sds_harness.clearskies.group_trace import GroupTrace
 from sds_harness.clearskies.operations import Member, Reopen
-from sds_harness.clearskies.performance import Performance
 
 from .properties.club_view import ClubView
 from .properties.convergence import find_endings
@@ -32,28 +32,28 @@ SITUATIONS: dict[str, str] = {
     "cut": "messages lost with a link",
     "restart": "peers that were opened again",
     "forgot": "peers that lost their records",
-    "wrong-clock": "performances with a clock that is wrong or was set",
+    "wrong-clock": "group traces with a clock that is wrong or was set",
     "settled": "clubs that became quiet",
     "converged": "clubs whose final records are known",
 }
 """Descriptions of the situations."""
 
 
-def situations(performance: Performance, views: Iterable[Any]) -> Counter[str]:
+def situations(group_trace: GroupTrace, views: Iterable[Any]) -> Counter[str]:
     """Count how often each situation arose."""
     out: Counter[str] = Counter()
     for view in views:
         _count_in_view(view, out)
-    schedule = performance.schedule
-    out["cut"] = len(performance.losses)
+    schedule = group_trace.schedule
+    out["cut"] = len(group_trace.losses)
     reopened = [op for op in schedule.operations if isinstance(op, Reopen)]
     out["restart"] = len(reopened)
     kept = {member.name for member in schedule.members if isinstance(member, Member) and member.store}
     out["forgot"] = sum(op.forget or op.who not in kept for op in reopened)
     stepped = any(op.op == "step_clock" for op in schedule.operations)
     out["wrong-clock"] = int(stepped or any(member.clock_ms for member in schedule.members))
-    out["settled"] = int(performance.settled)
-    out["converged"] = sum(bool(ending.expected) for ending in find_endings(ClubView(performance)))
+    out["settled"] = int(group_trace.settled)
+    out["converged"] = sum(bool(ending.expected) for ending in find_endings(ClubView(group_trace)))
     return out
 
 

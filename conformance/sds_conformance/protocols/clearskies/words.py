@@ -29,7 +29,7 @@ class Narrator:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
 
-    def done(self, step: Step, about: frozenset[str] = frozenset(), told: str = "") -> str:
+    def done(self, step: Step, about: frozenset[str] = frozenset(), finding_text: str = "") -> str:
         """The command of a step, in one line."""
         request, who = step.request, short(step.participant)
         match step.command:
@@ -62,7 +62,7 @@ class Narrator:
             case other:
                 return other.replace("_", " ")
 
-    def came_out(self, step: Step, about: frozenset[str] = frozenset(), told: str = "") -> list[str]:
+    def came_out(self, step: Step, about: frozenset[str] = frozenset(), finding_text: str = "") -> list[str]:
         """Describe the results, a line each, in order; empty if there are none."""
         if step.reply is None:
             return ["no answer"]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TypeVar
 
+from sds_harness.sds.group_trace import GroupTrace
 from sds_harness.sds.operations import Send
-from sds_harness.sds.performance import Performance
 from sds_harness.sds.player import perform
 from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -157,14 +157,14 @@ def outstanding(script: Script, size: int) -> None:
 # ---- parts of a message ----------------------------------------------------------------------------------------------
 
 
-def _describe_missing_delivery(show: Performance, label: str) -> str:
+def _describe_missing_delivery(group_trace: GroupTrace, label: str) -> str:
     """A sentence on a message that was neither refused nor delivered. Beyond the demanded size no check requires it."""
-    packet = show.labels.get(label)
-    act = next((act for act in show.acts if act.packet is packet), None)
+    packet = group_trace.labels.get(label)
+    act = next((act for act in group_trace.acts if act.packet is packet), None)
     if packet is None or act is None or act.step.reply is None or act.step.answer == "rejected":
         return ""
     message_id = packet.wire.message.message_id if packet.wire.message is not None else ""
-    delivered = (event.message_id for act in show.acts for event in act.step.events if event.kind == "delivered")
+    delivered = (event.message_id for act in group_trace.acts for event in act.step.events if event.kind == "delivered")
     return "" if message_id in delivered else f"step {act.step.index}: taken, and not delivered"
 
 
@@ -237,14 +237,14 @@ def message_id(script: Script, size: int) -> Message:
     return first
 
 
-def _describe_lost_hint(show: Performance, label: str) -> str:
+def _describe_lost_hint(group_trace: GroupTrace, label: str) -> str:
     """A sentence on an own message whose hint is not passed on."""
-    packet = show.labels.get(label)
+    packet = group_trace.labels.get(label)
     own = packet.wire.message if packet is not None else None
     if packet is None or own is None:
         return ""
-    operation = show.schedule.operations[packet.operation]
-    sent = (later.wire.message for later in show.packets if later.act > packet.act)
+    operation = group_trace.schedule.operations[packet.operation]
+    sent = (later.wire.message for later in group_trace.packets if later.act > packet.act)
     entries = (entry for message in sent if message is not None for entry in message.causal_history)
     hints = (entry.retrieval_hint for entry in entries if entry.message_id == own.message_id)
     whole = isinstance(operation, Send) and bytes.fromhex(operation.raw_hint) in hints
@@ -294,16 +294,16 @@ def _request_all(script: Script, size: int, at_once: int) -> None:
     wait_for_responses(alice)
 
 
-def _describe_missing_answers(show: Performance, label: str) -> str:
+def _describe_missing_answers(group_trace: GroupTrace, label: str) -> str:
     """A sentence if not all messages of bob were sent in answers, and none was refused. Beyond the demanded size no
     check requires it.
     """
     held: set[str] = set()
     answered: set[str] = set()
-    for packet in show.packets:
+    for packet in group_trace.packets:
         if packet.wire.message is not None and packet.sender != "carol":
             (answered if packet.act else held).add(packet.wire.message.message_id)
-    refused = any(act.step.answer == "rejected" for act in show.acts)
+    refused = any(act.step.answer == "rejected" for act in group_trace.acts)
     return "" if refused or held <= answered else f"{len(held & answered):,} of {len(held):,} were answered"
 
 

@@ -155,7 +155,7 @@ def _add(heard: Heard, one: Heard) -> None:
 def extract_doubt_data(trace: Trace) -> Heard:
     """Extract the results of a run."""
     heard = Heard(trace.dialect, trace.revision.name)
-    told = trace.declaration.can(pb.CAPABILITY_DELIVERED)
+    shows_deliveries = trace.declaration.can(pb.CAPABILITY_DELIVERED)
     limits = partial(limit_in_force, trace)
     signals = {i for step in trace.steps for event in step.events for i in event.message_ids}
     everywhere: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
@@ -177,7 +177,7 @@ def extract_doubt_data(trace: Trace) -> Heard:
                 refused = step.answer == "rejected"
                 heard.timestamps[refused][(arrived.lamport_timestamp or 0).bit_length()] += 1
                 met = came.issuperset(entry.message_id for entry in arrived.causal_history)
-                due = told and arrived.kind is Kind.CONTENT and met
+                due = shows_deliveries and arrived.kind is Kind.CONTENT and met
                 came.add(arrived.message_id)
                 heard.ignored += due and not refused and arrived.message_id not in signals
                 if refused and step.reply is not None:

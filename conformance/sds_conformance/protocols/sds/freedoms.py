@@ -44,7 +44,7 @@ def _other_ids(case: DivergentSteps) -> bool:
     """Do the implementations create different message IDs?"""
     ids = []
     for side in case.sides:
-        packets = side.performance.packets
+        packets = side.group_trace.packets
         ids.append({p.label: p.wire.message.message_id for p in packets if p.label and p.act and p.wire.message})
     return any(ids[1].get(label, found) != found for label, found in ids[0].items())
 
@@ -55,16 +55,16 @@ def _timestamps(case: DivergentSteps) -> list[list[tuple[list[str | int], int, b
     """
     out = []
     for side, act in case.played():
-        names = Names(side.performance)
-        told: list[tuple[list[str | int], int, bool]] = []
+        names = Names(side.group_trace)
+        timestamps: list[tuple[list[str | int], int, bool]] = []
         for view in (view for view in channel_views(act.trace) if view.party.name == case.participant):
             for sent in (sent for sent in (*view.sent, *view.syncs) if sent.step is act.step):
                 seen, e = sent.message.lamport_timestamp or 0, sent.lamport
-                told.append((names.content_of(sent.message, 0), seen, e.low < e.high and e.low <= seen <= e.high))
+                timestamps.append((names.content_of(sent.message, 0), seen, e.low < e.high and e.low <= seen <= e.high))
             for shown in (shown for shown in view.observed if shown.step is act.step):
                 seen, e = shown.state.lamport_timestamp, shown.lamport
-                told.append(([view.channel_id], seen, e.low < e.high and e.previous <= seen <= e.high))
-        out.append(sorted((what, seen - act.trace.start_ms, is_open) for what, seen, is_open in told))
+                timestamps.append(([view.channel_id], seen, e.low < e.high and e.previous <= seen <= e.high))
+        out.append(sorted((what, seen - act.trace.start_ms, is_open) for what, seen, is_open in timestamps))
     return out
 
 
@@ -72,7 +72,7 @@ def _newest(case: DivergentSteps) -> list[list[int | None]]:
     """The Lamport timestamps of the newest messages in the causal histories that the step sends, for each side."""
     out = []
     for side, act in case.played():
-        names = Names(side.performance)
+        names = Names(side.group_trace)
         out.append([names.newest_lamport(message) for message in act.step.messages if message.causal_history])
     return out
 
@@ -111,8 +111,8 @@ def _ties(case: DivergentSteps) -> bool:
 
 def _other_steps(case: DivergentSteps) -> bool:
     """Are all columns equal except for Lamport timestamps?"""
-    told = _timestamps(case) if case.differs_only_in("lamport", "wire") else []
-    return len(told) == 2 and [what for what, _, _ in told[0]] == [what for what, _, _ in told[1]]
+    timestamps = _timestamps(case) if case.differs_only_in("lamport", "wire") else []
+    return len(timestamps) == 2 and [what for what, _, _ in timestamps[0]] == [what for what, _, _ in timestamps[1]]
 
 
 def _first_timestamps(case: DivergentSteps) -> bool:
@@ -137,7 +137,7 @@ def _in_another_order(case: DivergentSteps) -> bool:
     """Does a participant now receive two messages that one step of another participant sent, in a different order on
     each side? The network treats a message by its number among the messages of its sender.
     """
-    names = [Names(side.performance) for side in case.sides]
+    names = [Names(side.group_trace) for side in case.sides]
     at = next((side.row["step"] for side in case.sides if side.row is not None), 0)
     moved: tuple[set[int], set[int]] = (set(), set())
     for acts in zip(*(side.compared[: max(0, at - 1)] for side in case.sides), strict=False):

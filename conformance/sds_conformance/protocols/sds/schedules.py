@@ -18,7 +18,7 @@ from sds_harness.sds.writer import PEERS, SDS, Text
 from sds_reference import FORUM_2024, HASH_PROFILES, PROFILES, REVISIONS, V2026_01, Config
 
 from ..schedules import Repertoire
-from .performance_reader import READING
+from .group_trace_reader import READING
 from .properties import PROPERTIES, PROPOSED
 from .rules import start
 from .situations import SITUATIONS, situations

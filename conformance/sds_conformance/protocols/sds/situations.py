@@ -1,4 +1,4 @@
-"""Counts the situations that a performance reached, to measure the coverage of generated schedules."""
+"""Counts the situations that a group trace reached, to measure the coverage of generated schedules."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
-from sds_harness.sds.performance import Performance
+from sds_harness.sds.group_trace import GroupTrace
 from sds_harness.sds.stage import bloom_parameters
 from sds_reference import Kind
 
@@ -45,18 +45,18 @@ SITUATIONS: dict[str, str] = {
 """Descriptions of the situations."""
 
 
-def situations(performance: Performance, views: Iterable[Any]) -> Counter[str]:
+def situations(group_trace: GroupTrace, views: Iterable[Any]) -> Counter[str]:
     """Count how often each situation arose."""
     out: Counter[str] = Counter()
     for view in views:
         _of_view(view, out)
-    out["lost"] = sum(loss.why == "lost" for loss in performance.losses)
-    out["cut"] = sum(loss.why == "cut" for loss in performance.losses)
-    out["crash"] = len(performance.crashed)
-    out["late-joiner"] = sum(m.late and m.name in performance.parties for m in performance.schedule.members)
-    out["store"] = sum(act.source == "store" for act in performance.acts)
-    out["settled"] = int(performance.settled)
-    out["two-channels"] = sum(len(party.channels) > 1 for party in performance.parties.values())
+    out["lost"] = sum(loss.why == "lost" for loss in group_trace.losses)
+    out["cut"] = sum(loss.why == "cut" for loss in group_trace.losses)
+    out["crash"] = len(group_trace.crashed)
+    out["late-joiner"] = sum(m.late and m.name in group_trace.parties for m in group_trace.schedule.members)
+    out["store"] = sum(act.source == "store" for act in group_trace.acts)
+    out["settled"] = int(group_trace.settled)
+    out["two-channels"] = sum(len(party.channels) > 1 for party in group_trace.parties.values())
     return out
 
 

@@ -50,10 +50,10 @@ class Narrator:
                 own.append((step.index, message.message_id))
         self._filters = KnownFilters(trace)
 
-    def done(self, step: Step, about: frozenset[str] = frozenset(), told: str = "") -> str:
+    def done(self, step: Step, about: frozenset[str] = frozenset(), finding_text: str = "") -> str:
         """Describe the step in one line. Long lists show what is ``about`` these message IDs.
 
-        Details that the text of a finding, ``told``, is not about are left out.
+        Details that the text of a finding, ``finding_text``, is not about are left out.
         """
         request, who = step.request, printable(step.participant, 40)
         match step.command:
@@ -61,9 +61,9 @@ class Narrator:
                 channels = ", ".join(printable(channel, 40) for channel in request.open.channels) or "no named channel"
                 return f"{who} joins {channels} at {clock(step.now_ms, self._start_ms)}"
             case "send":
-                own = self._own_wire(step) if told else None
+                own = self._own_wire(step) if finding_text else None
                 if own is not None and own.message is not None:
-                    what = describe(own.message, None, about, told, step.participant)
+                    what = describe(own.message, None, about, finding_text, step.participant)
                     usual = own.message.lamport_timestamp == step.now_ms  # the Lamport timestamp shows it
                     at = "" if usual else f" at {clock(step.now_ms, self._start_ms)}"
                     return f"{who} sends {what}{self._channel_suffix(step)}{at}{_hint(request.send)}"
@@ -76,7 +76,7 @@ class Narrator:
             case "send_sync":
                 return f"{who} sends a sync message{self._channel_suffix(step)} at {clock(step.now_ms, self._start_ms)}"
             case "receive":
-                return f"{who} receives {self._received(step, about, told)}{_hint(request.receive)}"
+                return f"{who} receives {self._received(step, about, finding_text)}{_hint(request.receive)}"
             case "tick":
                 return f"{who} runs its periodic work at {clock(step.now_ms, self._start_ms)}"
             case "observe":
@@ -93,19 +93,21 @@ class Narrator:
             case other:
                 return other.replace("_", " ")
 
-    def came_out(self, step: Step, about: frozenset[str] = frozenset(), told: str = "") -> list[str]:
-        """Describe the results, a line each, in order; empty if there are none. ``about`` and ``told`` as in `done`."""
+    def came_out(self, step: Step, about: frozenset[str] = frozenset(), finding_text: str = "") -> list[str]:
+        """Describe the results, a line each, in order; empty if there are none. The parameters are those of `done`."""
         if step.reply is None:
             return ["no answer"]
         match step.answer:
             case "rejected":
                 return [f"refused: {printable(step.reply.rejected.reason, 120)}"]
             case "state":
-                return _state(step.reply.state, about, told)
+                return _state(step.reply.state, about, finding_text)
             case "effects":
-                own = self._own_wire(step) if told else None
-                out = [f"broadcasts {described(wire, about, told)}" for wire in step.broadcasts if wire is not own]
-                if told:
+                own = self._own_wire(step) if finding_text else None
+                out = [
+                    f"broadcasts {described(wire, about, finding_text)}" for wire in step.broadcasts if wire is not own
+                ]
+                if finding_text:
                     return out + [_event(kind, ids, about) for kind, ids in _group_events(step.events)]
                 return out + [text for event in step.events if (text := _event(event.kind, event.message_ids, about))]
             case "membership":
@@ -166,8 +168,8 @@ class Narrator:
             message = wire.message
             if message is None or message.kind is not Kind.CONTENT or message.sender_id != party.participant_id:
                 continue
-            told = (step.reply.effects.message_id, step.channel_id, step.request.send.content)
-            if told == (message.message_id, message.channel_id, message.content):
+            message_key = (step.reply.effects.message_id, step.channel_id, step.request.send.content)
+            if message_key == (message.message_id, message.channel_id, message.content):
                 return wire
         return None
 
@@ -177,11 +179,11 @@ class Narrator:
         several = party is not None and len(party.channels) > 1
         return f" in {printable(step.channel_id if channel_id is None else channel_id, 40)}" if several else ""
 
-    def _received(self, step: Step, about: frozenset[str], told: str) -> str:
+    def _received(self, step: Step, about: frozenset[str], finding_text: str) -> str:
         message = step.received.message
         if message is None:
             return described(step.received)
-        return describe(message, self._held(step, message), about, told) + self._channel_suffix(
+        return describe(message, self._held(step, message), about, finding_text) + self._channel_suffix(
             step, message.channel_id
         )
 
@@ -198,25 +200,29 @@ class Narrator:
         return [i for at, i in self._own.get((step.participant, message.channel_id), ()) if at < step.index]
 
 
-def described(wire: Wire, about: frozenset[str] = frozenset(), told: str = "") -> str:
+def described(wire: Wire, about: frozenset[str] = frozenset(), finding_text: str = "") -> str:
     """A message on the wire in one line; malformed ones as bytes."""
     if wire.message is None:
         are = "is" if len(wire.raw) == 1 else "are"
         return f"{format_count(len(wire.raw), 'byte')} that {are} no SDS message: {hex_of(wire.raw)}"
-    return describe(wire.message, None, about, told)
+    return describe(wire.message, None, about, finding_text)
 
 
 def describe(
-    message: Message, held: list[str] | None = None, about: frozenset[str] = frozenset(), told: str = "", by: str = ""
+    message: Message,
+    held: list[str] | None = None,
+    about: frozenset[str] = frozenset(),
+    finding_text: str = "",
+    by: str = "",
 ) -> str:
     """A message in one line; ``held`` are the messages of the receiver that its filter contains.
 
-    Lists show what is ``about`` these message IDs. With ``told``, the text of a finding, usual parts are left out: that
-    a message is content, that its sender is ``by``, and its filter if the finding is not about filters.
+    Lists show what is ``about`` these message IDs. With the text of a finding, ``finding_text``, usual parts are left
+    out: that a message is content, that its sender is ``by``, and its filter if the finding is not about filters.
     """
-    usual = told and message.kind is Kind.CONTENT
+    usual = finding_text and message.kind is Kind.CONTENT
     parts = [*([] if usual else [message.kind.value]), identifier(message.message_id)]
-    if message.sender_id and not (told and message.sender_id == by):
+    if message.sender_id and not (finding_text and message.sender_id == by):
         parts.append(f"of {printable(message.sender_id, 40)}")
     details = []
     if message.lamport_timestamp is not None:
@@ -227,7 +233,7 @@ def describe(
         details.append(f"asks for {_history(message.repair_request, about)}")
     if message.content and not USUAL.match(message.content):
         details.append(f"says {_size(message.content)}")
-    if message.bloom_filter is not None and (not told or _FILTERS.search(told)):
+    if message.bloom_filter is not None and (not finding_text or _FILTERS.search(finding_text)):
         details.append(_filter(message.bloom_filter, held, about))
     return " ".join(parts) + (f" ({', '.join(details)})" if details else "")
 
@@ -312,24 +318,28 @@ def _group_events(events: Iterable[Event]) -> list[tuple[str, list[str]]]:
     return out
 
 
-def _state(state: pb.State, about: frozenset[str], told: str) -> list[str]:
+def _state(state: pb.State, about: frozenset[str], finding_text: str) -> list[str]:
     """The parts of a state that a finding is about, also if they are empty; all that are not empty if it is about none
     of them.
     """
     lines = _whole_state(state, about)
-    chosen = [line for start, line in lines.items() if line and _TOPICS[start].search(told)]
-    chosen += [] if chosen or not told else [_EMPTY[start] for start in _EMPTY if _shows_empty(state, start, told)]
+    chosen = [line for start, line in lines.items() if line and _TOPICS[start].search(finding_text)]
+    chosen += (
+        []
+        if chosen or not finding_text
+        else [_EMPTY[start] for start in _EMPTY if _shows_empty(state, start, finding_text)]
+    )
     return chosen or [line for line in lines.values() if line]
 
 
-def _shows_empty(state: pb.State, start: str, told: str) -> bool:
+def _shows_empty(state: pb.State, start: str, finding_text: str) -> bool:
     shown = {
         "outgoing": state.HasField("outgoing"),
         "incoming": state.HasField("incoming"),
         "to ask": state.HasField("outgoing_repairs"),
         "to answer": state.HasField("incoming_repairs"),
     }
-    return shown[start] and bool(_TOPICS[start].search(told))
+    return shown[start] and bool(_TOPICS[start].search(finding_text))
 
 
 _EMPTY = {
@@ -349,15 +359,15 @@ def _whole_state(state: pb.State, about: frozenset[str]) -> dict[str, str]:
         out["log"] = f"log: {_log(state.log.entries, about)}"
     if entries := state.outgoing.entries:
         shown, more = foremost(entries, lambda e: e.message_id in about, LOG_SHOWN)
-        told = (f"{identifier(e.message_id)} {_ACK_STATES.get(e.state, '?')}" for e in shown)
-        out["outgoing"] = f"outgoing buffer: {_join_limited(told, more)}"
+        items = (f"{identifier(e.message_id)} {_ACK_STATES.get(e.state, '?')}" for e in shown)
+        out["outgoing"] = f"outgoing buffer: {_join_limited(items, more)}"
     if state.incoming.message_ids:
         out["incoming"] = f"incoming buffer: {_ids(state.incoming.message_ids, about, LOG_SHOWN)}"
     for repairs, what in ((state.outgoing_repairs, "to ask"), (state.incoming_repairs, "to answer")):
         if repairs.entries:
             due, more = foremost(repairs.entries, lambda e: e.message_id in about, LOG_SHOWN)
-            told = (f"{identifier(e.message_id)} at {clock(e.due_ms)}" for e in due)
-            out[what] = f"{what} for: {_join_limited(told, more)}"
+            items = (f"{identifier(e.message_id)} at {clock(e.due_ms)}" for e in due)
+            out[what] = f"{what} for: {_join_limited(items, more)}"
     return out
 
 

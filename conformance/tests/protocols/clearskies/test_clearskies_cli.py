@@ -24,7 +24,7 @@ def test_smoke_shows_a_conversation_and_says_what_to_type_next() -> None:
     assert "sds-conformance run --revision clearskies-database --" in text
 
 
-def test_a_fault_is_told_as_a_story_and_left_in_the_report(tmp_path: Path) -> None:
+def test_a_fault_is_reported_as_a_story_and_left_in_the_report(tmp_path: Path) -> None:
     report = tmp_path / "report"
     page = tmp_path / "page.html"
     result = typed(

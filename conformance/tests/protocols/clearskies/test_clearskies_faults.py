@@ -75,7 +75,7 @@ def test_who_refuses_to_write_is_no_read_write_peer() -> None:
     assert by_verdict(outcome, *AGAINST) == {"CSDB-02"}
 
 
-def test_what_is_no_message_is_told_once() -> None:
+def test_what_is_no_message_is_reported_once() -> None:
     assert by_verdict(certified(sending(lambda data: [b"garbage" + data])), *AGAINST) == {"CSDB-15"}
 
 

@@ -23,8 +23,8 @@ from sds_conformance.protocols.clearskies.corpora import CORPORA
 from sds_conformance.protocols.clearskies.freedoms import find_dependent_columns
 from sds_conformance.protocols.freedoms import END, DivergentSide, DivergentSteps, covering
 from sds_harness.clearskies.corpora import COLUMNS, KIND
+from sds_harness.clearskies.group_trace import GroupTrace
 from sds_harness.clearskies.operations import Calm, Hold, Link, Look, Member, Operation, Put, Release, Unlink, Wait
-from sds_harness.clearskies.performance import Performance
 from sds_harness.clearskies.player import play
 from sds_harness.clearskies.rows import ClearSkiesRowReader
 from sds_harness.clearskies.stage import ROUND_MS, Stage
@@ -38,15 +38,15 @@ LINE = (Link("alice", "bob"), Link("bob", "carol"))
 MS = Wait(10)
 
 
-def played(operations: tuple[Operation, ...], peer: type[Peer], **config: Any) -> Performance:
+def played(operations: tuple[Operation, ...], peer: type[Peer], **config: Any) -> GroupTrace:
     schedule = Schedule(WRITERS, operations, (), name="a difference")
     stage = Stage(session_of(Testee(TesteeOptions("1", Config(**config), peer))), schedule.name)
     return play(schedule, dict.fromkeys(schedule.names, stage))
 
 
-def rows(show: Performance) -> list[dict[str, Any]]:
-    facts = ClearSkiesRowReader(show)
-    acts = filter(KIND.compares, show.acts)
+def rows(group_trace: GroupTrace) -> list[dict[str, Any]]:
+    facts = ClearSkiesRowReader(group_trace)
+    acts = filter(KIND.compares, group_trace.acts)
     return [
         {
             "step": number,
@@ -72,8 +72,8 @@ def excused(operations: tuple[Operation, ...], peer: type[Peer] = Peer, **config
     differing = {name for name in there[0] if one is None or other is None or one[name] != other[name]}
     fields = frozenset(differing if len(there) == 2 else {END})
     sides = [
-        DivergentSide(show, tuple(filter(KIND.compares, show.acts)), row)
-        for show, row in zip(shows, (one, other), strict=True)
+        DivergentSide(group_trace, tuple(filter(KIND.compares, group_trace.acts)), row)
+        for group_trace, row in zip(shows, (one, other), strict=True)
     ]
     case = DivergentSteps(fields - find_dependent_columns(fields, there[0]["command"]), *sides)
     return [freedom.name for freedom in covering(case, CORPORA.freedoms, COLUMNS.names)]
@@ -172,11 +172,11 @@ class SendsAtTheEighthTick(SendsAtTicks):
 class LosesTheFirst(Peer):
     """Does not send its first change, and sends the next ones at once."""
 
-    told = 0
+    output = 0
 
     def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
-        self.told += source is None
-        if source is not None or self.told > 1:
+        self.output += source is None
+        if source is not None or self.output > 1:
             super().send_to_subscribers(stored, effects, source)
 
 

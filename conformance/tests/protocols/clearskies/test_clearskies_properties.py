@@ -7,18 +7,19 @@ from typing import Any
 
 import pytest
 
+from clearskies_group_traces import shown
 from clearskies_reference import Config, Effects, Message, Peer
 from clearskies_reference.mutants import MUTANTS
 from clearskies_reference.peer import Link as Link_
 from clearskies_reference.testee.server import Testee, TesteeOptions
 from clearskies_reference.variants import VARIANTS
-from clearskies_shows import shown
 from clearskies_stages import session_of
 from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols import property_of, rules_of
 from sds_conformance.protocols.clearskies.properties import PROPERTIES
 from sds_conformance.protocols.clearskies.properties.club_view import ClubView
+from sds_harness.clearskies.group_trace import GroupTrace
 from sds_harness.clearskies.operations import (
     Again,
     Ask,
@@ -40,7 +41,6 @@ from sds_harness.clearskies.operations import (
     Unlink,
     Wait,
 )
-from sds_harness.clearskies.performance import Performance
 from sds_harness.clearskies.player import play
 from sds_harness.clearskies.stage import ROUND_MS, Stage
 from sds_harness.schedules import Schedule
@@ -109,11 +109,11 @@ def model(fault: str = "", **config: object) -> Testee:
     return Testee(TesteeOptions("1", replace(Config(), **config)))  # type: ignore[arg-type]
 
 
-def outcomes(show: Performance, what: str) -> set[Outcome]:
-    return {sighting.outcome for sighting in PROPERTIES.examine(show, None, [what]).get(what, ())}
+def outcomes(group_trace: GroupTrace, what: str) -> set[Outcome]:
+    return {sighting.outcome for sighting in PROPERTIES.examine(group_trace, None, [what]).get(what, ())}
 
 
-def exercised(what: str, fault: str = "") -> Performance:
+def exercised(what: str, fault: str = "") -> GroupTrace:
     operations, members = EXERCISES[what]
     if what == "G-C05":  # by one way there is an end even where everything is repeated
         operations = (Link("alice", "carol"), *operations)
@@ -154,28 +154,30 @@ def test_legal_variants_are_left_in_peace(what: str, every: int) -> None:
 # ---- Blame -----------------------------------------------------------------------------------------------------------
 
 
-def test_who_was_not_told_is_told_from_who_was_and_decides_otherwise() -> None:
+def test_who_was_not_reported_is_reported_from_who_was_and_decides_otherwise() -> None:
     untold = exercised("G-C01", "does-not-relay")
     assert outcomes(untold, "G-C02") <= {Outcome.HELD}
     (finding, *_) = PROPERTIES.examine(untold, None, ["G-C01"])["G-C01"]
     assert "which other peers that it reaches have" in finding.expected
     two = (Link("alice", "bob"), Put("alice", "m1"), MS, Hold(), Put("alice", "m2"), MS, Put("bob", "m3"), *END)
-    show = shown(*two, members=WRITERS[:2], testee=model("smallest-time-wins"))
-    assert outcomes(show, "G-C02") == {Outcome.VIOLATED}
-    assert outcomes(show, "G-C01") == {Outcome.HELD}
+    group_trace = shown(*two, members=WRITERS[:2], testee=model("smallest-time-wins"))
+    assert outcomes(group_trace, "G-C02") == {Outcome.VIOLATED}
+    assert outcomes(group_trace, "G-C01") == {Outcome.HELD}
 
 
 def test_what_came_by_two_ways_and_was_lost_is_a_warning() -> None:
     triangle = (*LINE, Link("carol", "alice"), Put("alice", "m1"), *END)
-    show = shown(*triangle, members=WRITERS, testee=model("ignores-deletions"))
-    assert ClubView(show).has_cycles
+    group_trace = shown(*triangle, members=WRITERS, testee=model("ignores-deletions"))
+    assert ClubView(group_trace).has_cycles
     assert not ClubView(exercised("G-C01")).has_cycles
 
 
 def test_a_link_that_is_there_no_more_makes_no_circle() -> None:
-    show = shown(*LINE, Unlink("alice", "bob"), Link("carol", "alice"), Put("alice", "m1"), *END, members=WRITERS)
-    assert not ClubView(show).has_cycles
-    assert [{side.name for side in group} for group in ClubView(show).groups] == [{"alice", "bob", "carol"}]
+    group_trace = shown(
+        *LINE, Unlink("alice", "bob"), Link("carol", "alice"), Put("alice", "m1"), *END, members=WRITERS
+    )
+    assert not ClubView(group_trace).has_cycles
+    assert [{side.name for side in group} for group in ClubView(group_trace).groups] == [{"alice", "bob", "carol"}]
 
 
 # ---- Premises --------------------------------------------------------------------------------------------------------
@@ -207,16 +209,16 @@ def test_where_the_text_does_not_say_the_outcome_nothing_is_said(what: str, oper
 
 @pytest.mark.parametrize("what", ["G-C01", "G-C02"])
 def test_what_is_older_than_what_it_changes_is_not_asked_of_those_who_go_by_their_clock(what: str) -> None:
-    show = shown(*OLDER_THAN_WHAT_IT_CHANGES, members=WRITERS, testee=model(advancing_times=False))
-    assert outcomes(show, what) <= {Outcome.HELD}
+    group_trace = shown(*OLDER_THAN_WHAT_IT_CHANGES, members=WRITERS, testee=model(advancing_times=False))
+    assert outcomes(group_trace, what) <= {Outcome.HELD}
 
 
 def test_who_sends_unasked_need_not_converge() -> None:
-    show = shown(
+    group_trace = shown(
         Hold(), Link("alice", "bob", held=True), Put("alice", "m1"), *END, testee=model(sends_unrequested=True)
     )
-    assert ClubView(show).has_unasked_updates
-    assert outcomes(show, "G-C01") == set()
+    assert ClubView(group_trace).has_unasked_updates
+    assert outcomes(group_trace, "G-C01") == set()
 
 
 def test_what_was_cut_off_or_replayed_may_be_skipped_for_good() -> None:
@@ -236,26 +238,26 @@ def test_a_revision_that_comes_after_a_later_one_may_be_taken_for_known(variant:
         *(Again("zoe", who, label="m2") for who in ("alice", "carol")),
     )
     testee = Testee(TesteeOptions("1", peer_class=VARIANTS[variant].peer_class)) if variant else model()
-    show = shown(*LINE, *said, *END, members=WRITERS, testee=testee)
-    assert outcomes(show, "G-C02") <= {Outcome.HELD}
+    group_trace = shown(*LINE, *said, *END, members=WRITERS, testee=testee)
+    assert outcomes(group_trace, "G-C02") <= {Outcome.HELD}
 
 
 def test_a_record_that_comes_back_because_the_winner_went_is_nobodys_fault() -> None:
-    show = shown(*A_FORMER_WINNER, members=WRITERS, testee=model())
-    assert outcomes(show, "G-C03") <= {Outcome.HELD}
+    group_trace = shown(*A_FORMER_WINNER, members=WRITERS, testee=model())
+    assert outcomes(group_trace, "G-C03") <= {Outcome.HELD}
 
 
 def test_the_loser_of_a_key_may_be_sent_as_deleted() -> None:
     marks = VARIANTS["marks-losers-of-keys-deleted"]
-    show = shown(*ONE_KEY, members=WRITERS, testee=Testee(TesteeOptions("1", peer_class=marks.peer_class)))
-    assert any(update.deleted for _, _, update in ClubView(show).never_received)
-    assert outcomes(show, "G-C04") <= {Outcome.HELD}
+    group_trace = shown(*ONE_KEY, members=WRITERS, testee=Testee(TesteeOptions("1", peer_class=marks.peer_class)))
+    assert any(update.deleted for _, _, update in ClubView(group_trace).never_received)
+    assert outcomes(group_trace, "G-C04") <= {Outcome.HELD}
 
 
 def test_a_copy_of_an_older_version_may_be_in_conflict_with_a_deletion() -> None:
     """One copy has a clock that looks older. Another one was counted at each hop, so it does not look older (CA-15)."""
     chosen = VARIANTS["clocks-count-each-hop"]
-    show = shown(
+    group_trace = shown(
         *(Link("alice", "bob"), Link("alice", "carol"), Hold()),
         Say("xavier", to="bob", label="m1", at_ms=60_000),
         Say("xavier", to="carol", label="m2", deleted=True),
@@ -263,7 +265,7 @@ def test_a_copy_of_an_older_version_may_be_in_conflict_with_a_deletion() -> None
         members=WRITERS,
         testee=Testee(TesteeOptions("1", chosen.configure(Config()), chosen.peer_class)),
     )
-    assert assess(show, Scope.select(revision="clearskies-database")).findings == []
+    assert assess(group_trace, Scope.select(revision="clearskies-database")).findings == []
 
 
 NONSENSE = Say("xavier", to="bob", label="x1", odd="no-clock")
@@ -277,16 +279,20 @@ NONSENSE = Say("xavier", to="bob", label="x1", odd="no-clock")
     ],
 )
 def test_who_takes_nothing_more_after_nonsense_is_left_in_peace(more: tuple[Operation, ...]) -> None:
-    show = shown(*LINE, Put("alice", "m1"), MS, NONSENSE, *more, *END, members=WRITERS, testee=model("stops listening"))
-    wrong = {what for what, each in PROPERTIES.examine(show).items() for s in each if s.outcome is Outcome.VIOLATED}
+    group_trace = shown(
+        *LINE, Put("alice", "m1"), MS, NONSENSE, *more, *END, members=WRITERS, testee=model("stops listening")
+    )
+    wrong = {
+        what for what, each in PROPERTIES.examine(group_trace).items() for s in each if s.outcome is Outcome.VIOLATED
+    }
     assert wrong == set()
     # Updates that did not come after it are still judged.
-    assert outcomes(show, "G-C05") == {Outcome.HELD}
+    assert outcomes(group_trace, "G-C05") == {Outcome.HELD}
 
 
 def test_where_applications_decide_nothing_is_expected_of_times() -> None:
     operations, members = EXERCISES["G-C02"]
     schedule = Schedule(members, operations, (), (("resolution", 1),))
     stage = Stage(session_of(model()), "a schedule")
-    show = play(schedule, dict.fromkeys(schedule.names, stage))
-    assert outcomes(show, "G-C02") == outcomes(show, "G-C05") == set()
+    group_trace = play(schedule, dict.fromkeys(schedule.names, stage))
+    assert outcomes(group_trace, "G-C02") == outcomes(group_trace, "G-C05") == set()

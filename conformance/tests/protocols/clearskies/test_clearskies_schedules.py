@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from clearskies_group_traces import shown
 from clearskies_reference import Config
 from clearskies_reference.mutants import MUTANTS
 from clearskies_reference.testee.server import Testee, TesteeOptions
 from clearskies_reference.variants import VARIANTS
-from clearskies_shows import shown
 from clearskies_views import variant
 from sds_conformance.drawing.proof import story
 from sds_conformance.drawing.spacetime import draw, spacetime_svg
@@ -78,7 +78,7 @@ def test_a_picture_has_everybody_and_who_lost_what() -> None:
     assert "update that is repeated" in svg
 
 
-def test_every_operation_is_told_in_words() -> None:
+def test_every_operation_is_reported_in_words() -> None:
     reading = repertoire_of(REVISION).reading
     untold = {"tick", "wait", "look", "step_clock", "require"}  # of any protocol
     for name, kind in ops.OPERATIONS.items():
@@ -169,7 +169,7 @@ def test_a_passage_brings_about_what_it_is_for(fault: str, passage: str) -> None
 
 
 @pytest.mark.parametrize("fault", ["compares-doubles", "keeps-clocks-as-doubles"])
-def test_what_doubles_lose_is_told_as_that_alone(fault: str) -> None:
+def test_what_doubles_lose_is_reported_as_that_alone(fault: str) -> None:
     order = replace(order_for(fault), grammar=Grammar(passages=("clocks-beyond-doubles",), longest=2))
     company = order.company()
     company.start()
@@ -178,7 +178,7 @@ def test_what_doubles_lose_is_told_as_that_alone(fault: str) -> None:
     assert found == {"CSDB-41"}
 
 
-def test_who_was_told_of_changes_in_its_own_name_may_count_on_from_them() -> None:
+def test_who_was_reported_of_changes_in_its_own_name_may_count_on_from_them() -> None:
     order = CampaignOrder(lambda _: LocalLink(Testee(TesteeOptions("1")).handle), revision=REVISION)
     company = order.company()
     company.start()

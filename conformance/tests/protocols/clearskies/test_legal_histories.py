@@ -279,7 +279,7 @@ def test_who_sends_in_small_pieces_does_not_gossip_without_an_end() -> None:
     assert len(view_of(stage, "bob").received) == 60
 
 
-def test_who_has_heard_of_a_change_by_another_way_and_says_so_need_not_be_told() -> None:
+def test_who_has_heard_of_a_change_by_another_way_and_says_so_need_not_be_reported() -> None:
     stage = stage_of(variant("sends-the-newest"))
     alice, bob, carol = (stage.open(name) for name in ("alice", "bob", "carol"))
     alice.link(bob)
@@ -368,7 +368,7 @@ def test_what_comes_back_as_an_echo_was_passed_on() -> None:
     assert Outcome.HELD in outcomes(view_of(stage, "bob"), "CSDB-20")
 
 
-def test_who_has_deleted_records_need_not_be_told_of_that_when_it_asks_for_all() -> None:
+def test_who_has_deleted_records_need_not_be_reported_of_that_when_it_asks_for_all() -> None:
     stage = stage_of(model(SLOW))
     alice, bob = stage.open(), stage.peer("bob")
     subscribe(alice, stage.peer("carol"), {bob.peer_id: 1})

@@ -55,7 +55,7 @@ def test_the_dialect_in_use_is_part_of_the_outcome(translated: Certification) ->
     assert translated.dialect == "nim-sds"
 
 
-def test_a_fault_of_the_layout_is_told_once_and_not_for_every_message(translated: Certification) -> None:
+def test_a_fault_of_the_layout_is_reported_once_and_not_for_every_message(translated: Certification) -> None:
     for requirement in LAYOUT:
         assert 1 <= len(verdict_on(translated, requirement).findings) <= 5
 

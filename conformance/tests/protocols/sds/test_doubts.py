@@ -30,7 +30,7 @@ def erring(command: str, *, after: int = 0) -> Callable[[], Handle]:
     return lambda: altered(errs)
 
 
-def told(start: Callable[[], Handle]) -> str:
+def describe(start: Callable[[], Handle]) -> str:
     return " ".join(doubts(certified(start, scenarios=SHOWN).doubt_data))
 
 
@@ -48,7 +48,7 @@ def told(start: Callable[[], Handle]) -> str:
     ],
 )
 def test_a_command_that_breaks_most_of_the_runs_is_named(start: Callable[[], Handle], says: str) -> None:
-    assert re.match(says, told(start))
+    assert re.match(says, describe(start))
 
 
 def test_a_run_that_broke_once_is_no_doubt() -> None:
@@ -81,7 +81,7 @@ def narrow(refused: Callable[[Message], bool]) -> Handle:
         (lambda message: message.message_id != "bob-1", "Does the adapter pass the bytes of `receive` on"),
     ],
 )
-def test_where_timestamps_draw_the_line_it_is_told(refused: Callable[[Message], bool], question: str) -> None:
+def test_where_timestamps_draw_the_line_it_is_reported(refused: Callable[[Message], bool], question: str) -> None:
     on = stage(narrow(refused))
     alice, bob = on.open(), on.peer("bob")
     alice.receive(bob.content(7), bob.content(8), *(bob.content(T + more) for more in range(4)))

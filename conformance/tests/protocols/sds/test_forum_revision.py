@@ -38,7 +38,7 @@ def proposing(handle: type[Channel] = Channel) -> Stage:
 # ---- What is legal ---------------------------------------------------------------------------------------------------
 
 
-def test_syncs_that_a_shown_log_leaves_out_are_told_and_not_reproached() -> None:
+def test_syncs_that_a_shown_log_leaves_out_are_reported_and_not_reproached() -> None:
     def hides(request: pb.Request, reply: pb.Reply) -> None:
         if reply.HasField("state"):
             kept = [entry for entry in reply.state.log.entries if not entry.message_id.startswith("sync-")]
@@ -116,7 +116,7 @@ def test_a_dependency_on_an_own_sync_message_is_nobodys_fault() -> None:
                 assert Outcome.VIOLATED not in outcomes(check.function, view(played)), check.name
 
 
-def test_a_first_message_from_nowhere_is_told_and_one_from_the_clock_is_a_violation() -> None:
+def test_a_first_message_from_nowhere_is_reported_and_one_from_the_clock_is_a_violation() -> None:
     for first, expected in ((1, Outcome.HELD), (7, Outcome.NOTED), (COUNTING_START_MS, Outcome.VIOLATED)):
         numbers = count(first)
         counting = type("Counting", (Channel,), {"next_lamport": lambda self, now_ms, numbers=numbers: next(numbers)})

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from global_schedules import EXERCISES, UNDECLARED, UNEXERCISED, lost_to, outcomes, performed, schedule
+from global_schedules import EXERCISES, UNDECLARED, UNEXERCISED, lost_to, outcomes, play_schedule, schedule
 from run_helpers import Handle, odd_adapter, reference, reference_command, variant
 from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.exploration.campaign import CampaignOrder, CampaignTally, explore
@@ -53,8 +53,8 @@ def of_the_proposal(property_id: str) -> str:
 
 
 def sightings(what: Schedule, start: Callable[[], Handle] = reference) -> dict[str, list[Sighting]]:
-    show = performed(what, start, FORUM)
-    return PROPOSED.examine(show, lambda changed: performed(changed, start, FORUM))
+    group_trace = play_schedule(what, start, FORUM)
+    return PROPOSED.examine(group_trace, lambda changed: play_schedule(changed, start, FORUM))
 
 
 def mutated(name: str, without: Iterable[int]) -> Handle:
@@ -165,14 +165,14 @@ OWED = schedule(
 
 
 def findings(what: Schedule, config: Config) -> list[Finding]:
-    return assess(performed(what, lambda: reference(config), FORUM), Scope.select(revision=FORUM)).findings
+    return assess(play_schedule(what, lambda: reference(config), FORUM), Scope.select(revision=FORUM)).findings
 
 
 @pytest.mark.parametrize("drops", [False, True])
 def test_a_sync_message_that_was_given_up_on_may_be_in_the_log_and_need_not(drops: bool) -> None:
     config = Config(drops_the_lost=drops)
-    show = performed(GIVEN_UP, lambda: reference(config), FORUM)
-    assert any(event.kind == "lost" for act in show.acts for event in act.step.events)
+    group_trace = play_schedule(GIVEN_UP, lambda: reference(config), FORUM)
+    assert any(event.kind == "lost" for act in group_trace.acts for event in act.step.events)
     assert findings(GIVEN_UP, config) == []
 
 
@@ -186,16 +186,16 @@ def test_what_rests_on_a_sync_message_that_waits_may_wait_as_well() -> None:
 
 def test_what_a_sweep_has_processed_may_show_in_the_timestamp_of_a_sync_message() -> None:
     config = Config(cascade_on_receive=False)
-    show = performed(SWEPT, lambda: reference(config), FORUM)
-    syncs = [act.step.new for act in show.acts if act.step.command == "send_sync"]
+    group_trace = play_schedule(SWEPT, lambda: reference(config), FORUM)
+    syncs = [act.step.new for act in group_trace.acts if act.step.command == "send_sync"]
     assert [sync.lamport_timestamp for sync in syncs if sync is not None] == [1, 51]
     assert findings(SWEPT, config) == []
 
 
 def test_a_sync_message_that_was_asked_for_may_go_out_later_and_is_in_the_log() -> None:
     config = Config(sync_only_when_quiet=True, sync_with_empty_log=False)
-    show = performed(OWED, lambda: reference(config), FORUM)
-    sent = {act.step.command: len(act.step.broadcasts) for act in show.acts if act.who == "alice"}
+    group_trace = play_schedule(OWED, lambda: reference(config), FORUM)
+    sent = {act.step.command: len(act.step.broadcasts) for act in group_trace.acts if act.who == "alice"}
     assert (sent["send_sync"], sent["tick"]) == (0, 1)
     assert findings(OWED, config) == []
 
@@ -305,10 +305,10 @@ def test_who_names_no_revision_may_be_cast_among_references() -> None:
     assert campaign(silent, 2, Casting.AMONG).found == {}
 
 
-def test_the_hunt_is_told_for_the_proposal() -> None:
+def test_the_hunt_is_reported_for_the_proposal() -> None:
     options = ["--only", "forum-drops-the-unmet", "--only", "announces-*", "--variant-schedules", "0", "--jobs", "1"]
-    told = typed("selftest", "--hunt", "--revision", FORUM, "--schedules", "30", *options, "--json")
-    rows = {row["mutant"]: row for row in json.loads(told.stdout)["mutants"]}
+    output = typed("selftest", "--hunt", "--revision", FORUM, "--schedules", "30", *options, "--json")
+    rows = {row["mutant"]: row for row in json.loads(output.stdout)["mutants"]}
     assert rows["forum-drops-the-unmet"]["found_by"] == "FORUM-22"
     assert rows["announces-ties"]["out_of_reach"]
     nothing = typed("selftest", "--hunt", "--revision", FORUM, "--only", "log-by-arrival")

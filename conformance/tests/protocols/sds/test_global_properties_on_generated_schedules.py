@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from global_schedules import performed, replaying
+from global_schedules import play_schedule, replaying
 from run_helpers import Handle, reference
 from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.judging.judgement import Outcome
@@ -35,7 +35,7 @@ def calmed(index: int) -> Schedule:
 
 
 def accusations(what: Schedule, handle: Handle) -> list[tuple[str, Sighting]]:
-    found = examine(performed(what, lambda: handle), replaying(lambda: handle))
+    found = examine(play_schedule(what, lambda: handle), replaying(lambda: handle))
     return [(name, s) for name, seen in found.items() for s in seen if s.outcome is Outcome.VIOLATED]
 
 
@@ -78,9 +78,9 @@ def test_generated_schedules_find_faults(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["keeps-clock-on-delivery", "first-dependency-only"])
 def test_a_requirement_finds_what_a_withdrawn_property_found(name: str) -> None:
-    played = (performed(generate_schedule(SEED, index), lambda: faulty(name)) for index in range(10))
+    played = (play_schedule(generate_schedule(SEED, index), lambda: faulty(name)) for index in range(10))
     found = (
-        {finding.requirement for finding in assess(performance, Scope.select()).findings} for performance in played
+        {finding.requirement for finding in assess(group_trace, Scope.select()).findings} for group_trace in played
     )
     assert any(MUTANTS[name].requirement in requirements for requirements in found)
 

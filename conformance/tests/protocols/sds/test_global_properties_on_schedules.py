@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from global_schedules import EXERCISES, UNDECLARED, UNEXERCISED, outcomes, performed, replaying, sightings
+from global_schedules import EXERCISES, UNDECLARED, UNEXERCISED, outcomes, play_schedule, replaying, sightings
 from run_helpers import Handle, participant_of, reference
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.properties import Sighting
@@ -119,7 +119,7 @@ def judged(property_id: str, name: str) -> list[Sighting]:
     def start() -> Handle:
         return mutated(name, UNDECLARED.get(property_id, ()))
 
-    view = GroupView(performed(EXERCISES[property_id], start))
+    view = GroupView(play_schedule(EXERCISES[property_id], start))
     if entry.function is not None:
         return list(entry.function(view))
     assert entry.twin is not None
@@ -152,7 +152,7 @@ def test_the_proposal_has_no_code_of_sds_r() -> None:
 def test_twins_are_left_out_where_nothing_can_be_played_again() -> None:
     twins = {name for name, entry in PROPERTIES.items() if entry.twin is not None}
     assert twins == {"G-15", "G-19", "G-35"}
-    assert not twins & examine(performed(EXERCISES["G-15"])).keys()
+    assert not twins & examine(play_schedule(EXERCISES["G-15"])).keys()
 
 
 def test_the_id_of_a_property_that_was_withdrawn_is_never_used_again() -> None:

@@ -15,7 +15,7 @@ HELD, VIOLATED = {Outcome.HELD}, {Outcome.VIOLATED}
 MINUTE = 60_000
 
 
-def joined(handle: Handle | None = None, *, told: bool = False, talk: int = 6) -> Stage:
+def joined(handle: Handle | None = None, *, has_history: bool = False, talk: int = 6) -> Stage:
     """Bob talks for ``talk`` minutes, nora joins and speaks, and alice hears her after bob's next message."""
     on = stage(handle)
     alice, bob = on.open(configuration=pb.Configuration(causal_history_size=12)), on.peer("bob")
@@ -23,7 +23,7 @@ def joined(handle: Handle | None = None, *, told: bool = False, talk: int = 6) -
         on.advance(MINUTE)
         alice.receive(bob.content(on.now_ms - 1))
     nora = on.open("nora")
-    if told:
+    if has_history:
         nora.receive(bob.content(on.now_ms))
     on.advance(50)
     nora.send()
@@ -40,7 +40,7 @@ def joined(handle: Handle | None = None, *, told: bool = False, talk: int = 6) -
 
 
 def test_one_that_has_heard_something_is_no_newcomer() -> None:
-    on = joined(told=True)
+    on = joined(has_history=True)
     assert outcomes(newcomers_send_at_once_with_the_right_time, view(on, "nora")) == set()
     assert outcomes(newcomers_find_their_place, view(on)) == set()
 

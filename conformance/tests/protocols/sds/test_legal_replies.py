@@ -94,7 +94,7 @@ def test_what_is_wrong_beside_it_is_all_that_fails(name: str, fails: set[str]) -
         pytest.param(1_000, (pb.CAPABILITY_OBSERVE,), "SDS-R-SEND-02", marks=pytest.mark.exhaustive),
     ],
 )
-def test_a_coarse_clock_of_sds_r_that_is_not_declared_is_told_how_to_be(
+def test_a_coarse_clock_of_sds_r_that_is_not_declared_is_reported_how_to_be(
     clock_ms: int, without: tuple[int, ...], fails: str
 ) -> None:
     """In every finding that such a clock can be the cause of."""
@@ -107,9 +107,9 @@ def test_a_coarse_clock_of_sds_r_that_is_not_declared_is_told_how_to_be(
     outcome = certified(
         lambda: altered(hidden, reference(coarse, without=without)), select=[fails], environments=("plain", "sds-r")
     )
-    told = verdict_on(outcome, fails)
-    assert told.verdict in (Verdict.FAIL, Verdict.WARN)
-    assert all("repairClockMs" in finding.seen for finding in told.findings)
+    output = verdict_on(outcome, fails)
+    assert output.verdict in (Verdict.FAIL, Verdict.WARN)
+    assert all("repairClockMs" in finding.seen for finding in output.findings)
 
 
 class GivesUpSoon(Participant):

@@ -212,7 +212,7 @@ def test_a_requirement_is_shown_with_what_its_positions_say() -> None:
     assert f"AMB-24: {POSITIONS['AMB-24'].position}" in text
 
 
-def test_a_position_that_does_not_exist_is_told_with_what_to_type_next() -> None:
+def test_a_position_that_does_not_exist_is_reported_with_what_to_type_next() -> None:
     result = typed("requirements", "AMB-999")
     assert result.exit_code == 2
     assert "'AMB-*' and 'CA-*' list the positions" in words(result.stderr)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from global_schedules import performed, schedule
+from global_schedules import play_schedule, schedule
 from run_helpers import Handle, altered, certified, of_channel, outcomes, stage, variant, verdict_on, view, with_verdict
 from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.judging.judgement import Outcome
@@ -162,7 +162,7 @@ def test_a_clock_that_is_set_at_first_use_is_one_ahead(ahead: int, violated: set
             return super().next_lamport(now_ms)
 
     what = schedule(Wait(60_000), Send("alice", "m1"), names=("alice", "bob"))
-    found = assess(performed(what, lambda: of_channel(AtFirstUse)), Scope.select()).findings
+    found = assess(play_schedule(what, lambda: of_channel(AtFirstUse)), Scope.select()).findings
     assert {finding.requirement for finding in found} == violated
 
 

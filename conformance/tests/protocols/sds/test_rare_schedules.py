@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from global_schedules import performed, schedule
+from global_schedules import play_schedule, schedule
 from run_helpers import AMENDED, Handle, altered, reference, stage
 from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.judging.verdict import Finding, Verdict
@@ -64,10 +64,10 @@ RARE = {
 
 @pytest.mark.parametrize("what", RARE.values(), ids=RARE)
 def test_what_is_rare_is_no_fault(what: Schedule) -> None:
-    performance = performed(what)
-    assessment = assess(performance, Scope.select())
+    group_trace = play_schedule(what)
+    assessment = assess(group_trace, Scope.select())
     assert (assessment.findings, assessment.errors) == ([], {})
-    assert performance.breakdown is None
+    assert group_trace.breakdown is None
 
 
 class AskingForWhatWaits(Channel):
@@ -85,7 +85,7 @@ class AsksForWhatWaits(Participant):
 
 def found(what: Schedule, participant: type[Participant]) -> list[Finding]:
     """Findings against the reference with another participant."""
-    return assess(performed(what, lambda: reference(participant=participant)), Scope.select()).findings
+    return assess(play_schedule(what, lambda: reference(participant=participant)), Scope.select()).findings
 
 
 def without_a_profile(request: pb.Request, reply: pb.Reply) -> None:
@@ -183,7 +183,7 @@ LEGAL = {
 
 @pytest.mark.parametrize(("start", "what"), LEGAL.values(), ids=LEGAL)
 def test_a_legal_choice_is_no_fault_when_it_is_rare(start: Handle, what: Schedule) -> None:
-    assessment = assess(performed(what, lambda: start), Scope.select())
+    assessment = assess(play_schedule(what, lambda: start), Scope.select())
     assert (assessment.findings, assessment.errors) == ([], {})
 
 

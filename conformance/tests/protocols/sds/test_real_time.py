@@ -45,12 +45,12 @@ def in_real_time(config: Config, participant: type[Participant], wrong_ms: int) 
 
     def answer(request: pb.Request) -> pb.Reply:
         name = request.WhichOneof("command") or ""
-        told = pb.Request()
-        told.CopyFrom(request)
-        command = getattr(told, name, None)
+        output = pb.Request()
+        output.CopyFrom(request)
+        command = getattr(output, name, None)
         if command is not None and "now_ms" in command.DESCRIPTOR.fields_by_name:
             command.now_ms = time.time_ns() // 1_000_000 + chance.randint(-wrong_ms, wrong_ms)
-        return inner(told)
+        return inner(output)
 
     return answer
 
@@ -66,7 +66,7 @@ def against(outcome: Certification) -> set[str]:
 # ---- What is certain of a timestamp ----------------------------------------------------------------------------------
 
 
-def test_who_takes_the_time_that_it_is_told_and_does_not_say_so_is_right_as_well() -> None:
+def test_who_takes_the_time_that_it_is_reported_and_does_not_say_so_is_right_as_well() -> None:
     played = stage(reference(without=[pb.CAPABILITY_VIRTUAL_CLOCK]))
     alice = played.open()
     for _ in range(3):

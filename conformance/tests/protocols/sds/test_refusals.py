@@ -105,9 +105,9 @@ def test_what_is_refused_violates_what_it_was_sent_for_and_no_more(
 def test_a_refused_sync_message_leaves_requests_and_gaps_unheard() -> None:
     seen = view(a_talk(refusing(lambda m: m.kind is Kind.SYNC), sds_r=True))
     assert outcomes(responses.requests_in_sync_messages_are_not_refused, seen) == VIOLATED
-    told = [*PROCESSED(seen), *acknowledgement.gaps_in_syncs_are_noticed(seen)]
-    assert [o.seen for o in told] == ["refused (not today)"] * 2
-    assert [o.expected.split(" ", 1)[1] for o in told] == [
+    output = [*PROCESSED(seen), *acknowledgement.gaps_in_syncs_are_noticed(seen)]
+    assert [o.seen for o in output] == ["refused (not today)"] * 2
+    assert [o.expected.split(" ", 1)[1] for o in output] == [
         "acknowledged by the sync message",
         "found missing by the sync message",
     ]
@@ -127,12 +127,12 @@ def test_the_encoding_is_to_blame_only_where_no_message_with_these_fields_is_tak
     assert outcomes(wire.reference_encoding_accepted, view(plain)) == HELD, "its own message has one"
 
 
-def test_what_may_be_refused_is_told_with_its_position() -> None:
+def test_what_may_be_refused_is_reported_with_its_position() -> None:
     on = stage(reference(VARIANTS["bounded-future"].configure(Config())))
     alice, bob = on.open(), on.peer("bob")
     alice.receive(bob.content(T + 1), bob.content(T + 48 * 3_600_000))
-    told = list(receive.met_messages_are_not_refused(view(on)))
-    assert [(o.outcome, o.seen) for o in told] == [
+    output = list(receive.met_messages_are_not_refused(view(on)))
+    assert [(o.outcome, o.seen) for o in output] == [
         (Outcome.NOTED, "refused 'bob-2', as it may: a Lamport timestamp beyond the declared bound (AMB-107)")
     ]
 

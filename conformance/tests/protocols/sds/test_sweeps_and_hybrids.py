@@ -100,7 +100,7 @@ def test_not_giving_up_is_legal() -> None:
     assert outcomes(given_up_after_the_timeout_only, view(lost(of_channel(NeverGivesUp), 120_000, 10))) == HELD
 
 
-def test_giving_up_too_early_or_untold_is_told() -> None:
+def test_giving_up_too_early_or_untold_is_reported() -> None:
     assert Outcome.VIOLATED in outcomes(
         given_up_after_the_timeout_only, view(lost(with_fault("gives-up-early"), 300_000, 4))
     )

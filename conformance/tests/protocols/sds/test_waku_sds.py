@@ -128,7 +128,7 @@ def test_the_version_that_is_judged_is_the_one_of_the_lock_file() -> None:
 
 
 @pytest.mark.parametrize("requirement", sorted(BOTH["fail"]))
-def test_each_fault_is_told_with_what_was_expected_and_seen(data: dict[str, Any], requirement: str) -> None:
+def test_each_fault_is_reported_with_what_was_expected_and_seen(data: dict[str, Any], requirement: str) -> None:
     (row,) = [row for row in data["requirements"] if row["id"] == requirement]
     for finding in row["findings"]:
         assert finding["expected"] or finding["severity"] == "note"

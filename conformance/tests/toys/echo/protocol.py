@@ -27,10 +27,10 @@ REGISTER = Register("ECHO-")
 
 
 class Narrator:
-    def done(self, step: Any, about: frozenset[str] = frozenset(), told: str = "") -> str:
+    def done(self, step: Any, about: frozenset[str] = frozenset(), finding_text: str = "") -> str:
         return f"somebody says {step.request.say.text!r}"
 
-    def came_out(self, step: Any, about: frozenset[str] = frozenset(), told: str = "") -> list[str]:
+    def came_out(self, step: Any, about: frozenset[str] = frozenset(), finding_text: str = "") -> list[str]:
         return [f"the echo says {step.reply.said.text!r}"] if step.answer == "said" else []
 
     def touches(self, step: Any) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""A performance as the facts of a club: the writer and the recipients of each version, and the links at the end."""
+"""A group trace as the facts of a club: the writer and the recipients of each version, and the links at the end."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TypeVar
 
 from clearskies_reference import Timestamp, VectorClock
+from sds_harness.clearskies.group_trace import Act, GroupTrace
 from sds_harness.clearskies.operations import Calm, Leave, Look, Read
-from sds_harness.clearskies.performance import Act, Performance
 from sds_harness.clearskies.trace import Step, store_name
 
 from ..view.facts import LinkView, Shown, Update, VersionId
@@ -27,7 +27,7 @@ class VersionFacts:
 
     version: VersionId
     first: Update
-    """The first copy in the performance."""
+    """The first copy in the group trace."""
     clocks: list[VectorClock] = field(default_factory=list)
     """The distinct clocks of its copies."""
     contents: list[tuple[object, ...]] = field(default_factory=list)
@@ -104,16 +104,16 @@ class PeerHistory:
 
 
 class ClubView:
-    """The facts of all peers in a performance."""
+    """The facts of all peers in a group trace."""
 
-    def __init__(self, performance: Performance) -> None:
-        self.performance = performance
-        views = {view.party.name: view for trace in performance.traces for view in peer_views(trace)}
+    def __init__(self, group_trace: GroupTrace) -> None:
+        self.group_trace = group_trace
+        views = {view.party.name: view for trace in group_trace.traces for view in peer_views(trace)}
         of: dict[str, list[Act]] = {}
-        for act in performance.acts:
+        for act in group_trace.acts:
             of.setdefault(act.who, []).append(act)
         self.histories = {
-            name: PeerHistory(views[name], of.get(name, [])) for name in performance.schedule.names if name in views
+            name: PeerHistory(views[name], of.get(name, [])) for name in group_trace.schedule.names if name in views
         }
         self.members = {side.peer_id: side for side in self.histories.values()}
         self.versions: dict[VersionId, VersionFacts] = {}
@@ -138,7 +138,7 @@ class ClubView:
         came = {name: _by_step(side.view.arrivals) for name, side in self.histories.items()}
         went = {name: _by_step(side.view.sent) for name, side in self.histories.items()}
         stores: dict[str, set[str]] = {name: set() for name in self.histories}
-        for act in self.performance.acts:
+        for act in self.group_trace.acts:
             side = self.histories.get(act.who)
             if side is None:
                 continue
@@ -208,10 +208,15 @@ class ClubView:
     @cached_property
     def calm_operation(self) -> int | None:
         """Index of the operation after which everything must converge; None if there is none, or if changes follow."""
-        show = self.performance
-        operations = show.schedule.operations
+        group_trace = self.group_trace
+        operations = group_trace.schedule.operations
         last = max((index for index, op in enumerate(operations) if isinstance(op, Calm)), default=None)
-        if last is None or not show.settled or show.breakdown is not None or last not in show.began:
+        if (
+            last is None
+            or not group_trace.settled
+            or group_trace.breakdown is not None
+            or last not in group_trace.began
+        ):
             return None
         return last if all(isinstance(op, _AFTER_CALM) for op in operations[last:]) else None
 
@@ -228,7 +233,7 @@ class ClubView:
 
     def act_of(self, side: PeerHistory, step: Step) -> Act | None:
         """The act of a peer that contains a step."""
-        return self.performance.act_of(side.view.trace, step.index)
+        return self.group_trace.act_of(side.view.trace, step.index)
 
     @cached_property
     def groups(self) -> list[list[PeerHistory]]:
@@ -279,9 +284,9 @@ class ClubView:
         """Was an update lost, or accepted out of order? Then later updates may never arrive, because no peer has to
         send them again (CA-5).
         """
-        updates = (m for loss in self.performance.losses for m in loss.packet.wire.messages)
+        updates = (m for loss in self.group_trace.losses for m in loss.packet.wire.messages)
         cut = any("uuid" in message.body.members for message in updates)
-        halves = any(not loss.packet.wire.messages for loss in self.performance.losses)
+        halves = any(not loss.packet.wire.messages for loss in self.group_trace.losses)
         return cut or halves or self.has_replays or self.has_unasked_updates
 
     @cached_property
@@ -319,8 +324,8 @@ class ClubView:
 
     def _act_number(self, side: PeerHistory, index: int) -> int:
         """The index of the act with a step, or the number of acts if there is none."""
-        act = self.performance.act_of(side.view.trace, index)
-        return act.number if act is not None else len(self.performance.acts) + 1
+        act = self.group_trace.act_of(side.view.trace, index)
+        return act.number if act is not None else len(self.group_trace.acts) + 1
 
 
 def _has_cycle(pairs: Iterable[set[str]]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sds_harness.clearskies.performance import Act
+from sds_harness.clearskies.group_trace import Act
 
 from ....judging.formats import identifier
 from ....judging.view_cache import cache_per_view

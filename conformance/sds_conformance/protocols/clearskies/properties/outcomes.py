@@ -41,7 +41,7 @@ def find_outcomes(view: ClubView, group: Sequence[PeerHistory]) -> list[Expected
     """The certain outcomes for a group, by key."""
     if view.has_impostor or view.has_unasked_updates or any(side.reuses_revisions for side in view.histories.values()):
         return []
-    if dict(view.performance.schedule.configuration).get("resolution"):
+    if dict(view.group_trace.schedule.configuration).get("resolution"):
         return []  # the application was asked to resolve by another rule than time
     known = {version for side in group for version in (*side.known_versions, *side.doubtful)}
     doubtful = {version[0] for side in group for version in side.doubtful - side.known_versions.keys()}

@@ -61,12 +61,12 @@ def gossip_ends(view: ClubView) -> Iterator[Sighting]:
 
     A resolution that is a separate change may lead to the next one, if an application resolves conflicts (CA-8).
     """
-    if dict(view.performance.schedule.configuration).get("resolution"):
+    if dict(view.group_trace.schedule.configuration).get("resolution"):
         return
     relayed = [(act, side) for act, side, update in view.sent if update.by not in (None, side.peer_id)]
-    if any(trace.unsettled for trace in view.performance.traces):
-        act = view.performance.acts[-1]
+    if any(trace.unsettled for trace in view.group_trace.traces):
+        act = view.group_trace.acts[-1]
         seen = "they continue after thousands of updates"
         yield observe_violation(act, "", "never-ends", "peers to stop sending updates", seen)
-    elif view.performance.settled and relayed:
+    elif view.group_trace.settled and relayed:
         yield observe_met(relayed[-1][0])

@@ -261,10 +261,10 @@ def after_the_answer(script: Script, alice: Part, bob: Peer, carol: Peer) -> Non
     """After the answer to Bob, changes of the application and of Carol follow; then Bob leaves and asks again."""
     alice.put("before", 0)
     link = subscribe(alice, bob)
-    told = alice.link(carol)
+    to_carol = alice.link(carol)
     for number in range(3):
         alice.after(1_000).put(f"mine-{number}", number)
-        told.update(f"theirs-{number}", number)
+        to_carol.update(f"theirs-{number}", number)
     script.settle()
     link.cut()
     alice.put("meanwhile", 1)

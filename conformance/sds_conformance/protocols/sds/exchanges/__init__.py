@@ -9,14 +9,14 @@ from sds_reference import FORUM_2024
 from ...exchanges import Exchanges
 from .agreement import ABOUT_AGREEMENT
 from .aspects import MEANINGS, Aspect, describe_declaration, describe_filters, notes
-from .reactions import ReadPerformance
+from .reactions import ReadGroupTrace
 from .single_messages import ABOUT_MESSAGES
 
 EXCHANGES = Exchanges(
     MEANINGS,
     Aspect.CONTENT,
     (*ABOUT_MESSAGES, *ABOUT_AGREEMENT),
-    ReadPerformance,
+    ReadGroupTrace,
     describe_declaration,
     ("bloom", "hash"),
     notes,

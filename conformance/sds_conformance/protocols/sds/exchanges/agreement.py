@@ -12,7 +12,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ...exchanges import RECEIVER, SENDER, YES, Cell, Exchange, Pair, failed_cell, left_open
 from .aspects import Aspect
-from .reactions import ReadPerformance
+from .reactions import ReadGroupTrace
 from .single_messages import cell_if_unsent, lost
 
 # ---- 8 order -------------------------------------------------------------------------------------------------------
@@ -47,7 +47,7 @@ _OWN = tuple(f"{who}{number}" for number in range(1, _TIES + 1) for who in ("m",
 _ALL = (*_OWN, *(f"tie-{peer}" for peer in _STRANGERS))
 
 
-def agrees(heard: ReadPerformance, pair: Pair) -> Cell:
+def agrees(heard: ReadGroupTrace, pair: Pair) -> Cell:
     """Do both logs have the same order, even with equal Lamport timestamps (section "Resolve Conflicts")?"""
     if (cell := cell_if_unsent(heard, pair, *_OWN)) is not None:
         return cell
@@ -78,7 +78,7 @@ Entries = list[tuple[str, int]]
 """Message IDs and Lamport timestamps."""
 
 
-def _log(heard: ReadPerformance, who: str) -> Entries | None:
+def _log(heard: ReadGroupTrace, who: str) -> Entries | None:
     """The log that a member showed; None if it showed none."""
     state = heard.state(who)
     if state is None or not state.HasField("log"):
@@ -93,7 +93,7 @@ def _blame_wrong_order(pair: Pair, mine: Entries, yours: Entries) -> str:
     return f"{' and '.join(dict.fromkeys(names)) or 'one of the two'} must act"
 
 
-def _agrees_on_the_wire(heard: ReadPerformance, pair: Pair) -> Cell:
+def _agrees_on_the_wire(heard: ReadGroupTrace, pair: Pair) -> Cell:
     """Compare the causal histories, in either direction, if a log is not shown."""
     histories = []
     for label in ("m-last", "b-last"):
@@ -149,14 +149,14 @@ def repairing(t_max_ms: int) -> Schedule:
     )
 
 
-def repairs(heard: ReadPerformance, pair: Pair) -> Cell:
+def repairs(heard: ReadGroupTrace, pair: Pair) -> Cell:
     """Is a request answered, is the answer accepted, and is neither requested again (section "SDS Repair (SDS-R)")?"""
     if (cell := cell_if_unsent(heard, pair, "m1", "m2", "asks")) is not None:
         return cell
     ours, them, m1 = pair.sender.name, pair.receiver.name, heard.id_of("m1")
     if not _requests_repair(heard, "asks", m1):
         return failed_cell(f"{them} does not request a missing message of {ours} within T_max")
-    sweep = heard.show.schedule.operations.index(Tick(_HOLDER))
+    sweep = heard.group_trace.schedule.operations.index(Tick(_HOLDER))
     answers = (heard.wire(packet).message for packet in heard.broadcasts_of(_HOLDER, range(sweep, sweep + 1)))
     if not any(message is not None and message.message_id == m1 for message in answers):
         return failed_cell(f"{ours} does not answer the request of {them} within T_max")
@@ -174,7 +174,7 @@ def repairs(heard: ReadPerformance, pair: Pair) -> Cell:
     return YES
 
 
-def _requests_repair(heard: ReadPerformance, label: str, message_id: str) -> bool:
+def _requests_repair(heard: ReadGroupTrace, label: str, message_id: str) -> bool:
     """Does the message of a label request a repair of another?"""
     message = heard.message(label)
     return message is not None and any(entry.message_id == message_id for entry in message.repair_request)

@@ -1,4 +1,4 @@
-"""Reads a performance of two implementations for the judges.
+"""Reads a group trace of two implementations for the judges.
 
 Messages are read in the wire layout of their sender, even if they were translated in between.
 """
@@ -8,25 +8,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from sds_harness.declaration import printable
-from sds_harness.sds.performance import Act, Packet, Performance
+from sds_harness.sds.group_trace import Act, GroupTrace, Packet
 from sds_harness.sds.trace import Event, Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, Message, Revision
 from sds_reference.testee.dialect import Dialect
 
 
-class ReadPerformance:
-    """A performance, with the private wire layouts of its members (None for the layout of the text)."""
+class ReadGroupTrace:
+    """A group trace, with the private wire layouts of its members (None for the layout of the text)."""
 
-    def __init__(self, show: Performance, dialects: Mapping[str, Dialect | None]) -> None:
-        self.show = show
-        self.revision: Revision = show.traces[0].revision
+    def __init__(self, group_trace: GroupTrace, dialects: Mapping[str, Dialect | None]) -> None:
+        self.group_trace = group_trace
+        self.revision: Revision = group_trace.traces[0].revision
         """The revision that all members use."""
         self._dialects = dialects
 
     def can(self, who: str, *capabilities: int) -> bool:
         """Does the implementation of a member declare all of these capabilities?"""
-        return all(self.show.cast[who].declaration.can(capability) for capability in capabilities)
+        return all(self.group_trace.cast[who].declaration.can(capability) for capability in capabilities)
 
     # ---- what was said ---------------------------------------------------------------------------------------------
 
@@ -36,18 +36,18 @@ class ReadPerformance:
 
     def message(self, label: str) -> Message | None:
         """The message of a label; None if it was not sent, or cannot be read in the layout of its sender."""
-        packet = self.show.labels.get(label)
+        packet = self.group_trace.labels.get(label)
         return self.wire(packet).message if packet is not None else None
 
     def sent(self, label: str) -> tuple[str, bytes] | None:
         """Message ID and content of a label; None if it was not sent."""
-        packet = self.show.labels.get(label)
+        packet = self.group_trace.labels.get(label)
         if packet is None:
             return None
         message = self.wire(packet).message
         if not packet.act:
             return (message.message_id, message.content or b"") if message is not None else None
-        step = self.show.acts[packet.act - 1].step
+        step = self.group_trace.acts[packet.act - 1].step
         said = step.reply.effects.message_id if step.reply is not None else ""
         return said or (message.message_id if message is not None else ""), step.request.send.content
 
@@ -58,16 +58,16 @@ class ReadPerformance:
 
     def broadcasts_of(self, who: str, operations: range) -> Iterator[Packet]:
         """Yield the broadcasts of a member in these operations, in order."""
-        return (p for p in self.show.packets if p.sender == who and p.act and p.operation in operations)
+        return (p for p in self.group_trace.packets if p.sender == who and p.act and p.operation in operations)
 
     def left_out(self) -> str:
         """The reason why operations were not played; "" if all were played."""
-        return "; ".join(dict.fromkeys(printable(reason, 160) for reason in self.show.left_out.values()))
+        return "; ".join(dict.fromkeys(printable(reason, 160) for reason in self.group_trace.left_out.values()))
 
     # ---- effects ---------------------------------------------------------------------------------------------------
 
     def acts(self, who: str, operations: range | None = None) -> Iterator[Act]:
-        return (a for a in self.show.acts if a.who == who and (operations is None or a.operation in operations))
+        return (a for a in self.group_trace.acts if a.who == who and (operations is None or a.operation in operations))
 
     def events(self, who: str, kind: str, operations: range | None = None) -> Iterator[Event]:
         """The signals of one kind that a member gave, in order."""
@@ -111,12 +111,12 @@ class ReadPerformance:
 
     def named_by(self, who: str) -> set[str]:
         """The message IDs in all causal histories of a member."""
-        messages = (self.wire(p).message for p in self.show.packets if p.sender == who and p.act)
+        messages = (self.wire(p).message for p in self.group_trace.packets if p.sender == who and p.act)
         return {entry.message_id for m in messages if m is not None for entry in m.causal_history}
 
     def logged_syncs(self) -> set[str]:
         """The IDs of sync messages if the text logs them; causal histories then name them."""
-        packets = self.show.packets if self.revision.syncs_are_logged else ()
+        packets = self.group_trace.packets if self.revision.syncs_are_logged else ()
         messages = (self.wire(packet).message for packet in packets)
         return {m.message_id for m in messages if m is not None and m.kind is Kind.SYNC}
 

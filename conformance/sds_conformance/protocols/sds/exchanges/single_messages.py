@@ -14,7 +14,7 @@ from sds_reference import Kind, Message
 
 from ...exchanges import RECEIVER, SENDER, YES, AspectMark, Cell, Exchange, Pair, failed_cell, left_open
 from .aspects import Aspect, describe_filter_difference
-from .reactions import ReadPerformance
+from .reactions import ReadGroupTrace
 
 SWEEP_MS = 60_000
 """Time in milliseconds before periodic work, for implementations that deliver in a sweep."""
@@ -25,7 +25,7 @@ def index_of_send(schedule: Schedule, label: str) -> int:
     return next(i for i, op in enumerate(schedule.operations) if isinstance(op, Send | Say) and op.label == label)
 
 
-def cell_if_unsent(heard: ReadPerformance, pair: Pair, *labels: str) -> Cell | None:
+def cell_if_unsent(heard: ReadGroupTrace, pair: Pair, *labels: str) -> Cell | None:
     """The cell of an aspect if one of these messages was not sent; None if all were."""
     for label in labels:
         if heard.sent(label) is None:
@@ -63,7 +63,7 @@ GREETING = _schedule(
 )
 
 
-def delivers(heard: ReadPerformance, pair: Pair) -> Cell:
+def delivers(heard: ReadGroupTrace, pair: Pair) -> Cell:
     """Are m1 and m2 delivered with their original content and ID (section "Deliver Message")?"""
     if (cell := cell_if_unsent(heard, pair, "m1", "m2")) is not None:
         return cell
@@ -90,7 +90,7 @@ def delivers(heard: ReadPerformance, pair: Pair) -> Cell:
     return YES if shown else Cell(AspectMark.YES, f"{them} does not show the content that it delivers")
 
 
-def reads(heard: ReadPerformance, pair: Pair) -> Cell:
+def reads(heard: ReadGroupTrace, pair: Pair) -> Cell:
     """Are untranslated bytes read, refused, misread or ignored?"""
     cell = delivers(heard, pair)
     if cell.mark is not AspectMark.NO:
@@ -110,7 +110,7 @@ def reads(heard: ReadPerformance, pair: Pair) -> Cell:
     return failed_cell(f"{what}. {_who_must_act(heard, pair)}")
 
 
-def _who_must_act(heard: ReadPerformance, pair: Pair) -> str:
+def _who_must_act(heard: ReadGroupTrace, pair: Pair) -> str:
     ours, theirs = pair.sender, pair.receiver
     if pair.translated:
         private = [side for side in (ours, theirs) if side.dialect]
@@ -122,7 +122,7 @@ def _who_must_act(heard: ReadPerformance, pair: Pair) -> str:
     return f"{theirs.name} must act: the bytes are a content message in {ours.speaks}"
 
 
-def _describe_silence(heard: ReadPerformance, them: str, label: str) -> str:
+def _describe_silence(heard: ReadGroupTrace, them: str, label: str) -> str:
     refused = heard.refusal(RECEIVER)
     return f"{them} refuses {label} ({refused})" if refused is not None else f"{them} does not deliver {label}"
 
@@ -148,13 +148,13 @@ BACKWARDS = _schedule(
 _BEFORE_ITS_ROOT = range(BACKWARDS.operations.index(Again("m1", RECEIVER)))
 
 
-def _only_the_log_counts(heard: ReadPerformance) -> bool:
+def _only_the_log_counts(heard: ReadGroupTrace) -> bool:
     """Does a message that waits itself not count as a met dependency? A text that logs sync messages leaves this
     open."""
     return not heard.revision.syncs_are_logged
 
 
-def waits(heard: ReadPerformance, pair: Pair) -> Cell:
+def waits(heard: ReadGroupTrace, pair: Pair) -> Cell:
     """Is each message delivered only after all messages in its causal history (section "Receive Message")?"""
     labels = ("m1", "m2", "m3", "m4")
     if (cell := cell_if_unsent(heard, pair, *labels)) is not None:
@@ -212,7 +212,7 @@ _FIRST_REPLY = range(index_of_send(REPLIES, "r1"), index_of_send(REPLIES, "m5"))
 _ALL_REPLIES = range(index_of_send(REPLIES, "r1"), len(REPLIES.operations))
 
 
-def _arrived(heard: ReadPerformance, pair: Pair) -> tuple[dict[str, str], Message] | Cell:
+def _arrived(heard: ReadGroupTrace, pair: Pair) -> tuple[dict[str, str], Message] | Cell:
     """The IDs of the receiver's messages, with labels, and its reply; a cell if one is missing."""
     if (cell := cell_if_unsent(heard, pair, *_HEARD)) is not None:
         return cell
@@ -224,7 +224,7 @@ def _arrived(heard: ReadPerformance, pair: Pair) -> tuple[dict[str, str], Messag
     return (got, reply) if got else left_open(f"{pair.receiver.name} accepts no message that it could acknowledge")
 
 
-def acknowledges(heard: ReadPerformance, pair: Pair) -> Cell:
+def acknowledges(heard: ReadGroupTrace, pair: Pair) -> Cell:
     """Are the messages in the causal history of the reply acknowledged (section "Review ACK Status")?"""
     arrived = _arrived(heard, pair)
     if isinstance(arrived, Cell):
@@ -248,7 +248,7 @@ def acknowledges(heard: ReadPerformance, pair: Pair) -> Cell:
     return YES
 
 
-def reads_filters(heard: ReadPerformance, pair: Pair) -> Cell:
+def reads_filters(heard: ReadGroupTrace, pair: Pair) -> Cell:
     """Are the messages in a filter possibly acknowledged, and no others (section "Review ACK Status")?"""
     arrived = _arrived(heard, pair)
     if isinstance(arrived, Cell):
@@ -278,11 +278,11 @@ def reads_filters(heard: ReadPerformance, pair: Pair) -> Cell:
     return YES
 
 
-def _sizes_differ(heard: ReadPerformance, pair: Pair) -> str:
+def _sizes_differ(heard: ReadGroupTrace, pair: Pair) -> str:
     """A sentence if filters of one profile are known to have different sizes; "" otherwise."""
     sizes = []
     for who in (SENDER, RECEIVER):
-        party = heard.show.parties.get(who)
+        party = heard.group_trace.parties.get(who)
         if party is None or not (
             party.in_force.HasField("bloom_capacity") and party.in_force.HasField("bloom_error_rate")
         ):
@@ -310,7 +310,7 @@ SYNCING = _schedule(
 _THE_SYNC = SYNCING.operations.index(Sync(SENDER))
 
 
-def reads_syncs(heard: ReadPerformance, pair: Pair) -> Cell:
+def reads_syncs(heard: ReadGroupTrace, pair: Pair) -> Cell:
     """Does a sync message acknowledge messages and reveal missing ones, without being delivered as content ("Periodic
     Sync Message")?
     """
@@ -326,26 +326,26 @@ def reads_syncs(heard: ReadPerformance, pair: Pair) -> Cell:
     if (taken or sync.message_id in heard.named_by(RECEIVER)) and not heard.revision.syncs_are_logged:
         return failed_cell(f"{them} must act: it treats a sync message as content")
     named = {entry.message_id for entry in sync.causal_history}
-    told = []
+    effects = []
     if (own := heard.id_of("b1")) in named:
         seen = heard.acknowledged(RECEIVER, after)
         if seen is not None and own not in seen:
             return failed_cell(
                 f"{them} does not treat its message as acknowledged, although a sync message of {ours} names it"
             )
-        told.append(seen)
+        effects.append(seen)
     if heard.id_of("m1") in named and heard.can(RECEIVER, pb.CAPABILITY_MISSING):
         missing = {i for event in heard.events(RECEIVER, "missing", after) for i in event.message_ids}
         if heard.id_of("m1") not in missing:
             return failed_cell(f"{them} does not signal the missing messages that a sync message of {ours} names")
-        told.append(missing)
-    return YES if any(one is not None for one in told) else left_open("nothing shows the effect of a sync message")
+        effects.append(missing)
+    return YES if any(one is not None for one in effects) else left_open("nothing shows the effect of a sync message")
 
 
 TYPING = _schedule("interop-ephemeral", Ephemeral(SENDER), *_two_sweeps(RECEIVER))
 
 
-def hears_ephemerals(heard: ReadPerformance, pair: Pair) -> Cell:
+def hears_ephemerals(heard: ReadGroupTrace, pair: Pair) -> Cell:
     """Is an ephemeral message delivered (section "Ephemeral Messages", a SHOULD)?"""
     packet = next(heard.broadcasts_of(SENDER, range(1)), None)
     if packet is None:

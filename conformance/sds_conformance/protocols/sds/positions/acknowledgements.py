@@ -20,9 +20,9 @@ def own_messages_that_come_back(view: ChannelView) -> Iterator[tuple[Step, str]]
     for received in view.received + view.refused:
         if not received.own:
             continue
-        told = [ack for ack in view.acks if ack.step is received.step] if received.step.events else []
-        if told:
-            yield received.step, "possibly" if all(ack.possibly for ack in told) else "acknowledged"
+        acks = [ack for ack in view.acks if ack.step is received.step] if received.step.events else []
+        if acks:
+            yield received.step, "possibly" if all(ack.possibly for ack in acks) else "acknowledged"
             continue
         named = (entry.message_id for entry in received.message.causal_history)
         if any(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sds_harness.sds.performance import Act
+from sds_harness.sds.group_trace import Act
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
@@ -33,17 +33,17 @@ def only_what_was_received_is_acknowledged(view: GroupView, side: Side) -> Itera
 
     Claims of scripted peers count as evidence in good faith, and so do two filters with the ID, even by accident.
     """
-    got, told = _first_arrivals(view), False
+    got, is_met = _first_arrivals(view), False
     for message_id, act in _acknowledged(side).items():
         if message_id not in side.sent:
             continue
         if any(who != side.who and at < act.number for who, at in got.get((side.channel_id, message_id), ())):
-            told = True
+            is_met = True
             yield observe_met(act, side.channel_id)
         elif not _may_have_evidence(view, side, message_id, act):
             expected = f"{message_id!r} of {side.who} unacknowledged, because no other participant received it"
             yield observe_violation(act, side.channel_id, "acknowledged-unreceived", expected, "it is acknowledged")
-    alone = _last_arrival_with_unreceived(side, got) if not told and side.can(pb.CAPABILITY_ACKNOWLEDGED) else None
+    alone = _last_arrival_with_unreceived(side, got) if not is_met and side.can(pb.CAPABILITY_ACKNOWLEDGED) else None
     if alone is not None:
         yield observe_met(alone, side.channel_id)
 
@@ -146,10 +146,10 @@ def who_says_something_acknowledges_what_it_got(view: GroupView, side: Side) -> 
             received = other.arrivals.get(message_id)
             if received is None or received.act.number >= sent_at.number or received.act.step.answer != "effects":
                 continue
-            told = [a for a in (side.acks.get(message_id), side.possibly.get(message_id)) if a is not None]
+            acts = [a for a in (side.acks.get(message_id), side.possibly.get(message_id)) if a is not None]
             if (by := _noticed_by(view, side, act)) is None:
                 continue
-            if not any(a.number <= by for a in told):
+            if not any(a.number <= by for a in acts):
                 why = f"{other.who} received it and sends {message.message_id!r}"
                 yield _unacknowledged(view, side, act, message_id, why, "possibly ")
             done.add(message_id)

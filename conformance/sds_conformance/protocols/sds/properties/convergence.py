@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from sds_harness.sds.performance import Act
+from sds_harness.sds.group_trace import Act
 
 from ....judging.view_cache import cache_per_view
 from ...properties import Sighting, observe_met, observe_violation
@@ -138,7 +138,7 @@ def participants_with_and_without_sds_r_converge(view: GroupView) -> Iterator[Si
 def _after_a_loss(view: GroupView) -> list[tuple[Side, Arrival]]:
     """Messages whose first copy to a participant was lost, each with the copy that arrived over the network instead."""
     out = []
-    for loss in view.performance.losses:
+    for loss in view.group_trace.losses:
         message = loss.packet.wire.message
         if message is None or not view.is_sound((message.channel_id, message.message_id)):
             continue
@@ -158,7 +158,7 @@ def _author(view: GroupView, side: Side, arrival: Arrival) -> str:
 
 def _is_repair_without_sender(view: GroupView, side: Side, arrival: Arrival) -> bool:
     author = _author(view, side, arrival)
-    crashed = view.performance.crashed.get(author)
+    crashed = view.group_trace.crashed.get(author)
     gone = not author or (crashed is not None and crashed <= arrival.act.operation)
     return gone and side.terms.on and arrival.packet.sender != author
 

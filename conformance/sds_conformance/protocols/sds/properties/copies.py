@@ -36,9 +36,9 @@ def all_copies_of_a_message_are_the_same(view: GroupView) -> Iterator[Sighting]:
     for channel_id, message_id in view.origins:
         originals.setdefault(message_id, []).append(channel_id)
     # Messages of which a scripted peer or noise created another version (AMB-25).
-    scripted = [p.wire.message for p in view.performance.packets if not p.act] if view.disputed else []
+    scripted = [p.wire.message for p in view.group_trace.packets if not p.act] if view.disputed else []
     said = {(message.channel_id, message.message_id) for message in scripted if message is not None}
-    for packet in view.performance.packets:
+    for packet in view.group_trace.packets:
         message = packet.wire.message
         if message is None or not packet.act or message.kind is Kind.SYNC:
             continue
@@ -50,7 +50,7 @@ def all_copies_of_a_message_are_the_same(view: GroupView) -> Iterator[Sighting]:
         origin = view.origins[channel_id, message.message_id]
         if origin.packet is packet:
             continue
-        act = view.performance.acts[packet.act - 1]
+        act = view.group_trace.acts[packet.act - 1]
         if channel_id == message.channel_id and is_same_message(origin.message, message):
             yield observe_met(act, channel_id)
         elif (channel_id, message.message_id) not in said:

@@ -1,4 +1,4 @@
-"""A performance as the facts of all participants together.
+"""A group trace as the facts of all participants together.
 
 One pass over the acts collects the sent and arrived messages, and the log that each participant claims. Everything else
 is computed when a property reads it. As in a channel view, the facts follow the claims of each participant, so that the
@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import ClassVar, TypeVar
 
+from sds_harness.sds.group_trace import Act, GroupTrace
 from sds_harness.sds.operations import Calm, StepClock, Write
-from sds_harness.sds.performance import Act, Performance
 from sds_harness.sds.stage import bloom_parameters
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -43,9 +43,9 @@ class GroupView:
     """Whether the text says that own messages must be ignored, and that known messages may be. Otherwise they may be
     processed again."""
 
-    def __init__(self, performance: Performance) -> None:
-        self.performance = performance
-        self.schedule = performance.schedule
+    def __init__(self, group_trace: GroupTrace) -> None:
+        self.group_trace = group_trace
+        self.schedule = group_trace.schedule
         self.sides: dict[Key, Side] = {}
         """The participants in channels, by participant and channel."""
         self.ticks: dict[str, list[Act]] = {}
@@ -71,23 +71,23 @@ class GroupView:
     @cached_property
     def whole(self) -> bool:
         """Was the schedule played to its end?"""
-        return self.performance.breakdown is None and not self.performance.storm
+        return self.group_trace.breakdown is None and not self.group_trace.storm
 
     @cached_property
     def ending(self) -> Ending | None:
         """The last calm phase; None if none is long enough for all pending work."""
-        show = self.performance
+        group_trace = self.group_trace
         if not self.whole:
             return None
         for index in range(len(self.schedule.operations) - 1, -1, -1):
             calm = self.schedule.operations[index]
-            if not isinstance(calm, Calm) or index not in show.began or index in show.left_out:
+            if not isinstance(calm, Calm) or index not in group_trace.began or index in group_trace.left_out:
                 continue
-            acts = [act.number for act in show.acts if act.operation == index]
+            acts = [act.number for act in group_trace.acts if act.operation == index]
             rounds = max((sum(a.operation == index for a in ticks) for ticks in self.ticks.values()), default=0)
-            if not acts or not (show.settled or rounds >= ENOUGH_ROUNDS):
+            if not acts or not (group_trace.settled or rounds >= ENOUGH_ROUNDS):
                 return None
-            return Ending(index, calm, acts[0], acts[-1], show.began[index])
+            return Ending(index, calm, acts[0], acts[-1], group_trace.began[index])
         return None
 
     @cached_property
@@ -121,7 +121,7 @@ class GroupView:
         limit = side.declared.limit("log_entries")
         return (
             side.opened.number < self.ending.first
-            and side.who not in self.performance.crashed
+            and side.who not in self.group_trace.crashed
             and not side.gives_up
             and side.party.in_force.incoming_sweep_ms <= self.ending.calm.period_ms
             and not (side.who in self.stepped and side.party.in_force.incoming_sweep_ms)
@@ -136,7 +136,7 @@ class GroupView:
     def is_alive(self, channel_id: str, participant_id: str) -> bool:
         """Is a participant with that ID alive until the end?"""
         side = self.side_of(channel_id, participant_id)
-        return side is not None and side.who not in self.performance.crashed
+        return side is not None and side.who not in self.group_trace.crashed
 
     # ---- messages --------------------------------------------------------------------------------------------------
 
@@ -232,8 +232,8 @@ class GroupView:
 
     def _read_messages(self) -> None:
         """Read all messages on the wire."""
-        acts = self.performance.acts
-        for packet in self.performance.packets:
+        acts = self.group_trace.acts
+        for packet in self.group_trace.packets:
             message = packet.wire.message
             if message is None:
                 continue
@@ -262,7 +262,7 @@ class GroupView:
 
     def _done(self) -> None:
         """Read all acts of participants."""
-        for act in self.performance.acts:
+        for act in self.group_trace.acts:
             step = act.step
             command = step.command
             if command == "receive":

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sds_harness.sds.performance import Act
+from sds_harness.sds.group_trace import Act
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
@@ -55,7 +55,7 @@ class Omission:
 
 @cache_per_view
 def omissions(view: GroupView) -> list[Omission]:
-    """All omissions of a performance."""
+    """All omissions of a group trace."""
     return list(_find_omissions(view))
 
 
@@ -119,7 +119,7 @@ def overdue_resend(view: GroupView, sender: Side, message_id: str) -> tuple[Act,
     copies. None if it was resent, or may be acknowledged.
     """
     ending, c = view.ending, sender.party.in_force
-    if ending is None or sender.who in view.performance.crashed or sender.who in view.stepped:
+    if ending is None or sender.who in view.group_trace.crashed or sender.who in view.stepped:
         return None
     if not (sender.can(pb.CAPABILITY_RESEND) and sender.timed) or sender.hybrids:
         return None
@@ -149,7 +149,7 @@ def _first_evidence_act(view: GroupView, sender: Side, message_id: str) -> int:
             return arrival.act.number
         if message.bloom_filter and view.filter_hit(sender, message.bloom_filter, message_id) is not False:
             return arrival.act.number
-    return view.performance.steps + 1
+    return view.group_trace.steps + 1
 
 
 # ---- Repair ----------------------------------------------------------------------------------------------------------
@@ -184,10 +184,10 @@ def _requesters_and_responders(view: GroupView) -> tuple[set[str], set[str]]:
     """The participants that send requests, and those that answer for others, by themselves or by another participant of
     the same implementation. An entry that is dropped when it is due violates a SHOULD; an overdue one is an omission.
     """
-    show = view.performance
-    asking = {id(act.trace) for act in show.acts if any(message.repair_request for message in act.step.messages)}
+    group_trace = view.group_trace
+    asking = {id(act.trace) for act in group_trace.acts if any(message.repair_request for message in act.step.messages)}
     answering, ticked = set(), dict[tuple[int, str], int]()
-    for act in show.acts:
+    for act in group_trace.acts:
         trace, step, state = id(act.trace), act.step, act.step.state
         if step.command == "tick":
             ticked[trace, step.participant] = step.now_ms
@@ -196,18 +196,20 @@ def _requesters_and_responders(view: GroupView) -> tuple[set[str], set[str]]:
         over = ticked.get((trace, step.participant), 0) - SECOND_MS
         if state is not None and any(entry.due_ms < over for entry in state.incoming_repairs.entries):
             answering.add(trace)
-    for packet in show.packets:
+    for packet in group_trace.packets:
         message = packet.wire.message
         if packet.act and message is not None and message.kind is Kind.CONTENT and message.sender_id != packet.sender:
-            answering.add(id(show.cast[packet.sender]))
-    asks, answers = ({who for who, trace in show.cast.items() if id(trace) in those} for those in (asking, answering))
+            answering.add(id(group_trace.cast[packet.sender]))
+    asks, answers = (
+        {who for who, trace in group_trace.cast.items() if id(trace) in those} for those in (asking, answering)
+    )
     return asks, answers
 
 
 def can_answer(view: GroupView, holder: Side, message_id: str, act: int) -> bool:
     """Is it certainly a responder, in the only response group, with the message in its log before an act (AMB-119)?"""
     terms = holder.terms
-    if not terms.t_max_ms or holder.who in view.stepped or holder.who in view.performance.crashed:
+    if not terms.t_max_ms or holder.who in view.stepped or holder.who in view.group_trace.crashed:
         return False
     alone = terms.groups is not None and terms.groups <= 1
     return alone and holder.logged.get(message_id, act) < act
@@ -224,8 +226,8 @@ def _not_asked(
     assert terms.t_max_ms is not None
     due, expires = detected + offsets.high + SECOND_MS, detected + offsets.low + terms.t_max_ms
     # After any request, by this participant or another, the text leaves the state of the entry open (AMB-68).
-    until = min([asked.act.number for asked in side.requested.get(message_id, ())], default=view.performance.steps + 1)
-    for packet in view.performance.packets:
+    until = min([asked.act.number for asked in side.requested.get(message_id, ())], default=view.group_trace.steps + 1)
+    for packet in view.group_trace.packets:
         message = packet.wire.message
         asks = message.repair_request if message is not None and packet.sender == side.who else ()
         if packet.act < until and any(entry.message_id == message_id for entry in asks):
@@ -243,7 +245,7 @@ def _not_asked(
 def _not_answered(view: GroupView, side: Side, holders: list[Side], author: str, message_id: str) -> Iterator[Omission]:
     ending = view.ending
     assert ending is not None
-    content = ((p, m) for p in view.performance.packets if (m := p.wire.message) is not None and m.kind is Kind.CONTENT)
+    content = ((p, m) for p in view.group_trace.packets if (m := p.wire.message) is not None and m.kind is Kind.CONTENT)
     copies = [p for p, m in content if (m.channel_id, m.message_id) == (side.channel_id, message_id)]
     for holder in holders:
         terms = holder.terms

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from operator import itemgetter
 
-from sds_harness.sds.performance import Act
+from sds_harness.sds.group_trace import Act
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ...properties import Sighting, observe_met, observe_violation
@@ -82,8 +82,8 @@ def every_log_is_in_order(view: GroupView, side: Side) -> Iterator[Sighting]:
     if side.can(pb.CAPABILITY_DELIVERED):
         return
     for act, state in side.looks:
-        told = [(entry.message_id, entry.lamport_timestamp) for entry in state.log.entries]
-        shown = view.in_order(side.channel_id, told, itemgetter(0))
+        entries = [(entry.message_id, entry.lamport_timestamp) for entry in state.log.entries]
+        shown = view.in_order(side.channel_id, entries, itemgetter(0))
         fault = _fault(view, side.channel_id, shown)
         if fault is not None:
             yield _disorder(side, act, *fault)
@@ -94,10 +94,10 @@ def every_log_is_in_order(view: GroupView, side: Side) -> Iterator[Sighting]:
         yield from _tails(view, side)
 
 
-def _place(view: GroupView, channel_id: str, message_id: str, told: int | None = None) -> Place | None:
+def _place(view: GroupView, channel_id: str, message_id: str, shown_lamport: int | None = None) -> Place | None:
     lamport = view.lamport(channel_id, message_id)
     if lamport is None:
-        lamport = told
+        lamport = shown_lamport
     return (lamport, message_id.encode("utf-8", "surrogatepass")) if lamport is not None else None
 
 
@@ -106,8 +106,8 @@ def _fault(view: GroupView, channel_id: str, shown: list[tuple[str, int]]) -> tu
     timestamps are equal; None if the order is right.
     """
     before: tuple[Place, str] | None = None
-    for message_id, told in shown:
-        place = _place(view, channel_id, message_id, told)
+    for message_id, shown_lamport in shown:
+        place = _place(view, channel_id, message_id, shown_lamport)
         assert place is not None
         if before is not None and place <= before[0]:
             return before[1], message_id, place[0] == before[0][0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sds_harness.sds.performance import Act, Packet
+from sds_harness.sds.group_trace import Act, Packet
 from sds_reference import Kind, Message
 
 from ....judging.view_cache import cache_per_view
@@ -19,7 +19,7 @@ from .registry import global_property, of_each_channel
 def _copies(view: GroupView) -> dict[Key, list[Packet]]:
     """The content that participants broadcast, by channel and ID, in order."""
     copies: dict[Key, list[Packet]] = {}
-    for packet in view.performance.packets:
+    for packet in view.group_trace.packets:
         message = packet.wire.message
         if packet.act and message is not None and message.kind is Kind.CONTENT:
             copies.setdefault((message.channel_id, message.message_id), []).append(packet)
@@ -69,10 +69,10 @@ def who_sent_a_message_answers_first(view: GroupView) -> Iterator[Sighting]:
                 )
                 seen = f"{other.sender} answers it, and {side.who} has not done so in {SWEEPS} sweeps"
                 yield observe_violation(
-                    view.performance.acts[other.act - 1], side.channel_id, "answered-late", expected, seen
+                    view.group_trace.acts[other.act - 1], side.channel_id, "answered-late", expected, seen
                 )
             elif copy is not None and (other is None or other.number > copy.number):
-                yield observe_met(view.performance.acts[copy.act - 1], side.channel_id)
+                yield observe_met(view.group_trace.acts[copy.act - 1], side.channel_id)
 
 
 def _is_proper(side: Side, asked: Arrival, message_id: str) -> bool:
@@ -123,7 +123,7 @@ def only_the_response_group_answers(view: GroupView) -> Iterator[Sighting]:
         inside = terms.in_group(message.sender_id, message.message_id)
         if inside is None or not named <= {message.sender_id, None, ""}:
             continue
-        act = view.performance.acts[packet.act - 1]
+        act = view.group_trace.acts[packet.act - 1]
         expected = f"no answer for {message.message_id!r} from {side.who}, which is not in its response group"
         seen = f"it answers, with {terms.groups} groups"
         yield observe_outcome(act, side.channel_id, "answered-by-outsider", inside, expected, seen)
@@ -174,7 +174,7 @@ def _unasked(view: GroupView) -> Iterator[Sighting]:
     for side, packet, message in _answers(view):
         if not view.is_sound((side.channel_id, message.message_id)):
             continue
-        act = view.performance.acts[packet.act - 1]
+        act = view.group_trace.acts[packet.act - 1]
         asked = side.requested.get(message.message_id, [])
         if not side.terms.on or not any(a.act.number <= act.number for a in asked):
             expected = f"no copy of {message.message_id!r} from {side.who}, because no participant requested it"

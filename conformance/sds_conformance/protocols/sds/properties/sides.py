@@ -1,4 +1,4 @@
-"""The facts of one participant in one channel of a performance, for global properties."""
+"""The facts of one participant in one channel of a group trace, for global properties."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from sds_harness.declaration import Declaration
+from sds_harness.sds.group_trace import Act, Packet
 from sds_harness.sds.operations import Calm
-from sds_harness.sds.performance import Act, Packet
 from sds_harness.trace import Party
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
@@ -20,7 +20,7 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The first version of a content message in the performance."""
+    """The first version of a content message in the group trace."""
 
     message: Message
     packet: Packet

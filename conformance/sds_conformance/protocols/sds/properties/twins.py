@@ -1,7 +1,7 @@
-"""Twins: comparison of a performance with that of a schedule whose change must have no effect.
+"""Twins: comparison of a group trace with that of a schedule whose change must have no effect.
 
 Messages of the two are matched by their contents, because IDs may depend on timestamps and on the number of earlier
-messages. If losses are random, one broadcast less changes all later losses, so performances are compared only if
+messages. If losses are random, one broadcast less changes all later losses, so group traces are compared only if
 nothing was lost or nothing was random.
 """
 
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from sds_harness.schedules import Schedule
+from sds_harness.sds.group_trace import Act
 from sds_harness.sds.operations import (
     Again,
     Crash,
@@ -26,7 +27,6 @@ from sds_harness.sds.operations import (
     Sync,
     Write,
 )
-from sds_harness.sds.performance import Act
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
@@ -48,7 +48,7 @@ def _contents(view: GroupView) -> Contents:
     """The contents by the claims of each participant: only those that participants sent, and of complete logs."""
     out: Contents = {}
     for place, side in view.sides.items():
-        if not side.can(pb.CAPABILITY_DELIVERED) or side.gives_up or side.who in view.performance.crashed:
+        if not side.can(pb.CAPABILITY_DELIVERED) or side.gives_up or side.who in view.group_trace.crashed:
             continue
         held = set()
         for message_id in side.logged:
@@ -82,7 +82,7 @@ def _nothing_lost(view: GroupView) -> bool:
         isinstance(op, Join | Crash | Write) and (not isinstance(op, Say) or bool(op.to))
         for op in view.schedule.operations
     )
-    return not view.performance.losses and not partial
+    return not view.group_trace.losses and not partial
 
 
 def _is_comparable(view: GroupView, twin: GroupView) -> bool:
@@ -93,7 +93,7 @@ def _is_comparable(view: GroupView, twin: GroupView) -> bool:
     if _complete(view) and _complete(twin):
         return True
     alike = set(view.origins) <= set(twin.origins) or set(twin.origins) <= set(view.origins)
-    return alike and not _chance(view.schedule) and view.performance.calm_rounds == twin.performance.calm_rounds
+    return alike and not _chance(view.schedule) and view.group_trace.calm_rounds == twin.group_trace.calm_rounds
 
 
 def _schedule_without(schedule: Schedule, kinds: type[Operation] | tuple[type[Operation], ...]) -> Schedule:
@@ -101,12 +101,12 @@ def _schedule_without(schedule: Schedule, kinds: type[Operation] | tuple[type[Op
 
 
 def _end(view: GroupView, channel_id: str, who: str) -> Act:
-    acts = (act for act in reversed(view.performance.acts) if act.who == who)
+    acts = (act for act in reversed(view.group_trace.acts) if act.who == who)
     return next(acts, view.sides[who, channel_id].opened)
 
 
 def _compare(view: GroupView, twin: GroupView, change: str, one: Contents, other: Contents) -> Iterator[Sighting]:
-    """Compare the logs of both performances."""
+    """Compare the logs of both group traces."""
     places = [place for place in one if place in other]
     wrong = False
     for who, channel_id in places:
@@ -125,10 +125,10 @@ def _compare(view: GroupView, twin: GroupView, change: str, one: Contents, other
 
 def _replayed(view: GroupView, replay: Replay, schedule: Schedule) -> GroupView | None:
     """Play the twin; None if it cannot be compared, because something was refused that was accepted before."""
-    performance = replay(schedule)
-    twin = GroupView(performance)
-    left = {str(reason) for reason in performance.left_out.values()}
-    return twin if twin.whole and left <= {str(reason) for reason in view.performance.left_out.values()} else None
+    group_trace = replay(schedule)
+    twin = GroupView(group_trace)
+    left = {str(reason) for reason in group_trace.left_out.values()}
+    return twin if twin.whole and left <= {str(reason) for reason in view.group_trace.left_out.values()} else None
 
 
 # ---- Order and isolation ---------------------------------------------------------------------------------------------
@@ -275,7 +275,7 @@ def repair_times_are_the_same_in_every_run(view: GroupView, replay: Replay) -> I
         return
     twin = replay(view.schedule)
     last: Act | None = None
-    for act, other in zip(view.performance.acts, twin.acts, strict=False):
+    for act, other in zip(view.group_trace.acts, twin.acts, strict=False):
         if (act.who, act.step.command, act.step.now_ms) != (other.who, other.step.command, other.step.now_ms):
             break
         mine, theirs = _repair_work(view, act), _repair_work(view, other)

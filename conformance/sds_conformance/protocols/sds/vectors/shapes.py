@@ -137,9 +137,9 @@ RELATIVE: Schema = {"type": "string", "pattern": f"^(T([+-][1-9][0-9]{{0,15}})?|
 
 
 def _transcript() -> Schema:
-    told = [record({name: TEXT}) for name in ("acknowledged", "possibly_acknowledged")]
+    acknowledgements = [record({name: TEXT}) for name in ("acknowledged", "possibly_acknowledged")]
     listed = [record({name: TEXTS}) for name in ("missing", "lost")]
-    event = {"oneOf": [record({"delivered": TEXT, "content": HEX}), *told, *listed]}
+    event = {"oneOf": [record({"delivered": TEXT, "content": HEX}), *acknowledgements, *listed]}
     sent = message(RELATIVE, {"filter_over": TEXTS})
     sent["required"] = [name for name in sent["required"] if name != "message_id"]
     logged = record({"message_id": TEXT, "lamport_timestamp": RELATIVE})

@@ -59,14 +59,14 @@ class ChannelView:
         self.arrivals: dict[str, list[Received]] = {}
         """The arrivals, by message ID."""
         self.delivered: list[Delivered] = []
-        self._ack_tracker = told = AckTracker()
+        self._ack_tracker = ack_tracker = AckTracker()
         self.acks, self.mentions, self.unmentioned, self.possible_evidence = (
-            told.acks,
-            told.mentions,
-            told.unmentioned,
-            told.possible_evidence,
+            ack_tracker.acks,
+            ack_tracker.mentions,
+            ack_tracker.unmentioned,
+            ack_tracker.possible_evidence,
         )
-        self.refused_mentions = told.refused_mentions
+        self.refused_mentions = ack_tracker.refused_mentions
         self.observed: list[Observed] = []
         self._states_showing: dict[str, list[Observed]] = {}
         self.ticks: list[Step] = []
@@ -121,8 +121,8 @@ class ChannelView:
     @LazyProperty
     def losses(self) -> list[tuple[Step, Event]]:
         """The losses that the participant reported, in any of its channels."""
-        told = ((step, event) for step in self.trace.of(self.party.name) for event in step.events)
-        return [(step, event) for step, event in told if event.kind == "lost"]
+        events = ((step, event) for step in self.trace.of(self.party.name) for event in step.events)
+        return [(step, event) for step, event in events if event.kind == "lost"]
 
     def history_size_of(self, sent: Sent) -> int:
         """The number of message IDs that the history of a message must have room for; 0 if unknown.

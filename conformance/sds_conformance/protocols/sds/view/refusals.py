@@ -43,8 +43,8 @@ def _find_traces(view: ChannelView, received: Received) -> Iterator[bool]:
         return
     message_id, index = received.message.message_id, received.step.index
     for mention in (m for m in view.mentions if m.received is received):
-        told = pb.CAPABILITY_ACKNOWLEDGED if mention.in_history else pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED
-        if view.can(told):
+        capability = pb.CAPABILITY_ACKNOWLEDGED if mention.in_history else pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED
+        if view.can(capability):
             yield any(ack.step.index >= index for ack in view.ack_evidence(mention.message_id).acks)
     if received.acceptable:
         for observed in view.states_showing("incoming"):

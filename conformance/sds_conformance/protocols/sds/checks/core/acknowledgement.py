@@ -443,8 +443,8 @@ def _was_possibly_acknowledged(view: ChannelView, mention: Mention) -> bool | No
     said = any(ack.step.index <= index for ack in view.ack_evidence(mention.message_id).acks)
     state = _shown_state(view, mention)
     marked = said or state in (pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED, pb.ACK_STATE_ACKNOWLEDGED)
-    told = marked or view.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED) or state is not None
-    return marked if told else None
+    is_known = marked or view.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED) or state is not None
+    return marked if is_known else None
 
 
 def _describe_review(review: _Review, row: RuleRow[_Review]) -> tuple[str, str]:

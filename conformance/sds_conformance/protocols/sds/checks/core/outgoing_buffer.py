@@ -121,8 +121,8 @@ def acknowledged_at(view: ChannelView) -> dict[str, Step]:
     found: dict[str, Step] = {}
     for mention in view.mentions:
         named = mention.received.step
-        told = (ack.step for ack in view.ack_evidence(mention.message_id).acks if not ack.possibly)
-        step = next((step for step in told if step.index >= named.index), None)
+        acked_steps = (ack.step for ack in view.ack_evidence(mention.message_id).acks if not ack.possibly)
+        step = next((step for step in acked_steps if step.index >= named.index), None)
         if not view.can(pb.CAPABILITY_ACKNOWLEDGED):
             step = named if was_acknowledged_by(view, mention.received, mention.message_id) is not False else None
         if mention.in_history and step is not None:

@@ -552,8 +552,8 @@ class _WaitingMessage:
     @property
     def shows_sweep(self) -> bool:
         """Is there evidence of a sweep? Without a virtual clock, a tick is not evidence."""
-        told = self.delivered or (self.shown is not False and self.view.can(pb.CAPABILITY_VIRTUAL_CLOCK))
-        return told and self.received.unmet <= self.view.logged_ids
+        is_shown = self.delivered or (self.shown is not False and self.view.can(pb.CAPABILITY_VIRTUAL_CLOCK))
+        return is_shown and self.received.unmet <= self.view.logged_ids
 
 
 def delivered_after_waiting(view: ChannelView) -> Iterator[_WaitingMessage]:

@@ -310,9 +310,9 @@ def lamport_in_field_10(view: ChannelView, fields_of: Reader) -> Iterator[Observ
         seen, expected = values[-1], sent.lamport
         far_off = expected.high <= 2 * sent.step.now_ms and not expected.low / 2 <= seen <= 2 * expected.high
         if far_off and not _is_now_in_another_unit(seen, sent.step.now_ms):
-            told = f"field 10 in milliseconds of the epoch, about {sent.step.now_ms}"
+            expected_value = f"field 10 in milliseconds of the epoch, about {sent.step.now_ms}"
             yield observe_violation(
-                sent.step, "wrong-encoding", told, describe_wrong_timestamp(expected, sent.step.now_ms, seen)
+                sent.step, "wrong-encoding", expected_value, describe_wrong_timestamp(expected, sent.step.now_ms, seen)
             )
         elif expected.low > 1 << 53 and view.can(pb.CAPABILITY_VIRTUAL_CLOCK) and not expected.tolerates(seen):
             far = not expected.low - _COARSEST <= seen <= expected.high + _COARSEST

@@ -59,14 +59,14 @@ def _judge_groups(
 ) -> Iterator[Observation]:
     """Check that of each set either all requests are answered or none, and that the sets differ."""
     answers = [[turn.in_time for turn in one.values()] for one in sets if len(one) > 1]
-    told = [turn.reported_step for one in sets for turn in one.values()]
+    reporting_steps = [turn.reported_step for one in sets for turn in one.values()]
     chance = prod(probability_of_agreement(len(one), 1 / groups) for one in answers)
     if chance >= ALARM or len({any(one) for one in answers}) < 2:
         return
     met = any(len(set(one)) > 1 for one in answers)
     expected = f"with {groups} response groups, some requests are answered and others are not, depending on the {what}"
     seen = f"the same for every {what} in {len(answers)} cases; the probability of that by chance is {chance:.0e}"
-    yield observe_outcome(max(told, key=lambda step: step.index), code, met, expected, seen)
+    yield observe_outcome(max(reporting_steps, key=lambda step: step.index), code, met, expected, seen)
 
 
 def _groups_if_first_instance(view: ChannelView) -> int:
@@ -107,11 +107,11 @@ def delays_depend_on_the_author(view: ChannelView) -> Iterator[Observation]:
     # For any two authors, the same difference applies to all messages.
     chance = equal_products(min(_LONGEST_S, t_max // SECOND_MS), len(known), near) ** (authors - 1)
     if chance < ALARM:
-        told = max((turn.reported_step for one in known for turn, _ in one), key=lambda step: step.index)
+        last_report = max((turn.reported_step for one in known for turn, _ in one), key=lambda step: step.index)
         met = not all(_can_be_equal([window for _, window in one], slack_ms(view)) for one in known)
         expected = f"different delays for the {authors} authors of messages with the same ID, for {len(known)} IDs"
         seen = f"the same for all of them; by chance with a probability of {chance:.0e}"
-        yield observe_outcome(told, "ignores-author", met, expected, seen)
+        yield observe_outcome(last_report, "ignores-author", met, expected, seen)
 
 
 def _delays(view: ChannelView) -> list[list[tuple[ResponsePeriod, Window]]]:

@@ -126,15 +126,15 @@ def reported_groups_are_consistent(view: ChannelView) -> Iterator[Observation]:
     """
     if not view.terms.on or view.party.name != next(iter(view.trace.parties)):
         return
-    told: dict[tuple[str, int], dict[tuple[str, str], Step]] = {}
+    by_group: dict[tuple[str, int], dict[tuple[str, str], Step]] = {}
     for step in view.trace.steps:
         if step.reply is None or step.answer != "repair_offsets":
             continue
         if step.reply.repair_offsets.HasField("in_response_group"):
             asked = step.request.repair_times
-            of_message = told.setdefault((asked.message_id, asked.num_response_groups), {})
+            of_message = by_group.setdefault((asked.message_id, asked.num_response_groups), {})
             of_message[asked.participant_id, asked.sender_id] = step
-    for (message_id, groups), steps in told.items():
+    for (message_id, groups), steps in by_group.items():
         members = {pair for pair, step in steps.items() if step.reply and step.reply.repair_offsets.in_response_group}
         for (own, author), step in steps.items():
             which = f"{own!r} and {message_id!r} of {author!r}, with {groups} response groups"

@@ -155,8 +155,8 @@ def _equal_request_delays(view: ChannelView, code: str, *, near: bool) -> Iterat
             expected = f"T_req of {missing.message_id!r} {_format_span(before)} after it was found missing"
             expected += f", as with the same participant ID at step {other.detected.step.index}"
             expected += "" if near else f", {apart} ms earlier or later"
-            told = f"{_format_span(seen)}{_hint_coarse_clock(side, seen, before)}"
-            yield observe_outcome(missing.detected.step, code, seen.overlaps(before, slack), expected, told)
+            seen_span = f"{_format_span(seen)}{_hint_coarse_clock(side, seen, before)}"
+            yield observe_outcome(missing.detected.step, code, seen.overlaps(before, slack), expected, seen_span)
 
 
 @cache_per_view

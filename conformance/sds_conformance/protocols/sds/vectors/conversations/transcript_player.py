@@ -133,7 +133,7 @@ class TranscriptPlayer:
         broadcasts = [self._broadcast(wire) for wire in step.broadcasts]
         if broadcasts:
             out["broadcasts"] = broadcasts
-        events = [told for event in step.events if (told := self._event(event))]
+        events = [described for event in step.events if (described := self._event(event))]
         if events:
             out["events"] = events
         return out

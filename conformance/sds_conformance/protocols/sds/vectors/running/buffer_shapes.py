@@ -27,8 +27,8 @@ STATES = {
 def ask_ack_review(subject: SdsSubject, vector: Vector) -> VectorResult:
     """Send own messages and deliver others; compare the states of the own ones after each."""
     can = subject.declaration.can
-    told = can(pb.CAPABILITY_ACKNOWLEDGED) and can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED)
-    if not told:
+    has_events = can(pb.CAPABILITY_ACKNOWLEDGED) and can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED)
+    if not has_events:
         subject.need(pb.CAPABILITY_OBSERVE)
     stage = subject.stage(vector["id"])
     actor = stage.open(vector["participant_id"])
@@ -46,7 +46,7 @@ def ask_ack_review(subject: SdsSubject, vector: Vector) -> VectorResult:
                 said,
                 VectorResult(Status.FAIL, f"message {number} to be accepted", "refused", difference=REFUSAL),
             )
-        seen = _read_states(actor, names) or (signals.states() if told else None)
+        seen = _read_states(actor, names) or (signals.states() if has_events else None)
         if seen is None:
             raise VectorSkippedError("declares observe, and its state has no outgoing buffer: it should show it")
         answers.append(_add_step_number(number, judge_outcome(seen, step["outcomes"], _same_states)))

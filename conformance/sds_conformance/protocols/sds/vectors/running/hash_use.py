@@ -37,10 +37,10 @@ def find_ignored_argument(subject: SdsSubject, function: str) -> str:
         return _find_constant_membership(subject)
     for argument in ARGUMENTS[function]:
         for choice in range(CHOICES):
-            told = {_ask_for_offset(subject, function, ids) for ids in _vary_argument(argument, choice)}
-            if None in told:
+            offsets = {_ask_for_offset(subject, function, ids) for ids in _vary_argument(argument, choice)}
+            if None in offsets:
                 return ""
-            if len(told) > 1:
+            if len(offsets) > 1:
                 break
         else:
             return f"the same for {VALUES} different {argument} IDs, {CHOICES} times over"
@@ -54,17 +54,17 @@ def _vary_argument(argument: str, choice: int) -> Iterator[Ids]:
 
 
 def _ask_for_offset(subject: SdsSubject, function: str, ids: Ids) -> int | None:
-    told = _ask_for_offsets(subject, ids, 1)
-    if told is None:
+    offsets = _ask_for_offsets(subject, ids, 1)
+    if offsets is None:
         return None
-    return told.t_req_ms if function == "t-req" else told.t_resp_ms
+    return offsets.t_req_ms if function == "t-req" else offsets.t_resp_ms
 
 
 def _ask_for_offsets(subject: SdsSubject, ids: Ids, groups: int) -> RepairOffsets | None:
-    told = subject.codec.repair_times(
+    offsets = subject.codec.repair_times(
         ids["participant"], ids["message"], ids["sender"], t_min_ms=0, t_max_ms=T_MAX, num_response_groups=groups
     )
-    return told if isinstance(told, RepairOffsets) else None
+    return offsets if isinstance(offsets, RepairOffsets) else None
 
 
 def _find_constant_membership(subject: SdsSubject) -> str:
@@ -76,10 +76,10 @@ def _find_constant_membership(subject: SdsSubject) -> str:
             "message": f"{n}-message-{n}",
         }
         for groups in GROUPS:
-            told = _ask_for_offsets(subject, ids, groups)
-            if told is None or told.in_response_group is None:
+            offsets = _ask_for_offsets(subject, ids, groups)
+            if offsets is None or offsets.in_response_group is None:
                 return ""
-            seen.add(told.in_response_group)
+            seen.add(offsets.in_response_group)
             if len(seen) > 1:
                 return ""
     always = "a member" if seen == {True} else "no member"

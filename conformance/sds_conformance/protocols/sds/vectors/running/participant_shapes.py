@@ -39,9 +39,9 @@ def ask_message_kind(subject: SdsSubject, vector: Vector) -> VectorResult:
     """Compare the kind of a message: by the codec if it shows it, and by the behaviour of a participant."""
     wire = bytes.fromhex(vector["wire"])
     answers = [_kind_by_participant(subject, vector, wire)]
-    told = subject.codec.decode(wire)
-    if isinstance(told, DecodedMessage) and told.kind is not None:
-        seen = {"kind": told.kind.value}
+    decoded = subject.codec.decode(wire)
+    if isinstance(decoded, DecodedMessage) and decoded.kind is not None:
+        seen = {"kind": decoded.kind.value}
         answers.append(judge_outcome(seen, vector["outcomes"]))
     return worst(answers)
 
@@ -203,9 +203,9 @@ def ask_log_order(subject: SdsSubject, vector: Vector) -> VectorResult:
     actor = _open_and_deliver(subject, vector, len(arrivals) + 1)
     if isinstance(actor, VectorResult):
         return actor
-    told = observed_part(actor, "log")
-    if told is not None:
-        log = [entry.message_id for entry in told.entries]
+    shown_log = observed_part(actor, "log")
+    if shown_log is not None:
+        log = [entry.message_id for entry in shown_log.entries]
         if REVISIONS[subject.revision].syncs_are_logged:  # the log may contain own sync messages that it sent by itself
             log = [message_id for message_id in log if message_id in {a["message_id"] for a in arrivals}]
         return judge_outcome({"log": log}, vector["outcomes"])

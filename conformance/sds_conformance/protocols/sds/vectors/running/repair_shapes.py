@@ -88,21 +88,21 @@ def _ask_for_offsets(subject: SdsSubject, vector: Vector, **defaults: int) -> An
 
 
 def _ask_for_t_req(subject: SdsSubject, vector: Vector) -> VectorResult:
-    told = _ask_for_offsets(subject, vector, t_min_ms=0, t_max_ms=0, num_response_groups=1)
-    return _judge_offset(vector, told, "t_req_ms")
+    offsets = _ask_for_offsets(subject, vector, t_min_ms=0, t_max_ms=0, num_response_groups=1)
+    return _judge_offset(vector, offsets, "t_req_ms")
 
 
 def _ask_for_t_resp(subject: SdsSubject, vector: Vector) -> VectorResult:
     # T_min does not affect it, which a T_min of 0 would not show.
     t_min_ms = vector["t_max_ms"] // 4
-    told = _ask_for_offsets(subject, vector, t_min_ms=t_min_ms, t_max_ms=0, num_response_groups=1)
-    return _judge_offset(vector, told, "t_resp_ms")
+    offsets = _ask_for_offsets(subject, vector, t_min_ms=t_min_ms, t_max_ms=0, num_response_groups=1)
+    return _judge_offset(vector, offsets, "t_resp_ms")
 
 
-def _judge_offset(vector: Vector, told: Any, name: str) -> VectorResult:
-    if told == REFUSED:
+def _judge_offset(vector: Vector, offsets: Any, name: str) -> VectorResult:
+    if offsets == REFUSED:
         return judge_outcome(REFUSED, vector["outcomes"])
-    value = getattr(told, name)
+    value = getattr(offsets, name)
     if value is None:
         raise VectorSkippedError(f"does not reveal {name.removesuffix('_ms')}")
 
@@ -115,12 +115,12 @@ def _judge_offset(vector: Vector, told: Any, name: str) -> VectorResult:
 
 
 def _ask_for_membership(subject: SdsSubject, vector: Vector) -> VectorResult:
-    told = _ask_for_offsets(subject, vector, t_min_ms=30_000, t_max_ms=120_000, num_response_groups=1)
-    if told == REFUSED:
+    offsets = _ask_for_offsets(subject, vector, t_min_ms=30_000, t_max_ms=120_000, num_response_groups=1)
+    if offsets == REFUSED:
         return judge_outcome(REFUSED, vector["outcomes"])
-    if told.in_response_group is None:
+    if offsets.in_response_group is None:
         raise VectorSkippedError("does not reveal the response group")
-    seen = {"member": told.in_response_group}
+    seen = {"member": offsets.in_response_group}
     return replace(judge_outcome(seen, vector["outcomes"]), raw_answer=format_value(seen))
 
 

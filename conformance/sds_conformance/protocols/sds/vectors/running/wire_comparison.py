@@ -62,18 +62,18 @@ def compare_wire(form: WireFormat, wire: bytes, expected: bytes) -> VectorResult
 def _describe_difference(form: WireFormat, written: list[Row], wanted: list[Row]) -> str:
     """Describe the wrong fields, by name."""
     names = {number: f"{name} (field {number})" for name, number in FIELDS[form.name].items()}
-    told = []
+    differences = []
     for number in sorted({row[0] for row in written + wanted}):
         seen, due = ([row for row in rows if row[0] == number] for rows in (written, wanted))
         name = names.get(number, f"field {number}")
         if seen == due:
             continue
         if due:
-            told.append(f"{'another' if seen else 'no'} {name}")
+            differences.append(f"{'another' if seen else 'no'} {name}")
         else:
             empty = all(not value for _, _, value in seen)
-            told.append(f"{'an empty' if empty else 'a'} {name}, which is unset")
-    return "; ".join(told)
+            differences.append(f"{'an empty' if empty else 'a'} {name}, which is unset")
+    return "; ".join(differences)
 
 
 def _decode(form: WireFormat, wire: bytes) -> Message:

@@ -1,12 +1,12 @@
-"""Helpers for tests of schedules of ClearSkies: performances on the model, in this process."""
+"""Helpers for tests of schedules of ClearSkies: group traces on the model, in this process."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from clearskies_stages import session_of
+from sds_harness.clearskies.group_trace import Act, GroupTrace
 from sds_harness.clearskies.operations import Member, Operation
-from sds_harness.clearskies.performance import Act, Performance
 from sds_harness.clearskies.player import play
 from sds_harness.clearskies.stage import Stage
 from sds_harness.schedules import Schedule
@@ -14,35 +14,33 @@ from sds_harness.schedules import Schedule
 TRIO = (Member("alice", store=True), Member("bob"), Member("carol", read_only=True))
 
 
-def shown(
-    *operations: Operation, members: tuple[Member, ...] = TRIO, testee: Any = None, **options: Any
-) -> Performance:
+def shown(*operations: Operation, members: tuple[Member, ...] = TRIO, testee: Any = None, **options: Any) -> GroupTrace:
     """Play these operations with one implementation for all participants."""
     stage = Stage(session_of(testee, **options), "a schedule")
     schedule = Schedule(members, operations, ())
     return play(schedule, dict.fromkeys(schedule.names, stage))
 
 
-def commands(show: Performance, who: str = "") -> list[str]:
+def commands(group_trace: GroupTrace, who: str = "") -> list[str]:
     """The acts, of all or of one participant, without openings and receipts of requests."""
     return [
         act.step.command if who else f"{act.who} {act.step.command}"
-        for act in show.acts
+        for act in group_trace.acts
         if who in ("", act.who) and act.operation >= 0
     ]
 
 
-def arrived(show: Performance, who: str) -> list[str]:
+def arrived(group_trace: GroupTrace, who: str) -> list[str]:
     """The labels of the messages that arrived at a participant, without unlabelled ones."""
-    return [act.packet.label for act in received(show, who) if act.packet is not None and act.packet.label]
+    return [act.packet.label for act in received(group_trace, who) if act.packet is not None and act.packet.label]
 
 
-def received(show: Performance, who: str) -> list[Act]:
-    return [act for act in show.acts if act.who == who and act.step.command == "receive"]
+def received(group_trace: GroupTrace, who: str) -> list[Act]:
+    return [act for act in group_trace.acts if act.who == who and act.step.command == "receive"]
 
 
-def values(show: Performance, who: str) -> dict[str, str]:
+def values(group_trace: GroupTrace, who: str) -> dict[str, str]:
     """The records that a participant showed last and that are not deleted: JSON text by key."""
-    states = [act.step.state for act in show.acts if act.who == who and act.step.state is not None]
+    states = [act.step.state for act in group_trace.acts if act.who == who and act.step.state is not None]
     assert states, f"{who} has shown nothing"
     return {record.key: record.value for record in states[-1].records if not record.deleted}

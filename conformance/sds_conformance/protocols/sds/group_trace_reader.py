@@ -1,4 +1,4 @@
-"""Reads performances of SDS for stories and diagrams."""
+"""Reads group traces of SDS for stories and diagrams."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from sds_harness.declaration import printable
 from sds_harness.schedules import Operation
+from sds_harness.sds.group_trace import Packet
 from sds_harness.sds.operations import (
     Again,
     Await,
@@ -24,20 +25,19 @@ from sds_harness.sds.operations import (
     Sync,
     Write,
 )
-from sds_harness.sds.performance import Packet
 from sds_harness.sds.trace import Step, Wire
 from sds_harness.trace import Party
 from sds_reference import HistoryEntry, Kind
 
 from ...judging.formats import clock, format_count, hex_of, short
-from ..performance_reader import Item, Key, Reading, ShownState, Signal, Sort, Teller
+from ..group_trace_reader import Item, Key, Reading, ShownState, Signal, Sort, Teller
 from .words import USUAL
 
 _SORTS = {Kind.CONTENT: Sort.CONTENT, Kind.SYNC: Sort.SYNC, Kind.EPHEMERAL: Sort.EPHEMERAL, Kind.UNDEFINED: Sort.NOISE}
 
 
 class SdsReading(Reading):
-    """Reads performances of SDS for stories and diagrams."""
+    """Reads group traces of SDS for stories and diagrams."""
 
     does = MappingProxyType({"send_sync": "sends a sync message", "send_ephemeral": "sends an ephemeral message"})
     signalled = MappingProxyType(
@@ -122,11 +122,11 @@ class SdsReading(Reading):
             case Again():
                 return f"the network brings {short(op.to)} a copy of {short(op.label)}"
             case Say():
-                told = teller.describe_message(packets[0]) if packets else short(op.label)
-                return f"{short(op.peer)}, a scripted peer, says {told}"
+                described = teller.describe_message(packets[0]) if packets else short(op.label)
+                return f"{short(op.peer)}, a scripted peer, says {described}"
             case Write():
-                told = teller.describe_message(packets[0]) if packets else short(op.label)
-                return f"{short(op.peer)}, a scripted peer, writes {told}"
+                described = teller.describe_message(packets[0]) if packets else short(op.label)
+                return f"{short(op.peer)}, a scripted peer, writes {described}"
             case Receive(asked=True):
                 return f"those of {', '.join(map(short, op.messages))} that {short(op.who)} requests arrive at it"
             case Receive(unanswered_since=since) if since:
@@ -167,8 +167,8 @@ class SdsReading(Reading):
 
     def answers(self, party: Party) -> bool:
         """Was the repair extension enabled?"""
-        told = party.in_force if party.in_force is not None and party.in_force.HasField("sds_r") else party.asked
-        return told is not None and bool(told.sds_r)
+        config = party.in_force if party.in_force is not None and party.in_force.HasField("sds_r") else party.asked
+        return config is not None and bool(config.sds_r)
 
 
 READING = SdsReading()

@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 from ..faults import TesteeError
 from ..stage import NEEDS, ScheduleStoppedError
 from .expressions import MOST, UNLIMITED, UNTOLD, ExpressionError, value_of
+from .group_trace import GroupTrace, S, T, W
 from .operations import (
     EVERYBODY,
     Calm,
@@ -29,10 +30,9 @@ from .operations import (
     Wait,
     is_about_declarations,
 )
-from .performance import Performance, S, T, W
 
 MAX_STEPS = 50_000
-"""Most steps of a performance, over all participants, so that it fits into memory."""
+"""Most steps of a group trace, over all participants, so that it fits into memory."""
 MOST_REPEATED = 100_000
 """Most operations that are played because others repeat them."""
 QUIET_ROUNDS = 2
@@ -54,29 +54,29 @@ class RequirementNotMetError(ScheduleStoppedError):
     """The schedule requires something that the implementation does not have, and ends here."""
 
 
-def raise_if_stopped(show: Performance[Any, Any, Any], *optional: str) -> None:
+def raise_if_stopped(group_trace: GroupTrace[Any, Any, Any], *optional: str) -> None:
     """Raise ScheduleStoppedError if a schedule ended early or an operation was not played.
 
     Missing capabilities, periods that the implementation does not report, and reasons that begin with one of
     ``optional`` do not count.
     """
-    refused = (why for why in show.left_out.values() if not why.startswith((NEEDS, UNTOLD, *optional)))
-    if why := show.ended or next(refused, "messages were sent without end" if show.storm else ""):
+    refused = (why for why in group_trace.left_out.values() if not why.startswith((NEEDS, UNTOLD, *optional)))
+    if why := group_trace.ended or next(refused, "messages were sent without end" if group_trace.storm else ""):
         raise ScheduleStoppedError(why)
 
 
-class Performer(ABC, Generic[A, S, T, W]):
-    """One performance."""
+class BasePlayer(ABC, Generic[A, S, T, W]):
+    """One group_trace."""
 
     def __init__(self, schedule: Schedule, stages: Mapping[str, Any], length_factor: int = 1) -> None:
-        """``stages`` is the stage of each member. A performance ends at ``length_factor`` times the usual bounds."""
+        """``stages`` is the stage of each member. A group trace ends at ``length_factor`` times the usual bounds."""
         self.schedule = schedule
         self._length_factor = length_factor
         self._members = {member.name: member for member in schedule.members}
         self._stages = stages
         self._distinct: list[Any] = list({id(stage): stage for stage in stages.values()}.values())
         cast = {name: stages[name].trace for name in schedule.names}
-        self.performance: Performance[S, T, W] = Performance(schedule, [stage.trace for stage in self._distinct], cast)
+        self.group_trace: GroupTrace[S, T, W] = GroupTrace(schedule, [stage.trace for stage in self._distinct], cast)
         self._epochs = {id(stage): stage.now_ms for stage in self._distinct}
         self._elapsed = 0
         self._clocks = {member.name: member.clock_ms for member in schedule.members}
@@ -176,10 +176,10 @@ class Performer(ABC, Generic[A, S, T, W]):
 
     # ---- playing ---------------------------------------------------------------------------------------------------
 
-    def play(self) -> Performance[S, T, W]:
+    def play(self) -> GroupTrace[S, T, W]:
         """Play the schedule, from the opening of the participants to their end.
 
-        A breakdown of an implementation is recorded in the performance.
+        A breakdown of an implementation is recorded in the group trace.
         """
         try:
             self.perform()
@@ -191,11 +191,11 @@ class Performer(ABC, Generic[A, S, T, W]):
                     stage.close()
                 except TesteeError as fault:
                     self._record_breakdown(fault)
-        return self.performance
+        return self.group_trace
 
-    def perform(self) -> Performance[S, T, W]:
+    def perform(self) -> GroupTrace[S, T, W]:
         """Play the schedule and leave the stages open. Raises TesteeError if an implementation breaks down."""
-        show, opened = self.performance, False
+        group_trace, opened = self.group_trace, False
         try:
             skipped = 0
             for index, operation in enumerate(self.schedule.operations):
@@ -210,21 +210,21 @@ class Performer(ABC, Generic[A, S, T, W]):
             if not opened:
                 self._open_all()
         except RequirementNotMetError as why:
-            show.left_out[self._operation] = str(why)
-            show.ended = str(why)
+            group_trace.left_out[self._operation] = str(why)
+            group_trace.ended = str(why)
         except MessageStormError:
-            show.storm = True
+            group_trace.storm = True
         except ScheduleTooLongError as why:
-            show.left_out[self._operation] = f"{why}, and the rest was not played"
+            group_trace.left_out[self._operation] = f"{why}, and the rest was not played"
         finally:
-            # The player and the performance refer to each other. Break the cycle, so that the performance is freed with
+            # The player and the group trace refer to each other. Break the cycle, so that the group trace is freed with
             # its last user.
             self._does.clear()
-        return show
+        return group_trace
 
     def _play_one(self, index: int) -> None:
         self._operation = index
-        self._packets_before = len(self.performance.packets)
+        self._packets_before = len(self.group_trace.packets)
         self._try(index, lambda: self._play(self.schedule.operations[index]))
 
     def _repeat(self, op: Repeat) -> None:
@@ -233,9 +233,9 @@ class Performer(ABC, Generic[A, S, T, W]):
         self._messages_per_round = Counter(getattr(self.schedule.operations[index], "peer", "") for index in body)
         for number in range(min(op.most, self._value(op.rounds)) if op.rounds else op.most):
             self._round_number = number
-            self._packets_before_round = len(self.performance.packets)
+            self._packets_before_round = len(self.group_trace.packets)
             for index in body:
-                self.performance.labels.pop(getattr(self.schedule.operations[index], "label", ""), None)
+                self.group_trace.labels.pop(getattr(self.schedule.operations[index], "label", ""), None)
             for index in body:
                 self._repeated += 1
                 if self._repeated > MOST_REPEATED * self._length_factor:
@@ -257,16 +257,16 @@ class Performer(ABC, Generic[A, S, T, W]):
     def _play(self, op: Operation) -> None:
         """Play an operation, unless its condition does not hold."""
         if not op.when or self._value(op.when):
-            self.performance.began[self._operation] = self._elapsed
+            self.group_trace.began[self._operation] = self._elapsed
             self._does[type(op)](op)
 
     def _record_breakdown(self, fault: TesteeError) -> None:
         """Record the first breakdown and the participant."""
-        show = self.performance
-        if show.breakdown is None:
-            show.breakdown = fault.breakdown
-            last = [trace.steps[-1] for trace in show.traces if trace.breakdown is not None and trace.steps]
-            show.broken = last[0].participant if last else ""
+        group_trace = self.group_trace
+        if group_trace.breakdown is None:
+            group_trace.breakdown = fault.breakdown
+            last = [trace.steps[-1] for trace in group_trace.traces if trace.breakdown is not None and trace.steps]
+            group_trace.broken = last[0].participant if last else ""
 
     def _try(self, index: int, play: Callable[[], None]) -> None:
         """Record an operation that cannot be played; the rest of the schedule is still played."""
@@ -275,7 +275,7 @@ class Performer(ABC, Generic[A, S, T, W]):
         except RequirementNotMetError:
             raise
         except ScheduleStoppedError as stopped:
-            self.performance.left_out[index] = str(stopped)
+            self.group_trace.left_out[index] = str(stopped)
 
     # ---- participants ----------------------------------------------------------------------------------------------
 
@@ -319,18 +319,18 @@ class Performer(ABC, Generic[A, S, T, W]):
 
     def _calm(self, op: Calm) -> None:
         self._heal()
-        show, quiet = self.performance, 0
-        show.settled = False
+        group_trace, quiet = self.group_trace, 0
+        group_trace.settled = False
         before = self._account()
         for _ in range(op.rounds):
-            self._packets_before = len(show.packets)
+            self._packets_before = len(group_trace.packets)
             self._pass(op.period_ms)
             self._round(op)
-            show.calm_rounds += 1
+            group_trace.calm_rounds += 1
             account = self._account()
             quiet = quiet + 1 if account == before else 0
             before = account
             # While a participant lacks a message, wait for the longest time that the message may take.
             if quiet >= QUIET_ROUNDS - (-self._longest_ms() // op.period_ms):
-                show.settled = True
+                group_trace.settled = True
                 return

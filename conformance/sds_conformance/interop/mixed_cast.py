@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from sds_harness.schedules import Member, Performance, Schedule
+from sds_harness.schedules import GroupTrace, Member, Schedule
 
 from ..exploration.casts import Cast, Implementation, NotPlayedError
 from ..judging.formats import short
@@ -49,7 +49,7 @@ def roles_noted(schedule: Schedule) -> dict[str, str]:
     return {member: notes[f"{_PLAYS}{member}"] for member in schedule.names if f"{_PLAYS}{member}" in notes}
 
 
-def told_roles(roles: Roles) -> str:
+def describe_roles(roles: Roles) -> str:
     """Roles as text."""
     by_name: dict[str, list[str]] = {}
     for member, name in roles.items():
@@ -62,7 +62,7 @@ def members_of(name: str, schedule: Schedule, roles: Roles) -> list[str]:
     return [member for member in schedule.names if roles[member] == name]
 
 
-class Troupe:
+class MixedCast:
     """A cast, and for each of its implementations a second cast in which the reference model plays all other roles."""
 
     def __init__(self, cast: Cast) -> None:
@@ -70,13 +70,13 @@ class Troupe:
         self.cast = cast
         self._among: dict[str, Cast] = {}
 
-    def __enter__(self) -> Troupe:
+    def __enter__(self) -> MixedCast:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.kill()
 
-    def play_among_references(self, name: str, schedule: Schedule, roles: Roles) -> Performance:
+    def play_among_references(self, name: str, schedule: Schedule, roles: Roles) -> GroupTrace:
         """Play with references in place of all others, with the filters and times of ``name``. Raises
         NotPlayedError."""
         other = f"{SUBSTITUTE} of {name}"

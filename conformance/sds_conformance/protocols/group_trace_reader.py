@@ -1,4 +1,4 @@
-"""Reading: the interface between a protocol and the stories and diagrams of whole performances.
+"""Reading: the interface between a protocol and the stories and diagrams of whole group traces.
 
 The commands ``open``, ``send``, ``receive``, ``tick`` and ``observe`` mean the same in all protocols. An implementation
 that signals deliveries declares the capability ``delivered``.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
 
-from sds_harness.schedules import Operation, Packet, Performance
+from sds_harness.schedules import GroupTrace, Operation, Packet
 
 Key = tuple[str, str]
 """Identifies a sent item: its channel, or the unit of its protocol that corresponds to a channel, and its ID there."""
@@ -72,7 +72,7 @@ class ShownState:
 
 
 class Teller(Protocol):
-    """Names and describes the messages of a performance."""
+    """Names and describes the messages of a group trace."""
 
     def name(self, packet: Packet) -> str:
         """The name of a broadcast message."""
@@ -92,7 +92,7 @@ class Teller(Protocol):
 
 
 class Reading(ABC):
-    """Reads the steps of a performance for stories and diagrams. Each protocol has a subclass."""
+    """Reads the steps of a group trace for stories and diagrams. Each protocol has a subclass."""
 
     does: Mapping[str, str]
     """Verb phrases for the commands that only this protocol has."""
@@ -117,9 +117,9 @@ class Reading(ABC):
     def item(self, wire: Any) -> Item | None:
         """The item in a wire; None if the protocol does not know the bytes."""
 
-    def labelled(self, performance: Performance, label: str) -> Key | None:
+    def labelled(self, group_trace: GroupTrace, label: str) -> Key | None:
         """The key of the message with a label of the schedule; None if it was never sent, or cannot be read."""
-        packet = performance.labels.get(label)
+        packet = group_trace.labels.get(label)
         item = self.item(packet.wire) if packet is not None else None
         return item.key if item is not None else None
 

@@ -1,4 +1,4 @@
-"""Reads performances of ClearSkies for stories and diagrams."""
+"""Reads group traces of ClearSkies for stories and diagrams."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from clearskies_reference.vector_clock import is_id
 from sds_harness.clearskies.clubs import Club
 from sds_harness.clearskies.frames import GET_UPDATES
+from sds_harness.clearskies.group_trace import GroupTrace, Packet, Wire
 from sds_harness.clearskies.operations import (
     Again,
     Ask,
@@ -33,15 +34,14 @@ from sds_harness.clearskies.operations import (
     Unlink,
     Write,
 )
-from sds_harness.clearskies.performance import Packet, Performance, Wire
 from sds_harness.clearskies.trace import Step
 from sds_harness.declaration import printable
 from sds_harness.schedules import Operation
-from sds_harness.schedules.performance import NEVER
+from sds_harness.schedules.group_trace import NEVER
 from sds_harness.trace import Party
 
 from ...judging.formats import format_count, hex_of, identifier, json_of, short
-from ..performance_reader import DELIVERED, Item, Key, Reading, ShownState, Signal, Sort, Teller
+from ..group_trace_reader import DELIVERED, Item, Key, Reading, ShownState, Signal, Sort, Teller
 from .view.facts import ID_DIGITS, reads_as_update
 
 LONGEST_VALUE = 40
@@ -89,10 +89,10 @@ def _name_of_writer(by: Any, club: Club) -> str:
     return name if name != by else f"{by[:ID_DIGITS]}…"
 
 
-def _find_written_key(performance: Performance, label: str) -> str:
+def _find_written_key(group_trace: GroupTrace, label: str) -> str:
     """The key of the record that the operation with a label writes; "" if there is none. Environments may put a prefix
     before it."""
-    for operation in performance.schedule.operations:
+    for operation in group_trace.schedule.operations:
         if isinstance(operation, Rename) and operation.label == label:
             return operation.new_key
         if isinstance(operation, Put | Delete) and label in (operation.label, *_further_labels(operation, label)):
@@ -127,7 +127,7 @@ def _messages_text(op: Send) -> str:
 
 
 class ClearSkiesReading(Reading):
-    """Reads performances of ClearSkies for stories and diagrams."""
+    """Reads group traces of ClearSkies for stories and diagrams."""
 
     does = MappingProxyType(
         {
@@ -160,13 +160,13 @@ class ClearSkiesReading(Reading):
         """The first complete message in the bytes of one write; there is rarely more than one."""
         return _read_message(wire, len(wire.messages) - 1) if wire.messages else None
 
-    def labelled(self, performance: Performance, label: str) -> Key | None:
+    def labelled(self, group_trace: GroupTrace, label: str) -> Key | None:
         """The version that a change made. One write to a link may have several updates: the key of the record
         distinguishes them."""
-        packet = performance.labels.get(label)
+        packet = group_trace.labels.get(label)
         if packet is None:
             return None
-        record = _find_written_key(performance, label)
+        record = _find_written_key(group_trace, label)
         updates = [message for message in packet.wire.messages if reads_as_update(message)]
         own = [m for m in updates if str(m.body.members.get("key", "")).endswith(record)] if record else []
         for message in own or updates:

@@ -85,7 +85,7 @@ class Act(Generic[S, T, W]):
 
 
 @dataclass
-class Performance(Generic[S, T, W]):
+class GroupTrace(Generic[S, T, W]):
     """One run of one schedule on a cast."""
 
     schedule: Schedule

@@ -1,11 +1,11 @@
-"""The result of playing a schedule of ClearSkies: the classes of ``schedules.performance`` with the types of
+"""The result of playing a schedule of ClearSkies: the classes of ``schedules.group_trace`` with the types of
 ClearSkies."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..schedules import performance
+from ..schedules import group_trace
 from .clubs import Club
 from .streams import Message
 from .trace import Step, Trace
@@ -23,7 +23,7 @@ class Wire:
     """The names of peers by ID."""
 
 
-Packet = performance.Packet[Wire]
-Loss = performance.Loss[Wire]
-Act = performance.Act[Step, Trace, Wire]
-Performance = performance.Performance[Step, Trace, Wire]
+Packet = group_trace.Packet[Wire]
+Loss = group_trace.Loss[Wire]
+Act = group_trace.Act[Step, Trace, Wire]
+GroupTrace = group_trace.GroupTrace[Step, Trace, Wire]
