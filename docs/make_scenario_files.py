@@ -71,7 +71,7 @@ def expectations() -> Iterator[str]:
 
 
 def fill_tables(page: str) -> str:
-    """The page with its tables as they must be."""
+    """Return the page, with each table between its markers written anew from the schemas."""
     tables = {
         "keys": keys(),
         "expectations": expectations(),

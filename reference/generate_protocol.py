@@ -263,7 +263,10 @@ def _cell(text: str) -> str:
 def _examples(
     source: Source, message: Descriptor, shown: list[tuple[str, str, str, str]], held: list[tuple[str, str, str, str]]
 ) -> Iterator[str]:
-    """Yield the lines of the examples of a message: all of a command, the first of an answer, each only once."""
+    """Yield the lines of the examples of a message: all examples of a command, or the first one of an answer.
+
+    The request of an example in ``held``, which is printed already, is omitted.
+    """
     request, reply = (source.file.message_types_by_name[name] for name in ("Request", "Reply"))
     commands = {field.name for field in request.fields if field.message_type is message}
     answers = {field.name for field in reply.fields if field.message_type is message}

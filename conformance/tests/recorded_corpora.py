@@ -14,7 +14,7 @@ from sds_conformance.corpus.kinds import kind_of
 from sds_conformance.exploration.campaign import CampaignOrder
 from sds_conformance.exploration.company import Casting
 from sds_harness.corpus.digests import join_hashes, schedule_digest
-from sds_harness.corpus.manifest import MANIFEST, SUCCESS, Manifest, grammar_json, implementation_of, read_corpus
+from sds_harness.corpus.manifest import MANIFEST, SUCCESS, Manifest, declaration_json, grammar_json, read_corpus
 from sds_harness.corpus.place import Place
 from sds_harness.corpus.reader import stored_in
 from sds_harness.corpus.recorder import Recording, prepare, record_shard
@@ -97,7 +97,7 @@ def order_of(
 def recording_of(folder: Path, order: CampaignOrder, *, twins: bool = False, per_shard: int = PER_SHARD) -> Recording:
     company, kind = order.company(), kind_of(order.revision)
     manifest = Manifest(
-        implementation_of(company.start(), kind),
+        declaration_json(company.start(), kind),
         order.seed,
         order.examples,
         grammar_json(order.grammar or ANYTHING),

@@ -69,7 +69,7 @@ class ScriptedProcess:
     def read_remaining(self) -> bytes:
         return self.read()
 
-    def settle_exit(self, seconds: float = 0.5) -> int | None:
+    def wait_for_exit(self, seconds: float = 0.5) -> int | None:
         return 0
 
     def stderr_lines(self) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from pyarrow import parquet as pq
 from sds_conformance.corpus.company import RestartingCompany
 from sds_conformance.exploration.campaign import CampaignOrder
 from sds_harness.corpus.digests import join_hashes, schedule_digest
-from sds_harness.corpus.manifest import MANIFEST, SIDE, STEPS, SUCCESS, Manifest, implementation_of
+from sds_harness.corpus.manifest import MANIFEST, SIDE, STEPS, SUCCESS, Manifest, declaration_json
 from sds_harness.corpus.place import Place
 from sds_harness.corpus.recorder import Recording, prepare, record_shard
 from sds_harness.corpus.schema import SIDE_COLUMNS, SIDE_SCHEMA
@@ -65,7 +65,7 @@ def recorded(folder: Path) -> tuple[Manifest, pa.Table, pa.Table]:
     """Record a few schedules. Returns the manifest, the rows and the side table."""
     order = CampaignOrder(connect, examples=SEEDS)
     company = order.company()
-    manifest = Manifest(implementation_of(company.start(), KIND), 0, SEEDS, {}, order.revision, "together", "", SEEDS)
+    manifest = Manifest(declaration_json(company.start(), KIND), 0, SEEDS, {}, order.revision, "together", "", SEEDS)
     company.kill()
     recording = Recording(Place.from_name(str(folder)), manifest, KIND, partial(RestartingCompany, order))
     prepare(recording, overwrite=False)

@@ -293,7 +293,7 @@ def describe_exit(process: TesteeProcess, when: str, settling_s: float = 0.5) ->
     if process.failure is FaultKind.OUT_OF_MEMORY:
         limit = process.memory_bytes >> 20
         return FaultKind.OUT_OF_MEMORY, f"it used more than {limit} MiB of memory {when}, and was killed"
-    status = process.settle_exit(settling_s)
+    status = process.wait_for_exit(settling_s)
     if status is None:
         return None
     if status < 0:

@@ -156,8 +156,11 @@ class TesteeProcess:
         """The likely question to ask the user about a process that failed before it answered anything."""
         return why_ended_at_once(self._command, self._child.returncode)
 
-    def settle_exit(self, seconds: float = 0.5) -> int | None:
-        """The exit status after stdout has ended (negative: the signal); None if the process still runs."""
+    def wait_for_exit(self, seconds: float = 0.5) -> int | None:
+        """Wait for the process to exit, after stdout has ended.
+
+        Returns the exit status (negative: the signal), or None if the process still runs after ``seconds``.
+        """
         self._deadline = float("inf")  # a kill by the watchdog would look like an exit of the process
         try:
             status = self._child.wait(seconds)

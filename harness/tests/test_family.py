@@ -271,7 +271,7 @@ def test_an_implementation_of_another_thread_outlives_the_thread() -> None:
         thread.start()
         thread.join()
         time.sleep(0.5)
-        print(begun[0].settle_exit(0.1), begun[0].close(60), flush=True)
+        print(begun[0].wait_for_exit(0.1), begun[0].close(60), flush=True)
         """
     )
     said, _ = child.communicate(timeout=PATIENCE_S)

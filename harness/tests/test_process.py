@@ -118,7 +118,7 @@ def test_the_environment_says_which_framing_to_speak() -> None:
     child.deadline_in(10)
     assert child.read() == b"binary"
     assert child.read() == b""
-    assert child.settle_exit(5) == 0
+    assert child.wait_for_exit(5) == 0
     child.close(1)
 
 
@@ -133,7 +133,7 @@ def test_nothing_can_be_written_to_a_process_that_was_ended() -> None:
 
 def test_the_last_lines_of_stderr_are_kept_in_full_order_without_empty_ones() -> None:
     child = python("import sys; [print(f'line {n}\\n', file=sys.stderr) for n in range(40)]")
-    child.settle_exit(10)
+    child.wait_for_exit(10)
     child.close(1)
     assert child.stderr_lines() == tuple(f"line {n}" for n in range(28, 40))
 
@@ -141,7 +141,7 @@ def test_the_last_lines_of_stderr_are_kept_in_full_order_without_empty_ones() ->
 def test_a_last_line_after_a_flood_does_not_push_out_what_stood_before_it() -> None:
     fill, pause = "os.write(2, (b'w' * 63 + chr(10).encode()) * 1024)", "time.sleep(0.3)"
     child = python(f"import os, time; {fill}; {pause}; {fill}; {pause}; os.write(2, b'the last line')")
-    child.settle_exit(10)
+    child.wait_for_exit(10)
     child.close(1)
     assert child.stderr_lines() == ("w" * 63,) * 11 + ("the last line",)
 
@@ -166,14 +166,14 @@ def test_what_is_written_to_stderr_belongs_to_the_answer_that_follows() -> None:
 
 def test_what_comes_late_on_stderr_is_waited_for() -> None:
     child = python("import subprocess; subprocess.Popen(['sh', '-c', 'sleep 0.2; echo late >&2'], stdout=-3)")
-    child.settle_exit(10)
+    child.wait_for_exit(10)
     assert child.stderr_lines() == ("late",)
     child.close(1)
 
 
 def test_a_line_of_stderr_is_cut() -> None:
     child = python("import sys; sys.stderr.write('w' * 1000)")
-    child.settle_exit(10)
+    child.wait_for_exit(10)
     child.close(1)
     assert child.stderr_lines() == ("w" * 300,)
 

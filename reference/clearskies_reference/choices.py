@@ -177,7 +177,7 @@ class _Output(SendsAtTicks):
 
 
 class SplitOutput(_Output):
-    """A link carries a stream, so the ends of pieces have no meaning."""
+    """Writes each message in up to four pieces: a link carries a stream, so pieces have no meaning."""
 
     def pieces(self, sent: list[Sent]) -> list[Sent]:
         cuts = ((0, 1), (1, 4), (4, 40), (40, None))

@@ -12,7 +12,8 @@ from .record import NULL, Record, StoredRecord
 
 
 class CountsEachSending(Peer):
-    """ "As part of sending a record to another peer": an update that goes to several peers is counted for each."""
+    """Counts an update in the clock once for each peer that it is sent to: "As part of sending a record to another
+    peer"."""
 
     def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         everybody = self.links

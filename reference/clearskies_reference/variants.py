@@ -134,9 +134,7 @@ VARIANTS = {
             "largest-value-wins-ties",
             "resolves equal times in favour of the larger value",
         ),
-        _with_peer(
-            choices.KeepsItsDeletion, "keeps-its-deletion", "keeps its own one of two deletions with equal times"
-        ),
+        _with_peer(choices.KeepsItsDeletion, "keeps-its-deletion", "of two deletions with equal times, keeps its own"),
         _with_peer(choices.ScansItsRecords, "scans-its-records", "derives the known revisions from its records"),
         _with_peer(choices.ShowsNoDeletions, "shows-no-deletions", "does not show its application deleted records"),
         _with_peer(
@@ -167,7 +165,7 @@ VARIANTS = {
         _with_peer(
             conflict_choices.CountsEachSending,
             "counts-each-sending",
-            "counts an update once for each receiver",
+            "counts an update in its clock once for each receiver",
             clocks_count_hops=True,
         ),
         _with_peer(

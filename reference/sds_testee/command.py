@@ -17,8 +17,8 @@ from .stdio import serve
 T = TypeVar("T")
 
 
-def add_carriers(out: argparse.ArgumentParser) -> None:
-    """The options for the transport of the testee protocol."""
+def add_transport_options(out: argparse.ArgumentParser) -> None:
+    """Add the options that select the transport of the testee protocol."""
     out.add_argument(
         "--framing",
         choices=[framing.value for framing in Framing],

@@ -129,9 +129,10 @@ class Network:
             ]
 
     def check(self, sent: Broadcast) -> None:
-        """A copy equals the original except for its requests.
+        """Assert that a resent message equals the original, apart from its repair requests.
 
-        Any other message has its sender's own ID, and requests messages that the sender misses.
+        Every other message has the participant that sent it as its sender, and requests only messages that have not
+        arrived there.
         """
         message = sent.message
         if sent.again:

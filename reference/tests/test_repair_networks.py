@@ -321,9 +321,10 @@ def converse(network: Network, steps: list[tuple[str, int]]) -> None:
 def test_all_logs_are_equal_whatever_is_lost_and_whoever_is_gone(
     steps: list[tuple[str, int]], seed: int, loss: float, after_request: AfterRequest, named: tuple[Revision, int]
 ) -> None:
-    """In the end Alice and Bob are gone, and the network still loses messages.
+    """All logs become equal although Alice and Bob leave and the network keeps losing messages.
 
-    In the published revision a gap closes only if later messages name it, which needs long causal histories.
+    In sds-2026-01 a participant that forgets a message after requesting it requests it again only if a later message
+    has it in its causal history, so that causal histories must be long.
     """
     chance = Random(seed)
     revision, size = named

@@ -17,7 +17,7 @@ from sds_harness.declaration import Declaration
 from ..exploration.campaign import CampaignOrder, CampaignTally, explore
 from ..exploration.casts import NotPlayedError, OutOfTimeError
 from ..exploration.company import Casting
-from ..exploration.counterexample import Counterexample, counterexample_of, save, save_unshrunk
+from ..exploration.counterexample import Counterexample, save, save_unshrunk, shrink_finding
 from ..exploration.text import (
     Shrunk,
     as_json,
@@ -303,7 +303,7 @@ def print_findings(
                         with shrinking_bar(err, what, number, total):
                             if not number:
                                 company.restart()
-                            example = counterexample_of(order, company, tally.found_at[what], finding)
+                            example = shrink_finding(order, company, tally.found_at[what], finding)
                 except NotPlayedError as reason:
                     late = isinstance(reason, OutOfTimeError)
                 except KeyboardInterrupt:

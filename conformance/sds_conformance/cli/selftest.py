@@ -106,7 +106,7 @@ class SelfTestProof:
     unguarded: list[str] = field(default_factory=list)
     """Requirements with a check and no mutant."""
     unproven: list[Check] = field(default_factory=list)
-    """Checks that no mutant violates."""
+    """Checks that reject no mutant of their requirement."""
     outdated: list[str] = field(default_factory=list)
     """Declared consequences that no mutant produces."""
     unshown: list[str] = field(default_factory=list)
@@ -258,7 +258,7 @@ def selftest_command(
     Models with three faults at once are drawn at random. 93 % of their faults must be separate root causes, and at most
     6 % of the root causes may be effects of other faults, with an allowance for chance. --mixtures plays more of them.
 
-    --quick takes half the time. Each mutant then plays only some of the scenarios that are not written for its
+    --quick takes a third of the time. Each mutant then plays only some of the scenarios that are not written for its
     requirement, and each legal variant only some of the long ones, which have a thousand messages or many participants.
     The names decide which, and each scenario is played by some mutants and variants. Fewer models with three faults are
     drawn.
@@ -526,12 +526,15 @@ def _answer(acceptance: VariantResult) -> str:
 
 
 def _list_unproven_checks(proof: SelfTestProof) -> list[tuple[str, list[Check]]]:
-    """Return the checks that no mutant exercises, each with a text. A permission needs no mutant: it forbids
-    nothing."""
+    """Return the checks that reject no mutant of their requirement, under a heading each for duties and permissions. A
+    permission needs no mutant: it forbids nothing."""
     known = _requirements()
     duties = [check for check in proof.unproven if not known[check.requirement].optional]
     permissions = [check for check in proof.unproven if known[check.requirement].optional]
-    named = [("Checks that no mutant violates", duties), ("Permissions, which nothing can violate", permissions)]
+    named = [
+        ("Checks that reject no mutant of their requirement", duties),
+        ("Permissions, which nothing can violate", permissions),
+    ]
     return [(title, checks) for title, checks in named if checks]
 
 

@@ -110,9 +110,9 @@ class Checker:
         schedule = group_trace.schedule
         wrong = ""
         if manifest.casting in _CASTINGS and rebuilt.judged != under_test(Casting(manifest.casting), schedule):
-            wrong = "does not have the members under test that the cast of the manifest has"
-        elif stranger := manifest.find_other_implementation(group_trace, rebuilt.judged):
-            wrong = f"was played by {stranger}, which is not the implementation of the manifest"
+            wrong = f"has other participants under test than the cast {manifest.casting} of the manifest"
+        elif other := manifest.find_other_implementation(group_trace, rebuilt.judged):
+            wrong = f"was played by {other}, which is not the implementation of the manifest"
         if wrong:
             raise DamagedFileError(f"{stored.where} is damaged: schedule {stored.schedule} {wrong}.")
 

@@ -48,9 +48,9 @@ class Drawing:
     width: int
     height: int = 0
     top: int = 0
-    """Where the lines begin."""
+    """y at which the lifelines begin."""
     foot: int = 0
-    """Where they end."""
+    """y at which the lifelines end."""
     arrows: list[Arrow] = field(default_factory=list)
     dots: list[Dot] = field(default_factory=list)
     labels: list[TextLine] = field(default_factory=list)

@@ -104,7 +104,7 @@ class Cast:
         self._sessions: dict[str, Session] = {}
         self._in_a_row: dict[str, int] = {}
         self._memory: MemoryBudget | None = None
-        """Memory used by the last group_trace."""
+        """The memory budget of the last schedule."""
 
     def __enter__(self) -> Cast:
         return self

@@ -180,10 +180,13 @@ def counterexample(
     return again if again.flaky else Counterexample(found.requirement, last[0][1], whole, last[0][0], schedule, 0)
 
 
-def counterexample_of(
+def shrink_finding(
     order: CampaignOrder, company: Company, index: int, found: Finding
 ) -> Counterexample | FindingReplays:
-    """Shrink the schedule with that number, or return how often its finding was reproduced. Raises NotPlayedError."""
+    """Shrink the schedule with that index, which shows ``found``. If the finding is flaky, return its replays instead.
+
+    Raises NotPlayedError.
+    """
     return counterexample(order, company, order.schedule(index), found)
 
 

@@ -92,7 +92,7 @@ def hunt(name: str, examples: int = EXAMPLES, seed: int = 0, revision: str = "")
         company.start()
     scope = orders[0].scope
     own = replace(scope.restricted_to(mutant.requirement), properties=())
-    # Notes of other requirements prove nothing.
+    # A deviation from a MAY does not show the fault, unless the mutant is one of that requirement.
     for narrowed in (own, replace(scope, include_notes=False)):
         for index, finding in _findings(orders, companies, narrowed, examples):
             if finding.requirement == BREAKDOWN:

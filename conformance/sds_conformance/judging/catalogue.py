@@ -130,7 +130,7 @@ class Position:
     variants: Sequence[str] = ()
     """The legal variants of the model that make a choice which no run shows."""
     explains: Sequence[str] = ()
-    """Names of the freedoms in a corpus diff that this position explains."""
+    """Names of the permitted differences in a corpus diff that this position explains."""
 
 
 SELF_TEST = "self-test"

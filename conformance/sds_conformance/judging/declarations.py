@@ -59,7 +59,7 @@ class Declared:
     profiles: Mapping[str, str] = field(default_factory=dict)
 
     def summary(self, language: Language) -> str:
-        """One line for reports."""
+        """One line with the revision, the declared or the missing capabilities, the limits and the profiles."""
         missing = _all_capabilities(language) - self.capabilities
         few, how = (self.capabilities, "only") if len(self.capabilities) < len(missing) else (missing, "without")
         names = ", ".join(sorted(map(language.name_of, few)))

@@ -28,14 +28,14 @@ _NO_PARTICIPANT = -1
 
 
 class _Point:
-    """A point that some known runs have in common: the same requests and replies led to it."""
+    """A node in the tree of known runs. The runs through it have the same requests and replies up to it."""
 
     __slots__ = ("before", "next_points", "participant", "reply", "request", "result")
 
     def __init__(self, before: _Point | None = None, reply: bytes = b"") -> None:
         self.before = before
         self.reply = reply
-        """The digest of the reply that led here."""
+        """The digest of the reply between the point before and this one."""
         self.request: bytes | None = None
         """The next request, without its number and handle; None at the end of a run."""
         self.participant = _NO_PARTICIPANT

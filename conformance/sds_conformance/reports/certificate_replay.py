@@ -57,9 +57,9 @@ def draw_sample(data: dict[str, Any], seed: int, size: int) -> Sample:
     The sample is empty if nothing was judged.
     """
     rules = protocol_of(data["revision"]).rules
-    lot = Random(seed)
-    scenarios = _scenarios(data, rules, lot, size)
-    where = _environments(data, lot, scenarios)
+    rng = Random(seed)
+    scenarios = _scenarios(data, rules, rng, size)
+    where = _environments(data, rng, scenarios)
     found = plan(rules, _ids(data), (), data["profile"], data["revision"], scenarios=scenarios, environments=where)
     return Sample(found if scenarios else replace(found, scenarios=()), everything=False)
 
@@ -68,18 +68,18 @@ def _ids(data: dict[str, Any]) -> list[str]:
     return [row["id"] for row in data["requirements"]]
 
 
-def _scenarios(data: dict[str, Any], rules: Rules, lot: Random, size: int) -> list[str]:
+def _scenarios(data: dict[str, Any], rules: Rules, rng: Random, size: int) -> list[str]:
     sections: dict[str, list[list[str]]] = {}
     for row in data["requirements"]:
         fitting = _scenarios_for(row, rules) if row["verdict"] in JUDGED else []
         if fitting:
             sections.setdefault(row["section"], []).append(fitting)
     left = list(sections.values())
-    lot.shuffle(left)
+    rng.shuffle(left)
     out: dict[str, None] = {}
     while left and len(out) < size:
         choices = left.pop(0)
-        out[lot.choice(choices.pop(lot.randrange(len(choices))))] = None
+        out[rng.choice(choices.pop(rng.randrange(len(choices))))] = None
         left += [choices] if choices else []
     return [*out]
 
@@ -92,14 +92,14 @@ def _scenarios_for(row: dict[str, Any], rules: Rules) -> list[str]:
     return [name for name in shown or written if name in known and not known[name].long]
 
 
-def _environments(data: dict[str, Any], lot: Random, scenarios: Sequence[str]) -> list[str]:
+def _environments(data: dict[str, Any], rng: Random, scenarios: Sequence[str]) -> list[str]:
     """Return the plain environment and another one, preferably one where the certificate lists findings of these
     scenarios."""
     entered = [name for name in data["run"]["environments"] if name != PLAIN.name]
     shown = [run.partition(IN) for row in data["requirements"] for run in row.get("shown", ())]
     telling = [where for name, _, where in shown if name in scenarios and where in entered]
     others = sorted(set(telling)) or entered
-    return [PLAIN.name, *([lot.choice(others)] if others else [])]
+    return [PLAIN.name, *([rng.choice(others)] if others else [])]
 
 
 def describe_differences(data: dict[str, Any], declared: Declaration) -> Iterator[str]:

@@ -165,7 +165,7 @@ def test_an_interrupt_while_shrinking_ends_the_shrinking_and_tells_the_rest(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(import_module("sds_conformance.cli.fuzz"), "counterexample_of", interrupted)
+    monkeypatch.setattr(import_module("sds_conformance.cli.fuzz"), "shrink_finding", interrupted)
     result = typed("fuzz", "--jobs", "1", "--schedules", "1", "--json", "--out", tmp_path, "--", *MUTANT)
     assert result.exit_code == Exit.INTERRUPTED
     data = json.loads(result.stdout)

@@ -65,7 +65,7 @@ def test_a_pending_mutant_has_its_reason_in_the_table_and_is_counted() -> None:
 def test_checks_that_nothing_proves_are_named_permissions_apart() -> None:
     duty, permission = CHECKS["SDS-SEND-01"][0], CHECKS["SDS-ACK-03"][0]
     text = markdown(SelfTestProof([], [], [], [permission, duty]))
-    assert f"Checks that no mutant violates:\n\n- `{duty.name}` of SDS-SEND-01\n" in text
+    assert f"Checks that reject no mutant of their requirement:\n\n- `{duty.name}` of SDS-SEND-01\n" in text
     assert f"Permissions, which nothing can violate:\n\n- `{permission.name}` of SDS-ACK-03\n" in text
     assert "no mutant violates" not in markdown(SelfTestProof([], [], [], [permission]))
 
@@ -141,7 +141,7 @@ def test_1_requirements_without_a_mutant_are_named(outcome_of_the_run: list[Self
     result = typed("selftest")
     assert result.exit_code == 1
     assert "Requirements without a mutant: SDS-MSG-99" in words(result.stdout)
-    assert f"Checks that no mutant violates: {CHECKS['SDS-SEND-01'][0].name}" in words(result.stdout)
+    assert f"Checks that reject no mutant of their requirement: {CHECKS['SDS-SEND-01'][0].name}" in words(result.stdout)
 
 
 def test_a_quick_self_test_says_how_much_was_played() -> None:

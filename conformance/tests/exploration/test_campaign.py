@@ -17,7 +17,7 @@ from sds_conformance.exploration import campaign
 from sds_conformance.exploration.assessment import BREAKDOWN, STORM
 from sds_conformance.exploration.campaign import CampaignOrder, CampaignTally, explore, play_one
 from sds_conformance.exploration.company import Casting
-from sds_conformance.exploration.counterexample import Counterexample, counterexample_of
+from sds_conformance.exploration.counterexample import Counterexample, shrink_finding
 from sds_conformance.exploration.hunt import order_for
 from sds_conformance.judging.finding_replays import TIMES, FindingReplays
 from sds_conformance.judging.runner import PATIENCE
@@ -204,7 +204,7 @@ def test_a_fault_that_does_not_show_again_gives_no_counterexample() -> None:
     finding = tally.found["SDS-SEND-01"]
     company = what.company()
     company.start()
-    assert counterexample_of(what, company, 0, finding) == FindingReplays(0, TIMES)
+    assert shrink_finding(what, company, 0, finding) == FindingReplays(0, TIMES)
     again = mutant.company()
     again.start()
-    assert isinstance(counterexample_of(mutant, again, 0, finding), Counterexample)
+    assert isinstance(shrink_finding(mutant, again, 0, finding), Counterexample)

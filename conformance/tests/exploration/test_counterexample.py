@@ -13,7 +13,7 @@ from run_helpers import reference
 from sds_conformance.exploration.assessment import BREAKDOWN, STORM, Assessment, assess
 from sds_conformance.exploration.campaign import CampaignOrder, explore
 from sds_conformance.exploration.company import Casting, Company
-from sds_conformance.exploration.counterexample import Counterexample, counterexample, counterexample_of, save
+from sds_conformance.exploration.counterexample import Counterexample, counterexample, save, shrink_finding
 from sds_conformance.exploration.hunt import order_for
 from sds_conformance.exploration.text import plain_story, proof_of, svg_of
 from sds_conformance.judging.verdict import Finding
@@ -79,7 +79,7 @@ def shrunk(request: pytest.FixtureRequest) -> tuple[CampaignOrder, Counterexampl
     """A campaign against a mutant, and the counterexample that it gives."""
     order = order_against(request.param)
     index, finding = first_finding(order, KILLED[request.param][0])
-    example = counterexample_of(order, company_of(order), index, finding)
+    example = shrink_finding(order, company_of(order), index, finding)
     assert isinstance(example, Counterexample)
     return order, example
 
@@ -154,7 +154,7 @@ def test_a_breakdown_is_shrunk_however_often_it_breaks(command: str) -> None:
     order = broken(command)
     tally = explore(order)
     company = company_of(order)
-    example = counterexample_of(order, company, tally.found_at[BREAKDOWN], tally.found[BREAKDOWN])
+    example = shrink_finding(order, company, tally.found_at[BREAKDOWN], tally.found[BREAKDOWN])
     assert isinstance(example, Counterexample)
     assert [operation.op for operation in example.schedule.operations] == [command.removeprefix("send_")]
     assert len(example.schedule.members) == 1
@@ -175,7 +175,7 @@ def test_a_storm_is_shrunk(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_among_references_the_mutant_is_blamed() -> None:
     order = order_against("sync-does-not-increase", Casting.AMONG)
     index, finding = first_finding(order, "SDS-SYNC-03")
-    example = counterexample_of(order, company_of(order), index, finding)
+    example = shrink_finding(order, company_of(order), index, finding)
     assert isinstance(example, Counterexample)
     assert dict(example.schedule.notes)["cast"] == "among"
     assert example.finding.participant == example.schedule.names[0]
@@ -188,7 +188,7 @@ def test_texts_have_the_step_numbers_of_the_story() -> None:
     """Participants in processes of their own have traces of their own, which count only their own steps."""
     order = order_against("buffered-is-met", Casting.APART)
     index, finding = first_finding(order, "SDS-RECV-06")
-    example = counterexample_of(order, company_of(order), index, finding)
+    example = shrink_finding(order, company_of(order), index, finding)
     assert isinstance(example, Counterexample)
     assert example.act is not None
     assert example.act.number != example.finding.step
@@ -204,7 +204,7 @@ def small_example(name: str = "sloppy") -> Counterexample:
         twins=False,
     )
     index, finding = first_finding(order, "SDS-SYNC-03")
-    example = counterexample_of(order, company_of(order), index, finding)
+    example = shrink_finding(order, company_of(order), index, finding)
     assert isinstance(example, Counterexample)
     return example
 

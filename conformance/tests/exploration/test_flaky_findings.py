@@ -11,7 +11,7 @@ from rich.console import Console
 
 from run_helpers import reference
 from sds_conformance.exploration.campaign import CampaignOrder, CampaignTally, explore
-from sds_conformance.exploration.counterexample import Counterexample, counterexample_of
+from sds_conformance.exploration.counterexample import Counterexample, shrink_finding
 from sds_conformance.exploration.hunt import order_for
 from sds_conformance.exploration.text import as_json, last_line, roots_in, show_flaky
 from sds_conformance.judging.finding_replays import FindingReplays
@@ -39,7 +39,7 @@ def proven(order: CampaignOrder) -> tuple[CampaignTally, Counterexample | Findin
     """The findings of a campaign, and the results of their replays."""
     tally, company = explore(order), order.company()
     company.start()
-    return tally, counterexample_of(order, company, 0, tally.found[SHOWS])
+    return tally, shrink_finding(order, company, 0, tally.found[SHOWS])
 
 
 def test_a_fault_that_comes_back_each_time_is_proven() -> None:

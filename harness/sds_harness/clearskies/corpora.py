@@ -24,7 +24,7 @@ _digest = partial(Column, type=pa.int64(), normative=True, dictionary=False, opa
 COMPARED: tuple[Column, ...] = (
     PARTICIPANT,
     COMMAND,
-    normative("link", TEXT, "name of the peer on the link that the command names, with the number of the link"),
+    normative("link", TEXT, "link of the command: name of the peer at its other end, and its number"),
     AT_MS,
     ANSWER,
     normative("record", TEXT, "name of the record that the application writes"),

@@ -93,7 +93,7 @@ def perform(schedule: Schedule, stage: Stage, length_factor: int = 1, *optional:
 
 
 class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
-    """One group_trace."""
+    """Plays one schedule and records its group trace."""
 
     def __init__(self, schedule: Schedule, stages: Mapping[str, Stage], length_factor: int = 1) -> None:
         super().__init__(schedule, stages, length_factor)

@@ -1,7 +1,7 @@
-"""Turns a word of events into a schedule of ClearSkies.
+"""Turns a word, a sequence of events of the alphabet, into a schedule of ClearSkies.
 
-All participants are linked, and have exchanged what they have, before the first event. Then their links are held, and
-each arrival delivers what one participant has under way to another one.
+Before the first event, all participants are linked and have exchanged their records. Then all links are held: bytes
+wait until an arrival event, which delivers all bytes that wait on the way from one participant to another.
 
 Each event takes place one millisecond after all events on which it depends. So independent events take place at the
 same time, equivalent words become the same schedule, and the requests to a participant depend only on events before

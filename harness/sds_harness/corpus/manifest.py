@@ -131,8 +131,8 @@ WORDS = ("name", "version", "language", "homepage")
 """Fields of the declaration that are free text."""
 
 
-def implementation_of(declared: Declaration, kind: CorpusKind) -> dict[str, Any]:
-    """The declaration as JSON values."""
+def declaration_json(declared: Declaration, kind: CorpusKind) -> dict[str, Any]:
+    """The declaration, as a manifest stores it."""
     return {
         **{name: getattr(declared, name) for name in WORDS},
         "revisions": list(declared.revisions),

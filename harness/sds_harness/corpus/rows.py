@@ -150,7 +150,7 @@ class ContradictoryRowsError(CorpusError):
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """A rebuilt group_trace."""
+    """A rebuilt group trace."""
 
     group_trace: GroupTrace
     judged: tuple[str, ...]
@@ -226,7 +226,7 @@ def rebuild(kind: CorpusKind, revision: str, side: Row, rows: Sequence[Row], pla
     ]
     try:
         stages = [_stage(kind, revision, link, of, schedule) for link, of in zip(links, traces, strict=True)]
-    except TesteeError as fault:  # with such a handshake no group trace would have been recorded
+    except TesteeError as fault:  # a schedule is recorded only after a valid handshake
         raise ContradictoryRowsError(f"a stored handshake is invalid: {fault.breakdown.detail}") from None
     # The player orders traces by their first members, now as in the recording.
     group_trace = kind.play(schedule, {name: stages[n] for name, n in zip(schedule.names, cast, strict=True)})

@@ -66,7 +66,7 @@ def raise_if_stopped(group_trace: GroupTrace[Any, Any, Any], *optional: str) -> 
 
 
 class BasePlayer(ABC, Generic[A, S, T, W]):
-    """One group_trace."""
+    """Plays one schedule and records its group trace. Each protocol has a subclass."""
 
     def __init__(self, schedule: Schedule, stages: Mapping[str, Any], length_factor: int = 1) -> None:
         """``stages`` is the stage of each member. A group trace ends at ``length_factor`` times the usual bounds."""

@@ -114,8 +114,8 @@ class Look(Operation, op="look", command="observe"):
     channel: Channel | None = None
     """The only channel whose state is requested; None for all channels."""
     filter: Annotated[tuple[Any, ...], Shape("references")] | None = None
-    """Labels, or entries: the messages that are looked up in its bloom filter. None for the newest messages that it
-    has."""
+    """The messages to look up in the bloom filter of the participant, by label or as entries. None for the newest
+    messages that the participant has."""
 
 
 @dataclass(frozen=True, slots=True)

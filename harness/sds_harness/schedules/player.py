@@ -21,7 +21,7 @@ without end."""
 
 
 class Player(BasePlayer[A, S, T, W]):
-    """One group_trace."""
+    """Plays one schedule and records its group trace."""
 
     def __init__(self, schedule: Schedule, stages: Mapping[str, Any], length_factor: int = 1) -> None:
         super().__init__(schedule, stages, length_factor)

@@ -62,11 +62,11 @@ from .stage import Stage
 from .trace import Step, Trace, Wire
 
 MOST_BUILT = 100_000
-"""Most IDs of which the codec is asked to build a filter."""
+"""Maximum number of IDs of a filter that the codec is asked to build."""
 MOST_QUERIED = 20_000
-"""IDs in one query: a third of a megabyte."""
+"""Maximum number of IDs in one query: a third of a megabyte."""
 MOST_ONES = 1 << 20
-"""Most bytes of a filter in which all bits are set."""
+"""Maximum size, in bytes, of a filter in which all bits are set."""
 
 NO_FILTER = "the message needs a bloom filter"
 """The start of the reason why a message of a scripted peer was not written."""
@@ -105,7 +105,7 @@ def hint_of(label: str) -> bytes:
 
 
 class Player(player.Player[Actor, Step, Trace, Wire]):
-    """One group_trace."""
+    """Plays one schedule and records its group trace."""
 
     def __init__(self, schedule: Schedule, stages: Mapping[str, Stage], length_factor: int = 1) -> None:
         super().__init__(schedule, stages, length_factor)
@@ -534,7 +534,9 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             # In the profile of the first implementation; the others may not understand the filter.
             bloom_filter = stage.filter_over(*map(self._id, op.filter)) if stage.trace.parties else None
             if bloom_filter is None and not isinstance(op, Say):
-                raise ScheduleStoppedError(f"{NO_FILTER}: none can be made that the implementation understands")
+                raise ScheduleStoppedError(
+                    f"{NO_FILTER}: the suite cannot build one that the implementation understands"
+                )
         if op.filter_of:
             packet = self.group_trace.labels.get(op.filter_of)
             copied = packet.wire.message if packet is not None else None

@@ -1,4 +1,4 @@
-"""A stage of ClearSkies: peers under test that are linked to each other, restarted, cut off."""
+"""The stage of ClearSkies links peers under test with each other, restarts and disconnects them."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def asked(command: str, **fields: Any) -> dict[str, Any]:
 OPEN = asked("open", nowMs="5", participantId="alice", channels=["c1"])
 
 
-# ---- As it is ----------------------------------------------------------------------------------------------------
+# ---- The template without changes -----------------------------------------------------------------------------------
 
 
 def test_every_command_has_a_method_a_type_and_words_on_what_to_do() -> None:
@@ -172,7 +172,7 @@ def test_it_refuses_the_other_framing_in_words() -> None:
     assert b"JSON lines only" in done.stderr
 
 
-# ---- Filled in ---------------------------------------------------------------------------------------------------
+# ---- The kit with all methods -------------------------------------------------------------------------------------
 
 
 def test_values_come_as_those_of_javascript_and_leave_as_those_of_the_protocol() -> None:

@@ -65,7 +65,8 @@ def mutant(
 ) -> Callable[[Faulty], Faulty]:
     """Register a subclass of Peer or LogicalClock, by default under the name of the class in kebab case.
 
-    ``requirement`` is given without its prefix CSDB-; ``config`` is what the fault needs to show.
+    ``requirement`` is given without its prefix CSDB-; ``config`` are settings under which the fault
+    has an effect. ``out_of_reach`` is the reason why no check can reject the mutant.
     """
 
     def register(faulty: Faulty) -> Faulty:

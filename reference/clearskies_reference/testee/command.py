@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from sds_testee.command import (
-    add_carriers,
     add_choices,
+    add_transport_options,
     capability,
     look_up,
     look_up_all,
@@ -41,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_carriers(out)
+    add_transport_options(out)
     out.add_argument("--signature-profile", metavar="NAME", help=f"one of {', '.join(PROFILES)}")
     add_choices(out)
     return out

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_testee.command import (
-    add_carriers,
     add_choices,
+    add_transport_options,
     capability,
     look_up,
     look_up_all,
@@ -45,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_carriers(out)
+    add_transport_options(out)
     out.add_argument("--bloom-profile", metavar="NAME", help=f"one of {', '.join(PROFILES)}")
     out.add_argument("--hash-profile", metavar="NAME", help=f"hash of SDS-R, one of {', '.join(HASH_PROFILES)}")
     out.add_argument("--dialect", metavar="NAME", help="speak a private wire layout, for example nim-sds")

@@ -166,7 +166,7 @@ def test_losers_are_deleted_where_that_is_chosen(who: LoserOfKey, revision: int)
     effects = two_of_a_key(one, EARLY, LATE)
     assert one.store.revision == revision
     assert [body["uuid"][0] for body in said(effects.sent)] == (["2", "1"] if revision == 2 else ["2"])
-    # An edit of the loser that had not arrived here is not lost.
+    # An edit of the losing record that arrives after the conflict is kept.
     take(one, "edited", "2014-01-01T00:00:02Z", {B: 2})
     assert values(one) == {"k": '"edited"'}
 

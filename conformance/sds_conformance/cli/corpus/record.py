@@ -91,7 +91,7 @@ def record_command(
     revision: str,
 ) -> None:
     """Play generated schedules and store their traces as a corpus."""
-    from sds_harness.corpus.manifest import Manifest, grammar_json, implementation_of, shard_size
+    from sds_harness.corpus.manifest import Manifest, declaration_json, grammar_json, shard_size
     from sds_harness.corpus.place import Place
     from sds_harness.corpus.recorder import Recording, prepare, record
 
@@ -106,7 +106,7 @@ def record_command(
     declared = _declaration(err, driven, order)
     place, kind = Place.from_name(folder), kind_of(revision)
     manifest = Manifest(
-        implementation_of(declared, kind),
+        declaration_json(declared, kind),
         seed,
         schedules,
         grammar_json(grammar),

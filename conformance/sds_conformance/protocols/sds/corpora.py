@@ -24,7 +24,7 @@ _SIGNALS = (
 
 
 def kind() -> CorpusKind:
-    """Return the storage format."""
+    """Return how corpora of SDS are stored. Imported late, because it needs PyArrow."""
     from sds_harness.sds.corpora import KIND
 
     return KIND

@@ -199,11 +199,11 @@ class Comparison:
         a, b = self.columns[before].title, self.columns[after].title
         return f"From {a} to {b}" if self.releases(before, after) else f"{mark(before)} ({a}) and {mark(after)} ({b})"
 
-    def verdicts(self, before: int, after: int, step: VerdictChange) -> str:
-        """The verdicts of two columns on a requirement."""
+    def verdicts(self, before: int, after: int, change: VerdictChange) -> str:
+        """A change of verdict between two reports: ``pass → fail`` for releases, else with the mark of each report."""
         if self.releases(before, after):
-            return f"{step.before} → {step.after}"
-        return f"{mark(before)} {step.before}, {mark(after)} {step.after}"
+            return f"{change.before} → {change.after}"
+        return f"{mark(before)} {change.before}, {mark(after)} {change.after}"
 
     def differing_positions(self, before: int, after: int) -> list[PositionRow]:
         """The positions at which two reports show different ways."""

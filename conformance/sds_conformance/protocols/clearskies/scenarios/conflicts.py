@@ -195,7 +195,7 @@ def two_keys_in_conflict(script: Script, alice: Part, bob: Peer, carol: Peer) ->
     link.update("lamp", "on")
     early, late = -2 * HOUR_MS, -HOUR_MS
     for number, (one, other) in enumerate(((early, late), (late, early)) * 3):
-        record = f"record {number} of two keys"
+        record = f"record {number} with two keys"
         gone = {2: {}, 3: {}, 4: {"deleted": True}, 5: {"deleted": True}}.get(number)
         mine, theirs = gone is not None and not gone, bool(gone)
         for peer, clock, time, deleted in (

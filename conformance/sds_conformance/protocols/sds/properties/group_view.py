@@ -60,7 +60,7 @@ class GroupView:
         self.odd_messages: set[Key] = set()
         """Messages that may be refused."""
         self._syncs: dict[Key, Message] = {}
-        """The first message of each ID, if the text logs sync messages."""
+        """The first sync message with each ID, if the revision logs sync messages; otherwise empty."""
         self._positions: dict[tuple[str, object, str], tuple[tuple[int, int], ...]] = {}
         self._oddness: dict[tuple[int, int], str] = {}
         self._read_messages()

@@ -113,7 +113,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class PossiblyAcknowledged:
-    """An own message while exactly one filter possibly acknowledged it."""
+    """The part of a trace in which exactly one filter possibly acknowledges an own message."""
 
     sent: Sent
     since: Step

@@ -262,7 +262,7 @@ _NEVER_LOGGED: dict[str, tuple[Callable[[ChannelView], Since], str]] = {
     "message without a Lamport timestamp": (hybrid_ids, "without a Lamport timestamp"),
     "message with its own sender ID that it has not sent": (unsent_own_ids, "not sent by the participant"),
 }
-"""By kind of message: the IDs, and why nothing may depend on one."""
+"""By kind of message that is never logged: a function that finds the IDs, and the reason for reports."""
 
 
 def never_logged(view: ChannelView) -> Iterator[_Exposure]:

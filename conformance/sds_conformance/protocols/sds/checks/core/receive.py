@@ -531,7 +531,7 @@ class _WaitingMessage:
     view: ChannelView
     received: Received
     chain: list[Received]
-    """The dependencies of the message that had to wait as well."""
+    """Its dependencies that had to wait in the incoming buffer, too."""
     other_was_delivered: bool
     """Another message that waited for some of the same dependencies was delivered."""
     shown: bool | None

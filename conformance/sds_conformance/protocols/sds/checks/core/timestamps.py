@@ -223,7 +223,7 @@ class Stamp:
     """A Lamport timestamp that an implementation showed: in a content message, a sync message, or its state."""
 
     __slots__ = (
-        *("content", "e", "has_rule_of_its_own", "is_allowed", "is_evidence", "seen", "shows_move", "state", "step"),
+        *("content", "e", "has_rule_of_its_own", "is_allowed", "is_evidence", "seen", "shows_change", "state", "step"),
         *("sync", "view"),
     )
 
@@ -236,8 +236,9 @@ class Stamp:
         """Does the letter or a position allow it?"""
         self.is_evidence = self.content or (self.sync and e.low <= seen <= e.high)
         """Does it prove what moved the timestamp? A wrong timestamp of a sync message may have other causes."""
-        self.shows_move = self.is_evidence and (self.is_allowed or seen - e.low not in usual_errors(view))
-        """Does it prove a move? An error that also occurs without a move proves nothing."""
+        self.shows_change = self.is_evidence and (self.is_allowed or seen - e.low not in usual_errors(view))
+        """Does it prove that an event before it changed the timestamp? An error that also occurs when only messages
+        were sent proves nothing."""
         self.has_rule_of_its_own = e.is_high_after_ephemeral_or_answer(seen + self.state)
         """Is it too high after an event that another rule judges: SDS-EPHEMERAL-07 or SDS-R-SWEEP-05?"""
 
@@ -340,7 +341,7 @@ def _clock_went_back(s: Stamp) -> bool:
 
 
 def _own_sender_is_ahead(s: Stamp) -> bool:
-    return s.shows_move and s.content and s.e.own_sender_high > s.e.high_if_all_followed
+    return s.shows_change and s.content and s.e.own_sender_high > s.e.high_if_all_followed
 
 
 def _was_moved_by_own_sender(s: Stamp) -> bool:
@@ -353,7 +354,7 @@ def _was_moved_by_own_sender(s: Stamp) -> bool:
 def _after_a_delivery(s: Stamp) -> bool:
     e = s.e
     return (
-        s.shows_move
+        s.shows_change
         and s.content
         and e.source == "delivery"
         and e.is_ahead_of_clock
@@ -367,17 +368,17 @@ def _shown_after_a_delivery(s: Stamp) -> bool:
 
 def _after_a_late_delivery(s: Stamp) -> bool:
     started = s.e.source == "open"  # SDS-STATE-02 judges the start
-    return s.shows_move and s.e.late_delivery and s.e.is_ahead_of_clock and not (s.has_rule_of_its_own or started)
+    return s.shows_change and s.e.late_delivery and s.e.is_ahead_of_clock and not (s.has_rule_of_its_own or started)
 
 
 def _waiting_message_is_ahead(s: Stamp) -> bool:
     e = s.e
-    return s.shows_move and e.buffered_high > max(e.high, e.sync_high) and s.seen <= e.buffered_high
+    return s.shows_change and e.buffered_high > max(e.high, e.sync_high) and s.seen <= e.buffered_high
 
 
 def _received_sync_is_ahead(s: Stamp) -> bool:
     e = s.e
-    return s.shows_move and e.sync_high > max(e.high, e.buffered_high) and s.seen <= e.sync_high
+    return s.shows_change and e.sync_high > max(e.high, e.buffered_high) and s.seen <= e.sync_high
 
 
 def _is_above_expected(s: Stamp) -> bool:
@@ -387,7 +388,7 @@ def _is_above_expected(s: Stamp) -> bool:
 def _after_a_sync(s: Stamp) -> bool:
     e = s.e
     return (
-        s.shows_move
+        s.shows_change
         and s.content
         and e.source == "sync"
         and e.is_ahead_of_clock
@@ -406,12 +407,12 @@ def _is_below_the_sync(s: Stamp) -> bool:
 
 def _after_a_copy(s: Stamp) -> bool:
     e = s.e
-    return s.shows_move and e.rebroadcast and not e.answered and e.low > s.step.now_ms and not s.has_rule_of_its_own
+    return s.shows_change and e.rebroadcast and not e.answered and e.low > s.step.now_ms and not s.has_rule_of_its_own
 
 
 def _after_ephemeral(s: Stamp) -> bool:
     e = s.e
-    return s.shows_move and e.ephemeral and not (e.rebroadcast or e.answered)
+    return s.shows_change and e.ephemeral and not (e.rebroadcast or e.answered)
 
 
 def _after_sending(s: Stamp) -> bool:

@@ -198,8 +198,8 @@ class _TimeSample:
     """Times from detection that should differ; some of them are known."""
 
     known: list[Window]
-    number: int
-    """The number of all times, known or unknown."""
+    count: int
+    """The number of participants or messages that have a T_req here, whether the trace reveals it or not."""
     opportunities: set[int]
     """The times at which a message was sent that could carry the request."""
     slack: int
@@ -214,7 +214,7 @@ class _TimeSample:
         values = (
             len(self.opportunities) + room // apart if any(o.exact for o in self.known) else len(self.opportunities)
         )
-        return lower_bound_of_distinct_values(len(self.known), values, tests, of=self.number, share=apart / room)
+        return lower_bound_of_distinct_values(len(self.known), values, tests, of=self.count, share=apart / room)
 
 
 def _judge_distinct(step: Step, times: _TimeSample, least: int | None, what: str) -> Iterator[Observation]:

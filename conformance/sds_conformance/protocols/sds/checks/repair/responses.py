@@ -93,8 +93,8 @@ def only_what_was_asked_for_is_sent(view: ChannelView) -> Iterator[Observation]:
 
 
 def _find_answer_after_copy(view: ChannelView, turn: ResponsePeriod) -> tuple[Step | None, Step | None]:
-    """The events after a copy that arrived while a request was pending: (an answer, the tick by which one would have
-    been due).
+    """If a copy from another participant ended this response period: the step of a later answer, and the last tick at
+    which an answer would have been due. Either may be None.
     """
     if turn.copy is None or turn.answer is not None or turn.copy.step.index != turn.end:
         return None, None

@@ -11,7 +11,7 @@ from ..scripts import Message, Part, Peer, Script, deliver_and_settle, entry, gr
 from .participants import FINE, T_MAX, T_MIN, optional_participant, repair_scenario
 
 LONG_MS = 600_000
-"""A T_max against which the period of a sweep is short."""
+"""A T_max that is much longer than the period of a sweep."""
 AHEAD_MS = 10_000_000
 """With Lamport timestamps so far ahead, the next own timestamp is known exactly."""
 

@@ -65,7 +65,7 @@ def _build_message(actor: Actor, said: dict[str, Any], ids: dict[str, str], lamp
     if "filter_over" in said:
         bloom_filter = actor.stage.filter_over(*[ids.get(name, name) for name in said["filter_over"]])
         if bloom_filter is None:
-            raise VectorSkippedError("nothing makes filters that it understands")
+            raise VectorSkippedError("the suite cannot build a filter that it understands")
     return Message(
         said["sender_id"],
         said["message_id"],
