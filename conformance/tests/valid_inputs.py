@@ -52,7 +52,7 @@ _RUNS = {
     "sds": ("sds-2026-01", "receives-at-the-sweep", ("ties", "a-chain-in-reverse")),
     "amended": ("sds-2025-10-amended", "starts-at-zero", ("ties",)),
     "forum": ("forum-2024", "", ("ties",)),
-    "clearskies": ("clearskies-database", "forgets-the-deleted", ("*",)),
+    "clearskies": ("clearskies-database", "forgets-the-deleted", ("ghosts-of-many", "keys-and-values")),
 }
 """Revision, mutant and scenarios of short runs, most of them with findings."""
 

@@ -63,7 +63,9 @@ REFUSED = pb.Reply(rejected=pb.Rejected(reason="no"))
 SWALLOWED = pb.Reply(effects=pb.Effects())
 
 
-@pytest.mark.parametrize("answer", [REFUSED, SWALLOWED], ids=["refused", "swallowed"])
+@pytest.mark.parametrize(
+    "answer", [REFUSED, pytest.param(SWALLOWED, marks=pytest.mark.exhaustive)], ids=["refused", "swallowed"]
+)
 def test_who_refuses_all_that_comes_fails_and_passes_nothing_by_that(answer: pb.Reply) -> None:
     outcome = certified(answering("receive", answer))
     assert {"CSDB-02", "CSDB-05", "CSDB-31"} <= by_verdict(outcome, Verdict.FAIL)
@@ -143,20 +145,13 @@ def test_to_say_everything_twice_is_left_in_peace() -> None:
     assert by_verdict(certified(sending(lambda data: [data, data])), *AGAINST) == set()
 
 
+@pytest.mark.exhaustive
 def test_to_name_no_uuids_is_left_in_peace() -> None:
     assert by_verdict(certified(partial(without_uuids, inner=model())), *AGAINST) == set()
 
 
-@pytest.mark.parametrize(
-    "capability",
-    [
-        "OBSERVE",
-        *(
-            pytest.param(each, marks=pytest.mark.exhaustive)
-            for each in ("STORE", "RENAME", "READ_ONLY", "WIDE_INTEGERS", "UUID_ACCEPTED")
-        ),
-    ],
-)
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("capability", ["OBSERVE", "STORE", "RENAME", "READ_ONLY", "WIDE_INTEGERS", "UUID_ACCEPTED"])
 def test_what_is_not_declared_is_skipped_and_nothing_fails_by_that(capability: str) -> None:
     without = frozenset({pb.Capability.Value(f"CAPABILITY_{capability}")})
     outcome = certify_reference(RULES, lambda: MODEL.reference(without))

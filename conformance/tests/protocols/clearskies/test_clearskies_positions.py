@@ -42,9 +42,7 @@ TAKEN = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("variant", "position", "way"),
-    [*TAKEN[:1], *(pytest.param(*taken, marks=pytest.mark.exhaustive) for taken in TAKEN[1:])],
-)
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("variant", "position", "way"), TAKEN)
 def test_a_variant_goes_another_way_at_one_position(variant: str, position: str, way: str) -> None:
     assert gone(variant) == OF_THE_MODEL | {position: {way}}

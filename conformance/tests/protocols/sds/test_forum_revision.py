@@ -58,13 +58,8 @@ def test_syncs_that_a_shown_log_leaves_out_are_reported_and_not_reproached() -> 
     assert "does not show in the log" in verdict.findings[0].seen
 
 
-@pytest.mark.parametrize(
-    "without",
-    [
-        pb.CAPABILITY_OBSERVE,
-        *(pytest.param(each, marks=pytest.mark.exhaustive) for each in (pb.CAPABILITY_DELIVERED, pb.CAPABILITY_SYNC)),
-    ],
-)
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("without", [pb.CAPABILITY_OBSERVE, pb.CAPABILITY_DELIVERED, pb.CAPABILITY_SYNC])
 def test_the_reference_is_not_accused_of_what_it_does_not_show(without: int) -> None:
     outcome = certified(lambda: reference(without=[without]), scenarios=["*"], revision=FORUM)
     assert with_verdict(outcome, Verdict.FAIL, Verdict.WARN, Verdict.ERROR) == set()
