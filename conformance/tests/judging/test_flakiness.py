@@ -114,14 +114,14 @@ def test_it_is_played_again_where_it_failed() -> None:
 
 def test_few_scenarios_are_played_again_however_much_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     def silent(request: pb.Request, reply: pb.Reply) -> None:
-        """Its clock starts at 0, and it signals nothing."""
+        """Its clock counts in twos, and it signals nothing."""
         if reply.HasField("effects"):
             del reply.effects.events[:]
 
     processes: list[Link] = []
 
     def connect(_: Mapping[str, str]) -> Link:
-        mutant = MUTANTS["starts-at-zero"]
+        mutant = MUTANTS["increases-lamport-by-two"]
         inner = reference(mutant.configure(Config()), participant=mutant.participant_class)
         processes.append(LocalLink(altered(silent, inner)))
         return processes[-1]

@@ -25,6 +25,7 @@ from .lamport_tracker import LamportTracker
 from .odd_messages import BEYOND_LIMITS, describe_oddity, in_another_layout
 from .repair_terms import repair_terms
 from .repair_tracker import RepairTracker
+from .silent_deliveries import find_silent_deliveries
 from .windows import Window, clock_at, earliest_clock
 
 TAIL = 16
@@ -95,6 +96,7 @@ class ChannelView:
             False,
             0,
         )  # due sync messages that were not sent: a later sweep may send them unchanged
+        self._silent = find_silent_deliveries(trace, party, channel_id)
         self.heard_elsewhere = False  # whether a message of another channel arrived
         opened, since = False, 0
         for step in trace.of(party.name):
@@ -106,6 +108,8 @@ class ChannelView:
                     if passed.now_ms:
                         self._clock.pass_time(clock_at(trace, passed.now_ms))
             self._read(step)
+            if self._silent:
+                self._record_silent_deliveries(step)
             since = step.index
 
     # ---- questions checks ask ----------------------------------------------------------------------------------
@@ -298,6 +302,8 @@ class ChannelView:
         if blind and received.kind is Kind.CONTENT and message.lamport_timestamp is not None:
             self._log_is_uncertain = True
             self._clock.maybe_delivered(message.lamport_timestamp)
+        if self._silent:
+            self._record_silent_deliveries(step)
         self._read_events(step, received)
         undelivered = not (received.delivered_at_once or (received.kind is Kind.SYNC and self._is_regular(Kind.SYNC)))
         if counts and message.lamport_timestamp is not None and undelivered:
@@ -381,6 +387,8 @@ class ChannelView:
         ids = [entry.message_id for entry in message.causal_history] if message is not None else []
         unmet = frozenset(i for i in ids if i not in self._log)
         waits, again = frozenset(i for i in unmet if self._is_waiting(i)), event.message_id in self._log
+        if received is not None and received.delivered_silently is not None and not received.delivered:
+            again = False  # the event is late
         dropped = not self.kept_entries.holds(event.message_id)
         delivery = Delivered(step, event.message_id, event.content, received, unmet, waits, again, dropped)
         self.delivered.append(delivery)
@@ -398,12 +406,28 @@ class ChannelView:
             self._clock.delivered(message.lamport_timestamp)
             self._log.insert(event.message_id, message.lamport_timestamp, own=False)
 
+    def _record_silent_deliveries(self, step: Step) -> None:
+        """Record the deliveries without an event of messages whose dependencies are met now."""
+        while True:
+            waiting = (r for i, r in self._buffered.items() if i in self._silent and not r.rejected)
+            ready = [r for r in waiting if all(e.message_id in self._log for e in r.message.causal_history)]
+            if not ready:
+                return
+            for received in ready:
+                message = received.message
+                del self._buffered[message.message_id]
+                received.delivered_silently = step
+                if message.lamport_timestamp is not None:
+                    self._clock.maybe_delivered(message.lamport_timestamp)
+                    self._log.insert(message.message_id, message.lamport_timestamp, own=False)
+
     def _arrival_of(self, message_id: str) -> Received | None:
         """The arrival that a delivery on a sweep belongs to: the buffered one, else the latest."""
         if message_id in self._buffered:
             return self._buffered[message_id]
         arrivals = [r for r in self.arrivals.get(message_id, ()) if r.kind is not Kind.SYNC or self._is_regular(r.kind)]
-        return max(arrivals, key=lambda received: (not received.own, received.step.index), default=None)
+        silent = [r for r in arrivals if r.delivered_silently is not None and not r.delivered]  # the event is late
+        return max(silent or arrivals, key=lambda received: (not received.own, received.step.index), default=None)
 
     def _read_broadcasts(self, step: Step, *, certain: bool) -> None:
         if not step.broadcasts:

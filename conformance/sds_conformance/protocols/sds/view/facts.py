@@ -176,6 +176,8 @@ class Received:
     foreign_filter: bool = False
     """It has a bloom filter of another encoding than the implementation's."""
     delivered: list[Delivered] = field(default_factory=list)
+    delivered_silently: Step | None = None
+    """The step after which it is in the log although no event delivered it, see ``view.silent_deliveries``."""
     # Computed once: nearly every check reads these for every message.
     rejected: bool = field(init=False)
     acceptable: bool = field(init=False)
@@ -203,6 +205,11 @@ class Received:
     def request_is_binding(self) -> bool:
         """A valid message that was accepted, so that its repair request must be honoured (AMB-84)."""
         return self.kind in (Kind.CONTENT, Kind.SYNC) and not self.oddity and not self.rejected
+
+    def is_delivered_before(self, index: int) -> bool:
+        """Was it delivered in a step before this one, with or without an event?"""
+        silently = self.delivered_silently is not None and self.delivered_silently.index < index
+        return silently or any(delivery.step.index < index for delivery in self.delivered)
 
     @property
     def delivered_at_once(self) -> bool:

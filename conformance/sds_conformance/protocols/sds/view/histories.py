@@ -63,7 +63,8 @@ def _waiting_spans(view: ChannelView) -> dict[str, list[tuple[int, int]]]:
     waits: dict[str, list[tuple[int, int]]] = {}
     for r in view.received:
         if r.acceptable and r.unmet:
-            until = min((d.step.index for d in r.delivered), default=len(view.trace.steps) + 1)
+            left = [d.step.index for d in r.delivered] + ([r.delivered_silently.index] if r.delivered_silently else [])
+            until = min(left, default=len(view.trace.steps) + 1)
             waits.setdefault(r.message.message_id, []).append((r.step.index, until))
     return waits
 

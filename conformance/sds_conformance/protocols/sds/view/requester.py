@@ -188,7 +188,7 @@ class Requester:
     def in_log(self, message_id: str, step: Step) -> bool:
         """Was the message certainly in the log when a step began?"""
         return self._kept_entries.holds(message_id, step.index - 1) and any(
-            (not r.unmet and r.step.index < step.index) or any(d.step.index < step.index for d in r.delivered)
+            (not r.unmet and r.step.index < step.index) or r.is_delivered_before(step.index)
             for r in self.arrivals.get(message_id, ())
         )
 

@@ -143,7 +143,7 @@ def received_ids_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
             if hit:
                 yield met
                 continue
-            waits = received.unmet and not any(d.step.index < sent.step.index for d in received.delivered)
+            waits = received.unmet and not received.is_delivered_before(sent.step.index)
             if waits and hit is False:
                 which = f"{received.message.message_id!r}, which arrived at step {received.step.index} and waits"
                 yield observe_violation(

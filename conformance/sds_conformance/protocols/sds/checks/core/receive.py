@@ -235,6 +235,10 @@ def another_channel_meets_nothing(view: ChannelView) -> Iterator[Observation]:
 def met_messages_are_delivered(view: ChannelView) -> Iterator[Observation]:
     """Content whose dependencies are met is delivered, without waiting for a sweep."""
     for received in view.received:
+        if received.acceptable and received.delivered_silently is not None and not received.delivered:
+            expected = f"an event that delivers {received.message.message_id!r}, which it logs or names afterwards"
+            yield observe_violation(received.step, "not-signalled", expected, "nothing")
+            continue
         if not received.acceptable or received.unmet or received.step.reply is None:
             continue
         if received.delivered_at_once:
@@ -454,7 +458,7 @@ def given_up_after_the_timeout_only(view: ChannelView) -> Iterator[Observation]:
     first = min((step.index for step, _ in lost), default=len(view.trace.steps) + 1)
     for tick in reversed(view.ticks) if waiting else ():
         before = (r for r in waiting if r.step.index < tick.index < first)
-        waits = (r for r in before if not any(d.step.index < tick.index for d in r.delivered))
+        waits = (r for r in before if not r.is_delivered_before(tick.index))
         if any(not timeout or tick.now_ms - r.step.now_ms < timeout for r in waits):
             yield observe_met(tick)
             return
@@ -564,7 +568,7 @@ def delivered_after_waiting(view: ChannelView) -> Iterator[_WaitingMessage]:
     waiting_for: dict[str, list[frozenset[str]]] = {}
     last_look = next(reversed(view.states_showing("incoming")), None)
     for received in view.received:
-        if not (received.acceptable and received.unmet):
+        if not (received.acceptable and received.unmet) or received.delivered_silently is not None:
             continue
         until = received.delivered[0].step.index if received.delivered else NEVER
         if received.unmet not in waits:

@@ -45,11 +45,13 @@ def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
     # Other requirements judge what must not move the timestamp: a copy SDS-OUTSWEEP-05, an ephemeral message
     # SDS-EPHEMERAL-07. No requirement forbids that a refused command moves it.
     steps = [*(r.step for r in view.received), *(d.step for d in view.delivered), *(c.step for c in view.copies)]
-    steps += [ephemeral.step for ephemeral in view.ephemerals]
+    silent = [r.delivered_silently for r in view.received if r.delivered_silently is not None]
+    steps += [*silent, *(ephemeral.step for ephemeral in view.ephemerals)]
     steps += [step for step in view.trace.of(view.party.name) if step.answer == "rejected"]
     moved = sorted(step.index for step in steps)
     sending = (d for d in view.delivered if d.step.command == "send")
     delivering = {d.step.index for d in sending if all(m.message_id != d.message_id for m in d.step.messages)}
+    delivering |= {step.index for step in silent}
     for observed in view.observed:
         last = next((s for s in reversed(view.outgoing) if s.step.index < observed.step.index), None)
         if last is None or not observed.state.HasField("lamport_timestamp") or last.message.lamport_timestamp is None:

@@ -1,0 +1,74 @@
+"""Messages that a participant delivered without a delivery event, or before it, by its own claims.
+
+"Deliver Message" puts the ID into the local log, "Send Message" names the end of that log, and dependencies are met by
+the log. So an ID was delivered if the participant shows it in its log, names it in a causal history, or accepts it as a
+dependency, even if no event says so. The missing event is one violation (SDS-RECV-07). Everything else follows from the
+delivery: without it, the log, the causal histories and the timestamp would be wrong as well.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+from sds_harness.sds.trace import Step, Trace
+from sds_harness.trace import Party
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind, Message
+
+_NEVER = sys.maxsize
+
+
+def find_silent_deliveries(trace: Trace, party: Party, channel_id: str) -> frozenset[str]:
+    """IDs of content of others that arrived, and that the participant claims before any event delivers it.
+
+    Empty if the implementation signals no deliveries at all.
+    """
+    if not trace.declaration.can(pb.CAPABILITY_DELIVERED):
+        return frozenset()
+    arrived: dict[str, tuple[int, Message]] = {}
+    signalled: dict[str, int] = {}
+    for step in trace.of(party.name):
+        message = step.arrived
+        if message is not None and _is_content_of_others(step, message, party, channel_id):
+            arrived.setdefault(message.message_id, (step.index, message))
+        for event in step.signals("delivered", channel_id):
+            signalled.setdefault(event.message_id, step.index)
+    late = {i: at for i, (at, _) in arrived.items() if signalled.get(i, _NEVER) > at}
+    if not late:
+        return frozenset()
+    messages = {message_id: message for message_id, (_, message) in arrived.items()}
+    claims = _claims(trace, party, channel_id, messages)
+    return frozenset(i for i, at in claims if i in late and late[i] <= at < signalled.get(i, _NEVER))
+
+
+def _is_content_of_others(step: Step, message: Message, party: Party, channel_id: str) -> bool:
+    """Was it accepted, in this channel?"""
+    content = message.channel_id == channel_id and message.kind is Kind.CONTENT
+    return content and message.sender_id != party.participant_id and step.answer == "effects"
+
+
+def _claims(trace: Trace, party: Party, channel_id: str, messages: dict[str, Message]) -> Iterator[tuple[str, int]]:
+    """The IDs that the participant shows in its log, names in its own messages, or accepts as dependencies, each with
+    the index of the step.
+
+    An accepted dependency proves nothing if the participant may have given it up (AMB-92), or shows a log without it.
+    """
+    shows_log = False
+    accepted: list[tuple[str, int]] = []
+    gives_up = bool(party.in_force.lost_timeout_ms)
+    for step in trace.of(party.name):
+        if step.command == "observe" and step.channel_id == channel_id:
+            shows_log |= step.state is not None and step.state.HasField("log")
+            for message_id in step.shown_log:
+                yield message_id, step.index
+        for message in step.messages:
+            if message.channel_id == channel_id and message.sender_id == party.participant_id:
+                for entry in message.causal_history:
+                    yield entry.message_id, step.index
+        gives_up |= bool(step.signals("lost", channel_id))
+        for event in step.signals("delivered", channel_id):
+            if (released := messages.get(event.message_id)) is not None:
+                accepted += [(entry.message_id, step.index) for entry in released.causal_history]
+    if not gives_up and not shows_log:
+        yield from accepted
