@@ -11,8 +11,10 @@ example, an outgoing buffer that is too small shows in one long scenario, togeth
 
 A fault that shows in very few of the runs that exercise it acts in few situations. The runs of scenarios show whether
 it acted: if some of the runs in which another requirement fails exercise it, and none of them violates it, the other
-one is a separate root cause. Frequent faults are not ruled out in this way, because a check can miss their effects. A
-generated schedule rules out nothing: it has so many events that a fault can act unseen by any check.
+one is a separate root cause. Frequent faults are not ruled out in this way, because a check can miss their effects. Nor
+are requirements of one table (see ``judging.table``): a mistake violates only the first of them that applies, so one
+fault violates different ones in different situations. A generated schedule rules out nothing: it has so many events
+that a fault can act unseen by any check.
 
 Two requirements can explain each other, such as a rule and a special case of it. The one that explains more is the root
 cause; if both explain equally many, the one that is violated in the larger part of the runs that exercise it. A
@@ -218,7 +220,7 @@ def _reasons(rules: Rules, effect: Failure, others: Iterable[Failure]) -> dict[s
         for cause in others
         if cause is not effect and RANK[cause.verdict] >= RANK[effect.verdict]
         if cause.share >= LEAST_SHARE * effect.share or cause.id in effect.accompanied_by
-        if cause.share >= RARE_SHARE or cause.id not in effect.held
+        if cause.share >= RARE_SHARE or cause.id not in effect.held or rules.register.share_table(cause.id, effect.id)
         if (why := _reason(rules, cause, effect))
     }
 

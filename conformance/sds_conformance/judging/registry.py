@@ -157,6 +157,8 @@ class Register:
         """By requirement: requirements of other texts that are equivalent, at least in part."""
         self.of_tables: dict[str, list[Check]] = {}
         """The subset of ``checks`` that was registered as tables."""
+        self._tables: list[frozenset[str]] = []
+        """The requirements of each table in which one mistake violates one of them."""
         self.shown: dict[str, list[Showing]] = {}
         """The functions that show options, by position, for all positions that a run can show."""
 
@@ -197,6 +199,7 @@ class Register:
 
         found = cache_per_view(as_tuple) if apart else facts
         for table in (Table(found, describe, group) for group in groups):
+            self._tables.append(frozenset(row.requirement for row in table.rows))
             for requirement, needs in dict.fromkeys((row.requirement, row.needs) for row in table.rows):
                 check = Check(requirement, table.check(requirement, needs), needs, about)
                 if apart:
@@ -240,6 +243,13 @@ class Register:
     def with_counterparts_of(self, requirement: str) -> set[str]:
         """The requirement, and those that it is a counterpart of."""
         return {requirement} | {original for original, alike in self.counterparts.items() if requirement in alike}
+
+    def share_table(self, requirement: str, other: str) -> bool:
+        """Are both rows of one table, or counterparts of such? Then it depends on the circumstances which of them one
+        mistake violates.
+        """
+        alike, others = self.with_counterparts_of(requirement), self.with_counterparts_of(other)
+        return any(alike & table and others & table for table in self._tables)
 
     def scenario(
         self,

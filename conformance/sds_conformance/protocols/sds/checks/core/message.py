@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Kind
+from sds_reference import Kind, Message
 
 from .....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
 from .....judging.view_cache import cache_per_view
@@ -261,13 +261,17 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
     """A dependency is identified by its ID alone.
 
     A sender in the entry, if there is one, is that of the message. If damaged messages have the same ID and several
-    senders, any of them is accepted (AMB-25).
+    senders, any of them is accepted (AMB-25). If other messages with such entries are delivered, other rules judge why
+    one is not.
     """
+    accepted = {_fields_of_entries(received.message) for received in view.received if received.delivered}
     for received in view.received:
         entries = received.message.causal_history
         if not received.plain or received.unmet or not view.delivered:
             continue
         dressed = [e for e in entries if e.retrieval_hint is not None or e.sender_id is not None]
+        if not received.delivered and _fields_of_entries(received.message) in accepted:
+            continue
         if dressed and not may_be_delivered_late(view, received):
             first = dressed[0].message_id
             expected = f"{first!r} to satisfy the dependency, with any hint and sender in its entry"
@@ -282,6 +286,11 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
                 else:
                     expected = f"sender {authors[0]!r} in the entry of {entry.message_id!r}, or none"
                     yield observe_violation(sent.step, "wrong-sender", expected, f"{entry.sender_id!r}")
+
+
+def _fields_of_entries(message: Message) -> frozenset[tuple[bool, bool]]:
+    """The combinations of a hint and a sender in the entries of its causal history."""
+    return frozenset((e.retrieval_hint is not None, e.sender_id is not None) for e in message.causal_history)
 
 
 @check("SDS-MSG-24", pb.CAPABILITY_DELIVERED, of="arrived delivered")

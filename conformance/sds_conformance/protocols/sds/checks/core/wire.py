@@ -338,6 +338,8 @@ def zero_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
                     ids = later.step.shown_log
                     expected = f"{message_id!r} (Lamport 0) in the log"
                     yield observe_outcome(later.step, "zero-taken-for-absent", message_id in ids, expected, f"{ids}")
+            if any(message_id in later.step.shown_log for later in view.observed):
+                continue  # it is in the log, so other rules judge why a dependent message is not delivered
             for later_message in view.received:
                 dependents = [e.message_id for e in later_message.message.causal_history]
                 depends = message_id in dependents and received.delivered and later_message.acceptable
