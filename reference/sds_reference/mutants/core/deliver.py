@@ -114,3 +114,40 @@ class OwnLastAmongEquals(Channel):
         super().__init__(participant_id, channel_id, config, now_ms)
         self.log = log = _OwnLast()
         log.owner = participant_id
+
+
+class _KeepsItsClock(Channel):
+    """Does not update its clock when it delivers some messages."""
+
+    def is_overlooked(self, message: Message) -> bool:
+        raise NotImplementedError
+
+    def deliver(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
+        before = self.clock.value
+        super().deliver(message, effects, retrieval_hint)
+        if self.is_overlooked(message):
+            self.clock.value = before
+
+
+@mutant("DELIVER-01", "does not update its clock when it delivers contents of more than a thousand bytes")
+class KeepsItsClockAfterLongContents(_KeepsItsClock):
+    def is_overlooked(self, message: Message) -> bool:
+        return len(message.content or b"") > 1_000
+
+
+@mutant("DELIVER-01", "does not update its clock when it delivers messages with more than four dependencies")
+class KeepsItsClockAfterLongHistories(_KeepsItsClock):
+    def is_overlooked(self, message: Message) -> bool:
+        return len(message.causal_history) > 4
+
+
+@mutant("DELIVER-01", "updates its clock only for messages from the last hour before its latest command")
+class KeepsItsClockAfterOldMessages(_KeepsItsClock):
+    now_ms = 0
+
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        self.now_ms = now_ms
+        return super().receive(message, now_ms, retrieval_hint)
+
+    def is_overlooked(self, message: Message) -> bool:
+        return (message.lamport_timestamp or 0) < self.now_ms - 3_600_000

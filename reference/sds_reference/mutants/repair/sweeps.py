@@ -317,3 +317,31 @@ _MANY = RepairConfig(derive_groups=lambda participants: 1 if participants < 128 
 add_configured(
     "ninety-nine-groups", "R-GLOBAL-06", "uses 99 response groups with 128 participants or more", repair=_MANY
 )
+
+
+class _ForgetsResponses(Repair):
+    """Removes some due responses from its buffer without sending them."""
+
+    def is_forgotten(self, message: Message) -> bool:
+        raise NotImplementedError
+
+    def take_responses(self, now_ms: int) -> list[Message]:
+        return [message for message in super().take_responses(now_ms) if not self.is_forgotten(message)]
+
+
+@mutant("R-SWEEP-01", "forgets due responses with messages that have more than twenty dependencies")
+class ForgetsResponsesWithLongHistories(_ForgetsResponses):
+    def is_forgotten(self, message: Message) -> bool:
+        return len(message.causal_history) > 20
+
+
+@mutant("R-SWEEP-01", "forgets due responses with messages that have IDs of more than 64 characters")
+class ForgetsResponsesWithLongIds(_ForgetsResponses):
+    def is_forgotten(self, message: Message) -> bool:
+        return len(message.message_id) > 64
+
+
+@mutant("R-SWEEP-01", "forgets due responses with messages that have no dependencies")
+class ForgetsResponsesWithoutHistories(_ForgetsResponses):
+    def is_forgotten(self, message: Message) -> bool:
+        return not message.causal_history

@@ -54,3 +54,36 @@ def messages_of_all_shapes_acknowledge(script: Script, alice: Part, bob: Peer) -
         alice.receive(hinted, hint=b"where it is stored", optional=True)
         alice.observe(*messages)
         alice.send()
+
+
+@scenario("DELIVER-01", asked=WIDE, long=True)
+def messages_of_all_shapes_are_ahead(script: Script, alice: Part, bob: Peer) -> None:
+    """Messages of all shapes, each ahead of the one before, raise the timestamp; one has a long causal history."""
+    known = [bob.content(script.now - number) for number in range(30, 0, -1)]
+    alice.given(*known).send()
+    shapes = [fields for _, fields in list_shapes(script.now, "ahead") if fields]
+    for number, fields in enumerate(shapes, start=1):
+        alice.receive(bob.content(script.now + 1_000 * number, **fields))
+        alice.observe()
+        alice.send()
+    alice.receive(bob.content(script.now + 20_000, *known))
+    alice.observe()
+    alice.send()
+    alice.receive(bob.content(script.now + 30_000), hint=b"where it is stored", optional=True)
+    alice.observe()
+    alice.send()
+
+
+@scenario("DELIVER-01", "SEND-01", "STATE-02")
+def messages_between_the_timestamp_and_the_clock(script: Script, alice: Part, bob: Peer) -> None:
+    """Nothing is sent for two days; the messages of that time raise the timestamp, although the clock is ahead of them.
+
+    Then the clock goes back.
+    """
+    alice.send()
+    script.advance(48 * HOUR_MS)
+    for hours in (47, 23, 2):
+        alice.receive(bob.content(script.now - hours * HOUR_MS))
+        alice.observe()
+    script.advance(-40 * HOUR_MS)
+    alice.send()

@@ -36,15 +36,17 @@ def messages_of_all_shapes_request_others(script: Script, alice: Part, bob: Peer
     observe_responses(alice)
 
 
-@repair_scenario("R-RECV-08", "R-SWEEP-02", "R-STATE-07", long=True)
+@repair_scenario("R-RECV-08", "R-SWEEP-01", "R-SWEEP-02", "R-STATE-07", long=True)
 def messages_of_all_shapes_are_requested(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages of all shapes are delivered, also with hints and repetitions in their histories; each is requested."""
+    """Messages of all shapes are requested, also with hints, and with repeated entries or many in their histories."""
+    earlier = [bob.content(script.now - number) for number in range(20, 0, -1)]
     messages = [bob.content(at, **fields) for at, fields in list_shapes(script.now, "requested")]
     first = messages[0]
     messages.append(bob.content(script.now + 8, *signed(first, first)))
     messages.append(bob.content(script.now + 9, entry(first, b"where it is stored", "bob")))
-    alice.receive(*messages)
-    messages.append(bob.content(script.now + 10))
+    messages.append(bob.content(script.now + 10, *signed(*messages, *earlier)))
+    alice.receive(*earlier, *messages)
+    messages.append(bob.content(script.now + 11))
     alice.receive(messages[-1], hint=b"where it is stored", optional=True)
     alice.settle()
     request_one_by_one(carol, alice, *messages)
