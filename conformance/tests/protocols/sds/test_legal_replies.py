@@ -6,6 +6,7 @@ The self-test plays the choices alone: they are legal variants.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ from sds_reference.message import HistoryEntry, Kind, Message
 from sds_reference.mutants import MUTANTS
 from sds_reference.outgoing_buffer import OutgoingEntry
 from sds_reference.repair import Repair
-from sds_reference.reply_choices import ResendsBeforeSending
+from sds_reference.reply_choices import ResendsBeforeSending, WorksBeforeSending
 
 RESENDING = ("unacknowledged-while-busy", "rebroadcasts-and-the-clock", "a-late-joiner")
 TIES = ("late-arrivals", "two-resend-periods", "twins-come-and-are-asked-for", "clock-steps-back")
@@ -54,6 +55,28 @@ def test_a_copy_that_lost_its_content_is_no_sync_message() -> None:
     participant = type("Losing", (Participant,), {"channel_class": LosesTheContent})
     outcome = certified(lambda: reference(participant=participant), scenarios=RESENDING)
     assert verdict_on(outcome, "SDS-MSG-21").verdict is Verdict.FAIL
+
+
+class StopsAfterFiveCopies(WorksBeforeSending):
+    """Stops resending after five copies, and sends copies before its own messages as well."""
+
+    def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
+        for entry in self.outgoing.take_due(now_ms):
+            copies = self.copies[entry.message_id] = self.copies.get(entry.message_id, 0) + 1
+            if copies <= 5:
+                effects.broadcasts.append(self.rebroadcast(entry))
+            self.schedule_resend(entry, now_ms)
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.copies: dict[str, int] = {}
+
+
+def test_copies_beside_own_messages_count_before_resending_stops() -> None:
+    participant = type("Stopping", (Participant,), {"channel_class": StopsAfterFiveCopies})
+    scenarios = ("sends-in-one-of-three-channels", "idle-with-automatic-syncs")
+    outcome = certified(lambda: reference(participant=participant), scenarios=scenarios)
+    assert verdict_on(outcome, "SDS-OUTSWEEP-01").verdict is Verdict.WARN
 
 
 def test_a_filter_is_not_called_wrong_by_who_reads_it_at_the_next_sweep() -> None:

@@ -51,7 +51,7 @@ class Resends:
     """The rebroadcasts of an own message while it was unacknowledged."""
 
     copies: list[Step]
-    """The ticks that sent a copy."""
+    """The steps that sent a copy."""
     last: Step
     """The last broadcast of the message; the first broadcast counts as well."""
     overdue: Step | None
@@ -76,17 +76,17 @@ def resends(view: ChannelView, sent: Sent) -> Resends:
         step = clock.steps[place]
         if step.index in copied:
             latest_at_last, since = clock.latest[place], step.now_ms
-        elif step.now_ms < (clock.steps[place - 1].now_ms if place else 0):
+            copies.append(step)
+            last, late = step, 0
+            continue
+        if step.now_ms < (clock.steps[place - 1].now_ms if place else 0):
             since = step.now_ms
         if step.command != "tick":
             continue
         # The implementation may not have processed the times between ticks, such as those of an Observe.
         waited = step.now_ms - max(latest_at_last, since)
-        if step.index in copied:
-            copies.append(step)
-            last, late = step, 0
         # Allow the sweep a second period before the copy counts as late.
-        elif waited >= 2 * period and step.now_ms > sent.step.now_ms:
+        if waited >= 2 * period and step.now_ms > sent.step.now_ms:
             late += 1
             if late > TOLERATED_SWEEPS:
                 return Resends(copies, last, step)
