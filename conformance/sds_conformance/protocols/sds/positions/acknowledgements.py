@@ -42,11 +42,11 @@ def copies_of_the_known(view: ChannelView) -> Iterator[tuple[Step, str]]:
         known = received.duplicate and not received.own and received.step.events
         if known and any(ack.step is received.step for ack in view.acks):
             yield received.step, "acknowledgements"
-    for turn in response_periods(view):
-        if turn.request.duplicate and turn.due and turn.answer is not None and turn.is_no_resend:
-            yield turn.answer, "requests"
-        elif turn.request.duplicate and turn.due and turn.is_never_answered:
-            yield turn.since, "no-requests"
+    for period in response_periods(view):
+        if period.request.duplicate and period.due and period.answer is not None and period.is_no_resend:
+            yield period.answer, "requests"
+        elif period.request.duplicate and period.due and period.is_never_answered:
+            yield period.since, "no-requests"
 
 
 @shows("AMB-57", pb.CAPABILITY_ACKNOWLEDGED, of="sent")

@@ -222,9 +222,9 @@ def asked_without_a_sender(view: ChannelView) -> Iterator[tuple[Step, str]]:
 @shows("AMB-113", of="asked sds-r")
 def answers_of_the_sender(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """The original sender gets a request and answers: in the step of the request, or on a tick."""
-    for turn in response_periods(view):
-        if turn.asked.own and turn.answer is not None and turn.is_no_resend:
-            yield turn.answer, "on-a-sweep" if turn.answer.command == "tick" else "at-once"
+    for period in response_periods(view):
+        if period.asked.own and period.answer is not None and period.is_no_resend:
+            yield period.answer, "on-a-sweep" if period.answer.command == "tick" else "at-once"
 
 
 @shows("AMB-67", of="asked sds-r")
@@ -241,11 +241,15 @@ def requests_in_answers(view: ChannelView) -> Iterator[tuple[Step, str]]:
 def whether_it_answers(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A message of another sender goes out on request; or no answer at all, where one was certainly due."""
     answered = [
-        turn for turn in response_periods(view) if turn.answer is not None and turn.is_no_resend and not turn.asked.own
+        period
+        for period in response_periods(view)
+        if period.answer is not None and period.is_no_resend and not period.asked.own
     ]
     if answered:
         yield answered[0].reported_step, "answers"
     elif not answers_any_request(view):
         yield from (
-            (turn.since, "answers-nobody") for turn in response_periods(view) if turn.is_never_answered and turn.due
+            (period.since, "answers-nobody")
+            for period in response_periods(view)
+            if period.is_never_answered and period.due
         )

@@ -139,10 +139,10 @@ def response_periods(view: ChannelView) -> list[ResponsePeriod]:
     for asked in view.repair.asked:
         found += _response_periods_of(view, asked, last.get(asked.message_id))
         last[asked.message_id] = asked
-    begun = sorted(turn.since.index for turn in found)
-    settled = sorted(turn.answer.index if turn.answer is not None else turn.end for turn in found)
-    for turn in found:
-        turn.pending_count = bisect_right(begun, turn.since.index) - bisect_right(settled, turn.since.index)
+    begun = sorted(period.since.index for period in found)
+    settled = sorted(period.answer.index if period.answer is not None else period.end for period in found)
+    for period in found:
+        period.pending_count = bisect_right(begun, period.since.index) - bisect_right(settled, period.since.index)
     return found
 
 
@@ -180,9 +180,14 @@ def find_never_answered(view: ChannelView) -> frozenset[str]:
     p)^(3k) over k = 3 to 9.
     """
     outcomes: dict[str, list[bool]] = {}
-    for turn in response_periods(view):
-        if turn.asked.held and not turn.asked.own and (turn.in_time or turn.is_never_answered) and turn.eligible:
-            outcomes.setdefault(turn.message_id, []).append(turn.in_time)
+    for period in response_periods(view):
+        if (
+            period.asked.held
+            and not period.asked.own
+            and (period.in_time or period.is_never_answered)
+            and period.eligible
+        ):
+            outcomes.setdefault(period.message_id, []).append(period.in_time)
     often = {message_id: all_of for message_id, all_of in outcomes.items() if len(all_of) >= TIMES}
     stable = all(len(set(all_of)) == 1 for all_of in often.values())
     refused = frozenset(message_id for message_id, all_of in often.items() if not any(all_of))
@@ -217,32 +222,32 @@ def slack_ms(view: ChannelView) -> int:
     return view.terms.clock_ms if fine else SECOND_MS
 
 
-def bound_delay(view: ChannelView, turn: ResponsePeriod) -> Window | None:
+def bound_delay(view: ChannelView, period: ResponsePeriod) -> Window | None:
     """The smallest and largest delay of the response, as seen on the wire; None if it was not answered in time.
 
     The sweep before the answering one was at most two ticks before it, or one sweep period before the last tick without
     an answer.
     """
-    if turn.answer is None or turn.asked.own:
+    if period.answer is None or period.asked.own:
         return None
     free = ticks_with_room(view)
-    earlier = [t for t in view.ticks if turn.since.index < t.index < turn.answer.index]
+    earlier = [t for t in view.ticks if period.since.index < t.index < period.answer.index]
     silent = [tick.now_ms for tick in earlier if tick.index in free][-TICKS:]
     if len(silent) < TICKS:
-        low = turn.since.now_ms
+        low = period.since.now_ms
     else:
-        low = max(turn.since.now_ms, min(silent[0], earlier[-1].now_ms - SWEEP_MS))
-    return Window(low - turn.since.now_ms, turn.answer.now_ms - turn.since.now_ms)
+        low = max(period.since.now_ms, min(silent[0], earlier[-1].now_ms - SWEEP_MS))
+    return Window(low - period.since.now_ms, period.answer.now_ms - period.since.now_ms)
 
 
-def measure_delay(view: ChannelView, turn: ResponsePeriod) -> Window | None:
+def measure_delay(view: ChannelView, period: ResponsePeriod) -> Window | None:
     """T_resp of another participant's message as an offset from the request: as shown, or by the answer on the wire."""
-    if turn.asked.own or not turn.fixes_time or turn.repeats or turn.end <= turn.since.index:
+    if period.asked.own or not period.fixes_time or period.repeats or period.end <= period.since.index:
         return None
-    if turn.shown and turn.window is not None:
-        offset = turn.window.low - turn.since.now_ms
+    if period.shown and period.window is not None:
+        offset = period.window.low - period.since.now_ms
         return Window(offset, offset)
-    return bound_delay(view, turn) if turn.in_time else None
+    return bound_delay(view, period) if period.in_time else None
 
 
 def names_one_author(asked: RequestedMessage) -> bool:
@@ -258,9 +263,9 @@ def is_eligible(view: ChannelView, author: str, message_id: str) -> bool | None:
     return view.terms.in_group(author, message_id)
 
 
-def position_in_request(turn: ResponsePeriod) -> int:
+def position_in_request(period: ResponsePeriod) -> int:
     """The number of entries before it in the list that requests it."""
-    return [entry.message_id for entry in turn.request.message.repair_request].index(turn.message_id)
+    return [entry.message_id for entry in period.request.message.repair_request].index(period.message_id)
 
 
 @cache_per_view
@@ -285,17 +290,17 @@ def _response_periods_of(
     clear = proper[0] is asked.received and not waiting and (previous is None or len(previous.answers) < 2)
     while proper:
         request = proper[0]
-        turn = _response_period(view, asked, request, fixes_time=clear)
-        late = turn.t_max_tick.index if turn.t_max_tick is not None else NEVER
+        period = _response_period(view, asked, request, fixes_time=clear)
+        late = period.t_max_tick.index if period.t_max_tick is not None else NEVER
         proper = [r for r in proper if r.step.index > late]
-        if turn.answer is not None and turn.answer.index < late:
+        if period.answer is not None and period.answer.index < late:
             proper = []
         if proper:
-            turn.end = min(turn.end, proper[0].step.index)
-            if turn.answer is not None and turn.answer.index >= turn.end:
-                turn.answer, turn.is_no_resend = None, False
-        turn.repeats = [r for r in asked.repeats if request.step.index < r.step.index < turn.end]
-        yield turn
+            period.end = min(period.end, proper[0].step.index)
+            if period.answer is not None and period.answer.index >= period.end:
+                period.answer, period.is_no_resend = None, False
+        period.repeats = [r for r in asked.repeats if request.step.index < r.step.index < period.end]
+        yield period
         clear = False
 
 

@@ -36,30 +36,30 @@ def _outcomes(view: ChannelView, groups: int) -> Outcomes:
     for other in view.views_in_channel:
         if (other.party.participant_id, other.terms.groups) == (view.party.participant_id, groups):
             ended = (
-                turn
-                for turn in response_periods(other)
-                if (turn.in_time or turn.is_never_answered) and turn.pending_count <= MOST
+                period
+                for period in response_periods(other)
+                if (period.in_time or period.is_never_answered) and period.pending_count <= MOST
             )
-            for turn in ended:
-                if turn.asked.held and not turn.asked.own and names_one_author(turn.asked):
-                    found.setdefault(turn.message_id, {}).setdefault(turn.author, turn)
+            for period in ended:
+                if period.asked.held and not period.asked.own and names_one_author(period.asked):
+                    found.setdefault(period.message_id, {}).setdefault(period.author, period)
     return found
 
 
 def _group_by_author(found: Outcomes) -> Outcomes:
-    turned: Outcomes = {}
+    by_author: Outcomes = {}
     for message_id, of_authors in found.items():
-        for author, turn in of_authors.items():
-            turned.setdefault(author, {})[message_id] = turn
-    return turned
+        for author, period in of_authors.items():
+            by_author.setdefault(author, {})[message_id] = period
+    return by_author
 
 
 def _judge_groups(
     view: ChannelView, sets: Iterable[dict[str, ResponsePeriod]], groups: int, code: str, what: str
 ) -> Iterator[Observation]:
     """Check that of each set either all requests are answered or none, and that the sets differ."""
-    answers = [[turn.in_time for turn in one.values()] for one in sets if len(one) > 1]
-    reporting_steps = [turn.reported_step for one in sets for turn in one.values()]
+    answers = [[period.in_time for period in one.values()] for one in sets if len(one) > 1]
+    reporting_steps = [period.reported_step for one in sets for period in one.values()]
     chance = prod(probability_of_agreement(len(one), 1 / groups) for one in answers)
     if chance >= ALARM or len({any(one) for one in answers}) < 2:
         return
@@ -107,7 +107,7 @@ def delays_depend_on_the_author(view: ChannelView) -> Iterator[Observation]:
     # For any two authors, the same difference applies to all messages.
     chance = equal_products(min(_LONGEST_S, t_max // SECOND_MS), len(known), near) ** (authors - 1)
     if chance < ALARM:
-        last_report = max((turn.reported_step for one in known for turn, _ in one), key=lambda step: step.index)
+        last_report = max((period.reported_step for one in known for period, _ in one), key=lambda step: step.index)
         met = not all(_can_be_equal([window for _, window in one], slack_ms(view)) for one in known)
         expected = f"different delays for the {authors} authors of messages with the same ID, for {len(known)} IDs"
         seen = f"the same for all of them; by chance with a probability of {chance:.0e}"
@@ -121,9 +121,9 @@ def _delays(view: ChannelView) -> list[list[tuple[ResponsePeriod, Window]]]:
     found: dict[str, dict[str, tuple[ResponsePeriod, Window]]] = {}
     same = [v for v in view.views_in_channel if v.party.participant_id == view.party.participant_id]
     for other in same if same and same[0] is view else ():
-        for turn in response_periods(other) if other.terms.t_max_ms == view.terms.t_max_ms else ():
-            if (window := measure_delay(other, turn)) is not None and names_one_author(turn.asked):
-                found.setdefault(turn.message_id, {}).setdefault(turn.author, (turn, window))
+        for period in response_periods(other) if other.terms.t_max_ms == view.terms.t_max_ms else ():
+            if (window := measure_delay(other, period)) is not None and names_one_author(period.asked):
+                found.setdefault(period.message_id, {}).setdefault(period.author, (period, window))
     most = max(map(len, found.values()), default=0)
     return [list(one.values()) for one in found.values() if len(one) == most]
 

@@ -37,17 +37,17 @@ excluded."""
 class DueRequest:
     """A request that must be answered, and that was answered in time or never."""
 
-    __slots__ = ("few", "own", "request", "several", "step", "turn", "unanswered", "view")
+    __slots__ = ("few", "own", "period", "request", "several", "step", "unanswered", "view")
 
-    def __init__(self, view: ChannelView, turn: ResponsePeriod) -> None:
-        self.view, self.turn, self.request, self.own = view, turn, turn.request, turn.asked.own
+    def __init__(self, view: ChannelView, period: ResponsePeriod) -> None:
+        self.view, self.period, self.request, self.own = view, period, period.request, period.asked.own
         self.unanswered, self.step = (
-            turn.is_never_answered,
-            turn.overdue if turn.is_never_answered and turn.overdue else turn.reported_step,
+            period.is_never_answered,
+            period.overdue if period.is_never_answered and period.overdue else period.reported_step,
         )
         self.several = view.terms.groups is None or view.terms.groups > 1
         """There are several response groups, or may be."""
-        self.few = turn.pending_count <= FEW
+        self.few = period.pending_count <= FEW
         """The number of pending requests is so small that no limit excuses a missing answer."""
 
     def is_unanswered(self) -> bool:
@@ -59,11 +59,11 @@ class DueRequest:
     # ---- the message that is asked for -----------------------------------------------------------------------------
 
     def was_repaired(self) -> bool:
-        missing = self.view.repair.tracked(self.turn.message_id)
+        missing = self.view.repair.tracked(self.period.message_id)
         return not self.own and missing is not None and bool(missing.requests)
 
     def had_waited(self) -> bool:
-        arrivals = self.view.arrivals.get(self.turn.message_id, ())
+        arrivals = self.view.arrivals.get(self.period.message_id, ())
         at_once = any(r.delivered_at_once for r in arrivals if r.kind is Kind.CONTENT)
         return not (self.own or at_once or self.was_repaired())
 
@@ -83,14 +83,14 @@ class DueRequest:
         return self.several and self.few and self.was_delivered_on_arrival()
 
     def is_refused_for_good(self) -> bool:
-        return self.unanswered and self.turn.message_id in find_never_answered(self.view)
+        return self.unanswered and self.period.message_id in find_never_answered(self.view)
 
     def was_evicted(self) -> bool:
-        return self.turn.message_id in _evicted(self.view)
+        return self.period.message_id in _evicted(self.view)
 
     def has_a_namesake(self) -> bool:
         """Did a message with its ID arrive in another channel after the request?"""
-        return arrived_elsewhere(self.view).get(self.turn.message_id, 0) > self.turn.since.index
+        return arrived_elsewhere(self.view).get(self.period.message_id, 0) > self.period.since.index
 
     # ---- the request -----------------------------------------------------------------------------------------------
 
@@ -119,7 +119,7 @@ class DueRequest:
     def is_behind_the_only_answered(self) -> bool:
         """Are only the first entries of repair requests ever answered?"""
         return (
-            self.unanswered and self.few and position_in_request(self.turn) > 0 and _answered_places(self.view) == {0}
+            self.unanswered and self.few and position_in_request(self.period) > 0 and _answered_places(self.view) == {0}
         )
 
     # ---- what else was answered ------------------------------------------------------------------------------------
@@ -129,46 +129,48 @@ class DueRequest:
         return not answered_any(self.view, others=not self.own)
 
     def was_answered_before(self) -> bool:
-        return _first_answers(self.view).get(self.turn.message_id, NEVER) < self.turn.since.index
+        return _first_answers(self.view).get(self.period.message_id, NEVER) < self.period.since.index
 
     def is_planned(self) -> bool:
-        return self.unanswered and self.turn.shown
+        return self.unanswered and self.period.shown
 
     def was_named_meanwhile(self) -> bool:
         """Did a causal history name it while the answer was pending, which may have dropped the request?"""
-        named = _naming_steps(self.view).get(self.turn.message_id, ()) if self.unanswered else ()
-        return any(self.turn.since.index < index < self.step.index for index in named)
+        named = _naming_steps(self.view).get(self.period.message_id, ()) if self.unanswered else ()
+        return any(self.period.since.index < index < self.step.index for index in named)
 
     @property
     def expected(self) -> str:
-        return f"sent again after the request of step {self.turn.since.index}"
+        return f"sent again after the request of step {self.period.since.index}"
 
     @property
     def seen(self) -> str:
-        return f"nothing for {self.step.now_ms - self.turn.since.now_ms} ms"
+        return f"nothing for {self.step.now_ms - self.period.since.now_ms} ms"
 
 
 @cache_per_view
 def _due_requests(view: ChannelView) -> list[DueRequest]:
     ended = (
-        turn
-        for turn in response_periods(view)
-        if turn.due and (turn.is_never_answered or (turn.in_time and turn.is_no_resend))
+        period
+        for period in response_periods(view)
+        if period.due and (period.is_never_answered or (period.in_time and period.is_no_resend))
     )
-    return [DueRequest(view, turn) for turn in ended]
+    return [DueRequest(view, period) for period in ended]
 
 
 @cache_per_view
 def _first_answers(view: ChannelView) -> dict[str, int]:
     """By message ID: the index of the first step with an answer."""
-    answers = [(turn.message_id, turn.answer.index) for turn in response_periods(view) if turn.answer is not None]
+    answers = [
+        (period.message_id, period.answer.index) for period in response_periods(view) if period.answer is not None
+    ]
     return dict(sorted(answers, key=lambda answer: -answer[1]))
 
 
 @cache_per_view
 def _answered_places(view: ChannelView) -> set[int]:
     """The positions in repair requests of the entries that were answered."""
-    return {position_in_request(turn) for turn in response_periods(view) if turn.answer is not None}
+    return {position_in_request(period) for period in response_periods(view) if period.answer is not None}
 
 
 @cache_per_view
@@ -180,13 +182,13 @@ def _evicted(view: ChannelView) -> frozenset[str]:
     first = {received.message.message_id: received.step.index for received in reversed(view.received)}
     first |= {sent.message.message_id: sent.step.index for sent in reversed(view.sent)}
     requests: dict[int, list[ResponsePeriod]] = {}
-    for turn in response_periods(view):
-        if turn.due and (turn.in_time or turn.is_never_answered):
-            requests.setdefault(turn.since.index, []).append(turn)
+    for period in response_periods(view):
+        if period.due and (period.in_time or period.is_never_answered):
+            requests.setdefault(period.since.index, []).append(period)
     evicted: set[str] = set()
     for together in requests.values():
-        old = {turn.message_id: first[turn.message_id] for turn in together if turn.is_never_answered}
-        new = [first[turn.message_id] for turn in together if not turn.is_never_answered]
+        old = {period.message_id: first[period.message_id] for period in together if period.is_never_answered}
+        new = [first[period.message_id] for period in together if not period.is_never_answered]
         if len(old) >= EVICTED and new and max(old.values()) < min(new):
             evicted |= old.keys()
     return frozenset(evicted)
@@ -217,13 +219,13 @@ def a_namesake_is_no_answer(view: ChannelView) -> Iterator[Observation]:
         return
     for due in _due_requests(view):
         if due.has_a_namesake() and not due.nothing_is_answered():
-            expected = f"{due.turn.message_id!r}, requested in this channel, {due.expected}"
+            expected = f"{due.period.message_id!r}, requested in this channel, {due.expected}"
             yield observe_outcome(due.step, "response-ended-by-namesake", not due.unanswered, expected, due.seen)
 
 
 def _describe_due(due: DueRequest, row: RuleRow[DueRequest]) -> tuple[str, str]:
     others = "" if row.applies is DueRequest.nothing_is_answered else ", although other requests were answered"
-    return f"{due.turn.message_id!r}, {row.why}, {due.expected}", f"{due.seen}{others}"
+    return f"{due.period.message_id!r}, {row.why}, {due.expected}", f"{due.seen}{others}"
 
 
 HELD, BEFORE, SEVERAL = "which is in its log", "answered before", "one of several entries"

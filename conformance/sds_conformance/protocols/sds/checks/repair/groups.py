@@ -29,30 +29,30 @@ ALARM = 1e-7
 @check("SDS-R-GLOBAL-05", *TIMED, of="asked sds-r")
 def outsiders_do_not_answer(view: ChannelView) -> Iterator[Observation]:
     """A participant outside the response group of a message does not respond, even if no other participant does."""
-    for turn in response_periods(view):
-        if turn.eligible is not False or not turn.asked.held or not names_one_author(turn.asked):
+    for period in response_periods(view):
+        if period.eligible is not False or not period.asked.held or not names_one_author(period.asked):
             continue
-        if turn.asked.answers and turn.fixes_time:
+        if period.asked.answers and period.fixes_time:
             groups = view.terms.groups
             why = f"because the participant is in another of {groups} response groups by the declared hash"
-            expected = f"no answer for {turn.message_id!r} of {turn.author!r}, {why}"
-            yield observe_violation(turn.asked.answers[0].step, "answered-by-outsider", expected, "it is broadcast")
-        elif turn.is_never_answered and turn.overdue is not None:
-            yield observe_met(turn.overdue)
+            expected = f"no answer for {period.message_id!r} of {period.author!r}, {why}"
+            yield observe_violation(period.asked.answers[0].step, "answered-by-outsider", expected, "it is broadcast")
+        elif period.is_never_answered and period.overdue is not None:
+            yield observe_met(period.overdue)
 
 
 @check("SDS-R-GLOBAL-05", *TIMED, of="asked sds-r")
 def group_membership_is_stable(view: ChannelView) -> Iterator[Observation]:
     """With an unknown hash, a participant is either always or never in the response group of a message."""
     outcomes: dict[str, list[ResponsePeriod]] = {}
-    for turn in response_periods(view):
-        open_to_all = turn.eligible is None and names_one_author(turn.asked) and turn.asked.held
-        if open_to_all and turn.pending_count <= FEW and (turn.in_time or turn.is_never_answered):
-            outcomes.setdefault(turn.message_id, []).append(turn)
+    for period in response_periods(view):
+        open_to_all = period.eligible is None and names_one_author(period.asked) and period.asked.held
+        if open_to_all and period.pending_count <= FEW and (period.in_time or period.is_never_answered):
+            outcomes.setdefault(period.message_id, []).append(period)
     for message_id, several in outcomes.items():
         if len(several) < 2:
             continue
-        last, count = several[-1], sum(turn.in_time for turn in several)
+        last, count = several[-1], sum(period.in_time for period in several)
         expected = f"all of the {len(several)} requests for {message_id!r} answered, or none"
         seen = f"{count} answered and {len(several) - count} not"
         yield observe_outcome(
@@ -85,23 +85,23 @@ class _Share:
     def __init__(self, view: ChannelView) -> None:
         self.groups = view.terms.groups or 0
         chosen: dict[str, ResponsePeriod] = {}
-        for turn in response_periods(view):
+        for period in response_periods(view):
             if (
-                not turn.asked.own
-                and turn.asked.held
-                and turn.pending_count <= MOST
-                and view.kept_entries.holds(turn.asked.message_id)
-                and (turn.in_time or turn.is_never_answered)
+                not period.asked.own
+                and period.asked.held
+                and period.pending_count <= MOST
+                and view.kept_entries.holds(period.asked.message_id)
+                and (period.in_time or period.is_never_answered)
             ):
-                chosen.setdefault(turn.author, turn)
+                chosen.setdefault(period.author, period)
         self.samples = len(chosen)
-        answered_for = [turn for turn in chosen.values() if turn.in_time]
+        answered_for = [period for period in chosen.values() if period.in_time]
         self.answers_late_entries = any(
-            position_in_request(turn) >= _FAR * len(turn.request.message.repair_request) for turn in answered_for
+            position_in_request(period) >= _FAR * len(period.request.message.repair_request) for period in answered_for
         )
         """Entries near the end of a request are answered as well, so the length of requests is not the reason."""
         self.hits = len(answered_for)
-        ends = [turn.answer or turn.overdue or turn.since for turn in chosen.values()]
+        ends = [period.answer or period.overdue or period.since for period in chosen.values()]
         self.last: Step | None = max(ends, key=lambda step: step.index, default=None)
 
     @property

@@ -38,7 +38,9 @@ def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observati
     arrived |= {sent.message.message_id: sent.step.index for sent in reversed(view.sent)}
     named = _first_requested(view)
     outside = {
-        turn.message_id for turn in response_periods(view) if turn.eligible is False and names_one_author(turn.asked)
+        period.message_id
+        for period in response_periods(view)
+        if period.eligible is False and names_one_author(period.asked)
     }
     for observed in view.states_showing("incoming_repairs"):
         at, queued = observed.step.index, {e.message_id for e in observed.state.incoming_repairs.entries}
@@ -87,30 +89,30 @@ def only_what_was_asked_for_is_sent(view: ChannelView) -> Iterator[Observation]:
             continue  # it was requested in another channel: SDS-STATE-16
         expected = f"{answer.message.message_id!r} not sent, because no participant requested it"
         yield observe_violation(answer.step, "unasked", expected, "it is broadcast")
-    for turn in response_periods(view):
-        if turn.answer is not None and not turn.asked.own:
-            yield observe_met(turn.answer)
+    for period in response_periods(view):
+        if period.answer is not None and not period.asked.own:
+            yield observe_met(period.answer)
 
 
-def _find_answer_after_copy(view: ChannelView, turn: ResponsePeriod) -> tuple[Step | None, Step | None]:
+def _find_answer_after_copy(view: ChannelView, period: ResponsePeriod) -> tuple[Step | None, Step | None]:
     """If a copy from another participant ended this response period: the step of a later answer, and the last tick at
     which an answer would have been due. Either may be None.
     """
-    if turn.copy is None or turn.answer is not None or turn.copy.step.index != turn.end:
+    if period.copy is None or period.answer is not None or period.copy.step.index != period.end:
         return None, None
-    answer = next((a.step for a in turn.asked.answers if a.step.index > turn.end), None)
-    until = answer.index if answer is not None else turn.next_request
-    due = [t for t in view.ticks if turn.end < t.index < until and turn.window and t.now_ms >= turn.window.high]
-    return answer, due[-1] if due and turn.due else None
+    answer = next((a.step for a in period.asked.answers if a.step.index > period.end), None)
+    until = answer.index if answer is not None else period.next_request
+    due = [t for t in view.ticks if period.end < t.index < until and period.window and t.now_ms >= period.window.high]
+    return answer, due[-1] if due and period.due else None
 
 
 @check("SDS-R-STATE-05", *TIMED, of="asked sds-r")
 def no_answer_after_another_participants(view: ChannelView) -> Iterator[Observation]:
     """After a copy from another participant, the participant does not send the message again."""
-    for turn in response_periods(view):
-        answer, silent = _find_answer_after_copy(view, turn)
+    for period in response_periods(view):
+        answer, silent = _find_answer_after_copy(view, period)
         if answer is not None:
-            expected = f"no answer for {turn.message_id!r}, because a copy arrived at step {turn.end}"
+            expected = f"no answer for {period.message_id!r}, because a copy arrived at step {period.end}"
             yield observe_violation(answer, "answered-after-copy", expected, "another copy is sent")
         elif silent is not None:
             yield observe_met(silent)
@@ -119,27 +121,29 @@ def no_answer_after_another_participants(view: ChannelView) -> Iterator[Observat
 @check("SDS-R-RECV-02", *TIMED, of="asked sds-r")
 def a_copy_ends_the_request(view: ChannelView) -> Iterator[Observation]:
     """A copy removes the request from the buffer. If the buffer is not shown, no answer follows."""
-    for turn in response_periods(view):
-        if turn.copy is None or turn.copy.step.index != turn.end or turn.answer is not None:
+    for period in response_periods(view):
+        if period.copy is None or period.copy.step.index != period.end or period.answer is not None:
             continue
         if not shows_request_buffer(view):
-            answer, silent = _find_answer_after_copy(view, turn)
+            answer, silent = _find_answer_after_copy(view, period)
             if answer is not None:
                 yield observe_violation(
-                    answer, "not-dropped", f"the request for {turn.message_id!r} dropped with the copy", "an answer"
+                    answer, "not-dropped", f"the request for {period.message_id!r} dropped with the copy", "an answer"
                 )
             elif silent is not None:
                 yield observe_met(silent)
             continue
         for observed in view.observed:
-            if turn.end < observed.step.index < turn.next_request:
+            if period.end < observed.step.index < period.next_request:
                 queued = {entry.message_id for entry in observed.state.incoming_repairs.entries}
-                if turn.message_id in queued or turn.shown:
-                    expected = f"no pending answer for {turn.message_id!r}, because a copy arrived at step {turn.end}"
+                if period.message_id in queued or period.shown:
+                    expected = (
+                        f"no pending answer for {period.message_id!r}, because a copy arrived at step {period.end}"
+                    )
                     yield observe_outcome(
                         observed.step,
                         "not-dropped",
-                        turn.message_id not in queued,
+                        period.message_id not in queued,
                         expected,
                         "it is still planned",
                     )
@@ -150,41 +154,41 @@ def a_copy_ends_the_request(view: ChannelView) -> Iterator[Observation]:
 def later_requests_change_nothing(view: ChannelView) -> Iterator[Observation]:
     """Further requests while an answer is pending neither move it nor add one."""
     alone = any(len(asked.answers) > 1 for asked in view.repair.asked if not asked.repeats)
-    for turn in response_periods(view):
-        if not turn.repeats or not turn.fixes_time:
+    for period in response_periods(view):
+        if not period.repeats or not period.fixes_time:
             continue
-        answers, most = turn.asked.answers, 1 + len(turn.asked.repeats)
-        if 1 < len(answers) <= most and not turn.asked.own and not alone:
-            expected = f"one answer for {turn.message_id!r}, requested {most} times before it was sent"
+        answers, most = period.asked.answers, 1 + len(period.asked.repeats)
+        if 1 < len(answers) <= most and not period.asked.own and not alone:
+            expected = f"one answer for {period.message_id!r}, requested {most} times before it was sent"
             yield observe_violation(answers[1].step, "answered-twice", expected, f"{len(answers)} answers")
-        yield from _judge_moved(view, turn)
-        if not turn.shown and not turn.asked.own and turn.answer is not None:
-            yield from _judge_moved_by_answers(view, turn, turn.answer)
+        yield from _judge_moved(view, period)
+        if not period.shown and not period.asked.own and period.answer is not None:
+            yield from _judge_moved_by_answers(view, period, period.answer)
 
 
-def _judge_moved(view: ChannelView, turn: ResponsePeriod) -> Iterator[Observation]:
+def _judge_moved(view: ChannelView, period: ResponsePeriod) -> Iterator[Observation]:
     """Judge the shown times before and after a further request."""
-    shown = [(observed.step, due) for observed, due in shown_t_resp(view, turn.asked) if due is not None]
+    shown = [(observed.step, due) for observed, due in shown_t_resp(view, period.asked) if due is not None]
     for (before, first), (after, second) in pairwise(shown):
-        further = [r.step for r in turn.repeats if before.index < r.step.index < after.index]
+        further = [r.step for r in period.repeats if before.index < r.step.index < after.index]
         # An answer that was due before the further request may have been dropped: to broadcast it is a SHOULD.
-        if further and after.index < turn.end and all(step.now_ms < first for step in further):
+        if further and after.index < period.end and all(step.now_ms < first for step in further):
             moved = second - first
-            expected = f"the time of the answer for {turn.message_id!r} that the first request fixed"
+            expected = f"the time of the answer for {period.message_id!r} that the first request fixed"
             seen = f"one {abs(moved)} ms {'later' if moved > 0 else 'earlier'}, after a further request"
             yield observe_outcome(after, "moved", not moved, expected, seen)
 
 
-def _judge_moved_by_answers(view: ChannelView, turn: ResponsePeriod, answer: Step) -> Iterator[Observation]:
+def _judge_moved_by_answers(view: ChannelView, period: ResponsePeriod, answer: Step) -> Iterator[Observation]:
     """Compare the delay, if the buffer is not shown, with that of a message that was requested once."""
-    others = [t for t in response_periods(view) if t.message_id == turn.message_id and t.fixes_time and not t.repeats]
-    between = bound_delay(view, turn)
+    others = [t for t in response_periods(view) if t.message_id == period.message_id and t.fixes_time and not t.repeats]
+    between = bound_delay(view, period)
     for other in others:
         usual = bound_delay(view, other)
         if usual is None or between is None:
             continue
         span = f"{usual.low} to {usual.high} ms after the first of several requests"
-        expected = f"an answer for {turn.message_id!r} {span}, as after a single request"
+        expected = f"an answer for {period.message_id!r} {span}, as after a single request"
         hint = view.terms.clock_hint(between.overlaps(usual, SECOND_MS))
         seen = f"sent after {between.high} ms{hint}"
         yield observe_outcome(answer, "moved", between.overlaps(usual, view.terms.clock_ms), expected, seen)

@@ -30,118 +30,120 @@ from ...view.responder import (
 from ...view.timestamps import most_ahead_elsewhere
 
 
-def _turns_for_others(view: ChannelView) -> list[ResponsePeriod]:
+def _periods_for_others(view: ChannelView) -> list[ResponsePeriod]:
     """Requests for messages of others, which only a response can answer."""
-    return [turn for turn in response_periods(view) if not turn.asked.own]
+    return [period for period in response_periods(view) if not period.asked.own]
 
 
-def _is_late_by_the_sweep(view: ChannelView, turn: ResponsePeriod, t_max: int) -> bool:
+def _is_late_by_the_sweep(view: ChannelView, period: ResponsePeriod, t_max: int) -> bool:
     """Is the answer late because of the sweep: later than planned, or only with traffic? Another requirement judges
     this.
     """
-    planned = turn.shown and turn.window is not None and turn.window.high <= turn.since.now_ms + t_max
-    return not turn.in_time and (planned or _waited_for_traffic(view, turn))
+    planned = period.shown and period.window is not None and period.window.high <= period.since.now_ms + t_max
+    return not period.in_time and (planned or _waited_for_traffic(view, period))
 
 
 @check("SDS-R-GLOBAL-10", *TIMED, of="asked sds-r")
 def no_answer_after_t_max(view: ChannelView) -> Iterator[Observation]:
     """An answer goes out within T_max of the request and a sweep."""
     t_max = view.terms.t_max_ms
-    for turn in _turns_for_others(view) if t_max else ():
+    for period in _periods_for_others(view) if t_max else ():
         # A further request may be the answered one, or may have moved the answer (R-STATE-06).
-        if turn.answer is None or not t_max or turn.repeats or _is_late_by_the_sweep(view, turn, t_max):
+        if period.answer is None or not t_max or period.repeats or _is_late_by_the_sweep(view, period, t_max):
             continue
-        expected = f"an answer for {turn.message_id!r} within {t_max} ms of the request of step {turn.since.index}"
-        seen = f"answered after {turn.answer.now_ms - turn.since.now_ms} ms"
+        expected = f"an answer for {period.message_id!r} within {t_max} ms of the request of step {period.since.index}"
+        seen = f"answered after {period.answer.now_ms - period.since.now_ms} ms"
         yield observe_outcome(
-            turn.answer,
+            period.answer,
             "answered-late",
-            not (turn.t_max_tick is not None and turn.t_max_tick.index < turn.answer.index),
+            not (period.t_max_tick is not None and period.t_max_tick.index < period.answer.index),
             expected,
             seen,
         )
 
 
-def _waited_for_traffic(view: ChannelView, turn: ResponsePeriod) -> bool:
+def _waited_for_traffic(view: ChannelView, period: ResponsePeriod) -> bool:
     """Return whether an overdue answer was sent only after something had arrived."""
-    if turn.overdue is None or turn.answer is None:
+    if period.overdue is None or period.answer is None:
         return False
-    return any(turn.overdue.index < r.step.index <= turn.answer.index for r in view.received)
+    return any(period.overdue.index < r.step.index <= period.answer.index for r in view.received)
 
 
 @check("SDS-R-SWEEP-01", *TIMED, of="asked sds-r")
 def answers_wait_for_no_traffic(view: ChannelView) -> Iterator[Observation]:
     """An answer is sent within a sweep of its time, even if nothing else happens."""
-    for turn in _turns_for_others(view):
-        if turn.in_time:
-            yield observe_met(turn.reported_step)
-        elif turn.overdue is None or turn.window is None:
+    for period in _periods_for_others(view):
+        if period.in_time:
+            yield observe_met(period.reported_step)
+        elif period.overdue is None or period.window is None:
             continue
-        elif _delayed_the_answer(view, turn) and turn.answer is not None:
-            which = f"the answer for {turn.message_id!r}, due {turn.overdue.now_ms - turn.window.high} ms ago"
-            seen = f"not sent until step {turn.answer.index}"
-            yield observe_violation(turn.overdue, "answered-late", f"{which}, sent by a sweep", seen)
+        elif _delayed_the_answer(view, period) and period.answer is not None:
+            which = f"the answer for {period.message_id!r}, due {period.overdue.now_ms - period.window.high} ms ago"
+            seen = f"not sent until step {period.answer.index}"
+            yield observe_violation(period.overdue, "answered-late", f"{which}, sent by a sweep", seen)
 
 
-def _delayed_the_answer(view: ChannelView, turn: ResponsePeriod) -> bool:
+def _delayed_the_answer(view: ChannelView, period: ResponsePeriod) -> bool:
     """Did the sweep delay the answer? If its time is unknown, only if it waited for traffic."""
-    late = turn.answer is not None and not turn.in_time and not turn.repeats
-    return late and (turn.exact or _waited_for_traffic(view, turn))
+    late = period.answer is not None and not period.in_time and not period.repeats
+    return late and (period.exact or _waited_for_traffic(view, period))
 
 
 @check("SDS-R-SWEEP-02", *TIMED, of="asked sds-r")
 def all_that_is_due_goes_out(view: ChannelView) -> Iterator[Observation]:
     """A sweep that sends answers sends all that are due."""
-    pending = [turn for turn in _turns_for_others(view) if turn.window is not None and turn.eligible]
-    sweeps = {turn.answer.index: turn.answer for turn in pending if turn.answer is not None}
+    pending = [period for period in _periods_for_others(view) if period.window is not None and period.eligible]
+    sweeps = {period.answer.index: period.answer for period in pending if period.answer is not None}
     ticks = {tick.index for tick in view.ticks}
-    for turn in pending:
-        until = turn.answer.index if turn.answer is not None else turn.end if turn.shown else 0
-        before = [s for s in sweeps.values() if turn.since.index < s.index < until and s.index in ticks]
-        passed_over = [step for step in before if turn.window and turn.window.high + slack_ms(view) < step.now_ms]
-        if passed_over and not turn.repeats:
+    for period in pending:
+        until = period.answer.index if period.answer is not None else period.end if period.shown else 0
+        before = [s for s in sweeps.values() if period.since.index < s.index < until and s.index in ticks]
+        passed_over = [step for step in before if period.window and period.window.high + slack_ms(view) < step.now_ms]
+        if passed_over and not period.repeats:
             others = sum(other.answer is passed_over[0] for other in pending)
-            expected = f"the answer for {turn.message_id!r} as well, which is due"
-            late_ms = passed_over[0].now_ms - turn.window.high if turn.window is not None else 0
+            expected = f"the answer for {period.message_id!r} as well, which is due"
+            late_ms = passed_over[0].now_ms - period.window.high if period.window is not None else 0
             seen = f"{others} other{'s' if others > 1 else ''}, but not this one"
             yield observe_violation(
                 passed_over[0], "passed-over", expected, f"{seen}{view.terms.clock_hint(late_ms <= SECOND_MS)}"
             )
-        elif turn.in_time and turn.answer is not None:
-            yield observe_met(turn.answer)
+        elif period.in_time and period.answer is not None:
+            yield observe_met(period.answer)
 
 
 @check("SDS-R-SWEEP-03", *TIMED, of="asked sds-r")
 def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
     """No answer is sent before its time, and a sweep at exactly that time sends it."""
-    pending = [turn for turn in _turns_for_others(view) if turn.exact]
-    answers = Counter(turn.answer.index for turn in _turns_for_others(view) if turn.answer is not None)
-    for turn in pending:
-        if turn.answer is None or turn.window is None:
+    pending = [period for period in _periods_for_others(view) if period.exact]
+    answers = Counter(period.answer.index for period in _periods_for_others(view) if period.answer is not None)
+    for period in pending:
+        if period.answer is None or period.window is None:
             continue
-        wait = turn.window.low - turn.since.now_ms
-        if turn.answer.now_ms < turn.window.low - slack_ms(view):
-            expected = f"no answer for {turn.message_id!r} within {wait} ms of the request of step {turn.since.index}"
-            hint = view.terms.clock_hint(turn.answer.now_ms >= turn.window.low - SECOND_MS)
+        wait = period.window.low - period.since.now_ms
+        if period.answer.now_ms < period.window.low - slack_ms(view):
+            expected = (
+                f"no answer for {period.message_id!r} within {wait} ms of the request of step {period.since.index}"
+            )
+            hint = view.terms.clock_hint(period.answer.now_ms >= period.window.low - SECOND_MS)
             yield observe_violation(
-                turn.answer,
+                period.answer,
                 "answered-early",
                 expected,
-                f"answered after {turn.answer.now_ms - turn.since.now_ms} ms{hint}",
+                f"answered after {period.answer.now_ms - period.since.now_ms} ms{hint}",
             )
             continue
-        yield observe_met(turn.answer)
+        yield observe_met(period.answer)
         # A tick that sent other answers ran a sweep, and it had room if another tick sent more.
         missed = [
             tick
             for tick in view.ticks
-            if tick.now_ms == turn.window.low and turn.since.index < tick.index < turn.answer.index
+            if tick.now_ms == period.window.low and period.since.index < tick.index < period.answer.index
             if not view.terms.clock_ms  # with a coarse clock, this millisecond is not distinct
             if 0 < answers[tick.index] < max(answers.values())
         ]
-        if missed and turn.since.now_ms < turn.window.low:
-            expected = f"the answer for {turn.message_id!r}, which is due exactly now, with the others"
-            late_ms = turn.answer.now_ms - turn.window.low
+        if missed and period.since.now_ms < period.window.low:
+            expected = f"the answer for {period.message_id!r}, which is due exactly now, with the others"
+            late_ms = period.answer.now_ms - period.window.low
             yield observe_violation(
                 missed[0], "answered-late", expected, f"it was sent {late_ms} ms later{view.terms.clock_hint()}"
             )

@@ -28,64 +28,64 @@ def classify_wrong_time(seen: Window, low: int, high: int, slack_ms: int) -> str
 @check("SDS-R-TRESP-01", *TIMED, of="asked sds-r")
 def response_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
     """T_resp follows the formula with the declared hash; with an unknown hash it is between 0 and T_max."""
-    for turn in response_periods(view):
-        expected = view.terms.t_resp(turn.author, turn.message_id)
-        found = measure_delay(view, turn)
+    for period in response_periods(view):
+        expected = view.terms.t_resp(period.author, period.message_id)
+        found = measure_delay(view, period)
         if expected is None or found is None:
             continue
         by = "by the declared hash" if expected.exact else "whatever the hash"
-        since = f"after the request of step {turn.since.index}, {by}"
-        what = f"an answer for {turn.message_id!r} {_format_span(expected)} {since}"
-        seen = f"planned after {found.low} ms" if turn.shown else f"sent after {found.low} to {found.high} ms"
+        since = f"after the request of step {period.since.index}, {by}"
+        what = f"an answer for {period.message_id!r} {_format_span(expected)} {since}"
+        seen = f"planned after {found.low} ms" if period.shown else f"sent after {found.low} to {found.high} ms"
         seen += view.terms.clock_hint(expected.overlaps(found, SECOND_MS))
         code = classify_wrong_time(found, 0, view.terms.t_max_ms or 0, slack_ms(view))
-        yield observe_outcome(turn.reported_step, code, expected.overlaps(found, slack_ms(view)), what, seen)
+        yield observe_outcome(period.reported_step, code, expected.overlaps(found, slack_ms(view)), what, seen)
 
 
 @check("SDS-R-TRESP-02", *TIMED, of="asked sds-r")
 def authors_do_not_wait(view: ChannelView) -> Iterator[Observation]:
     """The author of a message answers immediately or at the first sweep."""
-    for turn in response_periods(view):
-        if not turn.asked.own or not turn.due or not turn.fixes_time or turn.end <= turn.since.index:
+    for period in response_periods(view):
+        if not period.asked.own or not period.due or not period.fixes_time or period.end <= period.since.index:
             continue
-        wait = turn.window.low - turn.since.now_ms if turn.shown and turn.window is not None else 0
+        wait = period.window.low - period.since.now_ms if period.shown and period.window is not None else 0
         if wait > slack_ms(view):
-            expected = f"an immediate answer for its own {turn.message_id!r}"
+            expected = f"an immediate answer for its own {period.message_id!r}"
             hint = view.terms.clock_hint(wait <= SECOND_MS)
-            yield observe_violation(turn.since, "answered-late", expected, f"planned in {wait} ms{hint}")
-        elif turn.answer is None or not turn.is_no_resend:
+            yield observe_violation(period.since, "answered-late", expected, f"planned in {wait} ms{hint}")
+        elif period.answer is None or not period.is_no_resend:
             continue  # another requirement judges missing answers, and a copy may be a resend
-        elif not turn.in_time:
-            late = turn.answer.now_ms - turn.since.now_ms
+        elif not period.in_time:
+            late = period.answer.now_ms - period.since.now_ms
             yield observe_violation(
-                turn.answer,
+                period.answer,
                 "answered-late",
-                f"an immediate answer for its own {turn.message_id!r}",
+                f"an immediate answer for its own {period.message_id!r}",
                 f"sent after {late} ms",
             )
         else:
-            yield observe_met(turn.answer)
+            yield observe_met(period.answer)
 
 
 def _equal_answer_delays(view: ChannelView, code: str, *, same_requester: bool) -> Iterator[Observation]:
     """Two requests for one message are answered with the same delay, by one requester or by two."""
     known: dict[str, list[tuple[ResponsePeriod, Window]]] = {}
-    for turn in response_periods(view):
-        found = measure_delay(view, turn)
+    for period in response_periods(view):
+        found = measure_delay(view, period)
         if found is None:
             continue
-        for earlier, before in known.setdefault(turn.message_id, []):
-            first, second = earlier.request.message.sender_id, turn.request.message.sender_id
+        for earlier, before in known.setdefault(period.message_id, []):
+            first, second = earlier.request.message.sender_id, period.request.message.sender_id
             if (first == second) is not same_requester:
                 continue
             which = f", as after that of step {earlier.since.index}"
             if not same_requester:
                 which = f" of {second!r}, as after that of {first!r}: its author is the same"
-            expected = f"an answer for {turn.message_id!r} {_format_span(before)} after the request{which}"
-            seen = f"{'scheduled' if turn.shown else 'sent'} after {_format_span(found)}"
+            expected = f"an answer for {period.message_id!r} {_format_span(before)} after the request{which}"
+            seen = f"{'scheduled' if period.shown else 'sent'} after {_format_span(found)}"
             seen += view.terms.clock_hint(before.overlaps(found, SECOND_MS))
-            yield observe_outcome(turn.reported_step, code, before.overlaps(found, slack_ms(view)), expected, seen)
-        known[turn.message_id].append((turn, found))
+            yield observe_outcome(period.reported_step, code, before.overlaps(found, slack_ms(view)), expected, seen)
+        known[period.message_id].append((period, found))
 
 
 def _format_span(found: Window) -> str:
@@ -124,12 +124,12 @@ def _known_delays(
     last: Step | None = None
     for view in views:
         t_max = view.terms.t_max_ms or 0
-        for turn in response_periods(view):
-            found = measure_delay(view, turn)
+        for period in response_periods(view):
+            found = measure_delay(view, period)
             if found is not None and t_max and (found.high - found.low) * _WIDEST <= t_max:
-                which, sample = sample_of(view, turn)
+                which, sample = sample_of(view, period)
                 delays.setdefault(which, {}).setdefault(sample, found)
-                last = turn.reported_step
+                last = period.reported_step
     return {which: list(found.values()) for which, found in delays.items() if len(found) >= each}, last
 
 
@@ -144,7 +144,7 @@ def holders_answer_at_different_times(view: ChannelView) -> Iterator[Observation
     if view.views_in_channel[0] is not view or len(view.views_in_channel) < _HOLDERS:
         return
     known, last = _known_delays(
-        view.views_in_channel, lambda of, turn: (turn.message_id, of.party.participant_id), _HOLDERS
+        view.views_in_channel, lambda of, period: (period.message_id, of.party.participant_id), _HOLDERS
     )
     enough = list(known.values())
     if len(enough) >= _MESSAGES and last is not None:
@@ -157,7 +157,7 @@ def holders_answer_at_different_times(view: ChannelView) -> Iterator[Observation
 @check("SDS-R-TRESP-06", *TIMED, of="asked sds-r")
 def messages_are_answered_for_at_different_times(view: ChannelView) -> Iterator[Observation]:
     """A participant answers for different messages of one author with different delays."""
-    enough, last = _known_delays([view], lambda _, turn: (turn.author, turn.message_id), _EACH)
+    enough, last = _known_delays([view], lambda _, period: (period.author, period.message_id), _EACH)
     if len(enough) >= _AUTHORS and last is not None:
         author, found = next(iter(enough.items()))
         which = f"{len(found)} messages of {author!r}, or at least of one of {len(enough)} authors"
@@ -184,11 +184,11 @@ def delays_fill_the_time(view: ChannelView) -> Iterator[Observation]:
     t_max = view.terms.t_max_ms or 0
     delays: dict[str, Window] = {}
     last: Step | None = None
-    for turn in response_periods(view):
-        found = measure_delay(view, turn)
+    for period in response_periods(view):
+        found = measure_delay(view, period)
         if found is not None:
-            delays.setdefault(turn.author, found)  # delays of one author are not independent
-            last = turn.reported_step
+            delays.setdefault(period.author, found)  # delays of one author are not independent
+            last = period.reported_step
     if len(delays) < _SAMPLES or last is None or not t_max:
         return
     uneven = _describe_unevenness(list(delays.values()), t_max)
