@@ -1,3 +1,3 @@
-"""Reads traces of SDS: the facts of a participant in a channel, and the behaviour that the text demands given these
-facts.
+"""Reads traces of SDS: the messages, signals and states of a participant in a channel, and the behaviour that the
+specification demands given these. An "own" message is one that the participant sent itself.
 """

@@ -1,4 +1,4 @@
-"""Tracks the evidence on acknowledgements of own messages: signals, causal histories and bloom filters."""
+"""Tracks the evidence of acknowledgements of own messages: signals, causal histories and bloom filters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .filters import Membership
 
 @dataclass(slots=True)
 class AckEvidence:
-    """The evidence on one message."""
+    """The evidence of the acknowledgement of one own message, and its rebroadcasts."""
 
     mentions: list[Mention] = field(default_factory=list)
     unmentioned: list[Unmentioned] = field(default_factory=list)
@@ -22,20 +22,23 @@ class AckEvidence:
 
 
 class AckTracker:
-    """The evidence, in the order of the trace."""
+    """The evidence of acknowledgements, in the order of the trace."""
 
     def __init__(self) -> None:
         self.acks: list[AckEvent] = []
         self.mentions: list[Mention] = []
         self.unmentioned: list[Unmentioned] = []
         self.possible_evidence: dict[str, int] = {}
-        """Own messages for which there may be evidence that the harness cannot read, with the step."""
+        """By ID of an own message: the index of the first step with possible evidence, such as an unreadable bloom
+        filter or a message that may be ignored.
+        """
         self.evidence_by_id: defaultdict[str, AckEvidence] = defaultdict(AckEvidence)
         """The evidence by message ID."""
         self.refused_mentions: list[Mention] = []
         """The mentions in refused messages, which have no effect."""
         self.outstanding: dict[str, int] = {}
-        """Own messages without certain acknowledgement, each with the number of filters that held it."""
+        """By ID of an own message without certain acknowledgement: the number of bloom filters that held the message.
+        """
         self._sent: set[str] = set()
         self._acknowledged: set[str] = set()
 
@@ -56,7 +59,9 @@ class AckTracker:
             self.outstanding.pop(message_id, None)
 
     def review(self, received: Received, holds: Membership | None) -> None:
-        """Record the own messages that a received message mentions, or that its readable filter lacks."""
+        """Record which own messages a received message mentions, and which are missing from its readable bloom
+        filter.
+        """
         mentioned = {entry.message_id for entry in received.message.causal_history}
         for message_id in list(self.outstanding):
             hit = holds(message_id) if holds is not None else None
@@ -80,8 +85,8 @@ class AckTracker:
                 self.refused_mentions.append(Mention(received, message_id, message_id in named, hits))
 
     def review_optional(self, received: Received, holds: Membership | None) -> None:
-        """Record evidence that may be ignored: in duplicates, hybrids and own copies (AMB-21, AMB-23, AMB-35,
-        AMB-37).
+        """Record evidence that may be ignored: in duplicates, in messages without a Lamport timestamp, and in own
+        messages that the network returned (AMB-21, AMB-23, AMB-35, AMB-37).
         """
         named = {entry.message_id for entry in received.message.causal_history}
         unread = holds is None and received.message.bloom_filter is not None

@@ -1,8 +1,9 @@
-"""A trace as the facts of one participant in one channel.
+"""Reads a trace as one participant in one channel: its messages, signals and states.
 
 The view follows the implementation's own claims (its delivery events, its Lamport timestamps) step by step, and
-computes what the text demands given those claims. So one fault does not affect the verdicts on later steps. Scenarios,
-generated schedules and stored traces are all read in this way; a check does not depend on the source of its trace.
+computes the behaviour that the specification demands given these claims. So one fault does not affect the verdicts on
+later steps. Traces of scenarios, of generated schedules and of corpora are all read in this way, so a check does not
+depend on the source of its trace.
 """
 
 from __future__ import annotations
@@ -32,33 +33,33 @@ TAIL = 16
 
 
 _PERIODIC = ("delivered", "missing", "lost")
-"""Signals that sweeps and timers give."""
+"""The signals that sweeps and timers give."""
 
 
 class ChannelView:
-    """The facts, in the order of the trace."""
+    """The messages, signals and states of a participant in a channel, in the order of the trace."""
 
     def __init__(self, trace: Trace, party: Party, channel_id: str, filters: KnownFilters | None = None) -> None:
-        """``filters`` has the filters of the trace, if they have been read already."""
+        """``filters`` has the bloom filters of the trace, if they have been read already."""
         self.trace = trace
         self.party = party
         self.channel_id = channel_id
         self.configuration = party.in_force
         self.revision = trace.revision
         self.sent: list[Sent] = []
-        """Content messages."""
+        """Own content messages, each at its first broadcast."""
         self.syncs: list[Sent] = []
         self.ephemerals: list[Sent] = []
         self.copies: list[Copy] = []
         self.strays: list[tuple[Step, Wire]] = []
-        """Other broadcasts: undecodable, or of a kind that was not requested."""
+        """Other broadcasts: undecodable messages, and messages that no command, timer or request explains."""
         self.received: list[Received] = []
         self.refused: list[Received] = []
-        """Messages that arrived and were refused. Copies are left out, because a participant need not accept them
+        """Messages that arrived and were refused. Duplicates are left out, because a participant may ignore them
         ("MAY").
         """
         self.arrivals: dict[str, list[Received]] = {}
-        """The arrivals, by message ID."""
+        """The arrivals, accepted or refused, by message ID."""
         self.delivered: list[Delivered] = []
         self._ack_tracker = ack_tracker = AckTracker()
         self.acks, self.mentions, self.unmentioned, self.possible_evidence = (
@@ -74,10 +75,12 @@ class ChannelView:
         self.hints: dict[str, set[bytes]] = {}
         """The retrieval hints that the participant was given, by message ID."""
         self.known_ids: set[str] = set()
-        """IDs of regular messages that were sent or received: content, and sync messages if the text logs them."""
+        """IDs of regular messages that were sent or received: content, and sync messages if the revision logs them
+        (`syncs_are_logged`).
+        """
         self.kept_entries = KeptEntries(limit_in_force(trace, "log_entries"))
         self.first_requests: dict[str, int] = {}
-        """IDs of repair requests received, with the step."""
+        """By message ID: the index of the step with the first received repair request for it."""
         self.repair = RepairTracker(party.participant_id)
         self.views_in_channel: list[ChannelView] = [self]
         """The views of all participants under test in the channel."""
@@ -92,18 +95,18 @@ class ChannelView:
         self.known_filters = filters or KnownFilters(trace)
         """The filters of the trace, shared by all views that were created together."""
         self._filters = FilterReader(trace, party, self.known_filters)
-        self._log_is_uncertain, self._unsent_syncs = (
-            False,
-            0,
-        )  # due sync messages that were not sent: a later sweep may send them unchanged
         self._silent = find_silent_deliveries(trace, party, channel_id)
-        self.heard_elsewhere = False  # whether a message of another channel arrived
+        self._log_is_uncertain = False
+        self._unsent_syncs = 0
+        """The number of requested sync messages that were not sent. A later sweep may send them unchanged."""
+        self.received_elsewhere = False
+        """Has a message of another channel arrived?"""
         opened, since = False, 0
         for step in trace.of(party.name):
             if not opened:
                 opened, since = step.command == "open", step.index - 1
             if opened and self._clock.is_open:
-                # There may be thousands of steps of other participants; they only show that time passed.
+                # The steps of other participants, perhaps thousands, only show that time passed.
                 for passed in trace.steps[since : step.index]:
                     if passed.now_ms:
                         self._clock.pass_time(clock_at(trace, passed.now_ms))
@@ -112,7 +115,7 @@ class ChannelView:
                 self._record_silent_deliveries(step)
             since = step.index
 
-    # ---- questions checks ask ----------------------------------------------------------------------------------
+    # ---- questions of checks -----------------------------------------------------------------------------------
 
     def can(self, capability: int) -> bool:
         return self.trace.declaration.can(capability)
@@ -129,11 +132,10 @@ class ChannelView:
         return [(step, event) for step, event in events if event.kind == "lost"]
 
     def history_size_of(self, sent: Sent) -> int:
-        """The number of message IDs that the history of a message must have room for; 0 if unknown.
+        """The number of message IDs that the causal history of a message must have room for; 0 if unknown.
 
-        If the size in use is unknown, each message may have another one ("Send Message": it depends on the
-        application), but at least 1 if any history has an ID. A log of declared size may be too short for more
-        (AMB-96).
+        If the size in use is unknown, each message may have another size ("Send Message": it depends on the
+        application), but at least 1 if any causal history has an ID. A log of declared size limits the number (AMB-96).
         """
         count = len(set(sent.history))
         if self.configuration.HasField("causal_history_size"):
@@ -149,11 +151,11 @@ class ChannelView:
 
     @LazyProperty
     def outgoing(self) -> list[Sent]:
-        """Content and sync messages in the order they were sent. Do not read it before the whole trace is read."""
+        """Own content and sync messages, in the order of sending. Valid only after the whole trace has been read."""
         return sorted(self.sent + self.syncs, key=lambda sent: sent.step.index)
 
     def states_showing(self, part: str) -> list[Observed]:
-        """The observed states that have a part of the state: a buffer, or the log."""
+        """The observed states that have a value in the field ``part`` of a state: a buffer, or the log."""
         showing = self._states_showing.get(part)
         if showing is None:
             showing = self._states_showing[part] = [one for one in self.observed if one.state.HasField(part)]
@@ -168,14 +170,15 @@ class ChannelView:
         return self._ack_tracker.evidence_by_id[message_id]
 
     def filter_of(self, bloom_filter: bytes | None) -> Membership | None:
-        """Membership in a filter that the participant sent; None if there is no filter or it cannot be read.
+        """Membership in a bloom filter that the participant sent; None if there is no filter or it cannot be read.
 
-        It is read by the declared bloom profile, else by the codec or by another participant that received the filter.
+        The filter is read with the declared bloom profile. Without a known profile, the codec or another participant
+        that received the filter shows which IDs it holds.
         """
         return self._filters.sent(bloom_filter)
 
     def _filter_received(self, message: Message) -> Membership | None:
-        """Membership in a filter that the participant received. Its own reading must not decide this."""
+        """Membership in a bloom filter that the participant received, whatever the participant itself reads in it."""
         return self._filters.received(message.bloom_filter)
 
     @LazyProperty
@@ -208,10 +211,10 @@ class ChannelView:
                 self._read_periodic(step)
 
     def _ran_periodic_work(self, step: Step) -> bool:
-        """Did periodic work in this channel run at a command for another one?
+        """Did periodic work in this channel run at a command for another channel?
 
-        A reaction to the message of the command does not count: then two channels are mixed up, which other rules
-        judge.
+        A reaction to the message of the command does not count: it shows that the implementation mixes up two channels,
+        which other rules judge.
         """
         arrived = step.arrived
         about = arrived.message_id if arrived is not None else ""
@@ -229,9 +232,10 @@ class ChannelView:
         self._read_broadcasts_beside_deliveries(step, low, certain=len(self._log) == before)
 
     def _read_broadcasts_beside_deliveries(self, step: Step, low: int, *, certain: bool) -> None:
-        """Read the broadcasts of a step whose events have been read; ``low`` is the least timestamp before these.
+        """Read the broadcasts of a step whose events have been read.
 
-        A new own message may have been sent before the deliveries of the step or after them: due timers may run first.
+        ``low`` is the smallest possible local timestamp before the events. A new own message may have been sent before
+        or after the deliveries of the step, because due timers may run first.
         """
         raised = self._clock.low
         sends = self._has_deliveries(step, set()) and any(map(self._is_new_own_message, step.messages))
@@ -264,7 +268,7 @@ class ChannelView:
     def _read_receive(self, step: Step) -> None:
         message = step.received.message
         if message is None or message.channel_id != self.channel_id:
-            self.heard_elsewhere |= message is not None
+            self.received_elsewhere |= message is not None
             if message is None or in_another_layout(message, self.party.channels):
                 for event in step.signals("delivered", self.channel_id):
                     self._record_regular(step, event.message_id, None)
@@ -328,12 +332,12 @@ class ChannelView:
                 self.hints.setdefault(entry.message_id, set()).add(entry.retrieval_hint)
 
     def _replaces_waiting(self, received: Received) -> bool:
-        """Does the message have the ID of one that waits? A declared limit may have dropped the waiting one."""
+        """Does the message replace a waiting message with the same ID, which a declared limit may have dropped?"""
         waiting = self._buffered.get(received.message.message_id)
         return waiting is not None and waiting.oddity in BEYOND_LIMITS and not received.oddity
 
     def _read_repairs(self, received: Received) -> None:
-        """Read the repair requests before the message counts as arrived, because a message can request itself."""
+        """Read the repair requests of a message. Called before the message counts as arrived: it can request itself."""
         asked = [entry.message_id for entry in received.message.repair_request]
         for message_id in asked:
             self.first_requests.setdefault(message_id, received.step.index)
@@ -397,7 +401,7 @@ class ChannelView:
         received.delivered.append(delivery)
         waiting = self._buffered.get(event.message_id)
         if waiting is not None and waiting is not received:
-            waiting.delivered.append(delivery)  # a later copy was accepted instead of the one that waits
+            waiting.delivered.append(delivery)  # a later copy was accepted instead of the waiting message
         if received.own and received.kind is Kind.CONTENT and event.message_id not in self._own:
             self._record_regular(step, event.message_id, message.lamport_timestamp)
             self._log.add_unsent_own(event.message_id, message.lamport_timestamp or 0)
@@ -422,7 +426,7 @@ class ChannelView:
                     self._log.insert(message.message_id, message.lamport_timestamp, own=False)
 
     def _arrival_of(self, message_id: str) -> Received | None:
-        """The arrival that a delivery on a sweep belongs to: the buffered one, else the latest."""
+        """The arrival of a message that a sweep delivers: the buffered arrival, else the latest."""
         if message_id in self._buffered:
             return self._buffered[message_id]
         arrivals = [r for r in self.arrivals.get(message_id, ()) if r.kind is not Kind.SYNC or self._is_regular(r.kind)]
@@ -484,9 +488,9 @@ class ChannelView:
         self._clock.rebroadcast(asked_for=message_id in self.first_requests)
 
     def _find_renamed_original(self, message: Message) -> Sent | None:
-        """The own message whose content is sent again under a new ID.
+        """The own message that ``message`` resends under a new ID; None if there is none.
 
-        It is the unacknowledged message of that content whose last broadcast is the oldest; None if there is none.
+        Of the unacknowledged messages with the same content, it is the one whose last broadcast is the oldest.
         """
         if message.kind is not Kind.CONTENT or message.sender_id != self.party.participant_id:
             return None
@@ -499,9 +503,9 @@ class ChannelView:
         return min(alike, key=lambda sent: self._last_broadcast[sent.message.message_id].index, default=None)
 
     def _is_new_sync(self, message: Message) -> bool:
-        """Is it a sync message under the ID of an own message, rather than a copy of that message without its content?
+        """Is it a sync message with the ID of an own message, and not a copy of the own message without its content?
 
-        A sync message has a new timestamp, a copy the old one (AMB-147).
+        A sync message has a new timestamp; a copy has the timestamp of the original (AMB-147).
         """
         mine = message.kind is Kind.SYNC and message.sender_id == self.party.participant_id
         original = self._own[message.message_id].message
@@ -544,7 +548,7 @@ class ChannelView:
             self._log_is_uncertain |= message.lamport_timestamp is None  # SDS-MSG-17: its place in the log is open
 
     def _record_regular(self, step: Step, message_id: str, lamport: int | None, named: Iterable[str] = ()) -> None:
-        """Record a regular message that was sent or received. Without a timestamp, it may be the newest."""
+        """Record a regular message that was sent or received. A message without a timestamp may be the newest."""
         self.known_ids.add(message_id)
         self.kept_entries.enter(message_id, MAX_LAMPORT if lamport is None else lamport, named, step.index)
 
@@ -552,12 +556,12 @@ class ChannelView:
         if step.state is None:
             return
         outstanding = self._ack_tracker.outstanding
-        spoken = {ack.message_id for ack in self.acks} | {m.message_id for m in self.mentions}
-        speaks = {
-            message_id: message_id in spoken or message_id in self.possible_evidence for message_id in outstanding
+        evident = {ack.message_id for ack in self.acks} | {m.message_id for m in self.mentions}
+        has_evidence = {
+            message_id: message_id in evident or message_id in self.possible_evidence for message_id in outstanding
         }
         waiting, clock = frozenset(self._buffered), self._clock.expect(self._now(step))
-        self.observed.append(Observed(step, step.state, tuple(self._log), speaks, waiting, clock))
+        self.observed.append(Observed(step, step.state, tuple(self._log), has_evidence, waiting, clock))
 
     def _now(self, step: Step) -> Window:
         return clock_at(self.trace, step.now_ms)

@@ -1,9 +1,9 @@
 """Whether a participant shows messages that it received: in events, in its state, and in its own messages.
 
-Section "Receive Message": content whose dependencies are met MUST be delivered, and "Deliver Message" puts its ID into
-the log and moves the Lamport timestamp on to its own. So the next own message reveals a deaf participant, for any
-declared capabilities: by its Lamport timestamp (section "Send Message"), by its causal history ("the preceding few
-message IDs in the local history"), and by its bloom filter if that can be read.
+Section "Receive Message": content whose dependencies are met MUST be delivered. Section "Deliver Message": the delivery
+puts the message ID into the log, and raises the local Lamport timestamp to the timestamp of the message. So the next
+own message reveals a deaf participant, whatever it declares: by its Lamport timestamp (section "Send Message"), by its
+causal history ("the preceding few message IDs in the local history"), and by its bloom filter if that can be read.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from .facts import Received, Sent
 from .windows import clock_at
 
 _ROLL_OVER_KEEPS = 10
-"""Size up to which every filter keeps all IDs: smaller filters are never required (AMB-55)."""
+"""Number of IDs up to which every bloom filter keeps all: no smaller capacity is ever requested (AMB-55)."""
 
 
 SWEEP_MS = 60_000
-"""The longest sweep period, in milliseconds, that is assumed if no period is set."""
+"""The sweep period, in milliseconds, that is assumed if no period is set; shorter periods are possible."""
 _NEVER_SENT = "never-sent-by-anybody"
-"""A filter that contains this ID contains everything, so it proves nothing."""
+"""A bloom filter that contains this ID contains every ID, so it proves nothing."""
 
 
 @cache_per_view
 def count_shown_messages(view: ChannelView) -> Hearing:
-    """Count the messages that had to show in the channel, and whether any did.
+    """Count the valid messages that the participant received in the channel, and those whose effect had to show.
 
-    If any message shows, the counts are 0: only channels without any shown message are added up.
+    If any effect shows, the counts are 0: only channels that show no effect are added up.
     """
     if _output_depends_on_others(view):
         return Hearing(shown=True)
@@ -48,7 +48,9 @@ def count_shown_messages(view: ChannelView) -> Hearing:
 
 
 def _find_valid_content(view: ChannelView) -> list[Received]:
-    """The valid new content messages within the limits, with met dependencies, that were answered with effects."""
+    """The new content messages that the participant accepted, that are valid and within its limits, and whose
+    dependencies were met.
+    """
     known = {sent.message.message_id for sent in view.sent}
     given = []
     for received in view.received:
@@ -60,8 +62,8 @@ def _find_valid_content(view: ChannelView) -> list[Received]:
 
 
 def _select_visible(view: ChannelView, given: list[Received]) -> list[Received]:
-    """The given messages that must show in a log or in the next own message."""
-    last_look = max((observed.step.index for observed in view.states_showing("log")), default=0)
+    """Select the messages of ``given`` whose effect must show in an observed log or in the next own message."""
+    last_observed = max((observed.step.index for observed in view.states_showing("log")), default=0)
     named = {id(received) for _, received in named_in_histories(view)}
     sends = [sent for sent in view.outgoing if not sent.repeat and sent.message.lamport_timestamp is not None]
     due = []
@@ -70,16 +72,16 @@ def _select_visible(view: ChannelView, given: list[Received]) -> list[Received]:
         after = bisect_right(sends, index, key=lambda sent: sent.step.index)
         lamport = sends[after].message.lamport_timestamp or 0 if after < len(sends) else None
         ahead = lamport is not None and lamport < (received.message.lamport_timestamp or 0)
-        shown = index < last_look and view.kept_entries.holds(received.message.message_id, last_look)
+        shown = index < last_observed and view.kept_entries.holds(received.message.message_id, last_observed)
         if shown or ahead or id(received) in named:
             due.append(received)
     return due
 
 
 def _iterate_log_ends(view: ChannelView) -> Iterator[tuple[Sent | Received, list[Sent | Received]]]:
-    """Yield messages in order. Each own message comes with the messages that must be at the end of the log before it.
+    """Yield the messages in order, each own message with the messages that must be at the end of the log before it.
 
-    This holds for every possible content of the log, and for every order of equal timestamps.
+    These are at the end for every possible content of the log, and for every order of equal timestamps.
     """
     size = view.configuration.causal_history_size if view.configuration.HasField("causal_history_size") else 1
     log: SortedKeyList[Any, int] = SortedKeyList(key=_lamport)
@@ -88,7 +90,7 @@ def _iterate_log_ends(view: ChannelView) -> Iterator[tuple[Sent | Received, list
     for one in happened:
         last: list[Sent | Received] = []
         if isinstance(one, Sent) and not one.repeat and one.message.lamport_timestamp is not None and size:
-            # Messages with the timestamp at the edge can replace each other among the last ones.
+            # Messages with the same timestamp as the first one left out may be in any order, so none is certain.
             tied = _lamport(log[-size - 1]) if len(log) > size else -1
             last = [item for item in log[-size:] if _lamport(item) > tied]
         yield one, last
@@ -97,9 +99,9 @@ def _iterate_log_ends(view: ChannelView) -> Iterator[tuple[Sent | Received, list
 
 @cache_per_view
 def named_in_histories(view: ChannelView) -> list[tuple[Sent, Received]]:
-    """The tail probe: own messages, each with the given messages that must be in its causal history.
+    """The tail probe: pairs of an own message and an accepted message that must be in its causal history.
 
-    Messages that a log of declared size may have dropped are left out.
+    Accepted messages that a log of declared size may have dropped are left out.
     """
     given = {received.step.index for received in _find_valid_content(view)}
     return [
@@ -115,9 +117,9 @@ def named_in_histories(view: ChannelView) -> list[tuple[Sent, Received]]:
 
 @cache_per_view
 def tail_probes(view: ChannelView) -> list[tuple[Sent, Received]]:
-    """The tail probes of messages whose dependencies are certainly in the log.
+    """The tail probes of accepted messages whose dependencies are certainly in the log.
 
-    An unreadable bloom filter must not prevent the delivery of content (AMB-53).
+    They include messages with unreadable bloom filters, which must not prevent the delivery of content (AMB-53).
     """
     known = {sent.message.message_id for sent in view.sent}
     known |= {message_id for sent in view.outgoing for message_id in sent.history}
@@ -130,15 +132,15 @@ def tail_probes(view: ChannelView) -> list[tuple[Sent, Received]]:
 
 @cache_per_view
 def unblocked_probes(view: ChannelView) -> list[tuple[Sent, Received, Step]]:
-    """The tail probes of messages that waited, after all of their dependencies have arrived and sweeps have run.
+    """The tail probes of messages that waited, made after their dependencies arrived and enough sweeps ran.
 
-    Each comes with the step that met its last dependency. A sweep may deliver one level of a chain, or all levels
-    (AMB-94).
+    Returns (own message, message that waited, step at which its last dependency arrived). One sweep may deliver one
+    level of a chain of waiting messages, or all levels (AMB-94).
     """
     if view.gives_up:
         return []
     levels: dict[str, int] = {}
-    """IDs that the log holds if nothing was lost, each with its depth in the chain of waiting messages."""
+    """By ID of a message that is in the log if nothing was lost: its depth in the chain of waiting messages."""
     freed: dict[int, tuple[Step, int]] = {}
     waiting: dict[str, Received] = {}
     out: list[tuple[Sent, Received, Step]] = []
@@ -169,9 +171,9 @@ def unblocked_probes(view: ChannelView) -> list[tuple[Sent, Received, Step]]:
 
 
 def count_sweeps(view: ChannelView, first: Step, last: Step | None = None) -> int:
-    """The number of sweeps of the incoming buffer between two steps, or after one; 0 if their period is unknown.
+    """The number of sweeps of the incoming buffer that certainly ran between two steps, or after ``first``.
 
-    If the implementation uses its own clock, ticks prove a sweep only if each of them sweeps.
+    If the implementation uses its own clock, ticks prove sweeps only if the sweep period is 0: then every tick sweeps.
     """
     c = view.configuration
     period = c.incoming_sweep_ms if c.HasField("incoming_sweep_ms") else SWEEP_MS
@@ -187,7 +189,7 @@ def count_sweeps(view: ChannelView, first: Step, last: Step | None = None) -> in
 
 
 def _is_certainly_logged(view: ChannelView, received: Received, by: Sent) -> bool:
-    """Is a message certainly in a log of declared size when an own message is created?"""
+    """Is a received message certainly still in a log of declared size when an own message is created?"""
     before = by.step.index if by.step.command == "receive" else by.step.index - 1
     return view.kept_entries.holds(received.message.message_id, before)
 
@@ -197,7 +199,7 @@ def _lamport(one: Received | Sent) -> int:
 
 
 def _output_depends_on_others(view: ChannelView) -> bool:
-    """Does any output of the participant depend on messages of others?"""
+    """Does any output of the participant depend on messages of other participants?"""
     if view.delivered or view.acks:
         return True
     others = {message_id for message_id, came in view.arrivals.items() if not all(r.own for r in came)}
@@ -208,7 +210,7 @@ def _output_depends_on_others(view: ChannelView) -> bool:
 
 
 def _step_names_any(view: ChannelView, step: Step, others: set[str]) -> bool:
-    """Does a step name one of these IDs?"""
+    """Does a signal, a sent message or a state of the step contain one of the IDs ``others``?"""
     events = (event for event in step.events if event.channel_id == view.channel_id)
     if any(not others.isdisjoint(event.message_ids) for event in events):
         return True
@@ -229,7 +231,7 @@ def _step_names_any(view: ChannelView, step: Step, others: set[str]) -> bool:
 
 
 def _clock_or_filter_follows_others(view: ChannelView) -> bool:
-    """Did a timestamp follow a received one that was ahead of the clock, or does a sent filter hold received IDs?"""
+    """Did a received timestamp ahead of the clock raise an own timestamp, or does a sent filter hold received IDs?"""
     for sent in view.outgoing:
         before = [
             r for r in view.received if r.step.index < sent.step.index and not r.own and r.step.answer == "effects"
@@ -250,6 +252,6 @@ def _clock_or_filter_follows_others(view: ChannelView) -> bool:
 
 
 def nothing_is_pending_after(view: ChannelView, received: Received) -> bool:
-    """Was there a tick after the last delivery, so that nothing is pending?"""
+    """Did two sweeps run after the message and after the last delivery, so that no delivery is pending?"""
     last = max((delivery.step.index for delivery in view.delivered), default=0)
     return count_sweeps(view, view.trace.steps[max(last, received.step.index) - 1]) >= 2

@@ -11,9 +11,9 @@ from ....judging.view_cache import cache_per_view
 
 
 def limit_in_force(trace: Trace, name: str) -> int | None:
-    """The limit of a trace's implementation in the unit of the limit; None if it declares none.
+    """The limit that the implementation declares and honours, in the unit of the limit; None if it declares none.
 
-    An implementation that declares a log of two IDs and shows ten has a limit of ten: only an honoured limit excuses.
+    If an implementation declares a log of two IDs and shows ten, the limit in force is ten.
     """
     declared = trace.declaration.limit(name)
     return declared if declared is None else max(declared, _largest_shown(trace).get(name, 0))
@@ -30,15 +30,13 @@ class KeptEntries:
         """``size`` is the size of the log in IDs; None for a log without a bound."""
         self._size = size
         self._lamports: list[int] = []
-        """The timestamps of all entries so far, ascending."""
+        """The Lamport timestamps of all entries so far, ascending."""
         self._present: dict[str, tuple[int, int]] = {}
-        """The entries that are certainly present, by message ID: the number of earlier entries, and the Lamport
-        timestamp.
-        """
+        """By ID of a message that is certainly in the log: the number of earlier entries, and its Lamport timestamp."""
         self._waits: set[str] = set()
-        """The IDs of messages that waited and may have entered at any later time."""
+        """The IDs of messages that waited for dependencies, and may have entered the log at any later time."""
         self._maybe_gone_from: dict[str, int] = {}
-        """By message ID: the step from which on the entry may be gone."""
+        """By message ID: the index of the step from which on the log may have dropped the message."""
 
     @property
     def bounded(self) -> bool:
@@ -46,8 +44,8 @@ class KeptEntries:
         return self._size is not None
 
     def enter(self, message_id: str, lamport: int, named: Iterable[str], at: int) -> None:
-        """Record a message that is in the log from a step on, or as soon as all IDs in its causal history are
-        present.
+        """Record a message that enters the log at step ``at``, or later when all IDs of its causal history (``named``)
+        are in the log.
         """
         if self._size is None or message_id in self._present:
             return
@@ -72,11 +70,13 @@ class KeptEntries:
                 self._maybe_gone_from[message_id] = at
 
     def maybe_gone_from(self, message_id: str, otherwise: int) -> int:
-        """The index of the step from which on a message that entered the log may be gone; ``otherwise`` if it stays."""
+        """The index of the step from which on the log may have dropped a message; ``otherwise`` if it stays."""
         return self._maybe_gone_from.get(message_id, otherwise)
 
     def holds(self, message_id: str, by: int | None = None) -> bool:
-        """Is a message that entered the log certainly present after a step, or at the end?"""
+        """Is a message that entered the log certainly still in it after step ``by``, or at the end if ``by`` is
+        None?
+        """
         left = self._maybe_gone_from.get(message_id)
         return left is None or (by is not None and by < left)
 

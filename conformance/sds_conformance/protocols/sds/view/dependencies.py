@@ -10,7 +10,7 @@ from .facts import Received
 
 
 def depends_on(view: ChannelView, message_id: str, on: str) -> bool:
-    """Does a received message depend on another, directly or through others?"""
+    """Does the received message ``message_id`` depend on message ``on``, directly or through other messages?"""
     todo, seen = [message_id], set()
     while todo:
         current = todo.pop()
@@ -23,7 +23,7 @@ def depends_on(view: ChannelView, message_id: str, on: str) -> bool:
 
 
 def waiting_dependencies(view: ChannelView, received: Received) -> list[Received]:
-    """The dependencies of ``received`` that have arrived, earlier or later, and waited themselves."""
+    """The dependencies of ``received`` that arrived before or after it, and had to wait themselves."""
     ids = {entry.message_id for entry in received.message.causal_history} - {received.message.message_id}
     return [
         other
@@ -34,14 +34,14 @@ def waiting_dependencies(view: ChannelView, received: Received) -> list[Received
 
 
 def other_dependent_was_delivered(view: ChannelView, received: Received) -> bool:
-    """Was another message with some of the same dependencies delivered when they arrived?"""
-    woken = _count_delivered_dependents(view)
-    return any(woken[message_id] > _was_delivered_after_waiting(received) for message_id in received.unmet)
+    """Was another message, which waited for one of the same dependencies, delivered after waiting?"""
+    counts = _count_delivered_dependents(view)
+    return any(counts[message_id] > _was_delivered_after_waiting(received) for message_id in received.unmet)
 
 
 @cache_per_view
 def _count_delivered_dependents(view: ChannelView) -> Counter[str]:
-    """By ID: the number of messages that waited for it and were delivered later."""
+    """By ID of a dependency: the number of messages that waited for it and were delivered later."""
     return Counter(
         message_id
         for received in view.received

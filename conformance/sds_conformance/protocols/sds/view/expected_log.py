@@ -1,4 +1,4 @@
-"""The expected log of one participant in one channel, from its deliveries and the rules of the text."""
+"""The expected log of one participant in one channel, from its deliveries and the rules of the specification."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .facts import LogItem, Received
 class ExpectedLog:
     """Own and delivered messages, in the order of the log.
 
-    If the text logs sync messages, the log contains them as ``uncertain`` entries, because no event shows the delivery
-    of a received one. The time when own, odd and waiting ones enter the log is unknown. So is that of messages with the
-    participant's own sender ID that it delivers although it should ignore them.
+    If the revision logs sync messages, the log contains them as ``uncertain`` entries, because no signal shows when a
+    received sync message enters the log. Messages with the participant's own sender ID that it did not send are
+    ``uncertain`` entries as well: it should ignore them, but delivered them.
     """
 
     def __init__(self, processed_sync: Callable[[int], None]) -> None:
@@ -28,11 +28,11 @@ class ExpectedLog:
         """Sync messages with unmet dependencies, by ID."""
         self._uncertain: set[str] = set()
         self._possibly_logged: set[str] = set()
-        """Waiting messages that may be in the log already, so that no conclusion depends on them."""
+        """IDs of waiting sync messages that may be in the log already. No conclusion depends on their presence."""
         self._uncertain_count = 0
 
     def insert(self, message_id: str, lamport: int | None, *, own: bool) -> None:
-        """Add a message that was sent or delivered. Without a timestamp, its place is open."""
+        """Add a message that was sent or delivered. Without a timestamp, its place in the log is unknown."""
         if lamport is None:
             self._uncertain.add(message_id)
             return
@@ -45,10 +45,10 @@ class ExpectedLog:
         self._insert(message_id, lamport, own=True, uncertain=True)
 
     def add_received_sync(self, received: Received) -> None:
-        """Add a received sync message as soon as its dependencies are met. No event shows this."""
+        """Add a received sync message: now, or as soon as its dependencies are met. No signal shows when it enters."""
         message = received.message
         if received.unmet and received.unmet == received.unmet_buffered:
-            # All of its dependencies have arrived and wait. The text does not say whether it enters the log then.
+            # Its unmet dependencies have arrived and wait. The revision does not say whether it enters the log then.
             self._uncertain.add(message.message_id)
             self._possibly_logged.add(message.message_id)
             self._insert(message.message_id, message.lamport_timestamp or 0, own=False, uncertain=True)
@@ -64,7 +64,7 @@ class ExpectedLog:
         self._log_syncs()
 
     def give_up_waiting_syncs(self) -> None:
-        """Treat all waiting sync messages as possibly logged or dropped: the participant may give up dependencies."""
+        """Treat each waiting sync message as possibly logged, because the participant may give up its dependencies."""
         for message_id, received in self._waiting.items():
             self._uncertain.add(message_id)
             self._insert(message_id, received.message.lamport_timestamp or 0, own=False, uncertain=True)
@@ -72,18 +72,18 @@ class ExpectedLog:
         self._possibly_logged.clear()
 
     def add_unsent_own(self, message_id: str, lamport: int) -> None:
-        """Add a delivered message that arrived in the participant's own name and that it did not send. It should be
-        ignored.
+        """Add a delivered message that has the participant's own sender ID, although the participant did not send
+        it.
         """
         self._uncertain.add(message_id)
         self._insert(message_id, lamport, own=False, uncertain=True)
 
     def is_waiting_sync(self, message_id: str) -> bool:
-        """Does a sync message with that ID wait?"""
+        """Does a sync message with this ID wait for its dependencies?"""
         return message_id in self._waiting
 
     def is_uncertain(self, message_ids: Iterable[str]) -> bool:
-        """Is it open for one of these messages whether, where or since when it is in the log?"""
+        """Is it unknown for any of these messages whether, where or since when it is in the log?"""
         return not self._uncertain.isdisjoint(message_ids)
 
     @property
@@ -93,11 +93,11 @@ class ExpectedLog:
 
     @property
     def certain_count(self) -> int:
-        """The number of entries that a delivery or an own message proves."""
+        """The number of entries that are not ``uncertain``."""
         return len(self._items) - self._uncertain_count
 
     def tail(self, size: int) -> tuple[LogItem, ...]:
-        """The end of the log, ascending, with at least ``size`` certain entries if there are as many."""
+        """The last entries of the log, oldest first: at least ``size`` certain entries, or the whole log."""
         return tuple(self._order[-size - self._uncertain_count :])
 
     def __contains__(self, message_id: object) -> bool:

@@ -1,4 +1,4 @@
-"""The kinds of facts that a view contains. Checks name the kinds that they need, and are skipped if there are none."""
+"""The kinds of items that a view contains. A check names the kinds that it judges, and does not run on other views."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .channel_view import ChannelView
 
 @cache_per_view
 def _arrived_kinds(view: ChannelView) -> set[str]:
-    """The kinds of messages that arrived, including refused ones."""
+    """The kinds of messages that arrived, accepted or refused, and their properties: "unmet", "own", "again"."""
     came = (*view.received, *view.refused)
     out = {kind.value for kind in Kind if any(r.kind is kind for r in came)}
     if any(r.unmet for r in came):
@@ -27,7 +27,10 @@ def _arrived_kinds(view: ChannelView) -> set[str]:
 
 @cache_per_view
 def _has_missing_or_requested(view: ChannelView) -> tuple[bool, bool]:
-    """Is anything missing, and is anything requested, at any participant in the channel? Shared by all of its views."""
+    """Does any participant in the channel miss a message, and did any receive a repair request?
+
+    Pass the first view of the channel: the result is cached for it.
+    """
     return any(each.repair.missing for each in view.views_in_channel), any(
         each.repair.asked for each in view.views_in_channel
     )
@@ -50,10 +53,10 @@ PRESENT: dict[str, Callable[[ChannelView], object]] = {
     "own-came": lambda view: "own" in _arrived_kinds(view),
     "sync-came": lambda view: Kind.SYNC.value in _arrived_kinds(view),
     "ephemeral-came": lambda view: Kind.EPHEMERAL.value in _arrived_kinds(view),
-    "came-elsewhere": lambda view: view.heard_elsewhere,
+    "came-elsewhere": lambda view: view.received_elsewhere,
     "missing": lambda view: view.repair.missing,
     "asked": lambda view: view.repair.asked,
-    # Facts of all participants in the channel.
+    # Items of all participants in the channel.
     "missing-anywhere": lambda view: _has_missing_or_requested(view.views_in_channel[0])[0],
     "asked-anywhere": lambda view: _has_missing_or_requested(view.views_in_channel[0])[1],
     "any-sync": lambda view: view.syncs or Kind.SYNC.value in _arrived_kinds(view),

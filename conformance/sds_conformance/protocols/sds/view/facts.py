@@ -1,5 +1,7 @@
-"""The facts of one channel that checks judge: messages that a participant sent, received and delivered, states that it
-showed, and the state that the text demands at that moment.
+"""The items of a trace that checks judge: messages that a participant sent, received and delivered, and states that it
+showed. Each item comes with the state that the specification demands at that moment.
+
+An "own" message is one that the participant sent itself.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from .windows import Window
 
 @dataclass(frozen=True, slots=True, order=True)
 class LogItem:
-    """A place in the expected log. Items sort in the order of the log."""
+    """An entry of the expected log. Items sort in the order of the log."""
 
     lamport: int
     key: bytes
@@ -23,92 +25,93 @@ class LogItem:
     message_id: str = field(compare=False)
     own: bool = field(compare=False)
     arrival: int = field(compare=False)
-    """The number of earlier insertions: 0 for the first entry."""
+    """The number of messages that entered the log before this one."""
     uncertain: bool = field(default=False, compare=False)
     """The presence of the message is uncertain: it is a sync message, or arrived under the participant's own ID."""
 
     @classmethod
     def of(cls, message_id: str, lamport: int, *, own: bool, arrival: int, uncertain: bool = False) -> LogItem:
-        """Create the place of a message."""
+        """Create the entry of a message; ``lamport`` is its Lamport timestamp."""
         return cls(lamport, message_id.encode("utf-8", "surrogatepass"), message_id, own, arrival, uncertain)
 
 
 ENDS = (2**63 - 1, 2**64 - 1)
-"""The largest signed and unsigned integers of 64 bits: a timestamp may stay there (AMB-14)."""
+"""The largest signed and unsigned integers of 64 bits. A Lamport timestamp may stay at these values (AMB-14)."""
 
 
 @dataclass(slots=True)
 class LamportExpectation:
-    """The timestamp that the next message must have, by the letter, and the deviations that positions tolerate.
+    """The Lamport timestamp that the next own message must have, and the deviations that positions tolerate.
 
     Treat it as immutable. It is not frozen because the creation of a frozen dataclass is slower.
     """
 
     low: int
     high: int
-    """The letter demands ``low <= L <= high``. The two differ only before the first use of a channel (AMB-12,
-    AMB-111).
+    """The specification, read literally, demands a timestamp from ``low`` to ``high``. The two differ only before the
+    first use of a channel (AMB-12, AMB-111).
     """
     source: str
-    """The origin of the clock's value: ``open``, ``send``, ``sync`` or ``delivery``."""
+    """The event that last set the local timestamp: ``open``, ``send``, ``sync`` or ``delivery``."""
     previous: int
-    """The smallest possible value of the local timestamp before."""
+    """The smallest possible value of the local timestamp before the message."""
     buffered_high: int
-    """The upper end if received but undelivered content moved the clock (AMB-15)."""
+    """The upper bound if received but undelivered content changed the local timestamp (AMB-15)."""
     sync_high: int
-    """The upper end if received sync messages moved it (AMB-17)."""
+    """The upper bound if received sync messages changed the local timestamp (AMB-17)."""
     sync_low: int
-    """The lower end if sending a sync message did not move it (AMB-18)."""
+    """The lower bound if sending a sync message did not change the local timestamp (AMB-18)."""
     own_sender_high: int
-    """The upper end if messages with the participant's own sender ID moved it, which "SHOULD" be ignored."""
+    """The upper bound if received messages with the participant's own sender ID, which "SHOULD" be ignored, changed
+    the local timestamp.
+    """
     late_delivery: bool
-    """A message with a timestamp not above the clock was delivered since the last own message."""
+    """A message whose timestamp is not above the local one was delivered since the last own message."""
     rebroadcast: bool
-    """A copy of an own message was sent since the last own message, as a rebroadcast."""
+    """A copy of an own message was sent since the last own message, and no repair request had asked for it."""
     answered: bool
-    """A copy that a peer had requested was sent, so it may be an answer."""
+    """A copy of a message that a peer had requested was sent since the last own message. It may be a response."""
     ephemeral: bool
     """An ephemeral message was sent or received since the last own message."""
     clock_stepped_back: bool
-    """Virtual time is before that of the last own message."""
+    """The virtual time is before the time of the last own message."""
     now: Window
     """The times that the clock can show."""
     follows_clock: bool = True
-    """Lamport timestamps follow the time; otherwise they count from 0, and any increase is one."""
+    """Lamport timestamps follow the time. If False, they count from 0, and any increase is allowed."""
     received_count: int = 0
-    """Receptions and deliveries since the last own message."""
+    """The number of receptions and deliveries since the last own message."""
 
     @property
     def is_ahead_of_clock(self) -> bool:
-        """Is the local timestamp ahead of every time that the clock can show, so that the next one is one more?"""
+        """Is the local timestamp ahead of every time that the clock can show? Then the next timestamp is one more."""
         return self.low > self.now.high
 
     def is_high_after_ephemeral_or_answer(self, lamport: int) -> bool:
-        """Is it too high after an event that another rule judges: SDS-EPHEMERAL-07 or SDS-R-SWEEP-05?"""
+        """Is ``lamport`` too high after an event that SDS-EPHEMERAL-07 or SDS-R-SWEEP-05 judges?"""
         return (self.ephemeral or self.answered) and not self.tolerates(lamport) and lamport > self.low
 
     def tolerates(self, lamport: int) -> bool:
-        """Does the letter or a position allow ``lamport``?"""
-        heard = min(self.low, self.sync_low) <= lamport <= max(self.high_if_all_followed, self.own_sender_high)
-        return heard or self.stays_at_maximum(lamport)
+        """Does the specification or a position allow ``lamport``?"""
+        within = min(self.low, self.sync_low) <= lamport <= max(self.high_if_all_followed, self.own_sender_high)
+        return within or self.stays_at_maximum(lamport)
 
     def counts_messages(self, lamport: int) -> bool:
-        """Is ``lamport`` too high by at most one for each message that was received or delivered since the last own
-        one?
+        """Is ``lamport`` too high by at most the number of messages received or delivered since the last own message?
 
-        Then these messages moved the timestamp.
+        Then each of these messages may have increased the local timestamp.
         """
-        heard = max(self.high_if_all_followed, self.own_sender_high)
-        return not self.tolerates(lamport) and heard < lamport <= heard + self.received_count
+        allowed = max(self.high_if_all_followed, self.own_sender_high)
+        return not self.tolerates(lamport) and allowed < lamport <= allowed + self.received_count
 
     def stays_at_maximum(self, lamport: int) -> bool:
-        """Is ``lamport`` the largest integer, although the expected value is beyond?"""
+        """Is ``lamport`` the largest integer, although the expected value is larger?"""
         return lamport in ENDS and self.low > lamport
 
     @property
     def high_if_all_followed(self) -> int:
-        """The upper end if all received messages move the timestamp, except those with the participant's own sender
-        ID.
+        """The upper bound if all received messages change the local timestamp, except those with the participant's own
+        sender ID.
         """
         return max(self.high, self.buffered_high, self.sync_high)
 
@@ -121,18 +124,20 @@ class Sent:
     wire: Wire
     message: Message
     tail: tuple[LogItem, ...]
-    """The end of the expected log before the message, ascending; at least as long as its causal history."""
+    """The last entries of the expected log before the message, oldest first. There are at least as many as in its
+    causal history, unless the log is shorter.
+    """
     log_size: int
-    """The number of entries that were certainly in the log."""
+    """The number of messages that were certainly in the log."""
     log_most: int
-    """The number of entries, including sync messages that may not be in the log."""
+    """The number of messages that may have been in the log: also sync messages whose presence is uncertain."""
     lamport: LamportExpectation
     log_is_known: bool
-    """False if the step also changed the log, so that the state before the message is unknown."""
+    """Is the log before the message known? False if the same step also changed the log."""
     repeat: bool = False
-    """The ID of the message was used before."""
+    """An earlier message has the same ID."""
     sync: bool = False
-    """The message was requested or sent by the participant as a sync message, with any fields."""
+    """The message was sent as a sync message: by a command, or by a timer. Its fields may be those of another kind."""
     history: tuple[str, ...] = field(init=False)
     """The message IDs of its causal history."""
 
@@ -147,13 +152,13 @@ class Sent:
 
 @dataclass(slots=True)
 class Copy:
-    """A later broadcast of an own message."""
+    """A broadcast of an own message that was broadcast before."""
 
     step: Step
     message: Message
     original: Sent
     previous: Step
-    """Its previous broadcast."""
+    """The step of the previous broadcast of the message."""
 
 
 @dataclass(slots=True)
@@ -172,18 +177,18 @@ class Received:
     unmet_buffered: frozenset[str]
     """The IDs of ``unmet`` that have arrived and wait in the incoming buffer."""
     oddity: str
-    """Why a conforming sender would not send it; "" if it would."""
+    """The reason why a conforming sender would not send the message; "" if it could be sent."""
     foreign_filter: bool = False
-    """It has a bloom filter of another encoding than the implementation's."""
+    """The message has a bloom filter whose encoding is not that of the implementation."""
     delivered: list[Delivered] = field(default_factory=list)
     delivered_silently: Step | None = None
     """The step after which it is in the log although no event delivered it, see ``view.silent_deliveries``."""
     # Computed once: nearly every check reads these for every message.
     rejected: bool = field(init=False)
     acceptable: bool = field(init=False)
-    """Ordinary content of another participant that is not known yet."""
+    """The message is ordinary content of another participant, and is not known yet."""
     plain: bool = field(init=False)
-    """Acceptable, and unusual in no respect."""
+    """The message is acceptable, and its bloom filter has the encoding of the implementation."""
 
     def __post_init__(self) -> None:
         self.rejected = self.step.answer == "rejected"
@@ -192,18 +197,18 @@ class Received:
 
     @property
     def refusal(self) -> str:
-        """How the implementation refused it, as a phrase."""
+        """A phrase for reports: "refused", with the reason that the implementation gave."""
         reason = self.step.reply.rejected.reason[:100] if self.step.reply is not None else ""
         return f"refused ({reason or 'no reason given'})"
 
     @property
     def valid(self) -> bool:
-        """A message of another participant that must be accepted."""
+        """Is it a message of another participant that must be accepted?"""
         return self.kind in (Kind.CONTENT, Kind.SYNC) and not self.oddity and not self.own
 
     @property
     def request_is_binding(self) -> bool:
-        """A valid message that was accepted, so that its repair request must be honoured (AMB-84)."""
+        """Is it a valid message that was accepted, so that its repair request must be honoured (AMB-84)?"""
         return self.kind in (Kind.CONTENT, Kind.SYNC) and not self.oddity and not self.rejected
 
     def is_delivered_before(self, index: int) -> bool:
@@ -224,14 +229,15 @@ class Delivered:
     message_id: str
     content: bytes
     received: Received | None
-    """The arrival that it belongs to; None if there was none."""
+    """The arrival of the delivered message; None if no message with this ID arrived."""
     unmet: frozenset[str]
-    """The IDs of the causal history that are not in the expected log now."""
+    """The IDs of its causal history that are not in the expected log at the delivery."""
     unmet_buffered: frozenset[str]
+    """The IDs of ``unmet`` that wait in the incoming buffer."""
     repeated: bool
-    """The ID was delivered or sent before."""
+    """The message was delivered or sent before."""
     maybe_dropped: bool
-    """A log of the declared size may have dropped the ID since then, so that it is new again (AMB-96)."""
+    """A log of the declared size may have dropped the message since then, so that it counts as new (AMB-96)."""
 
 
 @dataclass(slots=True)
@@ -241,25 +247,26 @@ class AckEvent:
     step: Step
     message_id: str
     possibly: bool
+    """The signal reports a possible acknowledgement."""
     outstanding: bool
-    """The mention names an own message that was not acknowledged before."""
+    """The signal names an own message that was not acknowledged before."""
 
 
 @dataclass(slots=True)
 class Mention:
-    """A received message is evidence for an outstanding own message."""
+    """A received message that contains an outstanding own message, in its causal history or in its bloom filter."""
 
     received: Received
     message_id: str
     in_history: bool
-    """The own message is in the causal history; otherwise only in the bloom filter."""
+    """The own message is in the causal history. If False, it is only in the bloom filter."""
     hits: int
-    """The number of filters that held it so far, including this one."""
+    """The number of bloom filters that held the own message so far, including the filter of this message."""
 
 
 @dataclass(slots=True)
 class Unmentioned:
-    """A received message with a readable filter lacks an outstanding own message."""
+    """A received message whose causal history and readable bloom filter both lack an outstanding own message."""
 
     received: Received
     message_id: str
@@ -274,15 +281,17 @@ class Observed:
     log: tuple[LogItem, ...]
     """The expected log."""
     outstanding: dict[str, bool]
-    """The own messages without certain acknowledgement, each with whether a filter or an event is evidence for one."""
+    """IDs of the own messages without certain acknowledgement. The value says whether a bloom filter or a signal is
+    evidence of a possible acknowledgement.
+    """
     buffered: frozenset[str]
-    """The content that has arrived and waits for dependencies."""
+    """IDs of the content messages that have arrived and wait for dependencies."""
     lamport: LamportExpectation
-    """The expectation for the next message; the value in the state is smaller by at least one."""
+    """The expected timestamp of the next message. The local timestamp in the state is at least one less."""
 
 
 def is_same_message(one: Message, other: Message) -> bool:
-    """Are all immutable fields equal (AMB-65)?"""
+    """Are all immutable fields of the two messages equal (AMB-65)?"""
     return _immutable_fields(one) == _immutable_fields(other)
 
 

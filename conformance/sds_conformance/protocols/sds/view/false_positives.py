@@ -1,9 +1,9 @@
-"""False positives of bloom filters: the share of unknown IDs that a filter holds, and the bound above which it is not
-due to chance.
+"""False positives of bloom filters: the share of unknown IDs that a filter holds, and the bound above which this share
+is not due to chance.
 
 Two things are random. The hits of a filter on unknown IDs are independent trials, so their number has the binomial
-distribution. And filters of one size differ in the number of bits that their members set. ``least_implausible_hits``
-considers both.
+distribution. In addition, filters of one size differ in the number of bits that their members set.
+``least_implausible_hits`` considers both.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ FALSE_ALARM = 1e-6
 UNDECLARED_RATE = 0.01
 """The tolerated rate at capacity if none is declared."""
 QUERIES_AFTER_ROLL_OVER = 5_000
-"""Number of unknown IDs to query after a roll-over. A filter that never rolls over holds every fourth of them at three
-times its capacity.
+"""Number of unknown IDs to query after a roll-over. A filter that never rolls over holds every fourth unknown ID at
+three times its capacity.
 """
 
 
 def queries_at_capacity(rate: float) -> int:
-    """The number of unknown IDs to query at capacity, for a given rate.
+    """The number of unknown IDs to query in a filter at capacity, for a given rate of false positives.
 
     At rates of 1 % or more, 20,000 queries give 300 hits at one and a half times the rate, and the bound is at most
     twice the rate. Lower rates need more queries for the same number of hits.
@@ -40,23 +40,25 @@ def queries_at_capacity(rate: float) -> int:
 
 
 _WIDEST = 6.5
-"""Range of the integral over the spread of filters, in standard deviations to either side; 1e-10 of it is outside."""
+"""Range of the integral over the rates of single filters, in standard deviations to either side. The share outside of
+it is 1e-10.
+"""
 _STEPS_PER_DEVIATION = 10
 
 
 def reads_filters(view: ChannelView) -> bool:
-    """Can the participant's filters be read for every size? The codec only knows its default size."""
+    """Can the participant's filters be read? With an undeclared profile, the codec can read only its default size."""
     known = view.trace.declaration.profile("bloom") in PROFILES and bloom_parameters(view.party) is not None
     return known or chose_filter_size(view.party)
 
 
 def chose_filter_size(party: Party) -> bool:
-    """Did the implementation choose the size of its filter?"""
+    """Did the implementation choose the capacity and the error rate of its filter?"""
     return not (party.asked.HasField("bloom_capacity") or party.asked.HasField("bloom_error_rate"))
 
 
 def count_false_hits(view: ChannelView, bloom_filter: bytes, count: int) -> tuple[int, int] | None:
-    """The number of hits among ``count`` unknown IDs in a filter of the participant, and the number of answers.
+    """Query ``count`` unknown IDs in a filter of the participant. Returns the number of hits, and of answers.
 
     None if the filter cannot be read, or if some of the IDs are in use.
     """
@@ -67,34 +69,34 @@ def count_false_hits(view: ChannelView, bloom_filter: bytes, count: int) -> tupl
     if profile in PROFILES and parameters is not None:
         return _count_hits(profile, parameters, bloom_filter, count)
     holds = view.filter_of(bloom_filter)
-    answers = [holds(stranger) for stranger in unknown_ids(count)] if holds is not None else []
+    answers = [holds(unknown_id) for unknown_id in unknown_ids(count)] if holds is not None else []
     known = len(answers) - answers.count(None)
     return (answers.count(True), known) if known else None
 
 
 @lru_cache(maxsize=256)
 def _count_hits(profile: str, parameters: BloomParameters, bloom_filter: bytes, count: int) -> tuple[int, int] | None:
-    """Cached: the runs of a self-test have nearly the same filters."""
+    """Count the hits with a known profile. Cached, because the runs of a self-test have nearly the same filters."""
     try:
         view = PROFILES[profile].read(bloom_filter, parameters)
     except ForeignFilterError:
         return None
     bits, held = view.bits, list(range(count))
     for places, masks in _positions(profile, view.parameters, count):
-        held = [stranger for stranger in held if bits[places[stranger]] & masks[stranger]]
+        held = [index for index in held if bits[places[index]] & masks[index]]
     return len(held), count
 
 
 @lru_cache(maxsize=4)
 def _positions(profile: str, parameters: BloomParameters, count: int) -> list[tuple[array[int], bytearray]]:
-    """The bytes and masks of the first bits of all unknown IDs, then of their second bits, and so on.
+    """For each hash function: the index and the mask of the byte with the bit of each unknown ID.
 
     Cached: 20,000 IDs take 50 ms, and schedules use few sizes. Arrays save memory: 100,000 tuples took 100 MB.
     """
     columns: list[tuple[array[int], bytearray]] = [(array("L"), bytearray()) for _ in range(parameters.hashes)]
-    for stranger in unknown_ids(count):
+    for unknown_id in unknown_ids(count):
         for (places, masks), (place, mask) in zip(
-            columns, PROFILES[profile].positions(stranger, parameters), strict=True
+            columns, PROFILES[profile].positions(unknown_id, parameters), strict=True
         ):
             places.append(place)
             masks.append(mask)
@@ -102,7 +104,7 @@ def _positions(profile: str, parameters: BloomParameters, count: int) -> list[tu
 
 
 def rate_deviation(capacity: int, rate: float) -> float:
-    """Relative standard deviation of the rates of full filters of a size: 4 % for 1,000 IDs at 1 %, 17 % for 50.
+    """Relative standard deviation of the rates of full filters of one size: at 1 %, 4 % for 1,000 IDs, 17 % for 50 IDs.
 
     With m bits, k hashes and n members, optimal for a rate p (m/n = log2(1/p)/ln 2, k = log2(1/p), half of the bits
     set), the share of set bits has the variance (1/4 - ln 2/4) / m, like balls thrown into bins, and the rate is its
@@ -114,16 +116,19 @@ def rate_deviation(capacity: int, rate: float) -> float:
 
 
 def rate_at(load: float, rate: float) -> float:
-    """The rate of a filter with ``load`` times the IDs for which it has ``rate``: 0.15 for 1 % at twice the IDs."""
+    """The rate of false positives of a filter with ``load`` times the IDs of its capacity, at which it has ``rate``.
+
+    For example, a filter with 1 % at its capacity has 15 % at twice its capacity.
+    """
     return math.pow(1 - math.pow(2, -load), -math.log2(rate))
 
 
 def degenerate_share(capacity: int, rate: float) -> float:
     """The share of unknown IDs that test only a few bits of a filter of that size.
 
-    Published filters step through their m bits by double hashing. About one ID in m steps on the same bit each time,
-    and as many on two or three bits, which may all be set. In 3,000 full filters for 10 IDs at 0.1 %, 1.3 % of the IDs
-    hit a filter on average, and 3.7 % the worst one; for 50 IDs 0.27 % and 0.9 %.
+    Published filters choose their bits, among m, by double hashing. About one ID in m tests the same bit each time, and
+    as many IDs test only two or three bits, which may all be set. In 3,000 full filters for 10 IDs at 0.1 %, 1.3 % of
+    the unknown IDs were false positives on average, and 3.7 % in the worst filter; for 50 IDs 0.27 % and 0.9 %.
     """
     return math.log(2) ** 2 / (capacity * -math.log(rate))
 
@@ -132,9 +137,10 @@ def degenerate_share(capacity: int, rate: float) -> float:
 def least_implausible_hits(limit: float, asked: int, deviation: float, degenerate: float = 0.0) -> int:
     """The smallest number of hits among ``asked`` unknown IDs that is not due to chance.
 
-    A filter with the rate ``limit`` reaches it with a probability below FALSE_ALARM. The probability is the exact tail
-    of the binomial distribution, averaged over the rates of single filters, whose logarithms are normal with
-    ``deviation``. A share of ``degenerate`` IDs adds hits on a few bits each; its own spread is half as wide.
+    A filter with the rate ``limit`` reaches this number with a probability below FALSE_ALARM. The probability is the
+    exact tail of the binomial distribution, averaged over the rates of single filters. The logarithms of these rates
+    have a normal distribution with the standard deviation ``deviation``. ``degenerate`` is the share of IDs that test
+    only a few bits (`degenerate_share`); the deviation of this share is half of ``deviation``.
     """
     low, high = min(asked, math.ceil((limit + degenerate) * asked)), asked + 1
     while low < high:
@@ -160,7 +166,9 @@ def _average_tail(limit: float, asked: int, deviation: float, degenerate: float,
 
 
 def binomial_tail(trials: int, rate: float, hits: int) -> float:
-    """Probability of at least ``hits`` successes in ``trials`` with ``rate``: exact above the mean, 1 below."""
+    """Probability of at least ``hits`` successes in ``trials`` with ``rate``: exact above the mean, 1 up to the
+    mean.
+    """
     if hits <= rate * trials:
         return 1.0
     if hits > trials:

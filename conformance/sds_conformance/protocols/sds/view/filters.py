@@ -14,16 +14,16 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, BloomParameters, BloomProfile, ForeignFilterError
 
 ENOUGH = 4
-"""Number of foreign IDs whose presence in a filter is not due to chance: false positives are 0.1 % to 1 %."""
+"""Number of IDs that a filter does not hold by chance alone: the rate of false positives is 0.1 % to 1 %."""
 
 Membership = Callable[[str], bool | None]
-"""Does a filter hold an ID? None if unknown."""
+"""A function that returns whether a bloom filter holds a message ID; None if unknown."""
 EvidenceLookup = Callable[[bytes], Membership | None]
 """Returns the membership in a filter by the evidence of a trace; None if there is none."""
 
 
 def read_filter(trace: Trace, party: Party, bloom_filter: bytes | None, look_up: EvidenceLookup) -> Membership | None:
-    """Membership by the declared bloom profile, else by ``look_up``; None if unknown."""
+    """Membership in a filter by the declared bloom profile, else by ``look_up``; None if the filter cannot be read."""
     return _read_filter(*_declared_design(trace, party), bloom_filter, look_up)
 
 
@@ -49,7 +49,7 @@ def _read_filter(
 
 
 def holds_nothing(_: str) -> bool:
-    """Membership in a filter that must be ignored, whatever its bits are."""
+    """Membership in a bloom filter that must be ignored, whatever its bits are: it holds no ID."""
     return False
 
 
@@ -62,8 +62,8 @@ def _read_received(
     """Membership in a filter that the participant received.
 
     An empty filter holds nothing. A filter that is too short for the declared profile is ignored (AMB-53). A filter
-    that is too long may begin with a valid one, and a filter that declares another size than the participant's may be
-    ignored or read.
+    that is too long may begin with a valid filter, so its members are unknown. A filter that declares another size than
+    the participant's may be ignored or read, so its members are unknown, too.
     """
     if bloom_filter is None:
         return None
@@ -82,7 +82,7 @@ def _read_received(
 
 
 def holds_all(holds: Membership, message_ids: Collection[str]) -> bool | None:
-    """Are all of ``message_ids`` in a filter? None if none is known to be missing and some are unknown."""
+    """Are all of ``message_ids`` in a filter? None if some are unknown, and the others are in the filter."""
     known = True
     for message_id in message_ids:
         answer = holds(message_id)
@@ -98,17 +98,17 @@ def find_missing(holds: Membership, message_ids: Collection[str]) -> str:
 
 
 class KnownFilters:
-    """The evidence of a trace on unreadable filters, by their bytes. Computed on demand, because readable filters do
-    not need it.
+    """The evidence of a trace about the IDs in unreadable filters, by the bytes of the filter. Computed on demand,
+    because readable filters do not need it.
     """
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
 
     def received_filter(self, bloom_filter: bytes) -> Membership | None:
-        """Membership in a filter for a participant to receive: by its construction, or by the codec.
+        """Membership in a filter that a participant received: by the IDs from which it was built, or by the codec.
 
-        Unless it was constructed, a filter that is too short is ignored, even if the codec reads it (AMB-53).
+        A filter that was not built in the trace and is too short is ignored, even if the codec reads it (AMB-53).
         """
         if len(bloom_filter) < self._half_length and bloom_filter not in self._constructed:
             return holds_nothing
@@ -117,21 +117,21 @@ class KnownFilters:
     def sent_filter(self, bloom_filter: bytes) -> Membership | None:
         """Membership in a filter of an own message: by the codec, or by another participant that received it.
 
-        A filter with the same bytes as a constructed one proves nothing: all filters may have the same bytes.
+        The IDs from which a filter with the same bytes was built prove nothing: an implementation may send the same
+        bytes in every message.
         """
         return self._sent.get(bloom_filter)
 
     @cached_property
     def _half_length(self) -> int:
-        """Half the length in bytes of the filters in messages, if all have one length; anything shorter is not a
-        filter.
+        """Half the length, in bytes, of the filters that were sent, if all have the same length; else 0.
 
-        0 if their lengths differ, as in an encoding that packs them.
+        Anything shorter is not a filter. The lengths differ if an encoding compresses filters.
         """
         filters = {len(sent.bloom_filter) for step in self.trace.steps for sent in step.messages if sent.bloom_filter}
         return (filters.pop() // 2 if len(filters) == 1 else 0) if not _has_several_sizes(self.trace) else 0
 
-    # A query is stronger evidence: beyond its capacity, a filter may have dropped the oldest IDs.
+    # An answer to a query is the stronger evidence: beyond its capacity, a filter may have dropped the oldest IDs.
 
     @cached_property
     def _given(self) -> dict[bytes, Membership]:
@@ -202,10 +202,10 @@ def _queried(trace: Trace) -> dict[bytes, dict[str, bool]]:
 
 
 def _constructed_filters(trace: Trace) -> dict[bytes, dict[str, bool]]:
-    """Filters that the codec built from IDs, or that a participant sent after it had received exactly these.
+    """Filters with the IDs from which they were built: by the codec, or by a participant that had received these IDs.
 
-    Membership of other IDs is unknown: the filter may hold them by chance. Beyond its capacity, a filter certainly
-    holds only the newest (AMB-55).
+    Membership of other IDs is unknown, because the filter may hold them by chance. Beyond its capacity, a filter
+    certainly holds only the newest IDs (AMB-55).
     """
     out: dict[bytes, dict[str, bool]] = {}
     usual = next((_capacity(party) for party in trace.parties.values() if not party.asked.bloom_capacity), 0)
@@ -227,24 +227,24 @@ def _constructed_filters(trace: Trace) -> dict[bytes, dict[str, bool]]:
 
 
 def _capacity(party: Party) -> int:
-    """The number of IDs that a participant's filter takes; 0 if it does not declare it."""
+    """The declared capacity of a participant's filter, in IDs; 0 if there is none."""
     capacity: int = party.in_force.bloom_capacity
     return capacity
 
 
 def _certain_members(message_ids: Iterable[str], capacity: int) -> list[str]:
-    """The IDs that a filter of this capacity holds after these have arrived, in this order."""
+    """The IDs that a filter of this capacity certainly holds after all ``message_ids`` were added in this order."""
     members = list(dict.fromkeys(message_ids))
     return members if not capacity or len(members) <= capacity else members[-max(1, capacity // 10) :]
 
 
 def echoed_filters(trace: Trace) -> dict[bytes, dict[str, bool]]:
-    """Filters that a second participant of the implementation received: the echo probe.
+    """The echo probe: the IDs in filters that a second participant of the same implementation received.
 
-    By its signals of possible acknowledgements of its own messages, it shows which IDs the filter holds, whatever the
-    encoding. Only the first evidence on a message counts: later filters change nothing. A participant that never
-    signals on arrival may signal in its next sweep (AMB-143); such signals belong to the only filter that arrived since
-    the sweep before.
+    The second participant signals which of its own messages are possibly acknowledged, so it shows which of their IDs
+    the filter holds, whatever the encoding. Only the first filter that holds a message counts: later filters cause no
+    signal. A participant that never signals on arrival may signal in its next sweep (AMB-143). Such signals count if
+    exactly one filter arrived since the previous sweep.
     """
     out: dict[bytes, dict[str, bool]] = {}
     if not trace.declaration.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED):
@@ -255,7 +255,7 @@ def echoed_filters(trace: Trace) -> dict[bytes, dict[str, bool]]:
     for step in trace.steps:
         if step.command == "send" and step.new is not None:
             outstanding.setdefault((step.participant, step.channel_id), set()).add(step.new.message_id)
-        spoken = _signalled_messages(step)
+        signalled = _signalled_messages(step)
         message = step.arrived if step.answer == "effects" else None
         if message is not None and message.sender_id != step.participant:
             mine = outstanding.get((step.participant, message.channel_id), set())
@@ -264,23 +264,23 @@ def echoed_filters(trace: Trace) -> dict[bytes, dict[str, bool]]:
             if readable and message.bloom_filter is not None and step.participant not in prompt:
                 unread.setdefault((step.participant, message.channel_id), []).append((message.bloom_filter, set(mine)))
             elif readable and message.bloom_filter is not None:
-                signals = {message_id: (message.channel_id, message_id) in spoken for message_id in mine}
+                signals = {message_id: (message.channel_id, message_id) in signalled for message_id in mine}
                 out.setdefault(message.bloom_filter, {}).update(signals)
         if step.command == "tick":
             for key in [key for key in unread if key[0] == step.participant]:
                 came = unread.pop(key)
                 bloom_filter, asked = came[0]
                 if len(came) == 1:
-                    signals = {message_id: (key[1], message_id) in spoken for message_id in asked}
+                    signals = {message_id: (key[1], message_id) in signalled for message_id in asked}
                     out.setdefault(bloom_filter, {}).update(signals)
-        # Other messages, such as an ephemeral one, may acknowledge some as well.
-        for channel_id, message_id in spoken:
+        # Other messages, such as ephemeral messages, may acknowledge own messages as well.
+        for channel_id, message_id in signalled:
             outstanding.get((step.participant, channel_id), set()).discard(message_id)
     return out
 
 
 def _signalled_messages(step: Step) -> set[tuple[str, str]]:
-    """Channels and IDs of the own messages that a step signals as acknowledged, or possibly so."""
+    """(Channel ID, message ID) of the own messages that a step signals as acknowledged or possibly acknowledged."""
     kinds = ("acknowledged", "possibly_acknowledged")
     signals = (event for event in step.events if event.kind in kinds)
     return {(event.channel_id, message_id) for event in signals for message_id in event.message_ids}

@@ -1,9 +1,9 @@
-"""The sides of SDS-R that an implementation supports, by the states and messages that it shows.
+"""Whether an implementation supports the requester's and the responder's side of SDS-R, by its messages and states.
 
 Each step of a repair request is a SHOULD: "SHOULD populate the repair_request field", "SHOULD add any unmet causal
-dependencies to its outgoing repair request buffer". So is each step of an answer: "SHOULD add the request to its
-incoming repair request buffer", "SHOULD broadcast the corresponding Message". An implementation that leaves a side out
-violates these. The other rules of a side bind only implementations that support it (AMB-141).
+dependencies to its outgoing repair request buffer". Each step of a response is a SHOULD, too: "SHOULD add the request
+to its incoming repair request buffer", "SHOULD broadcast the corresponding Message". An implementation that does not
+support a side violates these. The other rules of a side bind only implementations that support it (AMB-141).
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from .responder import answered_any
 
 @cache_per_view
 def requests_any_repair(view: ChannelView) -> bool:
-    """Does any participant here request a repair, or show that it will, in any channel?"""
+    """Does any participant in the trace request a repair, or show a planned request, in any channel?"""
     return _any_participant_requests(view.views_in_channel[0])
 
 
 @cache_per_view
 def _any_participant_requests(view: ChannelView) -> bool:
-    """Computed once for all participants in a channel; there may be thousands."""
+    """Computed once for all participants in a channel, because there may be thousands of them."""
     steps = view.trace.steps
     return any(message.repair_request for step in steps for message in step.messages) or any(
         step.state is not None and step.state.outgoing_repairs.entries for step in steps
@@ -30,7 +30,7 @@ def _any_participant_requests(view: ChannelView) -> bool:
 
 @cache_per_view
 def answers_any_request(view: ChannelView) -> bool:
-    """Does any participant in the channel answer a request, even for its own message, or show that it will?"""
+    """Does any participant in the channel answer a request, even for its own message, or show a planned response?"""
     return any(
         answered_any(other, others=False) or any(o.state.incoming_repairs.entries for o in other.observed)
         for other in view.views_in_channel

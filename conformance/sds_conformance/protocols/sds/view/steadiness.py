@@ -10,7 +10,10 @@ from .repair_tracker import NEVER
 
 
 def clock_forward_until(view: ChannelView, since: Step) -> int:
-    """Index of the step at which the clock goes back; beyond any trace if it never does."""
+    """Index of the first step at which the clock goes back after ``since``; `NEVER` if it does not go back.
+
+    Returns the index of ``since`` if the participant has seen a later time before that step.
+    """
     known = _forward_until_by_step(view)
     if since.index not in known:
         known[since.index] = _goes_back(view, since)
@@ -19,7 +22,7 @@ def clock_forward_until(view: ChannelView, since: Step) -> int:
 
 @cache_per_view
 def _forward_until_by_step(_: ChannelView) -> dict[int, int]:
-    """Cached by step: one message may contain many requests."""
+    """Results of `clock_forward_until` by step, cached because one message may contain many requests."""
     return {}
 
 

@@ -1,4 +1,4 @@
-"""Lamport timestamps of own messages for checks."""
+"""Lamport timestamps of own messages, and their errors."""
 
 from __future__ import annotations
 
@@ -9,20 +9,22 @@ from .channel_view import ChannelView
 from .facts import LamportExpectation, Sent
 
 NEARBY = 1000
-"""Largest error, in milliseconds, that wrong counting explains. Larger errors have other causes, such as a wrong unit.
+"""Maximum error of a timestamp, in milliseconds, that wrong counting explains. Larger errors have other causes, such as
+a wrong unit.
 """
 
 
 def lamport_sends(view: ChannelView) -> Iterator[tuple[Sent, int]]:
-    """Yield content messages with a Lamport timestamp to which the rule applies."""
+    """Yield the own content messages with a Lamport timestamp and a new ID, each with the timestamp."""
     for sent in view.sent:
         if sent.message.lamport_timestamp is not None and not sent.repeat:
             yield sent, sent.message.lamport_timestamp
 
 
 def moved_sends(view: ChannelView) -> Iterator[tuple[Sent, int]]:
-    """Yield content messages whose timestamps show what moved them; messages with an error that also occurs without a
-    move are left out.
+    """Yield the own content messages whose timestamps show which event changed the local timestamp, with the timestamp.
+
+    A message is left out if its timestamp has an error that also occurs when only messages were sent before.
     """
     usual = usual_errors(view)
     for sent, seen in lamport_sends(view):
@@ -32,7 +34,7 @@ def moved_sends(view: ChannelView) -> Iterator[tuple[Sent, int]]:
 
 @cache_per_view
 def usual_errors(view: ChannelView) -> set[int]:
-    """The errors of timestamps of messages before which only messages were sent."""
+    """The errors in the timestamps of messages before which the participant only sent messages."""
     errors: set[int] = set()
     for sent, seen in lamport_sends(view):
         if only_sends_preceded(sent.lamport) and not sent.lamport.tolerates(seen):
@@ -41,17 +43,20 @@ def usual_errors(view: ChannelView) -> set[int]:
 
 
 def only_sends_preceded(e: LamportExpectation) -> bool:
-    """Was the timestamp changed only by own messages and by the time?"""
+    """Did only own messages and the time change the local timestamp?"""
     disturbed = e.late_delivery or e.rebroadcast or e.answered or e.ephemeral or e.clock_stepped_back
     return e.source in ("open", "send") and not disturbed
 
 
 _UNITS = {"seconds": 0.001, "microseconds": 1_000, "nanoseconds": 1_000_000}
-"""Units of time, per millisecond."""
+"""The number of units in a millisecond, by the name of the unit."""
 
 
 def describe_wrong_timestamp(e: LamportExpectation, now: int, seen: int) -> str:
-    """Describe a wrong timestamp, with the likely mistake if the number shows it; ``now`` is in milliseconds."""
+    """Describe the wrong timestamp ``seen``, with the likely mistake if the number reveals it.
+
+    ``now`` is the time in milliseconds.
+    """
     unit = next((unit for unit, per_ms in _UNITS.items() if abs(seen / per_ms - now) <= NEARBY), None)
     if unit is not None:
         return f"{seen}, the time in {unit}"
@@ -65,7 +70,7 @@ def describe_wrong_timestamp(e: LamportExpectation, now: int, seen: int) -> str:
 
 
 @cache_per_view
-def most_ahead_elsewhere(view: ChannelView) -> int:
+def largest_lamport_elsewhere(view: ChannelView) -> int:
     """The largest Lamport timestamp that the participant received in its other channels; 0 if there is none."""
     messages = [step.arrived for step in view.trace.of(view.party.name) if step.arrived is not None]
     others = set(view.party.channels) - {view.channel_id}

@@ -22,7 +22,7 @@ from ...view.channel_view import ChannelView
 from ...view.deafness import nothing_is_pending_after
 from ...view.facts import LamportExpectation, LogItem, Sent
 from ...view.log_orders import shown_orders, shows_its_log
-from ...view.timestamps import NEARBY, describe_wrong_timestamp, lamport_sends, most_ahead_elsewhere, usual_errors
+from ...view.timestamps import NEARBY, describe_wrong_timestamp, lamport_sends, largest_lamport_elsewhere, usual_errors
 from ...view.windows import clock_at
 
 
@@ -265,7 +265,7 @@ class Stamp:
     @property
     def is_of_another_channel(self) -> bool:
         """Is the timestamp so far ahead that only another channel explains it?"""
-        return self.seen >= most_ahead_elsewhere(self.view) > max(self.e.now.high, self.e.high)
+        return self.seen >= largest_lamport_elsewhere(self.view) > max(self.e.now.high, self.e.high)
 
     @property
     def has_wrong_start(self) -> bool:
@@ -312,7 +312,7 @@ def _is_sync(s: Stamp) -> bool:
 
 
 def _other_channel_is_ahead(s: Stamp) -> bool:
-    return s.content and most_ahead_elsewhere(s.view) > max(s.e.now.high, s.e.high)
+    return s.content and largest_lamport_elsewhere(s.view) > max(s.e.now.high, s.e.high)
 
 
 def _is_of_another_channel(s: Stamp) -> bool:

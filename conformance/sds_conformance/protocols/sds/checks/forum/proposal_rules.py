@@ -17,7 +17,7 @@ from ...view.channel_view import ChannelView
 from ...view.deafness import nothing_is_pending_after
 from ...view.facts import Received
 from ...view.resends import clock_never_goes_back
-from ...view.timestamps import lamport_sends, most_ahead_elsewhere
+from ...view.timestamps import lamport_sends, largest_lamport_elsewhere
 from ..core.filters import judge_members
 from ..core.history import histories_of_default_size
 from ..core.wire import text_of, values_of
@@ -110,7 +110,7 @@ def counting_starts_at_0(view: ChannelView) -> Iterator[Observation]:
 @check("FORUM-09", pb.CAPABILITY_CHANNELS, of="channels sent")
 def channels_count_apart(view: ChannelView) -> Iterator[Observation]:
     """A timestamp far ahead that arrived in another channel does not move this one."""
-    ahead = most_ahead_elsewhere(view)
+    ahead = largest_lamport_elsewhere(view)
     for sent, seen in lamport_sends(view):
         here = [r.message.lamport_timestamp or 0 for r in view.received if r.step.index < sent.step.index]
         reached = max(_largest_sent(view, sent.step.index), *here, 0)

@@ -27,7 +27,7 @@ from ...view.responder import (
     response_periods,
     slack_ms,
 )
-from ...view.timestamps import most_ahead_elsewhere
+from ...view.timestamps import largest_lamport_elsewhere
 
 
 def _periods_for_others(view: ChannelView) -> list[ResponsePeriod]:
@@ -300,7 +300,7 @@ def answering_is_no_sending(view: ChannelView) -> Iterator[Observation]:
         shown = [o for o in view.observed if between and since < o.step.index < between[0].index]
         if any(o.state.lamport_timestamp >= e.low for o in shown if o.state.HasField("lamport_timestamp")):
             continue  # SDS-DELIVER-01
-        elsewhere = most_ahead_elsewhere(view)
+        elsewhere = largest_lamport_elsewhere(view)
         if seen >= elsewhere > max(e.now.high, e.high) or (e.counts_messages(seen) and seen - e.low > len(between)):
             continue  # SDS-STATE-01, SDS-DELIVER-01
         if between and e.low == e.high and e.low > sent.step.now_ms:
