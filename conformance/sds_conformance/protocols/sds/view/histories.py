@@ -1,7 +1,7 @@
 """Messages that an implementation wrongly shows as logged, in causal histories and in observed states.
 
-A message that must not be in the log, such as a sync message or a waiting one, violates its own requirement. The
-consequences, an additional or missing entry in a history, are not a second fault.
+Showing a message that must not be in the log, such as a sync message or a waiting message, violates a requirement of
+its own. An additional or missing entry in a causal history is a consequence of this, and not a second fault.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .channel_view import ChannelView
 from .facts import Received, Sent
 
 Since = dict[str, int]
-"""IDs, each with the index of the first step with such a message."""
+"""By message ID: the index of the first step with such a message."""
 
 
 def _first_step_by_id(messages: Iterable[tuple[Step, Message]], but: set[str]) -> Since:
@@ -31,7 +31,7 @@ def _first_step_by_id(messages: Iterable[tuple[Step, Message]], but: set[str]) -
 
 @cache_per_view
 def sync_ids(view: ChannelView) -> Since:
-    """IDs of sync messages, without those that a content message has as well."""
+    """IDs of sync messages that no content message has."""
     own = ((s.step, s.message) for s in view.syncs)
     others = ((r.step, r.message) for r in view.received if r.kind is Kind.SYNC)
     return _first_step_by_id(itertools.chain(own, others), view.known_ids)
@@ -47,19 +47,21 @@ def ephemeral_ids(view: ChannelView) -> Since:
 
 @cache_per_view
 def hybrid_ids(view: ChannelView) -> Since:
-    """IDs of received messages without a Lamport timestamp but with a causal history."""
+    """IDs of received messages that have no Lamport timestamp, but a causal history or a bloom filter (AMB-31)."""
     return _first_step_by_id(((r.step, r.message) for r in view.received if is_hybrid(r) and not r.own), view.known_ids)
 
 
 def is_hybrid(received: Received) -> bool:
-    """Is it ephemeral, having no Lamport timestamp, and does it have other fields of synchronised messages (AMB-31)?"""
+    """Has the message no Lamport timestamp, like an ephemeral message, but a causal history or bloom filter
+    (AMB-31)?
+    """
     message = received.message
     return received.kind is Kind.EPHEMERAL and (bool(message.causal_history) or message.bloom_filter is not None)
 
 
 @cache_per_view
 def _waiting_spans(view: ChannelView) -> dict[str, list[tuple[int, int]]]:
-    """By ID of waiting content: the steps after which, and up to which, it waits."""
+    """By ID of waiting content: (index of the step of its arrival, index of the step of its delivery)."""
     waits: dict[str, list[tuple[int, int]]] = {}
     for r in view.received:
         if r.acceptable and r.unmet:
@@ -75,15 +77,18 @@ def _is_waiting(view: ChannelView, message_id: str, before: int) -> bool:
 
 @cache_per_view
 def _wait_bounds(view: ChannelView) -> tuple[list[int], list[int]]:
-    """Two lists: the steps at which content begins to wait, ascending, and for each the last step up to which any
-    content that began by then waits.
+    """Two lists for a fast search: the steps at which content begins to wait, ascending, and for each of these the last
+    step up to which any content waits that began to wait by then.
     """
     waits = sorted(wait for found in _waiting_spans(view).values() for wait in found)
     return [since for since, _ in waits], list(itertools.accumulate((until for _, until in waits), max))
 
 
 def find_waiting(view: ChannelView, ids: Iterable[str], before: int) -> list[str] | None:
-    """Those of ``ids`` whose content has arrived before a step and waits for dependencies; None if no content waits."""
+    """The IDs of ``ids`` whose content arrived before step ``before`` and still waits for dependencies.
+
+    None if no content waits at that step.
+    """
     begins, latest = _wait_bounds(view)
     place = bisect_left(begins, before)
     if not place or latest[place - 1] < before:
@@ -94,7 +99,7 @@ def find_waiting(view: ChannelView, ids: Iterable[str], before: int) -> list[str
 
 @cache_per_view
 def unsent_own_ids(view: ChannelView) -> Since:
-    """IDs of content that arrived in the participant's own name, and that it neither sent nor delivered."""
+    """IDs of content with the participant's own sender ID that it neither sent nor delivered."""
     claimed = (r for arrivals in view.arrivals.values() for r in arrivals if r.own and r.kind is Kind.CONTENT)
     return _first_step_by_id(((r.step, r.message) for r in claimed), view.known_ids)
 
@@ -111,16 +116,17 @@ def own_ids_of_other_channels(view: ChannelView) -> set[str]:
 
 @cache_per_view
 def _never_logged(view: ChannelView) -> set[str]:
-    """IDs that another MUST keeps out of the log at all times. Ephemeral messages are not included: their rule is a
-    SHOULD, so a history that names one is still wrong. The empty ID is included, because such an entry has another
-    layout.
+    """IDs that another MUST keeps out of the log at all times.
+
+    IDs of ephemeral messages are not included: the rule for these is a SHOULD, so a causal history that names one is
+    still wrong. The empty ID is included, because an entry without an ID has another layout.
     """
     nothing = {"", *(d.message_id for d in view.delivered if d.received is None)} - view.known_ids
     return own_ids_of_other_channels(view).union(sync_ids(view), unsent_own_ids(view), nothing)
 
 
 def ids_barred_from_log(view: ChannelView, ids: Iterable[str], before: int) -> set[str]:
-    """The IDs, shown as logged before a step, that another requirement keeps out of the log."""
+    """The IDs of ``ids``, shown as logged before step ``before``, that another requirement keeps out of the log."""
     never, waits = _never_logged(view), _waiting_spans(view)
     if not (never or waits):
         return set()
@@ -128,7 +134,7 @@ def ids_barred_from_log(view: ChannelView, ids: Iterable[str], before: int) -> s
 
 
 def names_barred_ids(view: ChannelView, sent: Sent) -> bool:
-    """Does its causal history name an ID that another requirement keeps out of the log?"""
+    """Does the causal history of an own message name an ID that another requirement keeps out of the log?"""
     known = _barred_by_step(view)
     if sent.step.index not in known:
         known[sent.step.index] = bool(ids_barred_from_log(view, sent.history, sent.step.index))
@@ -137,7 +143,7 @@ def names_barred_ids(view: ChannelView, sent: Sent) -> bool:
 
 @cache_per_view
 def _barred_by_step(_: ChannelView) -> dict[int, bool]:
-    """Cached by step: many checks read the same history."""
+    """Results of `names_barred_ids` by step, cached because many checks read the same causal history."""
     return {}
 
 
@@ -152,7 +158,9 @@ def shows_own_messages(view: ChannelView) -> bool:
 
 @cache_per_view
 def shown_log_is_wrong(view: ChannelView) -> bool:
-    """Is a shown log incomplete or out of order? Then its end is wrong as well, for the same reason."""
+    """Is a shown log incomplete or out of order? Then causal histories, which are its end, are wrong for this
+    reason.
+    """
     for observed in view.states_showing("log"):
         places = {item.message_id: item for item in observed.log}
         shown = observed.step.shown_log

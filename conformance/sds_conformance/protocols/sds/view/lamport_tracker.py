@@ -1,4 +1,4 @@
-"""Tracks a participant's Lamport timestamp from the outside."""
+"""Tracks the possible values of a participant's local Lamport timestamp, by the messages that it sends and receives."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from .windows import Window
 
 
 class LamportTracker:
-    """The local timestamp is in ``[low, high]``; after an own message it is known exactly.
+    """The local Lamport timestamp is in ``[low, high]``. After an own message it is known exactly.
 
-    If timestamps only count, ``low`` is the certain minimum, and there is no maximum.
+    If the timestamps of the revision count messages and do not follow the clock, ``low`` is the certain minimum, and
+    there is no maximum.
     """
 
     def __init__(self, opened: Window, revision: Revision = SDS_2026_01) -> None:
-        """``opened`` has the times that its clock may have shown when the channel was opened."""
+        """``opened`` has the times that the participant's clock may have shown when the channel was opened."""
         self._revision = revision
         self._low, self._high = revision.lamport_floor(opened.low), revision.lamport_floor(opened.high)
         self._source = "open"
@@ -35,8 +36,8 @@ class LamportTracker:
         low, high = self._low, self._high
         earliest, latest = self._revision.lamport_floor(now.low), self._revision.lamport_floor(now.high)
         if not self._used and self._revision.lamport_follows_clock:
-            # The text does not say when a channel's timestamp is initialised: any time up to its first use is accepted
-            # (AMB-111), and so is a first message with exactly that time (AMB-12).
+            # The specification does not say when the timestamp of a channel is initialised. Any time up to the first
+            # use of the channel is accepted (AMB-111), and so is a first message with exactly that time (AMB-12).
             low, high = min(low, earliest) - 1, max(high, latest)
         high = max(high, self._maybe_delivered_high)
         return LamportExpectation(
@@ -59,8 +60,8 @@ class LamportTracker:
         )
 
     def sent(self, lamport: int, now: Window, *, sync: bool) -> None:
-        """Record an own message. Its timestamp is the local one."""
-        # Consecutive sync messages need not move it (AMB-18).
+        """Record an own message. Afterwards, its timestamp is the local timestamp."""
+        # A sync message need not change the local timestamp (AMB-18).
         before = min(self._low, self._sync_low)
         self._used = True
         if not sync or self._revision.sync_advances_lamport:
@@ -73,7 +74,7 @@ class LamportTracker:
 
     @property
     def is_open(self) -> bool:
-        """Before the first use, the timestamp may be initialised at any moment (AMB-111)."""
+        """May the timestamp still be initialised, because the channel has not been used yet (AMB-111)?"""
         return not self._used and self._revision.lamport_follows_clock
 
     def pass_time(self, now: Window) -> None:
@@ -95,7 +96,7 @@ class LamportTracker:
             self._sync_low = max(self._sync_low, lamport)
 
     def received_undelivered(self, lamport: int, *, sync: bool) -> None:
-        """Record buffered content, or a sync message. By the letter, it does not move the timestamp."""
+        """Record buffered content, or a sync message. Read literally, it does not change the local timestamp."""
         self._received_count += 1
         if sync:
             self._sync_high = max(self._sync_high, lamport)
@@ -117,25 +118,27 @@ class LamportTracker:
         return self._low
 
     def lower_to(self, low: int) -> None:
-        """Record a delivery in the step of an own message, before it or after it."""
+        """Lower the minimum to ``low``: an own message may have been sent before a delivery in the same step."""
         self._low = min(self._low, low)
         self._sync_low = min(self._sync_low, low)
 
     def raise_to(self, low: int) -> None:
-        """Record that an own message was sent before a delivery in the same step, if its timestamp shows that."""
+        """Set the timestamp to ``low`` if it is certainly lower: then a delivery followed the own message of the
+        step.
+        """
         if low > self._high:
             self._low = self._high = self._sync_low = low
             self._source = "delivery"
 
     def may_have_moved(self, now: Window) -> None:
-        """Record a message under a used ID, or a requested sync message that was not sent.
+        """Record a message with an ID that was used before, or a requested sync message that was not sent.
 
-        It is unknown whether that moved the timestamp.
+        It is unknown whether such a message changed the local timestamp.
         """
         self._high = max(self._revision.lamport_floor(now.high), self._high + 1)
 
     def rebroadcast(self, *, asked_for: bool) -> None:
-        """Record a copy of an own message. If a peer had ``asked_for`` it, it may be an answer."""
+        """Record a copy of an own message. If a peer had ``asked_for`` the message, the copy may be a response."""
         self._answered |= asked_for
         self._rebroadcast |= not asked_for
 

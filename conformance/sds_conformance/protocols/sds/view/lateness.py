@@ -1,8 +1,8 @@
-"""Work on arrived messages that an implementation postpones to the next sweep: one fault with its own code.
+"""Acknowledgements and deliveries that an implementation postpones from the arrival of a message to the next sweep.
 
-The text requires the work "upon receiving a message". SDS-RECV-11 judges late acknowledgements, SDS-RECV-07 late
-deliveries (AMB-94, AMB-143). For all other checks, the result of the next sweep counts as present. If the
-implementation never does the work on arrival and no sweep has run yet, the result is open.
+The specification requires both "upon receiving a message". SDS-RECV-11 judges late acknowledgements, SDS-RECV-07 late
+deliveries (AMB-94, AMB-143). All other checks accept the result of the next sweep. If an implementation never
+acknowledges or delivers on arrival, the result is unknown until a sweep has run.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _ticks_at(view: ChannelView) -> list[int]:
 
 
 def next_sweep(view: ChannelView, step: Step) -> Step | None:
-    """The first tick after a step."""
+    """The first tick after a step; None if there is none."""
     at = bisect_right(_ticks_at(view), step.index)
     return view.ticks[at] if at < len(view.ticks) else None
 
@@ -43,8 +43,9 @@ def _delivers_on_arrival(view: ChannelView) -> bool:
 
 
 def find_late_sweep(view: ChannelView, mention: Mention) -> Step | None:
-    """The sweep in which an acknowledgement was noticed, if it was the first possible one; None if it was noticed on
-    arrival, or never.
+    """The sweep that acknowledged the own message of a mention, if it was the first sweep after the arrival.
+
+    None if the message was acknowledged on arrival or never, or if other messages are acknowledged on arrival.
     """
     sweep = next_sweep(view, mention.received.step)
     if _acknowledges_on_arrival(view) or sweep is None or mention.received.rejected:
@@ -54,7 +55,10 @@ def find_late_sweep(view: ChannelView, mention: Mention) -> Step | None:
 
 
 def was_noticed(view: ChannelView, mention: Mention, at_once: bool | None) -> bool | None:
-    """Was an acknowledgement noticed, on arrival or in the next sweep? None if unknown, or if no sweep has run yet."""
+    """Was the own message of a mention acknowledged on arrival (``at_once``) or in the next sweep?
+
+    None if unknown, or if no sweep has run yet.
+    """
     if at_once or mention.received.rejected or _acknowledges_on_arrival(view):
         return at_once
     if find_late_sweep(view, mention) is not None:
@@ -63,7 +67,10 @@ def was_noticed(view: ChannelView, mention: Mention, at_once: bool | None) -> bo
 
 
 def first_mention(view: ChannelView, message_id: str) -> int | None:
-    """The step of the first message that names an own one, perhaps before it was sent; a sweep may read it later."""
+    """Index of the first step in which another participant's message names an own message, even before it was sent.
+
+    None if the implementation acknowledges on arrival, or if no message names it.
+    """
     if _acknowledges_on_arrival(view):
         return None
     naming = (r for r in view.received if any(entry.message_id == message_id for entry in r.message.causal_history))
@@ -71,5 +78,5 @@ def first_mention(view: ChannelView, message_id: str) -> int | None:
 
 
 def may_be_delivered_late(view: ChannelView, received: Received) -> bool:
-    """Is the delivery missing only because no sweep has run, in a trace without deliveries on arrival?"""
+    """May the message still be delivered, because the implementation delivers only in sweeps and none has run yet?"""
     return not _delivers_on_arrival(view) and next_sweep(view, received.step) is None

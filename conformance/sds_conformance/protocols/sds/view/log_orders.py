@@ -15,8 +15,9 @@ from .facts import LogItem, Sent
 
 @dataclass(slots=True)
 class Neighbours:
-    """Two adjacent messages of a shown log, ``first`` before ``second``. Treat them as immutable; they are not frozen
-    because that doubles the time to create them.
+    """Two adjacent messages of a shown log, ``first`` before ``second``.
+
+    Treat it as immutable. It is not frozen because freezing doubles the time to create it.
     """
 
     step: Step
@@ -36,29 +37,33 @@ class Neighbours:
 
     @property
     def in_utf16_order(self) -> bool:
-        """Are they at least in the order of their UTF-16 encoding (AMB-88)?"""
+        """Are their IDs in the order of the UTF-16 encoding, where it differs from UTF-8 (AMB-88)?"""
         return only_in_utf16_order(self.first.message_id, self.second.message_id)
 
     @property
     def expected(self) -> str:
-        """The expected order, as a phrase."""
+        """A phrase for reports: the two messages in the opposite order."""
         first, second = self.first, self.second
         return f"{second.message_id!r} (Lamport {second.lamport}) before {first.message_id!r} ({first.lamport})"
 
     @property
     def is_late_insertion(self) -> bool:
-        """Does the one that entered the log later belong before the other?"""
+        """Does the message that entered the log later belong before the other message?"""
         return (self.first.arrival < self.second.arrival) is not self.in_order
 
 
 def only_in_utf16_order(first: str, second: str) -> bool:
-    """Is the order right only in UTF-16? It differs from UTF-8 only for rare characters (AMB-88)."""
+    """Is ``first`` before ``second`` in UTF-16? Call it for IDs in the wrong order of UTF-8: the orders differ only for
+    rare characters (AMB-88).
+    """
     one, other = (message_id.encode("utf-16-be", "surrogatepass") for message_id in (first, second))
     return not (first + second).isascii() and one < other
 
 
 def shown_orders(view: ChannelView) -> Iterator[tuple[Step, list[LogItem]]]:
-    """Yield the logs, or ends of logs, as they were shown: the known entries, oldest first."""
+    """Yield (step, known entries, oldest first) of each shown log, and of each causal history: it is the end of a
+    log.
+    """
     for observed in view.observed:
         if observed.state.HasField("log"):
             items = {item.message_id: item for item in observed.log}
@@ -77,7 +82,7 @@ def shows_its_log(view: ChannelView) -> bool:
 
 @cache_per_view
 def neighbours(view: ChannelView) -> tuple[Neighbours, ...]:
-    """All neighbours in all shown orders; only those of the log if the trace ``shows_its_log``."""
+    """All neighbours in all shown orders. If the trace shows the log, wrong orders of causal histories are left out."""
     by_the_log = shows_its_log(view)
     pairs = (
         Neighbours(step, first, second)
@@ -89,7 +94,7 @@ def neighbours(view: ChannelView) -> tuple[Neighbours, ...]:
 
 
 def _direction(view: ChannelView) -> int:
-    """1 if causal histories go from old to new, -1 if the other way, 0 if unknown (AMB-29)."""
+    """The order of the entries in causal histories: 1 if oldest first, -1 if newest first, 0 if unknown (AMB-29)."""
     score = sum(_ascent(sent) for sent in view.outgoing if sent.log_is_known)
     return (score > 0) - (score < 0)
 

@@ -1,8 +1,8 @@
-"""Messages that may have been given up as lost, and the times of it. Only these excuse unmet dependencies.
+"""Messages that may have been given up as lost, and when. Only such messages excuse unmet dependencies.
 
-"the participant MAY mark them as irretrievably lost": this refers to the dependencies, or to the messages that wait for
-them, which are then delivered or dropped (AMB-92). A message waits as long as it is neither reported lost nor missing
-for the configured time.
+"the participant MAY mark them as irretrievably lost": "them" are the dependencies, or the messages that wait for these,
+which are then delivered or dropped (AMB-92). A message must wait until a loss is reported, or until the configured time
+has passed.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from .resends import steps_back
 
 
 def find_possibly_lost(view: ChannelView, message_ids: Iterable[str], by: Step) -> set[str]:
-    """The IDs among these that may have been given up when a step is over.
+    """The IDs of ``message_ids`` whose messages may have been given up by the end of step ``by``.
 
-    Returns all IDs if the participant gives up without reporting it, or after an unknown time.
+    Returns all of them if the implementation does not report losses, or does not use the virtual clock.
     """
     if not view.gives_up:
         return set()
@@ -40,7 +40,9 @@ def find_possibly_lost(view: ChannelView, message_ids: Iterable[str], by: Step) 
 
 
 def find_given_up_too_early(view: ChannelView, message_ids: Iterable[str], by: Step) -> set[str]:
-    """The IDs that are reported lost in this channel by a step, after less than the configured time."""
+    """The IDs of ``message_ids`` that were reported lost in this channel, up to step ``by``, before the configured time
+    had passed.
+    """
     timeout = view.configuration.lost_timeout_ms
     missed = first_missed_ms(view)
     return {
@@ -53,13 +55,15 @@ def find_given_up_too_early(view: ChannelView, message_ids: Iterable[str], by: S
 
 
 def longest_wait(view: ChannelView, message_id: str, by: Step) -> int:
-    """How long a timer for a missing message may have run at a step, in ms."""
+    """The longest time, in ms, that a timer for a missing message may have run at step ``by``."""
     return by.now_ms - _timer_start_ms(view, message_id, by)
 
 
 def _timer_start_ms(view: ChannelView, message_id: str, by: Step) -> int:
-    """The earliest time, in ms, from which a timer for a missing message may count: timers may restart when the clock
-    steps back."""
+    """The earliest time, in ms, at which a timer for a missing message may have started.
+
+    Timers may restart when the clock steps back.
+    """
     mentions = _mentions(view)[message_id]
     restarts = [later for _, later in steps_back(view) if mentions[0].index <= later.index <= by.index]
     return min(step.now_ms for step in [*mentions, *restarts])
@@ -67,13 +71,13 @@ def _timer_start_ms(view: ChannelView, message_id: str, by: Step) -> int:
 
 @cache_per_view
 def _reported_here(view: ChannelView) -> dict[str, Step]:
-    """The first step that reports an ID lost in this channel."""
+    """By message ID: the first step that reports it lost in this channel."""
     here = [(step, event) for step, event in reversed(view.losses) if event.channel_id == view.channel_id]
     return {message_id: step for step, event in here for message_id in event.message_ids}
 
 
 def may_be_given_up(view: ChannelView, received: Received) -> bool:
-    """May a waiting message have been given up, or its dependencies have left a log of the declared size?"""
+    """May a waiting message have been given up, or may a log of the declared size have dropped its dependencies?"""
     if view.kept_entries.bounded and any(
         i in view.known_ids and not view.kept_entries.holds(i) for i in received.unmet
     ):
@@ -93,21 +97,22 @@ def may_be_given_up(view: ChannelView, received: Received) -> bool:
 
 @cache_per_view
 def _reported_anywhere(view: ChannelView) -> dict[str, int]:
-    """Index of the first step that reports an ID lost, in any channel."""
+    """By message ID: the index of the first step that reports it lost, in any channel."""
     return {message_id: step.index for step, event in reversed(view.losses) for message_id in event.message_ids}
 
 
 @cache_per_view
 def first_missed_ms(view: ChannelView) -> dict[str, int]:
-    """By ID, in ms: the time when a message that may wait, including sync messages (AMB-42), or a dependency of it, was
-    first mentioned.
+    """By message ID: the earliest time, in ms, of a step that mentions it, for waiting messages and their dependencies.
+
+    Sync messages may wait as well (AMB-42).
     """
     return {message_id: min(step.now_ms for step in steps) for message_id, steps in _mentions(view).items()}
 
 
 @cache_per_view
 def _mentions(view: ChannelView) -> dict[str, list[Step]]:
-    """By ID: the steps that mention it, in order, for the IDs of `first_missed_ms`."""
+    """By message ID: the steps that mention it, in order, for waiting messages and their dependencies."""
     mentions: dict[str, list[Step]] = {}
     for received in view.received:
         for message_id in (received.message.message_id, *received.unmet) if received.unmet else ():
@@ -117,10 +122,11 @@ def _mentions(view: ChannelView) -> dict[str, list[Step]]:
 
 @cache_per_view
 def _entered_log_at(view: ChannelView) -> dict[str, Step]:
-    """The steps at which possible dependencies entered the log. Nothing shows this for received sync messages, so they
-    count as entered only at the end.
+    """By message ID: the step at which it entered the log.
+
+    No signal shows this step for received sync messages, so they count as entered at the last step of the trace.
     """
     sent = {s.message.message_id: s.step for s in reversed(view.sent)}
-    heard = view.received if view.revision.syncs_are_logged else ()
-    syncs = {r.message.message_id: view.trace.steps[-1] for r in heard if r.kind is Kind.SYNC}
+    received = view.received if view.revision.syncs_are_logged else ()
+    syncs = {r.message.message_id: view.trace.steps[-1] for r in received if r.kind is Kind.SYNC}
     return syncs | sent | {d.message_id: d.step for d in reversed(view.delivered)}

@@ -8,22 +8,22 @@ from sds_reference import MAX_LAMPORT, Message
 
 LARGEST_HISTORY = 200
 LARGEST_LAMPORT = 2**53 + 10
-"""Timestamps up to here must be accepted; larger ones may be refused (AMB-14)."""
+"""Largest Lamport timestamp that must be accepted. Larger timestamps may be refused (AMB-14)."""
 ROOM_AFTER = 100
-"""Number of timestamps that a participant may want to keep in reserve."""
+"""Number of timestamps below the maximum that a participant may keep in reserve for its next messages."""
 LARGEST_CONTENT = 100 * 1024
 LARGEST_ID = 1024
 LARGEST_HINT = 64
 NAMELESS = "no sender ID (AMB-50)"
-"""The fault of a message of an older revision that has no other fault."""
+"""The oddity of a message without a sender ID, as in an older revision, that is not odd otherwise."""
 BEYOND_BOUND = "a Lamport timestamp beyond the declared bound (AMB-107)"
 BEYOND_SIZE = "content beyond the declared limit"
 BEYOND_LIMITS = (BEYOND_BOUND, BEYOND_SIZE)
-"""Messages beyond a declared limit, which an implementation may drop silently."""
+"""The oddities of messages beyond a declared limit. An implementation may drop such messages silently."""
 
 
 def in_another_layout(message: Message, channels: Collection[str]) -> bool:
-    """Is it decodable, but not a message of the text because it has neither an ID nor one of the channels?
+    """Is the message decodable, but in another layout, because it has neither a message ID nor one of ``channels``?
 
     A sync message without an ID has a channel (AMB-51).
     """
@@ -33,7 +33,7 @@ def in_another_layout(message: Message, channels: Collection[str]) -> bool:
 def describe_oddity(
     message: Message, now_ms: int, limit: Callable[[str], int | None], max_lamport: int = MAX_LAMPORT
 ) -> str:
-    """The fault of a received message; "" if it has none.
+    """The reason why a conforming sender would not send a message, or why it may be refused; "" if there is none.
 
     ``limit`` returns a declared limit by its name, None if there is none. ``max_lamport`` is the largest value of the
     wire format.

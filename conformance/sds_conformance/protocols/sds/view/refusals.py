@@ -1,5 +1,7 @@
-"""Messages that were refused, or dropped silently. A refusal excuses nothing: the missing effect of a valid message is
-a fault, and a result that is correct only because no message was accepted proves nothing.
+"""Messages that were refused, or dropped silently.
+
+Refusing a valid message excuses nothing: the missing effect of the message is a fault. And a result that is correct
+only because no message was accepted proves nothing.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ def accepted_any(view: ChannelView) -> bool | None:
 
 
 def _find_traces(view: ChannelView, received: Received) -> Iterator[bool]:
-    """Yield, for each place where a message must show, whether it does."""
+    """Yield, for each place of the trace that must show an effect of a message, whether it shows one."""
     if received.rejected or (received.acceptable and not received.unmet):
         yield False  # the delivery was examined above
         return
@@ -63,7 +65,7 @@ def _find_traces(view: ChannelView, received: Received) -> Iterator[bool]:
 
 
 def excuse_refusal(view: ChannelView, received: Received) -> str:
-    """Why a message of another participant may be refused, by a declared limit or a position; "" if it may not."""
+    """Why a declared limit or a position allows to refuse a message of another participant; "" if none does."""
     if received.oddity:
         return received.oddity
     unlogged = {Kind.EPHEMERAL} if view.revision.syncs_are_logged else {Kind.EPHEMERAL, Kind.SYNC}

@@ -1,7 +1,7 @@
-"""The SDS-R settings of one participant: section "SDS-R global state", and their consequences.
+"""The SDS-R settings of one participant (section "SDS-R global state"), and its T_req, T_resp and response groups.
 
-With a declared and known hash profile, times and groups are exact. Otherwise only the bounds of the text hold, which do
-not depend on the hash (AMB-01, AMB-03).
+With a declared and known hash profile, times and groups are exact. Otherwise only the bounds of the specification hold,
+which do not depend on the hash (AMB-01, AMB-03).
 """
 
 from __future__ import annotations
@@ -16,40 +16,42 @@ from sds_reference import HASH_PROFILES, HashProfile, in_response_group, t_req_o
 from .windows import Window
 
 TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
-"""The capabilities that checks of times need."""
+"""The capabilities that checks of T_req and T_resp need."""
 COARSE = "; if its clock shows no milliseconds, it declares the step as repairClockMs in the limits of Hello"
-"""Text to add if a time of SDS-R is off by less than a second."""
+"""Hint for a report, if a time of SDS-R is wrong by less than a second."""
 SECOND_MS = 1_000
-"""Times may be kept in whole seconds, and by a clock with that resolution (AMB-05)."""
+"""One second in milliseconds. An implementation may keep times in whole seconds, by a clock of this resolution
+(AMB-05).
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class RepairTerms:
-    """The SDS-R settings of a participant; None for unknown ones, and for all if it does not use SDS-R."""
+    """The SDS-R settings of a participant. An unknown setting is None; all are None without SDS-R."""
 
     participant_id: str
     t_min_ms: int | None
     t_max_ms: int | None
     groups: int | None
     cap: int | None
-    """The largest number of entries in a repair request."""
+    """The maximum number of entries in a repair request."""
     profile: HashProfile | None
     on: bool = True
     """Does the participant use SDS-R?"""
     clock_ms: int = 0
-    """The declared error of its clock in milliseconds, at most the second of AMB-05. Shown times do not reveal it,
-    because only the present is rounded in them.
+    """The declared error of the participant's clock, in milliseconds: at most one second (AMB-05). Times in states do
+    not reveal it: T_req and T_resp may have milliseconds, although the clock has not.
     """
 
     def clock_hint(self, explained: bool = True) -> str:
-        """Text to add to a wrong time that an undeclared clock without milliseconds would explain (``explained``); else
-        "".
+        """Hint for a report of a wrong time, if an undeclared clock without milliseconds explains it (``explained``);
+        else "".
         """
         return COARSE if explained and not self.clock_ms else ""
 
     @property
     def sound(self) -> bool:
-        """Are T_min and T_max known, with room for a backoff (AMB-08, AMB-09)?"""
+        """Are T_min and T_max known, and is T_max larger (AMB-08, AMB-09)?"""
         return self.t_min_ms is not None and self.t_max_ms is not None and self.t_min_ms < self.t_max_ms
 
     @property
@@ -58,7 +60,9 @@ class RepairTerms:
         return (self.t_min_ms, self.t_max_ms) if self.sound and self.t_min_ms is not None and self.t_max_ms else None
 
     def t_req(self, message_id: str, *, exactly: bool = True) -> Window | None:
-        """T_req as an offset from detection in milliseconds; a closed interval if the hash is unknown (AMB-07)."""
+        """T_req in milliseconds after the detection of the missing message. From T_min to T_max if the hash is unknown
+        or not ``exactly`` used (AMB-07); None if the settings are not sound.
+        """
         if self.bounds is None:
             return None
         if self.profile is not None and exactly:
@@ -67,7 +71,9 @@ class RepairTerms:
         return Window(*self.bounds)
 
     def t_resp(self, sender_id: str, message_id: str, *, exactly: bool = True) -> Window | None:
-        """T_resp as an offset from the request in milliseconds; 0 for the original sender with any hash."""
+        """T_resp in milliseconds after the request. 0 for the original sender, with any hash; from 0 to T_max if the
+        hash is unknown or not ``exactly`` used.
+        """
         if not self.t_max_ms:
             return None
         if sender_id == self.participant_id:
@@ -78,7 +84,7 @@ class RepairTerms:
         return Window(0, self.t_max_ms)
 
     def in_group(self, sender_id: str, message_id: str) -> bool | None:
-        """Is it an eligible responder for a message? None if the hash is unknown, or SDS-R is not used."""
+        """Is the participant in the response group of a message? None if the hash is unknown, or SDS-R is not used."""
         if not self.on:
             return None
         if sender_id == self.participant_id or self.groups == 1:
@@ -89,7 +95,7 @@ class RepairTerms:
 
 
 def repair_terms(declared: Declaration, party: Party) -> RepairTerms:
-    """The settings of a participant."""
+    """Read the SDS-R settings that are in force for a participant."""
     c = party.in_force
     on = c.sds_r if c.HasField("sds_r") else party.asked.sds_r
     if not declared.can(pb.CAPABILITY_SDS_R) or not on:

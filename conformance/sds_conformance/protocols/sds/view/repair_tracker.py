@@ -1,6 +1,7 @@
-"""The facts of SDS-R in one channel of a trace: missing messages, and requests for messages.
+"""Tracks SDS-R in one channel of a trace: missing messages, repair requests, and responses.
 
-A channel view feeds it step by step. It records facts without expectations: the buffers contain what the text demands.
+A channel view calls the tracker step by step. The tracker records only what happened. `requester` and `responder`
+derive from it what the specification demands.
 """
 
 from __future__ import annotations
@@ -19,52 +20,59 @@ NEVER = 1 << 60
 
 @dataclass(slots=True)
 class Missing:
-    """A message that a causal history named before it arrived; the requester's side."""
+    """A missing message: a causal history named it before it arrived. For the requester's side of SDS-R."""
 
     message_id: str
     detected: Received
-    """The message that named it first."""
+    """The message that named the missing message first."""
     entries: list[tuple[Received, HistoryEntry]]
-    """The messages that named it, each with its entry, the first one first: the known senders and hints."""
+    """The messages that named the missing message, in order, each with its entry, which may have a sender and a
+    hint.
+    """
     named: list[Received]
-    """The messages that named it while it was missing, including ``detected``."""
+    """The messages that named the missing message before it arrived, including ``detected``."""
     overheard: list[Received] = field(default_factory=list)
-    """The messages of others that requested it while it was missing."""
+    """The messages of other participants that requested the missing message before it arrived."""
     requests: list[Sent] = field(default_factory=list)
-    """The own messages that requested it, before or after it arrived."""
+    """The own messages that requested the missing message, before or after it arrived."""
     arrived: Step | None = None
     lost: Step | None = None
-    """The step that gave it up."""
+    """The step that gave the missing message up."""
 
     @property
     def first(self) -> HistoryEntry:
-        """The entry that revealed it."""
+        """The entry of a causal history that revealed the missing message."""
         return self.entries[0][1]
 
     @property
     def senders(self) -> set[str]:
-        """The senders that the entries name."""
+        """The senders of the missing message, as the entries name them."""
         return {entry.sender_id for _, entry in self.entries if entry.sender_id}
 
     def named_before(self, step: Step) -> list[HistoryEntry]:
-        """The entries that had named it before a step."""
+        """The entries that named the missing message before a step."""
         return [entry for received, entry in self.entries if received.step.index < step.index]
 
     @property
     def must_be_noticed(self) -> bool:
-        """Must the message that revealed it be accepted?"""
+        """Was the message that revealed it valid and accepted?"""
         return self.detected.request_is_binding
 
     @property
     def first_change(self) -> int:
-        """Index of the first step that changed its state from simply missing; beyond any trace if none did."""
+        """Index of the first step at which the message arrived, was given up, or was requested by another participant.
+
+        `NEVER` if there is none.
+        """
         ends = [*(received.step for received in self.overheard[:1]), self.arrived, self.lost]
         return min((step.index for step in ends if step is not None), default=NEVER)
 
 
 @dataclass(slots=True)
 class Answer:
-    """A broadcast of a message that another participant had sent: a repair response, or similar to one."""
+    """A repeated broadcast of a message, with or without a request for it: a repair response, if there was a
+    request.
+    """
 
     step: Step
     message: Message
@@ -72,49 +80,51 @@ class Answer:
 
 @dataclass(slots=True)
 class RequestedMessage:
-    """A message that others request, from the first request until an answer; the responder's side."""
+    """A message that others request, from the first request until a response. For the responder's side of SDS-R."""
 
     message_id: str
     entry: HistoryEntry
-    """The entry of the request."""
+    """The entry of the first repair request."""
     received: Received
     """The first message that requested it."""
     own: bool
-    """Is the participant its original sender?"""
+    """Is the participant the original sender of the requested message?"""
     held: bool
-    """Was it in the local history at the first request?"""
+    """Was the requested message in the local history at the first request?"""
     buffered: bool
-    """Had it arrived, and did it wait for dependencies?"""
+    """Did the requested message wait for dependencies at the first request?"""
     original: Message | None
-    """The message itself, as it was received or sent."""
+    """The requested message as it was received or sent; None if it was neither."""
     repeats: list[Received] = field(default_factory=list)
-    """The messages that requested it again before an answer."""
+    """The messages that requested it again before a response."""
     copies: list[Received] = field(default_factory=list)
-    """Copies of it that arrived before an answer."""
+    """Copies of the requested message that arrived before a response."""
     answers: list[Answer] = field(default_factory=list)
 
     @property
     def must_be_accepted(self) -> bool:
-        """Must the request be accepted?"""
+        """Must the participant honour the first request (AMB-84)?"""
         return self.received.request_is_binding
 
     @property
     def author(self) -> str:
-        """The sender of the message."""
+        """The sender ID of the requested message; "" if the message is unknown."""
         return self.original.sender_id if self.original is not None else ""
 
 
 class RepairTracker:
-    """The facts, in the order of the trace."""
+    """The missing messages, repair requests and responses of one participant, in the order of the trace."""
 
     def __init__(self, participant_id: str) -> None:
         self._participant_id = participant_id
         self.missing: list[Missing] = []
         self.asked: list[RequestedMessage] = []
         self.unrequested: list[Answer] = []
-        """Broadcasts of other participants' messages without a request."""
+        """Broadcasts of other participants' messages that no received message had requested."""
         self.unfounded_requests: list[tuple[Sent, HistoryEntry]] = []
-        """The requests of own messages for IDs that no causal history had named as missing."""
+        """(Own message, entry of its repair request) for each requested message that no causal history had named as
+        missing.
+        """
         self.carriers: list[Sent] = []
         """Own content and sync messages, with or without a repair request, in order."""
         self._arrived: dict[str, Message] = {}
@@ -127,19 +137,21 @@ class RepairTracker:
         return self._missing.get(message_id)
 
     def original(self, message_id: str) -> Message | None:
-        """A content message that has arrived or was sent."""
+        """The first content message with this ID that arrived or was sent; None if there is none."""
         return self._arrived.get(message_id)
 
     def authors(self, message_id: str) -> list[str]:
-        """The senders of the content messages with that ID that have arrived or were sent, the first one first.
+        """The senders of the content messages with this ID that arrived or were sent, in this order.
 
-        If there are several, any may count (AMB-25).
+        If there are several, an implementation may use any of them (AMB-25).
         """
         return list(self._authors.get(message_id, ()))
 
     def receive(self, received: Received, held: dict[str, bool]) -> None:
-        """Record a message of another participant. ``held`` has the state of each requested ID: True if it is in the
-        local history, False if it waits for dependencies, absent otherwise.
+        """Record a message of another participant.
+
+        ``held`` has the requested messages that have arrived or were sent: True if the message is in the local history,
+        False if it waits for dependencies.
         """
         message = received.message
         if received.kind is Kind.CONTENT:
@@ -177,7 +189,7 @@ class RepairTracker:
                 missing.lost = step
 
     def find_renamed(self, message: Message) -> RequestedMessage | None:
-        """The pending request for a message that a broadcast equals in all but its ID, if there is exactly one."""
+        """The pending request for the message that a broadcast repeats under another ID, if there is exactly one."""
         if message.message_id in self._asked:
             return None
         alike = [

@@ -1,8 +1,9 @@
 """The requester's side of SDS-R in one channel: the requests that a participant must send, and their times.
 
-Built once for each view, because many checks read it. The text leaves some requests open, which are not required here:
-for a message that was requested once, overheard, copied in any form, or named by a message that may be refused, and if
-the clock stepped back (AMB-68, AMB-81, AMB-84, AMB-85).
+A `Requester` is built once for each view, because many checks read it. The specification leaves open whether a missing
+message must be requested after certain events, so no request is required then: the message was requested once, another
+participant requested it, a copy of it arrived in any form, it was named by a message that may be refused, or the clock
+stepped back (AMB-68, AMB-81, AMB-84, AMB-85).
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ from .windows import Window
 
 @dataclass(frozen=True, slots=True)
 class ShownRequests:
-    """A shown outgoing repair request buffer: T_req by message ID."""
+    """An outgoing repair request buffer, as a state showed it: T_req in epoch milliseconds, by message ID."""
 
     step: Step
     due: dict[str, int]
 
 
 def _first_after(indices: list[int], after: int) -> int:
-    """The first of ascending indices after a step; beyond the trace if there is none."""
+    """The first of the ascending ``indices`` that is greater than ``after``; `NEVER` if there is none."""
     at = bisect_right(indices, after)
     return indices[at] if at < len(indices) else NEVER
 
@@ -49,16 +50,16 @@ class Requester:
         self.gives_up = view.gives_up
         self.syncs = view.can(pb.CAPABILITY_SYNC)
         self.carriers = view.repair.carriers
-        """Own content and sync messages, which must carry due requests."""
+        """Own content and sync messages, in order. They must carry the due requests."""
         self.shown = [
             ShownRequests(o.step, {e.message_id: e.due_ms for e in o.state.outgoing_repairs.entries})
             for o in view.observed
             if o.state.HasField("outgoing_repairs")
         ]
         self.arrivals: dict[str, list[Received]] = {}
-        self.heard = [r for r in view.received if not r.own and not r.rejected]
-        """Messages of others that the participant may have processed, in order."""
-        self._heard_at = [received.step.index for received in self.heard]
+        self.received = [r for r in view.received if not r.own and not r.rejected]
+        """Messages of other participants that this participant may have processed, in order."""
+        self._received_at = [received.step.index for received in self.received]
         self._copies = view.arrivals
         self._kept_entries = view.kept_entries
         self._elsewhere = arrived_elsewhere(view)
@@ -79,8 +80,8 @@ class Requester:
         self._carried_at = [sent.step.index for sent in self.carriers]
         asking = [sent for sent in self.carriers if sent.message.repair_request]
         self.kinds = {sent.message.kind for sent in asking}
-        """The kinds of messages that carry requests. Both should; a kind without any request proves nothing about
-        T_req.
+        """The kinds of own messages that carry requests: content, sync, or both. The times of the other messages prove
+        nothing about T_req.
         """
         self._longest_request = max((len(sent.message.repair_request) for sent in asking), default=0)
 
@@ -99,25 +100,27 @@ class Requester:
     # ---- time ------------------------------------------------------------------------------------------------------
 
     def clock_is_monotonic(self, first: Step, last: Step) -> bool:
-        """Does the clock move forward from one step to another, without a later time before?"""
+        """Does the clock never go back from ``first`` to ``last``, and show no later time before ``first``?"""
         return (
             self._is_latest_time.get(first.index, False) and self._forward_since.get(last.index, NEVER) <= first.index
         )
 
     @cached_property
     def slack_ms(self) -> int:
-        """The tolerance of a time in milliseconds: the declared one; 0 if shown times have milliseconds; else a second
-        (AMB-05).
+        """The tolerance of T_req, in milliseconds (AMB-05).
+
+        It is the declared error of the clock if T_req is known to have milliseconds: shown times have them, or the hash
+        is known. Otherwise it is a second.
         """
         fine = any(due % SECOND_MS for shown in self.shown for due in shown.due.values())
         known = self.terms.profile is not None
         return self.terms.clock_ms if fine or known else SECOND_MS
 
-    # ---- what was missing ------------------------------------------------------------------------------------------
+    # ---- missing messages ------------------------------------------------------------------------------------------
 
     @cached_property
     def certainly_missing(self) -> list[Missing]:
-        """Messages that were certainly missing, and revealed by a message that must be accepted."""
+        """Messages that were certainly missing, and that a valid and accepted message revealed."""
         return [m for m in self._expected_requests if not self._has_a_namesake(m)]
 
     @cached_property
@@ -131,8 +134,9 @@ class Requester:
 
     @cached_property
     def listed_dependencies(self) -> list[Missing]:
-        """Messages that an implementation which gives up dependencies still shows in its buffer. No entry is required,
-        but each entry has a T_req.
+        """The missing messages in the shown buffer of an implementation that may give up dependencies; else empty.
+
+        Such an implementation need not have an entry, but each entry has a T_req.
         """
         return [m for m in self._certain if self.shown_t_req(m) is not None] if self.gives_up else []
 
@@ -152,13 +156,16 @@ class Requester:
 
     @cached_property
     def requestable(self) -> list[Missing]:
-        """The wanted messages that content revealed and whose sender is known, so that a request can succeed
+        """The missing messages that content revealed and whose sender is known, so that a request can succeed
         (AMB-72).
         """
         return [m for m in self.certainly_missing if m.first.sender_id and m.detected.kind is Kind.CONTENT]
 
     def unchanged_until(self, missing: Missing) -> int:
-        """Index of the first step that may have changed its state in any way; beyond the trace if there is none."""
+        """Index of the first step after which a missing message may no longer be tracked; `NEVER` if there is none.
+
+        In such a step a copy of it or a request of another participant arrives, or it is given up.
+        """
         until = self._unchanged_until.get(id(missing))
         if until is None:
             touched = self.next_copy_or_request(missing.message_id, missing.detected.step.index - 1)
@@ -167,22 +174,28 @@ class Requester:
         return until
 
     def may_be_renewed_from(self, missing: Missing) -> int:
-        """Index of the first message of others after T_max. By then the entry may have been dropped and added again
-        (AMB-81).
+        """Index of the first step, from T_max after the detection on, that receives a message of another participant.
+
+        The entry of the missing message may have been dropped before, and this message may add it again (AMB-81).
         """
         detected, t_max = missing.detected.step, self.terms.t_max_ms or 0
         if detected.index not in self._may_be_renewed_from:
-            late = self.heard[bisect_right(self._heard_at, detected.index) :]
+            late = self.received[bisect_right(self._received_at, detected.index) :]
             steps = (r.step.index for r in late if r.step.now_ms >= detected.now_ms + t_max)
             self._may_be_renewed_from[detected.index] = next(steps, NEVER)
         return self._may_be_renewed_from[detected.index]
 
     def first_request_index(self, message_id: str, after: int = 0) -> int:
-        """Index of the first own broadcast after a step that requests it; beyond the trace if there is none."""
+        """Index of the first step, after step ``after``, whose broadcasts request a message; `NEVER` if there is
+        none.
+        """
         return _first_after(self._asked.get(message_id, []), after)
 
     def next_copy_or_request(self, message_id: str, index: int) -> int:
-        """Index of the first step after ``index`` with a copy of it or a request of others for it."""
+        """Index of the first step, after step ``index``, that receives a copy of a message or a request for it.
+
+        `NEVER` if there is none.
+        """
         return _first_after(self._changed_at.get(message_id, []), index)
 
     def in_log(self, message_id: str, step: Step) -> bool:
@@ -198,36 +211,42 @@ class Requester:
         return came and not self.in_log(message_id, step)
 
     def next_received(self, index: int) -> Received | None:
-        """The next message of another participant after a step."""
-        at = bisect_right(self._heard_at, index)
-        return self.heard[at] if at < len(self.heard) else None
+        """The next message of another participant after step ``index``; None if there is none."""
+        at = bisect_right(self._received_at, index)
+        return self.received[at] if at < len(self.received) else None
 
-    # ---- what was shown and sent ------------------------------------------------------------------------------------
+    # ---- shown buffers, and messages sent ---------------------------------------------------------------------------
 
     def shown_between(self, after: int, before: int) -> list[ShownRequests]:
-        """The states that were shown between two steps."""
+        """The buffers that were shown between two steps, without these."""
         return self.shown[bisect_right(self._shown_at, after) : bisect_left(self._shown_at, before)]
 
     def carriers_between(self, after: int, before: int) -> list[Sent]:
-        """The content and sync messages between two steps."""
+        """The own content and sync messages between two steps, without these."""
         return self.carriers[bisect_right(self._carried_at, after) : bisect_left(self._carried_at, before)]
 
     def requests_repair_of(self, sent: Sent, message_id: str) -> bool:
         return any(entry.message_id == message_id for entry in sent.message.repair_request)
 
     def is_full(self, sent: Sent) -> bool:
-        """May its repair request have the maximum length? Without a declared cap, the longest request seen counts as
-        the cap.
+        """May the repair request of an own message have the maximum length?
+
+        Without a declared maximum, the length of the longest request in the trace counts as the maximum.
         """
         cap = self.terms.cap
         return len(sent.message.repair_request) >= (self._longest_request if cap is None else cap) > 0
 
     def first_full(self, step: Step) -> Sent | None:
-        """The first message after a step whose repair request has the maximum length."""
+        """The first own message after a step whose repair request may have the maximum length; None if there is
+        none.
+        """
         return next((sent for sent in self.carriers_between(step.index, NEVER) if self.is_full(sent)), None)
 
     def shown_t_req(self, missing: Missing) -> int | None:
-        """Its T_req in the first shown state, if nothing else had happened to it before."""
+        """T_req of a missing message in the first buffer that shows it, in epoch milliseconds.
+
+        None if no buffer shows it before it is requested or its entry may have changed.
+        """
         asked = self.first_request_index(missing.message_id, missing.detected.step.index)
         end = min(self.unchanged_until(missing), self.may_be_renewed_from(missing), asked)
         for shown in self.shown_between(missing.detected.step.index, end):
@@ -236,9 +255,9 @@ class Requester:
         return None
 
     def t_req_window(self, missing: Missing) -> Window | None:
-        """Its T_req in epoch milliseconds: as shown, else by the declared hash, else the bounds.
+        """T_req of a missing message in epoch milliseconds: as shown, else by the declared hash, else from its bounds.
 
-        If the trace contradicts the hash, which SDS-R-TREQ-01 judges, the hash is ignored here.
+        The declared hash is ignored if the trace contradicts it, because SDS-R-TREQ-01 judges this.
         """
         shown = self.shown_t_req(missing)
         if shown is not None:
@@ -270,22 +289,26 @@ class Requester:
         return True
 
     def request_deadline(self, missing: Missing, due: Window) -> int:
-        """The latest time, in epoch milliseconds, at which a due request must be sent: afterwards it may have been
-        given up (AMB-81).
+        """The latest time, in epoch milliseconds, at which a due request must be sent. Later, the participant may have
+        given it up (AMB-81).
         """
         t_max = self.terms.t_max_ms
         return max(due.high, missing.detected.step.now_ms + (t_max or 0)) + SECOND_MS
 
     def is_untracked(self, missing: Missing, sent: Sent) -> bool:
-        """Did the last shown buffer lack it, so that its absence from a request has another reason?"""
+        """Did the last shown buffer before an own message lack the missing message?
+
+        Then it is not requested because it is not tracked, which another requirement judges.
+        """
         states = self.shown_between(missing.detected.step.index, sent.step.index)
         return bool(states) and missing.message_id not in states[-1].due
 
     def due_carriers(self, missing: Missing) -> Iterator[tuple[Sent, bool]]:
-        """Yield the messages that had to request it, and whether they do, up to the first that does.
+        """Yield (own message that had to request the missing message, whether it does), up to the first that does.
 
-        A repair request of maximum length without it proves nothing. Nor does one after T_max, when it may have been
-        given up (AMB-81), unless a message of the same kind could have requested it before.
+        Messages whose repair request has the maximum length are left out: other requests may have taken all places. So
+        are messages after T_max, when the request may have been given up (AMB-81), unless a message of the same kind
+        could have carried it before.
         """
         due, detected = self.t_req_window(missing), missing.detected.step
         if due is None:
@@ -295,7 +318,7 @@ class Requester:
             self.request_deadline(missing, due),
             self.first_request_index(missing.message_id, detected.index),
         )
-        looked: set[Kind] = set()
+        seen_kinds: set[Kind] = set()
         for sent in self.carriers_between(detected.index, min(self.unchanged_until(missing), asked + 1)):
             if not self.clock_is_monotonic(detected, sent.step) or not due.high <= sent.step.now_ms <= latest:
                 continue
@@ -303,12 +326,14 @@ class Requester:
             if not asks and (self.is_full(sent) or self.is_untracked(missing, sent)):
                 continue
             if sent.step.now_ms <= detected.now_ms + t_max:
-                looked.add(sent.message.kind)
-            if sent.step.now_ms >= due.high + self.slack_ms and (asks or sent.message.kind in looked):
+                seen_kinds.add(sent.message.kind)
+            if sent.step.now_ms >= due.high + self.slack_ms and (asks or sent.message.kind in seen_kinds):
                 yield sent, asks
 
     def find_timely_request(self, missing: Missing) -> Sent | None:
-        """The message that requests it first, in time and before anything else happened to it."""
+        """The first own message that requests a missing message, if it does so in time and before its entry may have
+        changed; else None.
+        """
         due, detected = self.t_req_window(missing), missing.detected.step
         asked = self.first_request_index(missing.message_id, detected.index)
         for sent in self.carriers_between(asked - 1, min(self.unchanged_until(missing), asked + 1)):
@@ -321,13 +346,19 @@ class Requester:
         return None
 
     def last_if_both_kinds(self, carriers: list[tuple[Sent, bool]]) -> Sent | None:
-        """The last of the messages that had to request it, if they are of both kinds or there are no sync messages."""
+        """The last of the messages that had to carry a request, if they are of both kinds; else None.
+
+        Messages of one kind are enough if the implementation sends no sync messages.
+        """
         kinds = {sent.message.kind for sent, _ in carriers}
         return carriers[-1][0] if len(kinds) == 2 or (carriers and not self.syncs) else None
 
     def measure_offset(self, missing: Missing) -> Window | None:
-        """The interval from detection to T_req, by observation alone: shown, or between two messages of one kind, the
-        last without the request and the first with it. None if unknown, or if a request of maximum length came between.
+        """The time from detection to T_req in milliseconds, by observation alone.
+
+        It is known exactly if a buffer shows T_req. Otherwise T_req lies between two messages of one kind: the last
+        without the request and the first with it. None if unknown, or if a repair request between detection and T_req
+        had the maximum length.
         """
         detected = missing.detected.step
         if not self._is_latest_time.get(detected.index, False):
@@ -339,7 +370,7 @@ class Requester:
         sends = self.carriers_between(
             detected.index, min(self.unchanged_until(missing), self.may_be_renewed_from(missing), asked + 1)
         )
-        # In one step, an answer with the old requests may carry the request, and the new message may not.
+        # In one step, two messages may be sent, and only one of them may carry the request.
         asking = next(
             (s for s in sends if s.step.index == asked and self.requests_repair_of(s, missing.message_id)), None
         )
@@ -349,7 +380,7 @@ class Requester:
         for sent in itertools.takewhile(lambda sent: sent is not asking, sends):
             if self.is_full(sent):
                 return None
-            # A message of the same step was sent at the same time; if it lacks the request, SDS-R-SEND-01 reports it.
+            # If a message of the same step, sent at the same time, lacks the request, SDS-R-SEND-01 reports it.
             if sent.message.kind is asking.message.kind and sent.step.index < asked:
                 low = sent.step.now_ms - detected.now_ms + 1
         return Window(low, asking.step.now_ms - detected.now_ms)

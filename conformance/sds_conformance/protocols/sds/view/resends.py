@@ -1,4 +1,4 @@
-"""Rebroadcasts of own messages: the gaps between them, on the grid of the ticks."""
+"""Rebroadcasts of own messages, and the times between them. They are known only to the ticks of the schedule."""
 
 from __future__ import annotations
 
@@ -15,25 +15,23 @@ from .channel_view import ChannelView
 from .facts import Sent
 
 TOLERATED_SWEEPS = 1
-"""Number of sweeps without a copy that are tolerated after it is due: the text does not define the period of sweeps."""
+"""Number of sweeps that may pass after a copy is due: the specification does not define the period of sweeps."""
 CAP = 3
 """Number of copies after which the end of resending is only a warning (AMB-64)."""
 
 
 def first_evidence_index(view: ChannelView, sent: Sent) -> int:
-    """Index of the first step with evidence of an acknowledgement of an own message; beyond the trace if there
-    is none.
-    """
+    """Index of the first step with evidence that an own message is acknowledged; beyond the trace if there is none."""
     message_id = sent.message.message_id
-    standing = view.ack_evidence(message_id)
-    steps = [mention.received.step.index for mention in standing.mentions]
-    steps += [ack.step.index for ack in standing.acks]
+    evidence = view.ack_evidence(message_id)
+    steps = [mention.received.step.index for mention in evidence.mentions]
+    steps += [ack.step.index for ack in evidence.acks]
     steps += [view.possible_evidence[message_id]] if message_id in view.possible_evidence else []
     return min(steps, default=len(view.trace.steps) + 1)
 
 
 def position_on_giving_up(view: ChannelView, message_id: str, before: int) -> str:
-    """The position that allows the end of resending, which may be documented after `CAP` copies (AMB-64); else ""."""
+    """The position that allows to stop resending a message, if `CAP` copies or more were sent (AMB-64); else ""."""
     copies = sum(copy.step.index < before for copy in view.ack_evidence(message_id).copies)
     return "AMB-64" if copies >= CAP else ""
 
@@ -53,15 +51,15 @@ class Resends:
     copies: list[Step]
     """The steps that sent a copy."""
     last: Step
-    """The last broadcast of the message; the first broadcast counts as well."""
+    """The last broadcast of the message: the last copy, or the first broadcast if there is no copy."""
     overdue: Step | None
-    """The tick by which the next copy was due. Later ticks are not examined."""
+    """The tick by which the next copy was due, if it was not sent by then. Later ticks are not examined."""
 
 
 def resends(view: ChannelView, sent: Sent) -> Resends:
     """Follow an own message from tick to tick while it is unacknowledged.
 
-    If the clock goes back, timers may follow it, wait until it has caught up, or restart.
+    If the clock goes back, timers may follow the clock, wait until it has caught up, or restart.
     """
     period, until = resend_period(view) or 0, first_evidence_index(view, sent)
     copied = {copy.step.index for copy in view.ack_evidence(sent.message.message_id).copies if copy.original is sent}
@@ -107,7 +105,7 @@ class Gap:
     """
 
     def fits(self, period_ms: int) -> bool:
-        """Does the gap agree with resending after that period, on this grid of ticks?"""
+        """Does the gap agree with resending after this period, given the times of the ticks?"""
         return self.silent_ms < period_ms <= self.waited_ms
 
 
@@ -124,7 +122,7 @@ class PossiblyAcknowledged:
 
     @property
     def unambiguous_until(self) -> int:
-        """Index of the first step with new evidence for it, or with a message without any."""
+        """Index of the first step with new evidence for the own message, or with a message without such evidence."""
         return self.until if self.silent is None else min(self.until, self.silent.index)
 
 
@@ -145,7 +143,7 @@ def gaps(view: ChannelView, sent: Sent) -> list[Gap]:
 
 @dataclass(frozen=True, slots=True)
 class _Clock:
-    """The times that a participant was given, in order."""
+    """The virtual times in the requests to a participant, in order."""
 
     steps: list[Step]
     indices: list[int]
@@ -154,13 +152,15 @@ class _Clock:
     back: list[tuple[int, int]]
     """The steps before and after each backward jump."""
     significant: list[int]
-    """The indices of ticks and backward jumps."""
+    """The places in ``steps`` of ticks and backward jumps, ascending."""
 
     def significant_between(self, first: int, end: int, indices: Iterable[int]) -> list[int]:
-        """These indices in a range, and those among ``indices``."""
-        telling = self.significant[bisect_left(self.significant, first) : bisect_left(self.significant, end)]
+        """The places in ``steps``, from ``first`` up to before ``end``, of ticks, backward jumps and steps of
+        ``indices``.
+        """
+        ticks_and_jumps = self.significant[bisect_left(self.significant, first) : bisect_left(self.significant, end)]
         others = (bisect_left(self.indices, index) for index in indices)
-        return sorted({*telling, *(place for place in others if first <= place < end)})
+        return sorted({*ticks_and_jumps, *(place for place in others if first <= place < end)})
 
     def latest_before(self, place: int) -> int:
         return self.latest[place - 1] if place else 0
@@ -182,8 +182,8 @@ def _clock(view: ChannelView) -> _Clock:
     latest = list(itertools.accumulate((step.now_ms for step in steps), max))
     back = [(one.index, next_.index) for one, next_ in steps_back(view)]
     indices, went_back = [step.index for step in steps], {index for _, index in back}
-    telling = [place for place, step in enumerate(steps) if step.command == "tick" or step.index in went_back]
-    return _Clock(steps, indices, latest, back, telling)
+    significant = [place for place, step in enumerate(steps) if step.command == "tick" or step.index in went_back]
+    return _Clock(steps, indices, latest, back, significant)
 
 
 def _index(step: Step) -> int:
@@ -198,7 +198,7 @@ def clock_never_goes_back(view: ChannelView, first: Step, last: Step) -> bool:
 
 
 def clock_is_monotonic(view: ChannelView, first: Step, last: Step) -> bool:
-    """Does the clock move forward from one step to another, with no later time before the first?"""
+    """Does the clock never go back from ``first`` to ``last``, and show no later time before ``first``?"""
     clock = _clock(view)
     return clock.latest_before(bisect_left(clock.indices, first.index)) <= first.now_ms and clock_never_goes_back(
         view, first, last
@@ -206,11 +206,11 @@ def clock_is_monotonic(view: ChannelView, first: Step, last: Step) -> bool:
 
 
 def possibly_acknowledged(view: ChannelView) -> Iterator[PossiblyAcknowledged]:
-    """Yield own messages that a filter held, each up to the next evidence.
+    """Yield own messages that exactly one bloom filter held, each up to the next evidence.
 
-    Left out are messages that a repair request named, which may be answered with a copy (AMB-120). Left out are also
-    messages that the implementation did not signal as possibly acknowledged although it declares the signal: another
-    requirement judges that.
+    A message is left out if a repair request named it, because a copy may be a response (AMB-120). It is also left out
+    if the implementation declares the signal of possible acknowledgement and did not give it: another requirement
+    judges that.
     """
     never = len(view.trace.steps) + 1
     signalled = {ack.message_id: ack.step for ack in reversed(view.acks) if ack.possibly}
@@ -224,12 +224,12 @@ def possibly_acknowledged(view: ChannelView) -> Iterator[PossiblyAcknowledged]:
             if message_id not in signalled:
                 continue
             since = max(since, signalled[message_id], key=lambda step: step.index)
-        standing = view.ack_evidence(message_id)
-        acknowledged = [ack.step.index for ack in standing.acks if not ack.possibly]
-        others = [m.received.step.index for m in standing.mentions if m is not mention]
+        evidence = view.ack_evidence(message_id)
+        acknowledged = [ack.step.index for ack in evidence.acks if not ack.possibly]
+        others = [m.received.step.index for m in evidence.mentions if m is not mention]
         until = min([never, view.possible_evidence.get(message_id, never), *others, *acknowledged])
         if until <= since.index:
             continue
-        after = (silent.received.step for silent in standing.unmentioned)
+        after = (silent.received.step for silent in evidence.unmentioned)
         silent = next((step for step in after if since.index < step.index < until), None)
         yield PossiblyAcknowledged(sent, since, silent, until)

@@ -1,7 +1,7 @@
-"""The responder's side of SDS-R: the answers that each request must, may or must not get.
+"""The responder's side of SDS-R: the answers (repair responses) that each request must, may or must not get.
 
-The text does not define the period of sweeps (AMB-113), so a response is late only after a long time and two ticks that
-could have sent it. A request that may be ignored, or read in two ways, sets no time limit.
+The specification does not define the period of sweeps (AMB-113), so an answer is late only after a long time and two
+ticks that could have sent it. A request sets no time limit if it may be ignored, or if it has two possible meanings.
 """
 
 from __future__ import annotations
@@ -25,52 +25,57 @@ from .steadiness import clock_forward_until
 from .windows import Window
 
 SWEEP_MS = 60_000
-"""The longest sweep period, in milliseconds, that is assumed."""
+"""The maximum sweep period that is assumed, in milliseconds: an answer is late only after this time."""
 TICKS = 2
-"""Number of ticks that must have passed as well."""
+"""Number of ticks, besides `SWEEP_MS`, that must have passed before an answer is late."""
 FEW = 10
-"""Number of pending requests up to which a declared limit excuses nothing."""
+"""Maximum number of pending requests at which no limit excuses a missing answer."""
 
 TIMES, MESSAGES = 3, 12
-"""A response group is assumed to leave a message out only after this many requests for it went unanswered, and to leave
-others out only after this many messages. Fewer may be chance."""
+"""Minimum number of requests for each message, and of messages, for the conclusion that response groups are the reason
+for missing answers. With fewer, the pattern may be chance.
+"""
 
 
 @dataclass(slots=True)
 class ResponsePeriod:
-    """A pending request for a message, from the first request that counts until an answer or another event ends it."""
+    """The time in which a request for a message is pending: from the first request that counts to an answer or another
+    event that ends it.
+    """
 
     asked: RequestedMessage
     request: Received
-    """The first request that must be honoured: not ephemeral, with the author, and later than T_min after the last
-    answer (AMB-72, AMB-73, AMB-80, AMB-84).
+    """The first message whose request must be honoured: it is not ephemeral, names the right author, and arrived T_min
+    or more after the last answer or copy (AMB-72, AMB-73, AMB-80, AMB-84).
     """
     fixes_time: bool
-    """Does this request certainly fix the time of the response? An earlier request may have fixed it."""
+    """Does ``request`` certainly fix the time of the answer? If not, an earlier request may have fixed it."""
     window: Window | None
     """T_resp in epoch milliseconds: as shown, else by the declared hash, else its bounds."""
     shown: bool
-    """Did a shown buffer contain it?"""
+    """Did a shown incoming repair request buffer contain the request?"""
     eligible: bool | None
+    """Is the participant in the response group of the message? None if unknown."""
     copy: Received | None
     """The first copy of the message that arrived while the request was pending."""
     end: int
-    """Index of the step that changes the pending request, at which the clock is set back, or, without an answer, from
-    which on the message may be gone."""
+    """Index of the first step that ends the period: a copy or a new request arrives, or the clock goes back. Without an
+    answer, the period also ends when a log of declared size may have dropped the message.
+    """
     overdue: Step | None
-    """The tick by which the response was due."""
+    """The tick by which the answer was due; None if ``end`` came first."""
     t_max_tick: Step | None
-    """The tick by which it was due at any T_resp: T_max has passed."""
+    """The tick by which the answer was due for every possible T_resp, because T_max had passed."""
     answer: Step | None
-    """The first broadcast before ``end``; for own messages perhaps a resend."""
+    """The step of the first broadcast of the message before ``end``. For an own message it may be a resend."""
     is_no_resend: bool
     """The answer is certainly no resend."""
     next_request: int
-    """Index of the next request for it, after an answer or a copy; beyond any trace if there is none."""
+    """Index of the step of the next request after an answer or a copy; `NEVER` if there is none."""
     repeats: list[Received] = field(default_factory=list)
-    """Further requests for it before ``end``."""
+    """The messages that repeat the request before ``end``."""
     pending_count: int = 1
-    """The number of pending requests at the time, including this one."""
+    """The number of requests that were pending at the time of the request, including this one."""
 
     @property
     def message_id(self) -> str:
@@ -86,22 +91,22 @@ class ResponsePeriod:
 
     @property
     def reported_step(self) -> Step:
-        """The step to report: of the answer, or else of the request."""
+        """The step to report: the step of the answer, or of the request if there is no answer."""
         return self.answer or self.request.step
 
     @property
     def due(self) -> bool:
-        """Is an answer required: the message is held, and the participant is in its response group?"""
+        """Is an answer required, because the message is held and the participant is in its response group?"""
         return self.asked.held and self.eligible is True
 
     @property
     def in_time(self) -> bool:
-        """Was it answered in time?"""
+        """Was the request answered in time?"""
         return self.answer is not None and (self.overdue is None or self.answer.index <= self.overdue.index)
 
     @property
     def is_never_answered(self) -> bool:
-        """Was it not answered before all time limits had passed?"""
+        """Was the request not answered, although its time limit has passed?"""
         return self.answer is None and self.overdue is not None
 
     @property
@@ -110,7 +115,9 @@ class ResponsePeriod:
 
 
 def shown_t_resp(view: ChannelView, asked: RequestedMessage) -> Iterator[tuple[Observed, int | None]]:
-    """Yield the shown states of the incoming repair request buffer while the request was pending: (state, T_resp)."""
+    """Yield (state, T_resp in epoch milliseconds) for each shown incoming repair request buffer while a request was
+    pending. T_resp is None if the buffer does not contain the request.
+    """
     ends = [copy.step.index for copy in asked.copies] + [answer.step.index for answer in asked.answers]
     until = min(ends, default=None)
     for observed in view.observed:
@@ -122,7 +129,9 @@ def shown_t_resp(view: ChannelView, asked: RequestedMessage) -> Iterator[tuple[O
 
 @cache_per_view
 def _shown_due(view: ChannelView) -> dict[int, dict[str, int]]:
-    """T_resp by message ID, the first shown one of each, by the step of each state that shows the buffer."""
+    """By index of a step that shows the incoming repair request buffer: T_resp of its entries by message ID. If several
+    entries have the same ID, the first counts.
+    """
     return {
         observed.step.index: {e.message_id: e.due_ms for e in reversed(observed.state.incoming_repairs.entries)}
         for observed in view.states_showing("incoming_repairs")
@@ -131,7 +140,7 @@ def _shown_due(view: ChannelView) -> dict[int, dict[str, int]]:
 
 @cache_per_view
 def response_periods(view: ChannelView) -> list[ResponsePeriod]:
-    """The requests of a channel that count, in the order of their first messages."""
+    """The response periods of a participant in a channel, in the order of the first request for each message."""
     if not view.terms.on or not view.repair.asked:
         return []
     found: list[ResponsePeriod] = []
@@ -147,17 +156,20 @@ def response_periods(view: ChannelView) -> list[ResponsePeriod]:
 
 
 def must_honour_request(received: Received) -> bool:
-    """Must the repair request of this message be honoured?"""
+    """Must the participant honour the repair request of a received message?"""
     return received.request_is_binding and not received.own and received.step.reply is not None
 
 
 def all_copies_equal(view: ChannelView, original: Message) -> bool:
-    """Were all messages with its ID equal? Of two different ones, the participant may have kept either."""
+    """Were all messages that arrived with the ID of ``original`` equal to it?
+
+    If they differ, the participant may have kept any of them.
+    """
     return all(is_same_message(original, received.message) for received in view.arrivals.get(original.message_id, ()))
 
 
 def answers_and_originals(view: ChannelView) -> Iterator[tuple[Answer, Message]]:
-    """Yield answers with the messages that they must equal, unless two messages share the ID."""
+    """Yield (answer, message that it must equal). Left out are IDs under which different messages arrived."""
     for asked in view.repair.asked if view.terms.on else ():
         original = asked.original
         if original is not None and all_copies_equal(view, original):
@@ -165,19 +177,20 @@ def answers_and_originals(view: ChannelView) -> Iterator[tuple[Answer, Message]]
 
 
 def answered_any(view: ChannelView, *, others: bool) -> bool:
-    """Was any request answered; with ``others``, any for another participant's message? To answer none violates a
-    SHOULD.
+    """Was any request answered? With ``others``, only requests for messages of other participants count.
+
+    To answer no request violates a SHOULD.
     """
     return any(t.answer is not None and t.is_no_resend and not (others and t.asked.own) for t in response_periods(view))
 
 
 @cache_per_view
 def find_never_answered(view: ChannelView) -> frozenset[str]:
-    """Messages of others that are never answered while others always are, as with response groups.
+    """Messages of other participants for which no request is answered, if all requests for the remaining messages are.
 
-    If each request were answered with probability p, 12 messages with three requests each would show this pattern, with
-    at least three messages of either kind, with a probability below 1e-6: the sum of C(12, k) p^(3(12 - k)) (1 -
-    p)^(3k) over k = 3 to 9.
+    This pattern shows response groups. If each request were answered with probability p instead, 12 messages with three
+    requests each, at least three of them answered and three not, would show the pattern with a probability below 1e-6:
+    the sum of C(12, k) p^(3(12 - k)) (1 - p)^(3k) over k = 3 to 9.
     """
     outcomes: dict[str, list[bool]] = {}
     for period in response_periods(view):
@@ -201,7 +214,7 @@ def shows_request_buffer(view: ChannelView) -> bool:
 
 @cache_per_view
 def ticks_with_room(view: ChannelView) -> frozenset[int]:
-    """The ticks that could have sent more answers: another tick sent more, or they sent none.
+    """Indices of the ticks that could have sent more answers: they sent none, or another tick sent more.
 
     SDS-R-SWEEP-02 judges an implementation that sends one answer per sweep, so its answers do not count as late.
     """
@@ -212,8 +225,10 @@ def ticks_with_room(view: ChannelView) -> frozenset[int]:
 
 @cache_per_view
 def slack_ms(view: ChannelView) -> int:
-    """The tolerance of T_resp in milliseconds: the declared one; 0 if shown times have milliseconds, or if none is
-    shown and the hash is declared; else a second (AMB-05).
+    """The tolerance of T_resp, in milliseconds (AMB-05).
+
+    It is the declared error of the clock if T_resp is known to have milliseconds: shown times have them, or no time is
+    shown and the hash is known. Otherwise it is a second.
     """
     states = (observed.state for observed in view.observed if observed.state.HasField("incoming_repairs"))
     due = [entry.due_ms for state in states for entry in state.incoming_repairs.entries]
@@ -223,10 +238,10 @@ def slack_ms(view: ChannelView) -> int:
 
 
 def bound_delay(view: ChannelView, period: ResponsePeriod) -> Window | None:
-    """The smallest and largest delay of the response, as seen on the wire; None if it was not answered in time.
+    """The smallest and largest delay of an answer for another participant's message, by the times of the ticks.
 
-    The sweep before the answering one was at most two ticks before it, or one sweep period before the last tick without
-    an answer.
+    None if there is no answer. The smallest delay ends at the earliest possible time of the sweep before the answer:
+    two ticks before the answer, or one sweep period before the last tick without it, whichever is earlier.
     """
     if period.answer is None or period.asked.own:
         return None
@@ -241,7 +256,10 @@ def bound_delay(view: ChannelView, period: ResponsePeriod) -> Window | None:
 
 
 def measure_delay(view: ChannelView, period: ResponsePeriod) -> Window | None:
-    """T_resp of another participant's message as an offset from the request: as shown, or by the answer on the wire."""
+    """T_resp for another participant's message, in milliseconds after the request: as shown, or by the answer's time.
+
+    None if unknown, or if further requests may have changed it.
+    """
     if period.asked.own or not period.fixes_time or period.repeats or period.end <= period.since.index:
         return None
     if period.shown and period.window is not None:
@@ -251,7 +269,7 @@ def measure_delay(view: ChannelView, period: ResponsePeriod) -> Window | None:
 
 
 def names_one_author(asked: RequestedMessage) -> bool:
-    """Do all requests name the same author, or none? Another name can mean another response group (AMB-73)."""
+    """Do all requests name the right author, or no author? Another author can mean another response group (AMB-73)."""
     entries = [e for r in (asked.received, *asked.repeats) for e in r.message.repair_request]
     return all(e.sender_id in (None, "", asked.author) for e in entries if e.message_id == asked.message_id)
 
@@ -264,13 +282,13 @@ def is_eligible(view: ChannelView, author: str, message_id: str) -> bool | None:
 
 
 def position_in_request(period: ResponsePeriod) -> int:
-    """The number of entries before it in the list that requests it."""
+    """The position of the requested message in the repair request: 0 for the first entry."""
     return [entry.message_id for entry in period.request.message.repair_request].index(period.message_id)
 
 
 @cache_per_view
 def _asked_at(view: ChannelView) -> dict[str, list[int]]:
-    """Indices of the steps with the first request for a message, or the first after an answer, by its ID."""
+    """By message ID: the indices of the steps with the first request for it, and with the first after each answer."""
     out: dict[str, list[int]] = {}
     for asked in view.repair.asked:
         out.setdefault(asked.message_id, []).append(asked.received.step.index)
@@ -280,7 +298,10 @@ def _asked_at(view: ChannelView) -> dict[str, list[int]]:
 def _response_periods_of(
     view: ChannelView, asked: RequestedMessage, previous: RequestedMessage | None
 ) -> Iterator[ResponsePeriod]:
-    """Yield the response periods of a request and its repeats; a repeat starts one if the earlier ones have expired."""
+    """Yield the response periods of a request and its repeats.
+
+    A repeat starts a new period if it arrives after all time limits of the earlier request.
+    """
     pause_until = _pause_until(view, previous, view.arrivals.get(asked.message_id, [])[1:], asked)
     requests = [asked.received, *asked.repeats]
     proper = [r for r in requests if _names_right_author(view, asked, r) and r.step.now_ms >= pause_until]
@@ -355,7 +376,7 @@ def _find_overdue_tick(view: ChannelView, since: Step, window: Window | None, en
 def _pause_until(
     view: ChannelView, previous: RequestedMessage | None, copies: list[Received], asked: RequestedMessage
 ) -> int:
-    """New requests may be ignored until this time, because of the event that ended the last one."""
+    """The time, in epoch milliseconds, until which a request may be ignored because an answer or a copy came before."""
     ends = [c.step.now_ms for c in copies if c.step.index < asked.received.step.index]
     ends += [a.step.now_ms for a in previous.answers] if previous is not None else []
     if not ends:
@@ -364,7 +385,7 @@ def _pause_until(
 
 
 def _names_right_author(view: ChannelView, asked: RequestedMessage, received: Received) -> bool:
-    """Does it request the message with the right author?"""
+    """Must a received message's request be honoured, and does it name the right author of the requested message?"""
     if not must_honour_request(received) or received.message.message_id == asked.message_id:
         return False
     authors = authors_by_requested_id(view, received).get(asked.message_id)
@@ -372,7 +393,7 @@ def _names_right_author(view: ChannelView, asked: RequestedMessage, received: Re
 
 
 def authors_by_requested_id(view: ChannelView, received: Received) -> dict[str, set[str | None]]:
-    """By requested ID: the authors that a message names."""
+    """By requested message ID: the authors that a repair request names for it."""
     known, index = _known_requests(view), received.step.index
     if index not in known:
         authors = known[index] = {}
@@ -383,7 +404,7 @@ def authors_by_requested_id(view: ChannelView, received: Received) -> dict[str, 
 
 @cache_per_view
 def _known_requests(_: ChannelView) -> dict[int, dict[str, set[str | None]]]:
-    """Cached by step: each of many requests is looked up in each of many messages."""
+    """Results of `authors_by_requested_id` by step, cached because many requests look up the same message."""
     return {}
 
 
@@ -404,14 +425,15 @@ def _window(
 
 
 def is_certainly_answer(view: ChannelView, message_id: str, answer: Step) -> bool:
-    """Can a copy of an own message only be an answer (AMB-120), if undeclared resends do not happen?"""
+    """Is a copy of an own message certainly an answer, if undeclared resends do not happen (AMB-120)?"""
     return not view.can(pb.CAPABILITY_RESEND) or is_no_resend(view, message_id, answer)
 
 
 def is_no_resend(view: ChannelView, message_id: str, answer: Step) -> bool:
-    """Can a copy of an own message be no resend, whether resends are declared or not?
+    """Is a copy of an own message certainly no resend, whether resends are declared or not?
 
-    If the clock has gone back, timers may follow it, and a resend may seem early.
+    The own message was acknowledged before, or no resend period has passed. If the clock has gone back, timers may
+    follow it, so a copy that seems early may still be a resend.
     """
     if any(m.in_history and m.message_id == message_id and m.received.step.index < answer.index for m in view.mentions):
         return True

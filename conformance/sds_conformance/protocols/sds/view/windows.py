@@ -1,4 +1,4 @@
-"""Times between two known bounds."""
+"""Time windows: unknown times with known bounds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CLOCK_ERROR_MS = 1_800_000
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Bounds of a time, both inclusive: offsets from a step, or epoch times, in milliseconds."""
+    """Two bounds of a time, both inclusive, in milliseconds: offsets from a step, or epoch times."""
 
     low: int
     high: int
@@ -24,14 +24,14 @@ class Window:
         return self.low == self.high
 
     def after(self, since_ms: int) -> Window:
-        """Convert offsets to epoch times, from ``since_ms`` on."""
+        """Convert offsets to epoch times, by adding the epoch time ``since_ms``."""
         return Window(since_ms + self.low, since_ms + self.high)
 
     def __contains__(self, time_ms: int) -> bool:
         return self.low <= time_ms <= self.high
 
     def overlaps(self, other: Window, slack_ms: int = 0) -> bool:
-        """Can they be the same time, if each may be off by ``slack_ms``?"""
+        """Can the two windows contain the same time, if one is widened by ``slack_ms`` at both ends?"""
         return self.low <= other.high + slack_ms and other.low <= self.high + slack_ms
 
 
@@ -47,8 +47,8 @@ def clock_at(trace: Trace, now_ms: int) -> Window:
 
 
 def earliest_clock(trace: Trace, now_ms: int) -> int:
-    """The smallest time that the clock can show at a step, in epoch milliseconds, for an implementation that bounds
-    timestamps by it.
+    """The earliest time, in epoch milliseconds, that the clock can show at a step. Declared bounds of timestamps count
+    from it.
 
     An implementation that declares such a bound and uses its own clock keeps the clock right within a quarter of the
     bound (AMB-107). Otherwise an error of half an hour would put every timestamp beyond the bound.
@@ -61,5 +61,5 @@ def earliest_clock(trace: Trace, now_ms: int) -> int:
 
 @lru_cache(1_024)
 def _exactly(time_ms: int) -> Window:
-    """Cached: all participants are asked about the same times."""
+    """Create a window of one time. Cached, because all participants are asked about the same times."""
     return Window(time_ms, time_ms)

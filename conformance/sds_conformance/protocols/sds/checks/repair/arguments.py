@@ -1,9 +1,10 @@
-"""Sections R-GROUP and R-TRESP: with any hash, response group and time depend on each argument (AMB-01).
+"""Sections R-GROUP and R-TRESP: with any hash, response groups and T_resp depend on the message ID and the author
+(AMB-01).
 
-Participants with the same ID hold messages with the same IDs, each of another author. A result that ignores the author
-is the same for all of these. A correct hash fails each of the three checks with a probability below 1e-7, so below 3e-7
-in a run, because one scenario exercises each check. In 1,500 runs with other IDs, FNV, DJB2, CRC-32, Adler-32 and the
-polynomial with 31 modulo 2^32 never failed.
+Several instances with the same participant ID hold messages with the same message IDs and different authors. A result
+that ignores the author is the same for all of these messages. A correct hash fails each of the three checks with a
+probability below 1e-7, so below 3e-7 in a run, because one scenario exercises each check. In 1,500 runs with other IDs,
+FNV, DJB2, CRC-32, Adler-32 and the polynomial with 31 modulo 2^32 never failed.
 """
 
 from __future__ import annotations
@@ -22,16 +23,18 @@ from .groups import MOST
 
 ALARM = 1e-7
 _LONGEST_S = 3_600
-"""Upper limit in seconds of the T_max that is assumed. Fewer values give more equal ones by chance, so this is
-cautious.
+"""Maximum T_max, in seconds, in the computation of probabilities. This errs on the safe side: a smaller range gives
+equal values more often by chance.
 """
 
 Outcomes = dict[str, dict[str, ResponsePeriod]]
-"""Ended requests, by message ID and then author, or by author and then message ID."""
+"""Requests that were answered in time or never, by message ID and then author, or by author and then message ID."""
 
 
 def _outcomes(view: ChannelView, groups: int) -> Outcomes:
-    """By message ID and author: the ended requests at all instances with the same ID and number of groups."""
+    """Requests that were answered in time or never, by message ID and author, at all instances with the participant ID
+    of the view and ``groups`` response groups.
+    """
     found: Outcomes = {}
     for other in view.views_in_channel:
         if (other.party.participant_id, other.terms.groups) == (view.party.participant_id, groups):
@@ -57,7 +60,11 @@ def _group_by_author(found: Outcomes) -> Outcomes:
 def _judge_groups(
     view: ChannelView, sets: Iterable[dict[str, ResponsePeriod]], groups: int, code: str, what: str
 ) -> Iterator[Observation]:
-    """Check that of each set either all requests are answered or none, and that the sets differ."""
+    """Judge whether a set of requests has both answered and unanswered ones.
+
+    An implementation that ignores the ``what`` answers either all requests of a set or none. Judged only if that would
+    be unlikely by chance, and if some set has an answer and another has none.
+    """
     answers = [[period.in_time for period in one.values()] for one in sets if len(one) > 1]
     reporting_steps = [period.reported_step for one in sets for period in one.values()]
     chance = prod(probability_of_agreement(len(one), 1 / groups) for one in answers)
@@ -70,7 +77,9 @@ def _judge_groups(
 
 
 def _groups_if_first_instance(view: ChannelView) -> int:
-    """The number of response groups if there are several and the view is the first with this ID and number; else 0."""
+    """The number of response groups, if it is greater than 1 and the view is the first with this participant ID and
+    this number; else 0.
+    """
     same = (v for v in view.views_in_channel if v.party.participant_id == view.party.participant_id)
     first = next((v for v in same if v.terms.groups == view.terms.groups), None)
     return view.terms.groups or 0 if first is view and (view.terms.groups or 0) > 1 else 0
@@ -78,14 +87,14 @@ def _groups_if_first_instance(view: ChannelView) -> int:
 
 @check("SDS-R-GROUP-01", *TIMED, of="asked-anywhere", together=True)
 def groups_depend_on_the_author(view: ChannelView) -> Iterator[Observation]:
-    """Of messages with the same ID and different authors, a participant is in the response group of some."""
+    """A participant is in the response groups of some messages, not all, with the same ID and different authors."""
     if groups := _groups_if_first_instance(view):
         yield from _judge_groups(view, list(_outcomes(view, groups).values()), groups, "ignores-author", "author")
 
 
 @check("SDS-R-GROUP-01", *TIMED, of="asked-anywhere", together=True)
 def groups_depend_on_the_message(view: ChannelView) -> Iterator[Observation]:
-    """Of the messages of one author, a participant is in the response group of some.
+    """A participant is in the response groups of some messages, not all, of one author.
 
     Powers of two are not judged: many hashes modulo a power of two depend only on the last bits of their input.
     """
@@ -97,7 +106,7 @@ def groups_depend_on_the_message(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-TRESP-03", *TIMED, of="asked-anywhere", together=True)
 def delays_depend_on_the_author(view: ChannelView) -> Iterator[Observation]:
-    """A participant answers for messages with the same ID and different authors with different delays."""
+    """For messages with the same ID, the delay of an answer depends on the author."""
     t_max, known = view.terms.t_max_ms or 0, _delays(view)
     authors = min(map(len, known), default=0)
     if authors < 2 or not t_max:
@@ -115,8 +124,8 @@ def delays_depend_on_the_author(view: ChannelView) -> Iterator[Observation]:
 
 
 def _delays(view: ChannelView) -> list[list[tuple[ResponsePeriod, Window]]]:
-    """Delays of the answers of a participant, and of other participants with its ID, for each message with several
-    authors.
+    """The delays of answers by all instances with the participant ID of the view: one list for each message ID, with
+    one delay for each author. Only the lists with most authors are returned.
     """
     found: dict[str, dict[str, tuple[ResponsePeriod, Window]]] = {}
     same = [v for v in view.views_in_channel if v.party.participant_id == view.party.participant_id]
@@ -129,5 +138,5 @@ def _delays(view: ChannelView) -> list[list[tuple[ResponsePeriod, Window]]]:
 
 
 def _can_be_equal(found: list[Window], slack: int) -> bool:
-    """Can all of them be the same delay, if each may be off by ``slack``?"""
+    """Can all windows contain the same delay, if each is widened by ``slack`` at both ends?"""
     return max(window.low for window in found) <= min(window.high for window in found) + 2 * slack

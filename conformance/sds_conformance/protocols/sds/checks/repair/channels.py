@@ -62,9 +62,9 @@ def requests_of_another_channel_are_not_answered(view: ChannelView) -> Iterator[
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="channels missing sds-r")
 def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
-    """A message stays missing in its channel when a message with the same ID arrives in another.
+    """A message stays missing in its channel when a message with the same ID arrives in another channel.
 
-    Judged only if all other missing messages are tracked or requested, including one that was found missing later.
+    Judged only if all other missing messages are tracked or requested, and one of them was found missing later.
     Otherwise a full buffer could be the reason.
     """
     side = requester(view)
@@ -98,7 +98,7 @@ def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="channels missing sds-r")
 def requests_of_another_channel_are_not_overheard(view: ChannelView) -> Iterator[Observation]:
-    """A request of another channel for an ID does not remove the entry of the message that is missing in this one."""
+    """A request in another channel does not remove the entry of a missing message with the same ID in this channel."""
     side, requested = requester(view), requested_elsewhere(view)
     for missing in side.certainly_missing if requested else ():
         message_id, since = missing.message_id, requested.get(missing.message_id, 0)

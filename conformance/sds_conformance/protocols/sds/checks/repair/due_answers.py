@@ -1,8 +1,8 @@
-"""Requests that must be answered: section R-RECV, and the rules of R-STATE, R-GROUP and R-SWEEP on them.
+"""Requests that must be answered: section R-RECV, and the rules of R-STATE, R-GROUP and R-SWEEP on such requests.
 
-A missing answer has many possible causes: the message was not kept, the request was in a sync message, or after other
-entries. Each cause violates another requirement. One request without an answer is one violation, of the first
-requirement that explains it. An implementation that answers nothing leaves out a SHOULD (SDS-R-RECV-08, AMB-141).
+A missing answer has many possible causes: the message was not kept, or the request was in a sync message or after other
+entries. Each cause violates another requirement. A request without an answer is one violation, of the first requirement
+that explains it. An implementation that answers nothing violates a SHOULD (SDS-R-RECV-08, AMB-141).
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ from ...view.responder import (
 )
 
 EVICTED = 10
-"""Number of old messages of one request that are unanswered while all newer ones are answered, from which on chance is
-excluded."""
+"""Minimum number of old messages in one repair request that are unanswered, while all newer messages are answered. With
+fewer, the pattern may be chance.
+"""
 
 
 class DueRequest:
@@ -46,9 +47,9 @@ class DueRequest:
             period.overdue if period.is_never_answered and period.overdue else period.reported_step,
         )
         self.several = view.terms.groups is None or view.terms.groups > 1
-        """There are several response groups, or may be."""
+        """Are there several response groups, or is their number unknown?"""
         self.few = period.pending_count <= FEW
-        """The number of pending requests is so small that no limit excuses a missing answer."""
+        """Is the number of pending requests so small that no limit excuses a missing answer?"""
 
     def is_unanswered(self) -> bool:
         return self.unanswered
@@ -89,7 +90,7 @@ class DueRequest:
         return self.period.message_id in _evicted(self.view)
 
     def has_a_namesake(self) -> bool:
-        """Did a message with its ID arrive in another channel after the request?"""
+        """Did a message with the ID of the requested message arrive in another channel after the request?"""
         return arrived_elsewhere(self.view).get(self.period.message_id, 0) > self.period.since.index
 
     # ---- the request -----------------------------------------------------------------------------------------------
@@ -101,8 +102,10 @@ class DueRequest:
         return self.request.kind is not Kind.SYNC and self.request.duplicate and self.was_delivered_on_arrival()
 
     def is_in_a_blocked_message(self) -> bool:
-        """Was the request in a content message that itself waits? Copies of known messages and sync messages are judged
-        separately."""
+        """Was the request in a content message that waits for dependencies itself?
+
+        Requests in copies of known messages and in sync messages are judged separately.
+        """
         plain = self.request.kind is not Kind.SYNC and not self.request.duplicate
         return plain and bool(self.request.unmet) and self.was_delivered_on_arrival()
 
@@ -110,14 +113,16 @@ class DueRequest:
         """Is it an unanswered request in a sync message for an own message, although requests for other own messages
         were answered?
         """
-        here = self.unanswered and self.own and self.request.kind is Kind.SYNC
-        return here and any(other.own and not other.unanswered for other in _due_requests(self.view))
+        applies = self.unanswered and self.own and self.request.kind is Kind.SYNC
+        return applies and any(other.own and not other.unanswered for other in _due_requests(self.view))
 
     def is_one_of_several(self) -> bool:
         return self.few and len(self.request.message.repair_request) > 1 and self.was_delivered_on_arrival()
 
     def is_behind_the_only_answered(self) -> bool:
-        """Are only the first entries of repair requests ever answered?"""
+        """Is it unanswered and not the first entry, although only first entries of repair requests are ever
+        answered?
+        """
         return (
             self.unanswered and self.few and position_in_request(self.period) > 0 and _answered_places(self.view) == {0}
         )
@@ -135,7 +140,9 @@ class DueRequest:
         return self.unanswered and self.period.shown
 
     def was_named_meanwhile(self) -> bool:
-        """Did a causal history name it while the answer was pending, which may have dropped the request?"""
+        """Did a causal history name the requested message while the answer was pending? This may have ended the
+        request.
+        """
         named = _naming_steps(self.view).get(self.period.message_id, ()) if self.unanswered else ()
         return any(self.period.since.index < index < self.step.index for index in named)
 
@@ -169,13 +176,13 @@ def _first_answers(view: ChannelView) -> dict[str, int]:
 
 @cache_per_view
 def _answered_places(view: ChannelView) -> set[int]:
-    """The positions in repair requests of the entries that were answered."""
+    """The positions in their repair requests of all entries that were answered."""
     return {position_in_request(period) for period in response_periods(view) if period.answer is not None}
 
 
 @cache_per_view
 def _evicted(view: ChannelView) -> frozenset[str]:
-    """Messages that are not answered because newer ones replaced them.
+    """IDs of messages for which requests are unanswered because newer messages replaced them.
 
     In one repair request, all older messages are unanswered and all newer ones are answered.
     """
@@ -196,7 +203,7 @@ def _evicted(view: ChannelView) -> frozenset[str]:
 
 @cache_per_view
 def _naming_steps(view: ChannelView) -> dict[str, list[int]]:
-    """By message ID: the indices of the steps whose message names it in its causal history."""
+    """By message ID: the indices of the steps that receive a causal history with this ID."""
     named: dict[str, list[int]] = {}
     for received in view.received:
         for entry in received.message.causal_history:
@@ -211,7 +218,7 @@ def requests_that_are_due(view: ChannelView) -> Iterator[DueRequest]:
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="asked channels sds-r")
 def a_namesake_is_no_answer(view: ChannelView) -> Iterator[Observation]:
-    """A message of another channel with the ID of a requested one is not a copy, so it does not end the request.
+    """A message of another channel with the ID of a requested message is no copy, so it does not end the request.
 
     Judged only if all other requests are answered.
     """

@@ -1,4 +1,4 @@
-"""Response groups: section R-GROUP, and the rules of R-GLOBAL and R-RECV."""
+"""Response groups: section R-GROUP, and the rules of R-GLOBAL and R-RECV on them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ from ...view.repair_terms import TIMED
 from ...view.responder import FEW, ResponsePeriod, names_one_author, position_in_request, response_periods
 
 FEWEST, MOST = 40, 50
-"""Minimal number of samples for a share, and the number of pending requests beyond which a limit would distort it."""
+"""Minimum number of samples for a share, and the maximum number of pending requests. With more, a limit may distort the
+share.
+"""
 _FAR = 0.8
+"""Entries from this part of a repair request on are near its end."""
 _MANY = 128
-"""Number of participants from which on there is more than one response group."""
+"""Minimum number of participants for more than one response group."""
 ALARM = 1e-7
-"""Probability of a false alarm, at each end of a share."""
+"""Probability of a false alarm, for a share that is too small and for a share that is too large."""
 
 
 @check("SDS-R-GLOBAL-05", *TIMED, of="asked sds-r")
@@ -62,7 +65,7 @@ def group_membership_is_stable(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-GROUP-01", *TIMED, of="asked sds-r", together=True)
 def some_answer_and_some_do_not(view: ChannelView) -> Iterator[Observation]:
-    """With any hash, a participant is in the response group of some messages of many authors.
+    """With any hash, a participant is in the response groups of some of many messages, each of another author.
 
     SDS-R-RECV-08 judges participants that answer nothing at all (AMB-141).
     """
@@ -99,7 +102,9 @@ class _Share:
         self.answers_late_entries = any(
             position_in_request(period) >= _FAR * len(period.request.message.repair_request) for period in answered_for
         )
-        """Entries near the end of a request are answered as well, so the length of requests is not the reason."""
+        """Are entries near the end of a repair request answered? Then the length of requests explains no small
+        share.
+        """
         self.hits = len(answered_for)
         ends = [period.answer or period.overdue or period.since for period in chosen.values()]
         self.last: Step | None = max(ends, key=lambda step: step.index, default=None)
@@ -121,8 +126,8 @@ class _Share:
 def reported_groups_are_consistent(view: ChannelView) -> Iterator[Observation]:
     """With the declared hash, the response groups that an implementation reports follow the formula.
 
-    With any hash, membership is symmetric and transitive, because a group is the class of participants with equal
-    hashes modulo the number of groups.
+    With any hash, membership is symmetric and transitive, because two participants are in the same group if their
+    hashes modulo the number of groups are equal.
     """
     if not view.terms.on or view.party.name != next(iter(view.trace.parties)):
         return
@@ -167,7 +172,7 @@ def reported_groups_are_consistent(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-RECV-11", *TIMED, of="asked sds-r")
 def a_share_is_answered(view: ChannelView) -> Iterator[Observation]:
-    """A participant answers the share of messages of many authors that the number of response groups predicts."""
+    """Of messages of many authors, a participant answers the share that the number of response groups predicts."""
     share = _Share(view)
     if not share.has_enough_samples or share.last is None:
         return
@@ -181,7 +186,7 @@ def a_share_is_answered(view: ChannelView) -> Iterator[Observation]:
 
 
 def _derived_groups(view: ChannelView) -> tuple[int, int, Step] | None:
-    """(Participants, groups, step) if the number of groups was derived from the number of participants; else None."""
+    """(Number of participants, number of groups, step of Open) if the second was derived from the first; else None."""
     asked, c = view.party.asked, view.configuration
     if asked.HasField("num_response_groups") or not (
         asked.HasField("num_participants") and c.HasField("num_participants") and c.HasField("num_response_groups")

@@ -91,7 +91,7 @@ def times_of_new_entries_by_the_formula(view: ChannelView) -> Iterator[Observati
             due = shown.due.get(missing.message_id)
             if due == old:
                 break  # the entry was not removed
-            heard = [r.step for r in side.heard if gone.index <= r.step.index < shown.step.index]
+            heard = [r.step for r in side.received if gone.index <= r.step.index < shown.step.index]
             if due is None or not all(side.clock_is_monotonic(missing.detected.step, step) for step in heard):
                 continue
             met = any(Window(due - step.now_ms, due - step.now_ms).overlaps(expected, side.slack_ms) for step in heard)

@@ -461,7 +461,7 @@ def _judge_scheduled_syncs(view: ChannelView, *, noisy: bool) -> Iterator[Observ
 
 def _reception_times(side: Requester, since_ms: int, after: int, until: Step) -> list[int]:
     """The times of others' messages between a time and a step, and after the step with the index ``after``."""
-    return [r.step.now_ms for r in side.heard if after < r.step.index < until.index and r.step.now_ms >= since_ms]
+    return [r.step.now_ms for r in side.received if after < r.step.index < until.index and r.step.now_ms >= since_ms]
 
 
 def _has_no_pause(times: list[int], interval: int) -> bool:

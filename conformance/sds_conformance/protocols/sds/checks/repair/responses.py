@@ -1,5 +1,4 @@
-"""Sections R-STATE and R-RECV, the responder's side: stored messages, queued requests, and requests without an
-answer."""
+"""Sections R-STATE and R-RECV, the responder's side: which requests are queued and answered, and which are not."""
 
 from __future__ import annotations
 
@@ -75,7 +74,7 @@ def _first_requested(view: ChannelView) -> dict[str, int]:
 
 
 def unrequested_broadcasts(view: ChannelView) -> list[Answer]:
-    """Broadcasts of others' messages that no message of the channel has requested."""
+    """Broadcasts of other participants' messages that no received message of the channel had requested."""
     named = _first_requested(view)
     return [a for a in view.repair.unrequested if named.get(a.message.message_id, NEVER) > a.step.index]
 
@@ -95,8 +94,8 @@ def only_what_was_asked_for_is_sent(view: ChannelView) -> Iterator[Observation]:
 
 
 def _find_answer_after_copy(view: ChannelView, period: ResponsePeriod) -> tuple[Step | None, Step | None]:
-    """If a copy from another participant ended this response period: the step of a later answer, and the last tick at
-    which an answer would have been due. Either may be None.
+    """For a response period that a copy from another participant ended: (step of a later answer, last tick at which an
+    answer would have been due). Either may be None.
     """
     if period.copy is None or period.answer is not None or period.copy.step.index != period.end:
         return None, None
@@ -152,7 +151,7 @@ def a_copy_ends_the_request(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-STATE-06", *TIMED, of="asked sds-r")
 def later_requests_change_nothing(view: ChannelView) -> Iterator[Observation]:
-    """Further requests while an answer is pending neither move it nor add one."""
+    """Further requests while an answer is pending do not change its time, and cause no second answer."""
     alone = any(len(asked.answers) > 1 for asked in view.repair.asked if not asked.repeats)
     for period in response_periods(view):
         if not period.repeats or not period.fixes_time:
@@ -167,7 +166,7 @@ def later_requests_change_nothing(view: ChannelView) -> Iterator[Observation]:
 
 
 def _judge_moved(view: ChannelView, period: ResponsePeriod) -> Iterator[Observation]:
-    """Judge the shown times before and after a further request."""
+    """Judge whether a further request changed the shown T_resp."""
     shown = [(observed.step, due) for observed, due in shown_t_resp(view, period.asked) if due is not None]
     for (before, first), (after, second) in pairwise(shown):
         further = [r.step for r in period.repeats if before.index < r.step.index < after.index]
@@ -180,8 +179,8 @@ def _judge_moved(view: ChannelView, period: ResponsePeriod) -> Iterator[Observat
 
 
 def _judge_moved_by_answers(view: ChannelView, period: ResponsePeriod, answer: Step) -> Iterator[Observation]:
-    """Compare the delay, if the buffer is not shown, with that of a message that was requested once."""
-    others = [t for t in response_periods(view) if t.message_id == period.message_id and t.fixes_time and not t.repeats]
+    """Compare the delay of an answer with the delay after a single request for the same message."""
+    others = [p for p in response_periods(view) if p.message_id == period.message_id and p.fixes_time and not p.repeats]
     between = bound_delay(view, period)
     for other in others:
         usual = bound_delay(view, other)
@@ -229,7 +228,7 @@ def requests_in_sync_messages_are_not_refused(view: ChannelView) -> Iterator[Obs
 
 @check("SDS-R-RECV-13", *TIMED, of="own-came received sds-r")
 def own_requests_are_not_answered(view: ChannelView) -> Iterator[Observation]:
-    """A request in a reflected message of the participant itself is ignored."""
+    """A request in the participant's own message, which the network returned, is ignored."""
     asked = view.first_requests
     for received in view.received if view.terms.on and not unrequested_broadcasts(view) else ():
         for entry in received.message.repair_request if received.own else ():

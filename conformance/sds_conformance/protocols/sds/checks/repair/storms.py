@@ -1,7 +1,8 @@
-"""Storms: the number of possible requesters and responders that send, if all receive each other's messages.
+"""Storms: how many participants send the same request or answer, although all receive each other's messages.
 
 The other checks of SDS-R judge one participant. These judge all participants of a channel at once, in the view of the
-first. They count the messages before the first one could arrive, and compare the count with a statistical limit.
+first participant. They count the messages that are sent before the first of them could arrive, and compare the count
+with a statistical limit.
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ from ...view.repair_tracker import Missing, RequestedMessage
 from ...view.resends import clock_is_monotonic
 
 FEWEST = 10
-"""With fewer participants, chance allows any number of messages."""
+"""Minimum number of participants. With fewer, any number of messages is possible by chance."""
 NO_BACKOFF = 0.0625
-"""Largest share of holders with a T_resp of zero; it occurs if T_max is 120 units (AMB-115)."""
+"""Maximum share of holders with a T_resp of zero. It occurs if T_max is 120 units (AMB-115)."""
 
 
 def _views_of_channel(view: ChannelView) -> list[ChannelView]:
-    """All participants in the channel, if they use SDS-R with equal settings. Empty unless the view is that of the
-    first one."""
+    """The views of all participants in the channel, if they use SDS-R with equal settings and different IDs.
+
+    Empty if they do not, or if ``view`` is not the view of the first participant.
+    """
     everybody = view.views_in_channel
     if len(everybody) < FEWEST or everybody[0] is not view:
         return []
@@ -43,25 +46,25 @@ def _longest_pause(steps: Iterable[Step], since_ms: int, until_ms: int) -> int:
 
 
 def _allowed_senders(
-    spoke: list[Step],
-    heard: list[int],
-    turns: list[list[Step]],
+    sent: list[Step],
+    received_ms: list[int],
+    opportunities: list[list[Step]],
     start: int,
     room_ms: int,
     no_backoff_share: float = 0.0,
 ) -> int | None:
-    """The number of participants that may send before they receive the first message, if their times are spread over
-    ``room_ms`` from ``start`` on; None if the limit would be too weak to prove anything.
+    """The number of participants that may send before they receive the first message, if their times are spread evenly
+    over ``room_ms`` from ``start`` on. None if the limit would be too weak to prove anything.
 
-    ``spoke`` has the steps of the messages, ``heard`` the times when the others received one, and ``turns`` the steps
-    at which each could send.
+    ``sent`` has the steps that sent the messages, in order. ``received_ms`` has the times when the other participants
+    received the first message, and ``opportunities`` the steps at which each participant could send.
     """
-    first = spoke[0].now_ms
-    by = max(heard, default=first)
-    pause = max(_longest_pause(steps, min(start, first), max(by, spoke[-1].now_ms)) for steps in turns)
+    first = sent[0].now_ms
+    by = max(received_ms, default=first)
+    pause = max(_longest_pause(steps, min(start, first), max(by, sent[-1].now_ms)) for steps in opportunities)
     room_ms -= first - start
     share = no_backoff_share + (by - first + 2 * pause) / room_ms if room_ms > 0 else 1.0
-    return 1 + upper_bound_of_hits(len(turns) - 1, share) if share <= 0.5 else None
+    return 1 + upper_bound_of_hits(len(opportunities) - 1, share) if share <= 0.5 else None
 
 
 @check("SDS-R-TRESP-04", *TIMED, of="asked-anywhere", together=True)
@@ -99,7 +102,7 @@ def few_answer_before_they_hear_an_answer(view: ChannelView) -> Iterator[Observa
 def few_ask_before_they_hear_a_request(view: ChannelView) -> Iterator[Observation]:
     """Of many participants that miss the same message, only a few request it: their request times differ.
 
-    They receive each other's requests.
+    The participants receive each other's requests, and a received request replaces an own request.
     """
     gaps: dict[str, list[tuple[ChannelView, Missing]]] = {}
     for other in _views_of_channel(view):

@@ -1,4 +1,4 @@
-"""Answers: section R-SWEEP and R-GLOBAL on their times, their number, and their equality with the originals."""
+"""Answers: sections R-SWEEP and R-GLOBAL on their times, their number, and their equality with the originals."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ from ...view.timestamps import largest_lamport_elsewhere
 
 
 def _periods_for_others(view: ChannelView) -> list[ResponsePeriod]:
-    """Requests for messages of others, which only a response can answer."""
+    """The response periods for messages of other participants. Broadcasts of these are never resends."""
     return [period for period in response_periods(view) if not period.asked.own]
 
 
 def _is_late_by_the_sweep(view: ChannelView, period: ResponsePeriod, t_max: int) -> bool:
-    """Is the answer late because of the sweep: later than planned, or only with traffic? Another requirement judges
-    this.
+    """Is the answer late because a sweep sent it later than planned, or only after other messages had arrived?
+
+    Another requirement judges this.
     """
     planned = period.shown and period.window is not None and period.window.high <= period.since.now_ms + t_max
     return not period.in_time and (planned or _waited_for_traffic(view, period))
@@ -45,7 +46,7 @@ def _is_late_by_the_sweep(view: ChannelView, period: ResponsePeriod, t_max: int)
 
 @check("SDS-R-GLOBAL-10", *TIMED, of="asked sds-r")
 def no_answer_after_t_max(view: ChannelView) -> Iterator[Observation]:
-    """An answer goes out within T_max of the request and a sweep."""
+    """An answer is sent by the first sweep after T_max has passed since the request, or earlier."""
     t_max = view.terms.t_max_ms
     for period in _periods_for_others(view) if t_max else ():
         # A further request may be the answered one, or may have moved the answer (R-STATE-06).
@@ -63,7 +64,7 @@ def no_answer_after_t_max(view: ChannelView) -> Iterator[Observation]:
 
 
 def _waited_for_traffic(view: ChannelView, period: ResponsePeriod) -> bool:
-    """Return whether an overdue answer was sent only after something had arrived."""
+    """Was an overdue answer sent only after another message had arrived?"""
     if period.overdue is None or period.answer is None:
         return False
     return any(period.overdue.index < r.step.index <= period.answer.index for r in view.received)
@@ -71,7 +72,7 @@ def _waited_for_traffic(view: ChannelView, period: ResponsePeriod) -> bool:
 
 @check("SDS-R-SWEEP-01", *TIMED, of="asked sds-r")
 def answers_wait_for_no_traffic(view: ChannelView) -> Iterator[Observation]:
-    """An answer is sent within a sweep of its time, even if nothing else happens."""
+    """An answer is sent by the first sweep after T_resp, even if no other message arrives."""
     for period in _periods_for_others(view):
         if period.in_time:
             yield observe_met(period.reported_step)
@@ -84,7 +85,7 @@ def answers_wait_for_no_traffic(view: ChannelView) -> Iterator[Observation]:
 
 
 def _delayed_the_answer(view: ChannelView, period: ResponsePeriod) -> bool:
-    """Did the sweep delay the answer? If its time is unknown, only if it waited for traffic."""
+    """Did a sweep delay the answer? If T_resp is not known exactly, only if the answer waited for other messages."""
     late = period.answer is not None and not period.in_time and not period.repeats
     return late and (period.exact or _waited_for_traffic(view, period))
 
@@ -113,7 +114,7 @@ def all_that_is_due_goes_out(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-SWEEP-03", *TIMED, of="asked sds-r")
 def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
-    """No answer is sent before its time, and a sweep at exactly that time sends it."""
+    """No answer is sent before T_resp, and a sweep at exactly T_resp sends it."""
     pending = [period for period in _periods_for_others(view) if period.exact]
     answers = Counter(period.answer.index for period in _periods_for_others(view) if period.answer is not None)
     for period in pending:
@@ -133,7 +134,7 @@ def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
             )
             continue
         yield observe_met(period.answer)
-        # A tick that sent other answers ran a sweep, and it had room if another tick sent more.
+        # A tick that sent other answers ran a sweep. It could have sent this answer if another tick sent more.
         missed = [
             tick
             for tick in view.ticks
@@ -153,14 +154,15 @@ def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
 def a_request_is_answered_once(view: ChannelView) -> Iterator[Observation]:
     """A pending request is answered once, and not again without a new request.
 
-    An implementation may resend unacknowledged messages, as it must, without declaring that it does.
+    Copies of own messages may be resends: an implementation must resend unacknowledged messages, even if it does not
+    declare this.
     """
     ignored = {e.message_id for r in arrived_in_order(view) if r.own or r.rejected for e in r.message.repair_request}
     for asked in view.repair.asked if view.terms.on else ():
         answers = [a.step for a in asked.answers if not asked.own or is_no_resend(view, asked.message_id, a.step)]
         if asked.message_id in ignored or not answers:
             continue
-        # One answer per request: another requirement forbids that further requests add answers.
+        # One answer per request is allowed. Another requirement judges answers to further requests.
         allowed = 1 + len(asked.repeats)
         if len(answers) > allowed:
             expected = f"no further answer for {asked.message_id!r}, which was answered at step {answers[0].index}"
@@ -171,11 +173,11 @@ def a_request_is_answered_once(view: ChannelView) -> Iterator[Observation]:
             yield observe_met(quiet[-1])
 
 
-# ---- What an answer is, and what it leaves alone ---------------------------------------------------------------------
+# ---- Contents of answers, and the state that they must not change ----------------------------------------------------
 
 
 class ResentMessage(NamedTuple):
-    """A message that was sent in answer to a request, and the original."""
+    """An answer to a request: the message as it was sent again, and the original."""
 
     step: Step
     original: Message
@@ -192,7 +194,7 @@ def _applies_to_every_answer(_: ResentMessage) -> bool:
 
 
 def _value(message: Message, field: str) -> object:
-    """The value of a field of a message; None if it is empty."""
+    """The value of a field of a message; None if the field is empty."""
     value = getattr(message, field)
     return None if value in ("", b"", ()) else [e.message_id for e in value] if field == HISTORY else value
 
@@ -282,8 +284,8 @@ def _describe_change(before: Observed, after: Observed) -> tuple[str, str]:
 def answering_is_no_sending(view: ChannelView) -> Iterator[Observation]:
     """The next own message after an answer has the same timestamp as without the answer.
 
-    Timestamps that are wrong without answers as well have another cause: another channel, more received messages than
-    answers, or a local timestamp that was already wrong before the answer.
+    Wrong timestamps with another possible cause are not judged: another channel, more received messages than answers,
+    or a local timestamp that was already wrong before the answer.
     """
     answers = [answer.step for asked in view.repair.asked if not asked.own for answer in asked.answers]
     previous: Step | None = None

@@ -1,4 +1,4 @@
-"""Sections R-TREQ and R-TRESP: the formulas of both times, exactly or by the guarantees of every hash."""
+"""Section R-TRESP: T_resp by the formula with the declared hash, or by properties that it has with any hash."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...view.windows import Window
 
 
 def classify_wrong_time(seen: Window, low: int, high: int, slack_ms: int) -> str:
-    """The code of a wrong time: out of its bounds, or between them but not by the formula."""
+    """The code of a wrong time: out of its bounds, or within its bounds but not the time of the formula."""
     if seen.high < low - slack_ms:
         return "too-early"
     return "too-late" if seen.low > high + slack_ms else "not-by-formula"
@@ -68,7 +68,7 @@ def authors_do_not_wait(view: ChannelView) -> Iterator[Observation]:
 
 
 def _equal_answer_delays(view: ChannelView, code: str, *, same_requester: bool) -> Iterator[Observation]:
-    """Two requests for one message are answered with the same delay, by one requester or by two."""
+    """Judge whether two requests for one message, from one requester or from two, are answered with the same delay."""
     known: dict[str, list[tuple[ResponsePeriod, Window]]] = {}
     for period in response_periods(view):
         found = measure_delay(view, period)
@@ -105,20 +105,22 @@ def the_requester_does_not_matter(view: ChannelView) -> Iterator[Observation]:
 
 
 _WIDEST = 6
-"""A delay is known well enough if its window is at most T_max divided by this number."""
+"""A delay is known precisely enough if its window is at most T_max divided by this number."""
 _HOLDERS, _MESSAGES, _AUTHORS, _EACH = 5, 4, 4, 5
-"""Minimal numbers of samples. Delays known to a sixth of T_max are equal by chance for five holders of one message, or
+"""Minimum numbers of samples. Delays known to a sixth of T_max are equal by chance for five holders of one message, or
 for five messages of one author, with a probability of 5/6^4 < 0.004. If T_max is 90 units, a factor of the product can
-be a multiple of it, which adds 1/90 (AMB-115). For all of four messages or authors, the probability is below 1e-7.
+be a multiple of T_max, which adds 1/90 to the probability (AMB-115). For all of four messages or authors, the
+probability is below 1e-7.
 """
 
 
 def _known_delays(
     views: Iterable[ChannelView], sample_of: Callable[[ChannelView, ResponsePeriod], tuple[str, str]], each: int
 ) -> tuple[dict[str, list[Window]], Step | None]:
-    """The delays of answers that are known well enough, and the step of the last one.
+    """The delays of answers that are known precisely enough, as lists by set, and the step of the last answer.
 
-    ``sample_of`` returns the set of a delay and its key in the set. Sets with fewer than ``each`` samples are left out.
+    ``sample_of`` returns (name of the set, key in the set) of a delay. Sets with fewer than ``each`` samples are left
+    out.
     """
     delays: dict[str, dict[str, Window]] = {}
     last: Step | None = None
@@ -140,7 +142,7 @@ def _can_be_equal(found: list[Window]) -> bool:
 
 @check("SDS-R-TRESP-04", *TIMED, of="asked-anywhere", together=True)
 def holders_answer_at_different_times(view: ChannelView) -> Iterator[Observation]:
-    """Participants that hold the same messages answer for them with different delays."""
+    """Participants that hold the same messages answer requests for these with different delays."""
     if view.views_in_channel[0] is not view or len(view.views_in_channel) < _HOLDERS:
         return
     known, last = _known_delays(
@@ -156,7 +158,7 @@ def holders_answer_at_different_times(view: ChannelView) -> Iterator[Observation
 
 @check("SDS-R-TRESP-06", *TIMED, of="asked sds-r")
 def messages_are_answered_for_at_different_times(view: ChannelView) -> Iterator[Observation]:
-    """A participant answers for different messages of one author with different delays."""
+    """A participant answers requests for different messages of one author with different delays."""
     enough, last = _known_delays([view], lambda _, period: (period.author, period.message_id), _EACH)
     if len(enough) >= _AUTHORS and last is not None:
         author, found = next(iter(enough.items()))
@@ -169,18 +171,19 @@ def messages_are_answered_for_at_different_times(view: ChannelView) -> Iterator[
 
 _SAMPLES = 200
 _BIAS = 0.06
-"""Distance of the distribution of a product modulo T_max from an even one: 0.059 for a T_max of 90 units, 0.0004 for
-120,000 (AMB-115).
+"""Maximum difference between the distribution of a product modulo T_max and the even distribution: 0.059 for a T_max of
+90 units, 0.0004 for 120,000 units (AMB-115).
 """
 _END = 0.1
-"""Of 200 delays, some are in the first tenth and some in the last. The probability that a tenth has none is (1 -
-0.073)^200 < 3e-7, with 0.073 for 90 units.
+"""Of 200 delays, some are in the first tenth of the range and some in the last. The probability that one of these
+tenths has no delay is (1 - 0.073)^200 < 3e-7. A delay is in it with a probability of at least 0.073, the value for 90
+units.
 """
 
 
 @check("SDS-R-TRESP-05", *TIMED, of="asked sds-r")
 def delays_fill_the_time(view: ChannelView) -> Iterator[Observation]:
-    """Delays for messages of many authors are spread over the time from 0 to T_max."""
+    """The delays of answers for messages of many authors are spread evenly from 0 to T_max."""
     t_max = view.terms.t_max_ms or 0
     delays: dict[str, Window] = {}
     last: Step | None = None
