@@ -79,19 +79,19 @@ def requests_in_field_13(view: ChannelView) -> Iterator[Observation]:
 
 
 def _waits_for_the_empty_id(view: ChannelView, sent: Sent) -> bool:
-    """Has a causal history named the empty ID? It is unmet, and unmet dependencies may be requested (AMB-46)."""
+    """Has a causal history named the empty ID? Then it is an unmet dependency, which may be requested (AMB-46)."""
     missing = view.repair.tracked("")
     return missing is not None and bool(missing.named_before(sent.step))
 
 
 @check("SDS-MSG-12", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
 def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
-    """With SDS-R, an entry of a causal history has the sender of its message in field 3.
+    """With SDS-R, an entry of a causal history has the sender of the message that it names in field 3.
 
     A missing sender is a warning (AMB-87).
     """
     for sent in view.repair.carriers if view.terms.on else ():
-        # SDS-MSG-05 judges the place of the entries. Their content is the same in every dialect.
+        # Other requirements judge the number of the field. The content of the entries is the same in every dialect.
         for field in (_try_split(sent.wire.text) if sent.wire.dialect else sent.wire.fields) or ():
             if field.number != _HISTORY:
                 continue
@@ -116,10 +116,10 @@ def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-FIELDS-01", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
 def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
-    """The sender in an entry is the original sender of that message, in causal histories and in repair requests.
+    """The sender in an entry is the original sender of the named message, in causal histories and in repair requests.
 
-    For a missing message it is the sender in the entry that revealed it. Without it no participant could respond
-    (AMB-87). SDS-MSG-12 judges causal histories without senders.
+    For a missing message, it is the sender in the entry that revealed this message. Without a sender, no participant
+    could respond (AMB-87). SDS-MSG-12 judges causal histories without senders.
     """
     for sent in view.repair.carriers if view.terms.on else ():
         for entry in sent.message.causal_history:
@@ -152,9 +152,9 @@ def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
 
 
 def _is_first_entry(view: ChannelView, missing: Missing, sent: Sent) -> bool:
-    """Does a message request with the entry that revealed the missing message, and its sender?
+    """Must the request have the sender of the entry that revealed the missing message?
 
-    After a request, of its own or of another participant, or after T_max, the entry may have been added again.
+    After an own request or another participant's request, or after T_max, another entry may have been added.
     """
     side, index = requester(view), sent.step.index
     is_first = index == side.first_request_index(missing.message_id, missing.detected.step.index)
@@ -168,7 +168,7 @@ def _describe_sender(view: ChannelView, sender_id: str) -> str:
 
 @check("SDS-R-FIELDS-01", pb.CAPABILITY_SDS_R, of="sds-r")
 def answers_name_the_author(view: ChannelView) -> Iterator[Observation]:
-    """In a rebroadcast for others, the sender of an entry is its author, or the value in the original message."""
+    """In an answer, the sender in an entry of the causal history is the right author, or the value of the original."""
     for step in view.trace.of(view.party.name):
         for message in step.messages if view.terms.on else ():
             original = view.repair.original(message.message_id)
@@ -190,7 +190,7 @@ def answers_name_the_author(view: ChannelView) -> Iterator[Observation]:
 def requests_are_for_the_missing(view: ChannelView) -> Iterator[Observation]:
     """A requested message was named in a causal history and has not arrived. No request is longer than the cap.
 
-    SDS-R-RECV-01 and SDS-R-SEND-07 judge messages that were missing and have arrived since.
+    SDS-R-RECV-01 and SDS-R-SEND-07 judge requests for messages that were missing and have arrived since.
     """
     side = requester(view)
     named = {entry.message_id: r.step.index for r in reversed(view.received) for entry in r.message.causal_history}
@@ -255,8 +255,8 @@ def no_fields_without_sds_r(view: ChannelView) -> Iterator[Observation]:
 def repair_fields_are_ignored_without_sds_r(view: ChannelView) -> Iterator[Observation]:
     """Without SDS-R, messages with its fields are processed like all others."""
     for received in arrived_in_order(view) if not view.terms.on and not view.gives_up else ():
-        dressed = received.message.repair_request or any(e.sender_id for e in received.message.causal_history)
-        if not dressed or not received.plain:
+        has_fields = received.message.repair_request or any(e.sender_id for e in received.message.causal_history)
+        if not has_fields or not received.plain:
             continue
         expected = f"{received.message.message_id!r} processed like a message without the fields of SDS-R"
         if received.rejected:
@@ -278,7 +278,7 @@ def repair_fields_are_ignored_without_sds_r(view: ChannelView) -> Iterator[Obser
 
 @check("SDS-R-GLOBAL-02", pb.CAPABILITY_SDS_R, of="sds-r")
 def default_t_min(view: ChannelView) -> Iterator[Observation]:
-    """Unless another value was requested, T_min is 30 seconds or more, in the configuration and in effect."""
+    """Unless another value was configured, T_min is 30 seconds or more, as shown or by the times of requests."""
     if not view.terms.on or view.party.asked.HasField("t_min_ms"):
         return
     if view.terms.t_min_ms is not None:
@@ -294,7 +294,7 @@ def default_t_min(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-GLOBAL-03", pb.CAPABILITY_SDS_R, of="sds-r")
 def default_t_max(view: ChannelView) -> Iterator[Observation]:
-    """Unless another value was requested, T_max is 120 to 600 seconds, in the configuration and in effect."""
+    """Unless another value was configured, T_max is 120 to 600 seconds, as shown or by the times of requests."""
     if not view.terms.on or view.party.asked.HasField("t_max_ms"):
         return
     if view.terms.t_max_ms is not None:
@@ -314,7 +314,7 @@ def _find_open_step(view: ChannelView) -> Step:
 
 
 def _first_requests(view: ChannelView) -> Iterator[tuple[int, Sent]]:
-    """The first request for each message, with the time since it was found missing."""
+    """Yield (milliseconds since the message was found missing, first own message that requests it) for each message."""
     side = requester(view)
     for missing in side.repair.missing:
         for sent in missing.requests[:1]:

@@ -1,8 +1,8 @@
-"""Section R-RECV, the requester's side: messages that arrive and overheard requests change the outgoing repair
-requests.
+"""Section R-RECV, the requester's side: how arriving messages and overheard requests change the outgoing repair
+request buffer.
 
-The next message, or the next one that names the missing message, may add a removed entry again (AMB-68, AMB-69). An
-entry or a request counts as the old one only if it is too early for a new one.
+After an entry was removed, the next message, or the next message that names the missing one, may add a new entry
+(AMB-68, AMB-69). A shown entry or a sent request counts as the old entry only if it is too early for a new entry.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from ...view.requester import Requester, ShownRequests, requester
 from ...view.windows import Window
 from .requests import judge_requested_in_time
 
-# ---- what arrives ----------------------------------------------------------------------------------------------------
+# ---- missing messages that arrive ------------------------------------------------------------------------------------
 
 
 @check("SDS-R-RECV-01", *TIMED, of="missing sds-r")
 def arrived_messages_are_dropped(view: ChannelView) -> Iterator[Observation]:
-    """A message that arrives, even a blocked one, leaves the outgoing repair request buffer.
+    """A message that arrives, even if it must wait, is removed from the outgoing repair request buffer.
 
-    A waiting message may have been added again, as a dependency of another waiting one (AMB-70). SDS-R-SEND-07 judges
-    requests that were due when the message arrived, unless the buffer shows the entry.
+    A waiting message may have been added again, as a dependency of another waiting message (AMB-70). SDS-R-SEND-07
+    judges requests that were due when the message arrived, unless the buffer shows the entry.
     """
     side = requester(view)
     for missing in side.certainly_missing:
@@ -65,8 +65,9 @@ def _still_shown(side: Requester, missing: Missing, shown: ShownRequests, old: i
 
 
 def _is_leftover(side: Requester, missing: Missing, sent: Sent) -> bool:
-    """Does the request belong to the old entry? For a logged message, requests that were due at its arrival do not
-    count.
+    """Does a request for a message that has arrived belong to the entry from before the arrival?
+
+    If the message is in the log, requests that were due at its arrival do not count: SDS-R-SEND-07 judges them.
     """
     arrived, due = missing.arrived, side.t_req_window(missing)
     if arrived is None or due is None:
@@ -77,11 +78,11 @@ def _is_leftover(side: Requester, missing: Missing, sent: Sent) -> bool:
     return side.clock_is_monotonic(arrived, sent.step) and sent.step.now_ms < arrived.now_ms + t_min - side.slack_ms
 
 
-# ---- what is named ---------------------------------------------------------------------------------------------------
+# ---- missing messages that causal histories name ---------------------------------------------------------------------
 
 
 def _judge_added(view: ChannelView, missing: Missing, code: str) -> Iterator[Observation]:
-    """Judge whether a missing message is in the next shown buffer, or is requested if none is shown."""
+    """Judge whether a missing message is in the next shown buffer, or is requested if no buffer is shown."""
     side, detected = requester(view), missing.detected.step
     if not side.shown:
         if len(missing.named) == 1 or side.find_timely_request(missing) is not None:
@@ -103,7 +104,7 @@ def _judge_added(view: ChannelView, missing: Missing, code: str) -> Iterator[Obs
 
 @check("SDS-R-RECV-03", *TIMED, of="missing sds-r")
 def unmet_dependencies_are_added(view: ChannelView) -> Iterator[Observation]:
-    """Each unmet dependency of a content message that has not arrived gets an entry.
+    """Each dependency of a content message that has not arrived is added to the outgoing repair request buffer.
 
     SDS-R-RECV-13 judges dependencies of sync messages.
     """
@@ -116,9 +117,9 @@ def unmet_dependencies_are_added(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-RECV-03", *TIMED, of="missing sds-r")
 def named_again_is_requested_again(view: ChannelView) -> Iterator[Observation]:
-    """After a lost request, a message that names the missing one again leads to another request (AMB-68).
+    """If a request was lost, a message that names the missing message again leads to another request (AMB-68).
 
-    A participant that repeats its requests and gives up T_max after T_req (AMB-81) has already requested it again.
+    A participant that repeats its requests and gives up T_max after T_req (AMB-81) has already sent another request.
     """
     side, terms = requester(view), view.terms
     if terms.t_max_ms is None:
@@ -153,19 +154,20 @@ def named_again_is_requested_again(view: ChannelView) -> Iterator[Observation]:
 def syncs_reveal_gaps(view: ChannelView) -> Iterator[Observation]:
     """Missing messages that a sync message names are requested as well (AMB-42), if their sender is known (AMB-72).
 
-    Only participants that request anything at all are judged (AMB-141).
+    Judged only if any participant requests any message (AMB-141).
     """
     for missing in requester(view).certainly_missing if requests_any_repair(view) else ():
         if missing.detected.kind is Kind.SYNC and missing.first.sender_id:
             yield from _judge_added(view, missing, "sync-gap-ignored")
 
 
-# ---- what is overheard -----------------------------------------------------------------------------------------------
+# ---- requests of other participants ----------------------------------------------------------------------------------
 
 
 def _find_overheard(side: Requester, *kinds: str) -> Iterator[tuple[Missing, Received]]:
-    """Yield requests of others for a message while it was certainly missing. ``kinds`` are results of
-    `_classify_request`.
+    """Yield (missing message, message of another participant that requests it) for requests of certain kinds.
+
+    ``kinds`` are results of `_classify_request`.
     """
     for missing in side.certainly_missing:
         for received in missing.overheard:
@@ -181,8 +183,10 @@ def _must_be_honoured(received: Received) -> bool:
 
 
 def _classify_request(missing: Missing, received: Received) -> str:
-    """The kind of an overheard request: "among others" (a later entry, or without a sender), "known", "blocked" or
-    "plain".
+    """The kind of another participant's request.
+
+    "among others": not the first entry of the request, or without a sender; "known": in a duplicate; "blocked": in
+    content that must wait; "plain": any other request.
     """
     first = received.message.repair_request[0]
     if first.message_id != missing.message_id or not first.sender_id:
@@ -198,9 +202,10 @@ def _next_received_index(side: Requester, step: Step) -> int:
 
 
 def _judge_dropped(view: ChannelView, missing: Missing, received: Received, code: str) -> Iterator[Observation]:
-    """Judge whether another participant's request removes the entry.
+    """Judge whether another participant's request removes the entry of a missing message.
 
-    A new entry is recognised by its T_req. Ignoring a request in a copy of a known message is only a warning (AMB-23).
+    An entry that was added again is recognised by its T_req. Ignoring a request in a duplicate is only a warning
+    (AMB-23).
     """
     side, step = requester(view), received.step
     soft = "AMB-23" if received.duplicate else ""
@@ -209,14 +214,14 @@ def _judge_dropped(view: ChannelView, missing: Missing, received: Received, code
     if side.first_request_index(missing.message_id) < step.index and not side.shown_between(
         missing.detected.step.index, step.index
     ):
-        return  # it may no longer have had an entry
+        return  # the entry may have been removed by the own request
     end = side.next_copy_or_request(missing.message_id, step.index)
-    heard = _next_received_index(side, step)
+    next_received = _next_received_index(side, step)
     old, due = side.shown_t_req(missing), side.t_req_window(missing)
     fresh = view.terms.t_req(missing.message_id) or Window(view.terms.t_min_ms, view.terms.t_min_ms)
     soonest = step.now_ms + fresh.low - side.slack_ms
     expected = f"no request for {missing.message_id!r}, because another participant requested it at step {step.index}"
-    for shown in side.shown_between(step.index, min(end, heard)):
+    for shown in side.shown_between(step.index, min(end, next_received)):
         entry = shown.due.get(missing.message_id)
         if not side.clock_is_monotonic(step, shown.step):
             break
@@ -252,32 +257,34 @@ def overheard_requests_are_dropped(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-RECV-12", *TIMED, of="missing sds-r")
 def every_entry_is_overheard(view: ChannelView) -> Iterator[Observation]:
-    """Every entry of an overheard request removes its own entry, even if it follows others or has no sender."""
+    """Every entry of another participant's request removes the own entry, even a late entry, or one without sender."""
     for missing, received in _find_overheard(requester(view), "among others"):
         yield from _judge_dropped(view, missing, received, "entry-ignored")
 
 
 @check("SDS-R-RECV-13", *TIMED, of="missing sds-r")
 def overheard_in_any_message(view: ChannelView) -> Iterator[Observation]:
-    """Requests in blocked messages and in copies of known ones remove entries, too (AMB-23)."""
+    """Requests in messages that must wait and in duplicates of known messages remove entries, too (AMB-23)."""
     for missing, received in _find_overheard(requester(view), "blocked", "known"):
         code = "duplicate-request-ignored" if received.duplicate else "blocked-request-ignored"
         yield from _judge_dropped(view, missing, received, code)
 
 
-# ---- the amended text ------------------------------------------------------------------------------------------------
+# ---- entries that are added again ------------------------------------------------------------------------------------
 
 
 def _is_needed(missing: Missing, index: int) -> bool:
-    """Does a buffered content message depend on it at that step?"""
+    """Does a content message wait for the missing message at this step?"""
     return any(
         r.acceptable and r.step.index < index and all(d.step.index > index for d in r.delivered) for r in missing.named
     )
 
 
 def _find_readded(side: Requester) -> Iterator[tuple[Missing, int, Received]]:
-    """Yield missing messages that lost their entry, or may have: (message, step of the loss, next received message,
-    which must add a new entry).
+    """Yield missing messages whose entry was removed, or may have been.
+
+    Yields (missing message, index of the step with the request that removed the entry, next received message, which
+    must add a new entry).
     """
     for missing in side.certainly_missing:
         gone = [r.step.index for r in missing.overheard]
@@ -288,10 +295,10 @@ def _find_readded(side: Requester) -> Iterator[tuple[Missing, int, Received]]:
             received = side.next_received(index)
             if received is None or index > arrived or received.kind not in (Kind.CONTENT, Kind.SYNC) or received.oddity:
                 continue
-            message, here = received.message, received.step.index
-            if any(e.message_id == missing.message_id for e in message.repair_request) or not _is_needed(missing, here):
+            message, at = received.message, received.step.index
+            if any(e.message_id == missing.message_id for e in message.repair_request) or not _is_needed(missing, at):
                 continue
-            untouched = side.next_copy_or_request(missing.message_id, index) > here
+            untouched = side.next_copy_or_request(missing.message_id, index) > at
             if untouched and side.clock_is_monotonic(missing.detected.step, received.step):
                 yield missing, index, received
 
@@ -311,7 +318,7 @@ def removed_entries_are_added_again(view: ChannelView) -> Iterator[Observation]:
         expected = f"{missing.message_id!r}, still missing, to be requested again after step {step.index}"
         asked = side.first_request_index(missing.message_id, step.index)
         shown = next(iter(side.shown_between(step.index, min(end, asked))), None)
-        # A message that was only requested may have kept its entry, which may expire T_max after its creation or after
+        # After an own request, the participant may have kept the entry. It may expire T_max after its creation or after
         # T_req (AMB-81).
         anew = any(r.step.index == index and _must_be_honoured(r) for r in missing.overheard)
         since = step if anew else missing.detected.step
@@ -343,12 +350,12 @@ def removed_entries_are_added_again(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-RECV-05", *TIMED, of="missing sds-r")
 def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
-    """The T_req of an entry that was added again counts from that step."""
+    """The T_req of an entry that was added again counts from the step that added it."""
     side = requester(view)
     for missing, index, received in _find_readded(side):
         step, offsets = received.step, view.terms.t_req(missing.message_id)
         if offsets is None or index == side.first_request_index(missing.message_id):
-            continue  # the entry of a message that was only requested may remain
+            continue  # after an own request, the old entry may remain
         if any(r.step.index == index and not _must_be_honoured(r) for r in missing.overheard):
             continue  # a request in an ephemeral message leaves the entry (AMB-84)
         overheard = view.trace.steps[index - 1]
@@ -358,8 +365,8 @@ def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
             side.next_copy_or_request(missing.message_id, step.index),
             side.first_request_index(missing.message_id, step.index),
         )
-        heard = _next_received_index(side, step)
-        shown = next((s for s in side.shown_between(step.index, min(end, heard)) if missing.message_id in s.due), None)
+        end = min(end, _next_received_index(side, step))
+        shown = next((s for s in side.shown_between(step.index, end) if missing.message_id in s.due), None)
         if shown is not None:
             due = shown.due[missing.message_id]
             met, near = (

@@ -1,6 +1,7 @@
-"""Section R-TREQ, and R-RECV-06: T_req by the declared hash, or by properties of any hash.
+"""Section R-TREQ, and R-RECV-06: T_req by the formula with the declared hash, or by properties that it has with any
+hash.
 
-The shown buffer has the exact time. Otherwise the time lies between two messages: the last that does not request the
+A shown buffer has the exact T_req. Otherwise T_req lies between two messages: the last that does not request the
 missing message, and the first that does. Statistical checks have a probability of error below one in a million for each
 run (`chance.FALSE_ALARM`), whether times are kept in milliseconds or in seconds (AMB-05, AMB-06).
 """
@@ -27,25 +28,29 @@ from ...view.windows import Window
 from .times import classify_wrong_time
 
 _MIN_DISTINCT_SAMPLES = 8
-"""Minimal number of samples for a verdict on different times."""
+"""Minimum number of samples for a verdict on different times."""
 _SETS = 1_000
-"""Upper limit of the number of judged sets in a run."""
+"""Maximum number of judged sets in a run."""
 _MIN_SPREAD_SAMPLES = 200
-"""Minimal number of samples for a verdict on the spread."""
+"""Minimum number of samples for a verdict on the spread."""
 _ENDING = 6
-"""Number of last characters of an ID. Many hashes of IDs that differ only in these are similar."""
+"""Number of last characters of an ID. Many hashes are similar for IDs that differ only in their last characters."""
 _BINS = 10
+"""Maximum number of parts of the range from T_min to T_max, for the chi-square test."""
 _SUM_FACTOR = 2.8
-"""Factor of the limit for independent samples. A hash that adds functions of both IDs, such as a polynomial, is as
-even, but 20 participants and 50 messages give 70 independent values, not 1,000. The limit is 47.8 for ten parts; of 6
-million such sums, one in a million exceeds 124 and none 139.
+"""Factor by which the limit of chi-square for independent samples is raised.
+
+A hash may be a sum of functions of both IDs, such as a polynomial. Its values are spread as evenly, but 20 participants
+and 50 messages give 70 independent values, not 1,000. The limit for independent samples is 47.8 for ten parts. Of 6
+million such sums, one in a million exceeds 124, and none exceeds 139.
 """
 _WIDE = 60
-"""The spread is judged only if the distance of the bounds is at least this multiple of the tolerance. Then 1,000
-samples that are all a second early add 6 to a limit of 42."""
+"""The spread is judged only if T_max - T_min is at least this multiple of the tolerance. Then 1,000 samples that are
+all a second early add 6 to chi-square, whose limit is 42.
+"""
 _FILLED_MS = (1 << 31) // 100
-"""Range of about six hours in which even a hash of 31 bits spreads milliseconds evenly. No text requires more bits
-(AMB-01).
+"""Maximum range (about six hours) over which even a hash of 31 bits spreads milliseconds evenly. The specification
+requires no number of bits (AMB-01).
 """
 _NEAR_MS = 60_000
 """Detections within this time, in milliseconds, count as simultaneous."""
@@ -78,7 +83,7 @@ def request_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
 def times_of_new_entries_by_the_formula(view: ChannelView) -> Iterator[Observation]:
     """The T_req of an entry that was added again after another participant's request follows the formula, too.
 
-    It counts from a message that arrived since (AMB-68, AMB-69).
+    It counts from this request, or from a message that arrived later (AMB-68, AMB-69).
     """
     side = requester(view)
     for missing in side.certainly_missing:
@@ -91,13 +96,13 @@ def times_of_new_entries_by_the_formula(view: ChannelView) -> Iterator[Observati
             due = shown.due.get(missing.message_id)
             if due == old:
                 break  # the entry was not removed
-            heard = [r.step for r in side.received if gone.index <= r.step.index < shown.step.index]
-            if due is None or not all(side.clock_is_monotonic(missing.detected.step, step) for step in heard):
+            steps = [r.step for r in side.received if gone.index <= r.step.index < shown.step.index]
+            if due is None or not all(side.clock_is_monotonic(missing.detected.step, step) for step in steps):
                 continue
-            met = any(Window(due - step.now_ms, due - step.now_ms).overlaps(expected, side.slack_ms) for step in heard)
+            met = any(Window(due - step.now_ms, due - step.now_ms).overlaps(expected, side.slack_ms) for step in steps)
             what = f"T_req of the new entry for {missing.message_id!r} {_format_span(expected)} after"
-            expected_time = f"{what} one of the steps from {gone.index} to {heard[-1].index}"
-            waited = Window(due - heard[-1].now_ms, due - heard[0].now_ms)
+            expected_time = f"{what} one of the steps from {gone.index} to {steps[-1].index}"
+            waited = Window(due - steps[-1].now_ms, due - steps[0].now_ms)
             code = classify_wrong_time(waited, side.terms.t_min_ms or 0, side.terms.t_max_ms or 0, side.slack_ms)
             yield observe_outcome(shown.step, code, met, expected_time, f"{waited.low} ms after the last of these")
             break
@@ -111,13 +116,13 @@ def _formula_window(side: Requester, missing: Missing) -> Window | None:
 
 
 def _hint_missing_t_min(side: Requester, seen: Window, expected: Window, slack: int) -> str:
-    """Text to add if the time is exact and T_min too early; else ""."""
+    """Hint for a report, if T_req is known exactly and is too early by T_min; else ""."""
     added = seen.after(side.terms.t_min_ms or 0)
     return ", as without T_min" if seen.exact and expected.exact and added.overlaps(expected, slack) else ""
 
 
 def _hint_coarse_clock(side: Requester, seen: Window, expected: Window) -> str:
-    """Text to add if an undeclared coarse clock explains the difference; else ""."""
+    """Hint for a report, if an undeclared coarse clock explains the difference; else ""."""
     return side.terms.clock_hint(seen.overlaps(expected, SECOND_MS))
 
 
@@ -126,7 +131,7 @@ def _format_span(window: Window) -> str:
 
 
 def _revealing_step(view: ChannelView, side: Requester, missing: Missing) -> Step:
-    """The step that revealed its T_req: the state that shows it, or the request."""
+    """The step that revealed the T_req of a missing message: a state that shows it, or the first request."""
     detected = missing.detected.step
     asked = side.first_request_index(missing.message_id, detected.index)
     for shown in side.shown_between(detected.index, min(side.unchanged_until(missing), asked)):
@@ -135,11 +140,15 @@ def _revealing_step(view: ChannelView, side: Requester, missing: Missing) -> Ste
     return view.trace.steps[asked - 1] if asked <= len(view.trace.steps) else detected
 
 
-# ---- the same again --------------------------------------------------------------------------------------------------
+# ---- equal times -----------------------------------------------------------------------------------------------------
 
 
 def _equal_request_delays(view: ChannelView, code: str, *, near: bool) -> Iterator[Observation]:
-    """Participants with the same ID and terms that miss the same message wait equally long for it."""
+    """Judge whether instances with equal participant ID, T_min and T_max wait equally long for the same missing
+    message.
+
+    With ``near``, instances that detected it at nearly the same time are compared, else the others.
+    """
     first: dict[tuple[object, ...], tuple[Requester, Missing, Window]] = {}
     for key, side, missing in _repeatedly_missing(view):
         seen = side.measure_offset(missing)
@@ -161,7 +170,10 @@ def _equal_request_delays(view: ChannelView, code: str, *, near: bool) -> Iterat
 
 @cache_per_view
 def _repeatedly_missing(view: ChannelView) -> list[tuple[tuple[object, ...], Requester, Missing]]:
-    """Missing messages that occur more than once with equal participant ID, T_min, T_max and message ID."""
+    """Missing messages of which at least two have equal participant ID, T_min, T_max and message ID, which are the key.
+
+    Each is (key, requester, missing message).
+    """
     wanted = [
         ((side.terms.participant_id, side.terms.t_min_ms, side.terms.t_max_ms, missing.message_id), side, missing)
         for side in requesters_of_channel(view)
@@ -173,7 +185,7 @@ def _repeatedly_missing(view: ChannelView) -> list[tuple[tuple[object, ...], Req
 
 @check("SDS-R-RECV-06", *TIMED, of="missing-anywhere", together=True)
 def equal_instances_wait_equally(view: ChannelView) -> Iterator[Observation]:
-    """The time from detection to T_req depends only on participant and message: all instances compute the same."""
+    """The time from detection to T_req depends only on participant and message: all instances wait equally long."""
     return _equal_request_delays(view, "delay-changes", near=True)
 
 
@@ -183,30 +195,36 @@ def delays_do_not_depend_on_the_clock(view: ChannelView) -> Iterator[Observation
     return _equal_request_delays(view, "depends-on-clock", near=False)
 
 
-# ---- many at once ----------------------------------------------------------------------------------------------------
+# ---- different times -------------------------------------------------------------------------------------------------
 
 
 def _distinct_ids(ids: Iterable[str]) -> list[str]:
-    """One ID of each group that differs only in its last characters, such as "bob-1" and "bob-2": the text requires no
-    hash that scatters these (AMB-01).
+    """Leave out all but one of the IDs that differ only in their last characters, such as "bob-1" and "bob-2".
+
+    The specification does not require a hash that scatters these (AMB-01).
     """
     return list({each[:-_ENDING]: each for each in ids}.values())
 
 
 @dataclass(frozen=True, slots=True)
 class _TimeSample:
-    """Times from detection that should differ; some of them are known."""
+    """Times from detection to T_req that should differ, in milliseconds. Not all of them are known."""
 
     known: list[Window]
+    """The times that the trace reveals."""
     count: int
-    """The number of participants or messages that have a T_req here, whether the trace reveals it or not."""
+    """The number of all participants or messages in the sample, whether the trace reveals their T_req or not."""
     opportunities: set[int]
-    """The times at which a message was sent that could carry the request."""
+    """The times, from detection on, at which a message was sent that could carry a request."""
     slack: int
+    """The tolerance of a time."""
 
     def least_distinct_times(self, low: int, high: int, tests: int) -> int | None:
-        """The least number of different times, if they are spread evenly between two bounds; None if too few could be
-        distinguished."""
+        """The minimum number of different times, if T_req is spread evenly from ``low`` to ``high``.
+
+        ``tests`` is the number of tests that share the allowed probability of error. None if the trace can distinguish
+        too few times.
+        """
         widest = max(min(offset.high, high) - max(offset.low, low) + 1 for offset in self.known)
         apart, room = max(widest + self.slack, SECOND_MS), high - low - self.slack
         if room < 3 * apart:
@@ -218,7 +236,7 @@ class _TimeSample:
 
 
 def _judge_distinct(step: Step, times: _TimeSample, least: int | None, what: str) -> Iterator[Observation]:
-    """Judge whether enough of these times are different."""
+    """Judge whether at least ``least`` of the known times are different. No judgement if ``least`` is None."""
     if least is not None:
         known, distinct = times.known, len({offset.high for offset in times.known})
         seen = f"{distinct} different times" if distinct > 1 else f"the same time for all, {_format_span(known[0])}"
@@ -228,7 +246,7 @@ def _judge_distinct(step: Step, times: _TimeSample, least: int | None, what: str
 
 
 def _find_opportunities(side: Requester, since: Step) -> set[int]:
-    """The times, from a step on, at which a message was sent that could carry a request."""
+    """The times, in milliseconds after a step, at which a message was sent that could carry a request."""
     return {sent.step.now_ms - since.now_ms for sent in side.carriers_between(since.index, NEVER)}
 
 
@@ -250,8 +268,8 @@ def different_for_participants(view: ChannelView) -> Iterator[Observation]:
         if len(known) < _MIN_DISTINCT_SAMPLES:
             continue
         sides = list(group.values())
-        looks = {look for side, step, _ in sides for look in _find_opportunities(side, step)}
-        times = _TimeSample(known, len(group), looks, max(side.slack_ms for side, _, _ in sides))
+        opportunities = {time_ms for side, step, _ in sides for time_ms in _find_opportunities(side, step)}
+        times = _TimeSample(known, len(group), opportunities, max(side.slack_ms for side, _, _ in sides))
         what = f"T_req of {message_id!r} after {len(known)} participants found it missing"
         yield from _judge_distinct(sides[-1][1], times, times.least_distinct_times(low, high, _SETS), what)
 
@@ -260,8 +278,8 @@ def different_for_participants(view: ChannelView) -> Iterator[Observation]:
 def different_for_messages(view: ChannelView) -> Iterator[Observation]:
     """Messages that are found missing at the same instant are requested at different times (AMB-06).
 
-    Times after the first full request are not visible. The visible times are tested against the range from T_min up to
-    that request, and against the whole range, because they could belong to any of the missing messages.
+    After the first repair request of maximum length, T_req is not visible in messages. The visible times are compared
+    with even spreads over two ranges: from T_min up to that request, and from T_min up to T_max.
     """
     side, terms = requester(view), view.terms
     if terms.bounds is None:
@@ -286,15 +304,18 @@ def different_for_messages(view: ChannelView) -> Iterator[Observation]:
 def _least_distinct_before(
     side: Requester, full: Sent, group: list[tuple[Missing, Window | None]], times: _TimeSample
 ) -> int | None:
-    """The least number of different times up to a full request, which may follow any opportunity."""
+    """The minimum number of different times up to a repair request of maximum length.
+
+    Such a request may come at any opportunity, so the number of tests is multiplied by their number.
+    """
     at, end, low = full.step.index, full.step.now_ms - group[0][0].detected.step.now_ms, (side.terms.t_min_ms or 0)
-    # Unknown times count only if the message could no longer be requested then; the others were due later.
+    # An unknown time counts if the message could no longer be requested at ``full``. Otherwise T_req is later.
     gone = sum(
         offset is None and min(side.unchanged_until(missing), side.may_be_renewed_from(missing)) < at
         for missing, offset in group
     )
-    looks = {look for look in times.opportunities if look <= end}
-    until = _TimeSample(times.known, len(times.known) + gone, looks, times.slack)
+    opportunities = {time_ms for time_ms in times.opportunities if time_ms <= end}
+    until = _TimeSample(times.known, len(times.known) + gone, opportunities, times.slack)
     return until.least_distinct_times(low, end, 2 * _SETS * len(times.opportunities))
 
 
@@ -302,8 +323,8 @@ def _least_distinct_before(
 def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
     """T_req is never out of its bounds, and many values are spread evenly between them (chi-square).
 
-    An implementation that counts in whole seconds (AMB-05) may be a second off at both ends. So the spread is judged
-    only if the bounds are far enough apart.
+    An implementation that counts in whole seconds (AMB-05) may be wrong by a second at both bounds. So the spread is
+    judged only if the bounds are far enough apart.
     """
     pools: dict[tuple[int, int], dict[tuple[str, str], Window]] = {}
     blurred: set[tuple[int, int]] = set()  # these are not judged, because the resolution is too coarse
@@ -346,9 +367,11 @@ def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
 
 
 def _bins(offsets: list[Window], low: int, high: int) -> tuple[list[int], list[float]]:
-    """Counts and expected shares of the parts. Exact times get ten parts of whole seconds, because some
-    implementations count in seconds, or fewer parts in a shorter range. Other times get parts between the times of
-    messages, joined until each has a tenth of the range.
+    """Divide the range from ``low`` to ``high`` into parts: (number of times in each part, expected shares).
+
+    For exact times there are ten parts of whole seconds, because some implementations count in seconds. A range of less
+    than ten seconds has fewer parts. For other times, the parts end at the times of messages, and each has at least a
+    tenth of the range. Returns empty lists if no parts are possible.
     """
     seconds = (high - low) // SECOND_MS
     if not seconds:

@@ -1,8 +1,7 @@
-"""Repair requests in messages:
+"""Repair requests in messages: section R-SEND, and the rules of R-STATE, R-GLOBAL and R-SYNC on requests.
 
-R-SEND, and the rules of R-STATE, R-GLOBAL and R-SYNC on requests and their times. If an implementation shows its
-outgoing repair request buffer, each check judges its own part: the new entry, its T_req, and the request at T_req.
-Otherwise only the requests are judged.
+If an implementation shows its outgoing repair request buffer, each check judges its own part: the new entry, its T_req,
+and the request at T_req. Otherwise only the requests are judged.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from ...view.requester import Requester, requester
 from ...view.windows import Window
 
 _LEFT_OUT = {Kind.CONTENT: "left-out-of-content", Kind.SYNC: "left-out-of-sync"}
-"""Codes of due requests that a message does not carry, by its kind."""
+"""By kind of message: the code for a due request that the message does not carry."""
 _TOLERATED_INTERVALS = 10
 """Number of sync intervals within which a sync message must be sent: a random backoff is not a fault."""
 
@@ -75,7 +74,7 @@ def _judge_requested(side: Requester, code: str) -> Iterator[Observation]:
 
 
 def judge_requested_in_time(side: Requester, missing: Missing, code: str) -> Iterator[Observation]:
-    """Judge whether content or a sync message requests it in time, before anything else happens to it."""
+    """Judge whether content or a sync message requests a missing message in time, before its entry may have changed."""
     if (asking := side.find_timely_request(missing)) is not None:
         yield observe_met(asking.step)
     elif sent := side.last_if_both_kinds(list(side.due_carriers(missing))):
@@ -90,7 +89,7 @@ def judge_requested_in_time(side: Requester, missing: Missing, code: str) -> Ite
 def waiting_messages_are_not_requested(view: ChannelView) -> Iterator[Observation]:
     """Messages in the incoming buffer need no request; requesting them is wasteful (AMB-70).
 
-    A message that was given up while it was buffered may have been dropped, and be missing again (AMB-92).
+    A message that was given up while it was buffered may have been dropped, so it may be missing again (AMB-92).
     """
     side = requester(view)
     for sent in side.carriers if view.terms.on else ():
@@ -108,7 +107,10 @@ def waiting_messages_are_not_requested(view: ChannelView) -> Iterator[Observatio
 
 
 def _is_older_than_arrival(side: Requester, message_id: str, now_ms: int) -> bool:
-    """Does a request at that time belong to an entry from before the arrival? A newer entry would not be due yet."""
+    """Does a request at ``now_ms`` belong to an entry from before the message arrived?
+
+    An entry from after the arrival would not be due yet.
+    """
     t_min = side.terms.t_min_ms or 0
     arrived = side.arrivals[message_id][0].step
     return now_ms < arrived.now_ms + t_min - side.slack_ms
@@ -116,9 +118,9 @@ def _is_older_than_arrival(side: Requester, message_id: str, now_ms: int) -> boo
 
 @check("SDS-R-STATE-02", *TIMED, of="missing sds-r", together=True)
 def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
-    """T_req counts from the detection of the gap; further mentions do not postpone the request.
+    """T_req counts from the first causal history that names the missing message; later ones do not postpone it.
 
-    If times are not shown, only participants that request anything are judged.
+    Judged only if any participant requests any message (AMB-141).
     """
     side = requester(view)
     for missing in side.certainly_missing if requests_any_repair(view) else ():
@@ -153,7 +155,7 @@ def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-STATE-09", *TIMED, of="missing", together=True)
 def asked_for_after_t_req(view: ChannelView) -> Iterator[Observation]:
-    """A message that is still missing at its T_req is requested, in content or in sync messages."""
+    """A message that is still missing at its T_req is requested in a content or sync message."""
     return _judge_requested(requester(view), "never-asked") if requests_any_repair(view) else iter(())
 
 
@@ -162,7 +164,7 @@ def asked_for_after_t_req(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-GLOBAL-09", *TIMED, of="missing")
 def never_before_t_min(view: ChannelView) -> Iterator[Observation]:
-    """No message is requested sooner than T_min after it was found missing."""
+    """No message is requested earlier than T_min after it was found missing."""
     if view.terms.t_min_ms is None:
         return
     side = requester(view)
@@ -181,9 +183,9 @@ def never_before_t_min(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-GLOBAL-10", *TIMED, of="missing sds-r")
 def requests_by_t_max(view: ChannelView) -> Iterator[Observation]:
-    """The first request is sent by T_max after detection, if there is a message to carry it.
+    """The first request is sent by T_max after detection, if the participant sends a message that can carry it.
 
-    SDS-R-STATE-09 judges missing requests, SDS-R-STATE-02 postponed ones.
+    SDS-R-STATE-09 judges missing requests, SDS-R-STATE-02 postponed requests.
     """
     side = requester(view)
     for missing in side.requestable if view.terms.t_max_ms else ():
@@ -244,7 +246,7 @@ def due_requests_are_carried(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-SEND-02", *TIMED, of="missing sds-r")
 def requests_are_sent_from_t_req_on(view: ChannelView) -> Iterator[Observation]:
-    """If T_req is known exactly, no request is sent before it, and one is sent from this millisecond on (AMB-110)."""
+    """If T_req is known exactly, no request is sent before T_req, and messages from T_req on carry it (AMB-110)."""
     side = requester(view)
     for missing in side.certainly_missing:
         due, detected = _exact_t_req(side, missing), missing.detected.step
@@ -283,7 +285,7 @@ def no_more_than_the_cap(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-SEND-04", *TIMED, of="missing outgoing sds-r")
 def lowest_t_req_first(view: ChannelView) -> Iterator[Observation]:
-    """If more requests are due than the cap allows, those with the lowest T_req are sent."""
+    """If more requests are due than the cap allows, the requests with the lowest T_req are sent."""
     side = requester(view)
     known = {m.message_id: (m, due) for m in side.certainly_missing if (due := _exact_t_req(side, m)) is not None}
     for sent in side.carriers:
@@ -406,7 +408,7 @@ def own_messages_are_not_missing(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-SYNC-01", *TIMED, pb.CAPABILITY_PERIODIC_SYNC, of="missing sds-r")
 def others_do_not_silence_requests(view: ChannelView) -> Iterator[Observation]:
-    """If requests are due, a scheduled sync message is sent although others keep sending theirs."""
+    """If requests are due, a scheduled sync message is sent although other participants keep sending messages."""
     return _judge_scheduled_syncs(view, noisy=True)
 
 
@@ -417,10 +419,11 @@ def requests_leave_with_the_next_sync(view: ChannelView) -> Iterator[Observation
 
 
 def _judge_scheduled_syncs(view: ChannelView, *, noisy: bool) -> Iterator[Observation]:
-    """Judge how a participant that sends nothing else handles a due request, on the ticks of ten sync intervals.
+    """Judge whether a participant that sends nothing else sends a due request, on the ticks of ten sync intervals.
 
-    The intervals count from T_req or from its own last message, whichever is later. T_max after T_req, the entry may
-    have been given up.
+    With ``noisy``, other participants send at least one message in each interval; else none. The intervals count from
+    T_req or from the participant's last message, whichever is later. From T_max after T_req on, the request may have
+    been given up.
     """
     side, interval = requester(view), view.configuration.sync_interval_ms
     t_max = view.terms.t_max_ms
@@ -431,8 +434,8 @@ def _judge_scheduled_syncs(view: ChannelView, *, noisy: bool) -> Iterator[Observ
         unasked = asking is not None and asking.message.kind is Kind.SYNC and asking.step.command in ("tick", "receive")
         if asking is not None and unasked:
             before = asking.step.now_ms - 2 * interval
-            heard = _reception_times(side, before, detected.index, asking.step)
-            if (_has_no_pause([before, *heard, asking.step.now_ms], interval)) if noisy else not heard:
+            received = _reception_times(side, before, detected.index, asking.step)
+            if (_has_no_pause([before, *received, asking.step.now_ms], interval)) if noisy else not received:
                 yield observe_met(asking.step)
         if due is None or asking is not None:
             continue
@@ -443,10 +446,10 @@ def _judge_scheduled_syncs(view: ChannelView, *, noisy: bool) -> Iterator[Observ
         for tick in view.ticks:
             if not first < tick.index < end or tick.now_ms < since or not side.clock_is_monotonic(detected, tick):
                 continue
-            heard = _reception_times(side, since, detected.index, tick)
-            silenced = _has_no_pause([since, *heard, tick.now_ms], interval) if noisy else not heard
+            received = _reception_times(side, since, detected.index, tick)
+            applies = _has_no_pause([since, *received, tick.now_ms], interval) if noisy else not received
             if (
-                not silenced
+                not applies
                 or tick.now_ms > due.low + (t_max or 0)
                 or side.carriers_between(tick.index - 1, tick.index + 1)
             ):
@@ -460,10 +463,12 @@ def _judge_scheduled_syncs(view: ChannelView, *, noisy: bool) -> Iterator[Observ
 
 
 def _reception_times(side: Requester, since_ms: int, after: int, until: Step) -> list[int]:
-    """The times of others' messages between a time and a step, and after the step with the index ``after``."""
+    """The times at which messages of other participants arrived: from ``since_ms`` on, after the step with the index
+    ``after`` and before the step ``until``.
+    """
     return [r.step.now_ms for r in side.received if after < r.step.index < until.index and r.step.now_ms >= since_ms]
 
 
 def _has_no_pause(times: list[int], interval: int) -> bool:
-    """Are all of them less than an interval apart?"""
+    """Are all neighbouring times less than an interval apart?"""
     return all(later - earlier < interval for earlier, later in pairwise(times))
