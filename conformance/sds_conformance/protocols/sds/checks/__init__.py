@@ -1,9 +1,10 @@
 """The checks: of core SDS, of its repair extension, and of the proposal of 2024. Importing this package registers them.
 
-``core`` has a module for each topic of the requirements: wire (the layout), message (the meaning), timestamps, history
-(causal histories), filters, log, acknowledgement, receive (the incoming buffer), outgoing_buffer (with its sweep), and
-sync and ephemeral for requirements about only these kinds. Similar checks are rows of a table. ``forum`` has the
-requirements that only the proposal has (own), and those that it shares with SDS (shared_requirements).
+``core`` has a module for each topic of the requirements: wire (the layout), message (the meaning of fields),
+timestamps, history (causal histories), filters, log, acknowledgement, receive (the incoming buffer), outgoing_buffer
+(with its sweep), and sync and ephemeral for requirements on these kinds of messages only. Similar checks are rows of a
+table. ``repair`` has the checks of SDS-R. ``forum`` has the requirements that only the proposal has (proposal_rules),
+and the requirements that it shares with SDS (shared_requirements).
 """
 
 from __future__ import annotations

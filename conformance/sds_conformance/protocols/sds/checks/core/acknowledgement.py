@@ -1,4 +1,6 @@
-"""Acknowledgement: section ACK, and the rules of other sections on the three states of an own message."""
+"""Acknowledgements: section ACK, and the rules of other sections on the three acknowledgement states of an own
+message.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,9 @@ from .filters import is_in_next_filter
 
 
 def was_acknowledged_by(view: ChannelView, received: Received, message_id: str) -> bool | None:
-    """Was the own message acknowledged by the time of an arrival? Decided by the event, else by the shown state; None
-    if unknown.
+    """Was an own message acknowledged by the step of an arrival, or before?
+
+    The signals decide, or without signals the state that the next step shows. None if unknown.
     """
     if view.can(pb.CAPABILITY_ACKNOWLEDGED):
         acks = view.ack_evidence(message_id).acks
@@ -37,7 +40,7 @@ def was_acknowledged_by(view: ChannelView, received: Received, message_id: str) 
 
 @check("SDS-RECV-11", of="received")
 def effects_in_order(view: ChannelView) -> Iterator[Observation]:
-    """Own messages that arrive are ignored first; history and filter are reviewed before a message is buffered."""
+    """An arriving own message is ignored; causal history and filter are reviewed before a message is buffered."""
     for received in view.received:
         if not received.own:
             continue
@@ -66,9 +69,9 @@ def effects_in_order(view: ChannelView) -> Iterator[Observation]:
 def unmentioned_stay_unacknowledged(view: ChannelView) -> Iterator[Observation]:
     """An own message stays unacknowledged when a message arrives that does not mention it."""
     for silent in view.unmentioned:
-        step, standing = silent.received.step, view.ack_evidence(silent.message_id)
-        events = [ack for ack in standing.acks if ack.step is step]
-        before = any(mention.received.step.index < step.index for mention in standing.mentions)
+        step, evidence = silent.received.step, view.ack_evidence(silent.message_id)
+        events = [ack for ack in evidence.acks if ack.step is step]
+        before = any(mention.received.step.index < step.index for mention in evidence.mentions)
         if events and not before:
             expected = f"{silent.message_id!r} unacknowledged: neither history nor filter contains it"
             seen = f"{'possibly ' if events[0].possibly else ''}acknowledged"
@@ -79,16 +82,16 @@ def unmentioned_stay_unacknowledged(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-STATE-12", pb.CAPABILITY_ACKNOWLEDGED, of="acks")
 def no_acknowledgement_without_evidence(view: ChannelView) -> Iterator[Observation]:
-    """No step acknowledges a message that no received message mentions."""
+    """An own message stays unacknowledged as long as no received message mentions it."""
     for ack in view.acks:
         if view.own(ack.message_id) is None:
             continue
-        spoke = [mention.received.step.index for mention in view.ack_evidence(ack.message_id).mentions]
-        spoke += [view.possible_evidence[ack.message_id]] if ack.message_id in view.possible_evidence else []
-        spoke += [early] if (early := first_mention(view, ack.message_id)) is not None else []
+        evident = [mention.received.step.index for mention in view.ack_evidence(ack.message_id).mentions]
+        evident += [view.possible_evidence[ack.message_id]] if ack.message_id in view.possible_evidence else []
+        evident += [early] if (early := first_mention(view, ack.message_id)) is not None else []
         expected = f"{ack.message_id!r} unacknowledged: no received message mentions it"
         seen = f"{'possibly ' if ack.possibly else ''}acknowledged in answer to {ack.step.command}"
-        met = any(index <= ack.step.index for index in spoke)
+        met = any(index <= ack.step.index for index in evident)
         yield observe_outcome(ack.step, "acknowledged-by-nothing", met, expected, seen)
 
 
@@ -102,11 +105,11 @@ def possibly_acknowledged_stays_buffered(view: ChannelView) -> Iterator[Observat
             if view.possible_evidence.get(mention.message_id, observed.step.index) < observed.step.index:
                 continue
             once = mention.received.step.index < observed.step.index
-            said = view.ack_evidence(mention.message_id).mentions if once else ()
+            mentions = view.ack_evidence(mention.message_id).mentions if once else ()
             acks = (ack for ack in view.ack_evidence(mention.message_id).acks if not ack.possibly)
             if any(ack.step.index < observed.step.index for ack in acks):
                 continue  # a wrong acknowledgement violates SDS-ACK-04 or SDS-STATE-12
-            if once and not any(m is not mention and m.received.step.index < observed.step.index for m in said):
+            if once and not any(m is not mention and m.received.step.index < observed.step.index for m in mentions):
                 met = mention.message_id in buffered
                 expected = f"{mention.message_id!r}, possibly acknowledged, in the buffer"
                 soft = position_on_giving_up(view, mention.message_id, observed.step.index)
@@ -125,10 +128,10 @@ def channels_are_isolated(view: ChannelView) -> Iterator[Observation]:
             continue
         # The other channel may have messages of these IDs, too, and acknowledge them.
         acked = {event.message_id for event in step.signals("acknowledged", view.channel_id)}
-        said = [(entry.message_id, entry.message_id in acked, "acknowledged") for entry in message.causal_history]
+        judged = [(entry.message_id, entry.message_id in acked, "acknowledged") for entry in message.causal_history]
         possibly = step.signals("possibly_acknowledged", view.channel_id)
-        said += [(event.message_id, True, "possibly acknowledged") for event in possibly]
-        for own_id, wrong, seen in said:
+        judged += [(event.message_id, True, "possibly acknowledged") for event in possibly]
+        for own_id, wrong, seen in judged:
             sent = view.own(own_id)
             if sent is not None and first_evidence_index(view, sent) >= step.index:
                 whose = f"of channel {view.channel_id!r} untouched by a message of {message.channel_id!r}"
@@ -141,7 +144,7 @@ _NAMES = ("unacknowledged", "possibly acknowledged", "acknowledged")
 
 @check("SDS-STATE-14", of="mentions")
 def one_of_several_participants_acknowledges(view: ChannelView) -> Iterator[Observation]:
-    """If several participants are known, a causal history of one of them is enough to acknowledge a message."""
+    """If several participants are known, the causal history of one participant is enough to acknowledge a message."""
     met: dict[str, int] = {}
     for received in view.received:
         if not received.own and not received.rejected:
@@ -163,9 +166,9 @@ def one_of_several_participants_acknowledges(view: ChannelView) -> Iterator[Obse
 
 
 def _was_acknowledged_by_mention(view: ChannelView, mention: Mention) -> bool | None:
-    """Was the message acknowledged before another message mentioned it?
+    """Was the own message acknowledged before another causal history named it?
 
-    Decided by the signal, else by the last shown state, else by the end of resending; None if unknown.
+    The signals decide; without signals the last shown state, or else the end of resending. None if unknown.
     """
     message_id, index = mention.message_id, mention.received.step.index
     named_again = (
@@ -177,7 +180,7 @@ def _was_acknowledged_by_mention(view: ChannelView, mention: Mention) -> bool | 
     if view.can(pb.CAPABILITY_ACKNOWLEDGED):
         if any(not ack.possibly and ack.step.index < until for ack in view.ack_evidence(message_id).acks):
             return True
-        # It may be signalled by a sweep.
+        # A sweep may give the signal, so the absence of a signal proves nothing before the next tick.
         return False if any(index < tick.index < until for tick in view.ticks) else None
     shown = [o for o in view.observed if index < o.step.index < until and o.state.HasField("outgoing")]
     if shown:
@@ -187,8 +190,9 @@ def _was_acknowledged_by_mention(view: ChannelView, mention: Mention) -> bool | 
 
 
 def _copies_stopped(view: ChannelView, mention: Mention, until: int) -> bool | None:
-    """Was the message not resent after the mention? None if no copy was due before ``until``, or if a repair was
-    requested.
+    """Did the copies of an own message stop after the mention, up to the step with the index ``until``?
+
+    None if no copy was due before that step, or if a repair request may cause copies.
     """
     message_id, since = mention.message_id, mention.received.step
     period = resend_period(view)
@@ -205,13 +209,13 @@ def _copies_stopped(view: ChannelView, mention: Mention, until: int) -> bool | N
 
 
 def _ids_used_once(view: ChannelView) -> set[str]:
-    """Own messages whose IDs were used once. A second message with the same ID starts as unacknowledged."""
+    """IDs that only one own message has. A second message with the same ID starts as unacknowledged."""
     return {s.message.message_id for s in view.sent} - {s.message.message_id for s in view.sent if s.repeat}
 
 
 @check("SDS-STATE-17", pb.CAPABILITY_ACKNOWLEDGED, of="acks")
 def signals_go_forward(view: ChannelView) -> Iterator[Observation]:
-    """An acknowledged message is not signalled as possibly acknowledged later; in one step the order is free."""
+    """After a message is acknowledged, no later step signals it as possibly acknowledged."""
     own = _ids_used_once(view)
     acknowledged: dict[str, int] = {}
     for ack in view.acks:
@@ -227,16 +231,16 @@ def signals_go_forward(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-STATE-17", of="outgoing-shown sent")
 def shown_states_go_forward(view: ChannelView) -> Iterator[Observation]:
-    """In every shown state, a message has exactly one ACK state, and never one before the last shown one."""
+    """A shown state has one acknowledgement state for each message, none earlier than the last shown state."""
     own = _ids_used_once(view)
     reached: dict[str, int] = {}
     for observed in view.states_showing("outgoing"):
         states: dict[str, set[int]] = {}
-        for entry in observed.state.outgoing.entries:  # as ranks; -1 is none of the three
+        for entry in observed.state.outgoing.entries:  # as ranks; -1 is none of the three states
             states.setdefault(entry.message_id, set()).add(_RANKS.get(entry.state, -1))
-        # An acknowledged message is gone, or stays as one that is acknowledged (AMB-C15).
+        # An acknowledged message leaves the buffer, or stays in it as acknowledged (AMB-C15).
         states |= {message_id: {2} for message_id in reached if message_id not in states}
-        for message_id in [one for one in states if one in own]:
+        for message_id in [message_id for message_id in states if message_id in own]:
             ranks = states[message_id]
             if len(ranks) > 1 or not ranks <= {0, 1, 2}:
                 seen = [_NAMES[rank] if rank in (0, 1, 2) else "in no known state" for rank in sorted(ranks)]
@@ -254,14 +258,14 @@ def shown_states_go_forward(view: ChannelView) -> Iterator[Observation]:
 
 
 def _shown_state(view: ChannelView, mention: Mention) -> int | None:
-    """The ACK state that an Observe directly after the mention shows; None without an Observe."""
+    """The acknowledgement state in the step after the mention; None if this step does not show the outgoing buffer."""
     states = _shown_states(view).get(mention.received.step.index + 1)
     return states.get(mention.message_id, pb.ACK_STATE_ACKNOWLEDGED) if states is not None else None
 
 
 @cache_per_view
 def _shown_states(view: ChannelView) -> dict[int, dict[str, int]]:
-    """By step: the states of own messages that are shown there."""
+    """By index of a step that shows the outgoing buffer: the acknowledgement states by message ID."""
     return {
         observed.step.index: {entry.message_id: entry.state for entry in observed.state.outgoing.entries}
         for observed in view.states_showing("outgoing")
@@ -276,7 +280,7 @@ def _was_acknowledged_on_mention(view: ChannelView, mention: Mention) -> bool:
 
 @check("SDS-ACK-03", pb.CAPABILITY_ACKNOWLEDGED, of="mentions")
 def filters_may_acknowledge(view: ChannelView) -> Iterator[Observation]:
-    """Several filters may acknowledge; their number is noted, not judged, unless the configuration sets it."""
+    """Several filters may acknowledge a message. Their number is noted, unless the configuration sets it."""
     asked = view.party.asked.HasField("possible_ack_threshold")
     for mention in view.mentions:
         if not mention.in_history and mention.hits >= 2:
@@ -288,7 +292,7 @@ def filters_may_acknowledge(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-ACK-04", pb.CAPABILITY_ACKNOWLEDGED, of="mentions")
 def one_filter_is_not_enough(view: ChannelView) -> Iterator[Observation]:
-    """A single filter never acknowledges: the message stays in the buffer."""
+    """A single filter never acknowledges a message: the message stays in the outgoing buffer."""
     for mention in view.mentions:
         if mention.in_history or mention.hits != 1:
             continue
@@ -301,16 +305,16 @@ def one_filter_is_not_enough(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-ACK-04", pb.CAPABILITY_ACKNOWLEDGED, of="acks")
 def one_filter_stays_one(view: ChannelView) -> Iterator[Observation]:
-    """A single filter does not acknowledge at a later step either.
+    """A single filter does not acknowledge a message at a later step either.
 
-    The delivery of its message does not count as a second filter.
+    The delivery of the message with the filter does not count as a second filter.
     """
     for ack in view.acks:
-        said = [m for m in view.ack_evidence(ack.message_id).mentions if m.received.step.index <= ack.step.index]
-        alone = len(said) == 1 and not said[0].in_history and said[0].received.step is not ack.step
+        before = [m for m in view.ack_evidence(ack.message_id).mentions if m.received.step.index <= ack.step.index]
+        alone = len(before) == 1 and not before[0].in_history and before[0].received.step is not ack.step
         unread = view.possible_evidence.get(ack.message_id, NEVER) <= ack.step.index
         if alone and ack.outstanding and not ack.possibly and not unread:
-            since = said[0].received.step.index
+            since = before[0].received.step.index
             expected = f"{ack.message_id!r} at most possibly acknowledged: only the filter of step {since} holds it"
             yield observe_violation(
                 ack.step, "acknowledged-later", expected, f"acknowledged in answer to {ack.step.command}"
@@ -319,9 +323,9 @@ def one_filter_stays_one(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-ACK-05", pb.CAPABILITY_ACKNOWLEDGED, of="received")
 def only_own_outstanding_messages(view: ChannelView) -> Iterator[Observation]:
-    """IDs of others, unknown IDs and already acknowledged IDs cause no acknowledgement.
+    """Only own messages that are not acknowledged yet are acknowledged, and no IDs of other or unknown messages.
 
-    If the text logs sync messages, own ones may be outstanding.
+    If the revision logs sync messages, own sync messages may be acknowledged as well.
     """
     syncs = {sent.message.message_id for sent in view.syncs} if view.revision.syncs_are_logged else set()
     wrong: dict[int, list[AckEvent]] = {}
@@ -332,8 +336,8 @@ def only_own_outstanding_messages(view: ChannelView) -> Iterator[Observation]:
         if received.own or received.rejected:
             continue
         signalled = wrong.get(received.step.index, [])
-        strangers = [e.message_id for e in received.message.causal_history if view.own(e.message_id) is None]
-        if signalled or strangers:
+        foreign = [e.message_id for e in received.message.causal_history if view.own(e.message_id) is None]
+        if signalled or foreign:
             expected = "only own outstanding messages acknowledged"
             seen = f"{signalled[0].message_id!r} is acknowledged" if signalled else ""
             twice = signalled and view.own(signalled[0].message_id)
@@ -362,10 +366,10 @@ def no_fall_back_to_unacknowledged(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-ACK-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK, of="mentions sent")
 def no_fall_back_to_the_shorter_period(view: ChannelView) -> Iterator[Observation]:
-    """After a filter without it, a possibly acknowledged message is not resent at the unacknowledged period again.
+    """A possibly acknowledged message does not return to the shorter resend period when a filter without it arrives.
 
-    The state shows in the gaps between copies. The longer period must show as well: in another message, or in an
-    earlier gap. Otherwise the two periods are the same, which is another fault.
+    The times between copies show the acknowledgement state. Judged only if the trace shows the longer period as well,
+    in another message or in an earlier gap. Otherwise the two periods are equal, which is another fault.
     """
     c = view.configuration
     shorter, longer = c.resend_unacknowledged_ms, c.resend_possibly_acknowledged_ms
@@ -390,7 +394,7 @@ def no_fall_back_to_the_shorter_period(view: ChannelView) -> Iterator[Observatio
 
 @check("SDS-SYNC-12", of="refused")
 def gaps_in_syncs_are_noticed(view: ChannelView) -> Iterator[Observation]:
-    """A sync message that names missing messages is not refused, because it must lead to repair requests."""
+    """A sync message that names missing messages is not refused, because it must cause repair requests."""
     for received in view.refused if view.terms.on else ():
         missing = [i for i in received.unmet if view.repair.original(i) is None]
         if received.kind is Kind.SYNC and received.valid and missing:
@@ -399,14 +403,14 @@ def gaps_in_syncs_are_noticed(view: ChannelView) -> Iterator[Observation]:
 
 
 class _Review(NamedTuple):
-    """A message that mentions an own one, and whether the mention had an effect."""
+    """A message that mentions an own message, and whether the mention had an effect."""
 
     view: ChannelView
     mention: Mention
     noticed: bool
     """The own message was acknowledged, or possibly acknowledged, as required."""
     reuses_id: bool
-    """The message is a sync message with the ID of an earlier one."""
+    """The received message is a sync message with the ID of an earlier sync message."""
 
     @property
     def step(self) -> Step:
@@ -420,7 +424,8 @@ class _Review(NamedTuple):
 def reviews(view: ChannelView) -> Iterator[_Review]:
     """Own messages become acknowledged by a causal history that names them, and possibly by a filter that holds them.
 
-    Mentions without evidence are left out, and refused messages unless they are sync messages.
+    Mentions are left out if it is unknown whether they had an effect. Refused messages are left out unless they are
+    sync messages.
     """
     syncs = (r for r in reversed(view.received) if r.kind is Kind.SYNC and not r.own)
     first = {received.message.message_id: received.step.index for received in syncs}
@@ -438,11 +443,11 @@ def reviews(view: ChannelView) -> Iterator[_Review]:
 
 
 def _was_possibly_acknowledged(view: ChannelView, mention: Mention) -> bool | None:
-    """Did an own message become possibly acknowledged by the filter that holds it? None if unknown."""
+    """Was an own message possibly acknowledged, or acknowledged, when a filter with it had arrived? None if unknown."""
     index = mention.received.step.index
-    said = any(ack.step.index <= index for ack in view.ack_evidence(mention.message_id).acks)
+    signalled = any(ack.step.index <= index for ack in view.ack_evidence(mention.message_id).acks)
     state = _shown_state(view, mention)
-    marked = said or state in (pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED, pb.ACK_STATE_ACKNOWLEDGED)
+    marked = signalled or state in (pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED, pb.ACK_STATE_ACKNOWLEDGED)
     is_known = marked or view.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED) or state is not None
     return marked if is_known else None
 

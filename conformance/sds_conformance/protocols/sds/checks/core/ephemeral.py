@@ -36,7 +36,7 @@ def ordinary_ephemerals_are_broadcast(view: ChannelView) -> Iterator[Observation
 
 
 _SET = {"lamport_timestamp": "timestamp-set", "causal_history": "history-set", "bloom_filter": "filter-set"}
-"""Maps a field to the code for an ephemeral message that has this field."""
+"""By field: the code for an ephemeral message that has this field."""
 
 
 @check("SDS-EPHEMERAL-02", pb.CAPABILITY_EPHEMERAL, of="ephemerals")
@@ -64,7 +64,7 @@ def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
             continue
         earlier = (d.message_id for d in view.delivered if d.step.index < received.step.index)
         if is_hybrid(received) or received.message.message_id in earlier:
-            continue  # SDS-EPHEMERAL-06, or a second copy: one event or two (AMB-38)
+            continue  # SDS-EPHEMERAL-06 judges it, or it is a second copy, which may be delivered again (AMB-38)
         if received.delivered_at_once:
             yield observe_met(received.step)
         elif received.delivered:
@@ -81,9 +81,9 @@ def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-EPHEMERAL-06", pb.CAPABILITY_DELIVERED, of="ephemeral-came")
 def hybrids_are_delivered(view: ChannelView) -> Iterator[Observation]:
-    """Content without a Lamport timestamp is delivered at once, or when its dependencies have been delivered (AMB-31).
+    """Content without a Lamport timestamp is delivered at once, or after its dependencies were delivered (AMB-31).
 
-    It may wait forever for dependencies that never arrive. If no ephemeral message is delivered at all,
+    Such a message may wait forever for dependencies that never arrive. If no ephemeral message is delivered at all,
     SDS-EPHEMERAL-04 is violated instead.
     """
     ephemeral = [r for r in arrived_in_order(view) if r.kind is Kind.EPHEMERAL and not (r.own or r.oddity)]

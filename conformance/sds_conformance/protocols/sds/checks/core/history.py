@@ -1,4 +1,4 @@
-"""Causal histories: their entries, the order of these, and their retrieval hints."""
+"""Causal histories: their entries, the order of the entries, and their retrieval hints."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from ...view.lateness import may_be_delivered_late
 
 @cache_per_view
 def _expected_histories(view: ChannelView) -> list[tuple[Sent, list[str]]]:
-    """Own messages, each with the IDs that belong in its causal history: the end of the log, ascending.
+    """(Own message, IDs that belong in its causal history): the last entries of the log, oldest first.
 
-    Messages are left out if the log before them is unknown. They are also left out if the first ID of the end and the
-    one before it have equal Lamport timestamps, because another requirement judges their order.
+    Messages are left out if the log before them is unknown. They are also left out if the first of these entries and
+    the entry before it have equal Lamport timestamps, because another requirement judges their order.
     """
     ends = []
     for sent in view.outgoing:
@@ -56,8 +56,8 @@ def sync_history(view: ChannelView) -> Iterator[Observation]:
 def _judge_histories(view: ChannelView, *, syncs: bool) -> Iterator[Observation]:
     """Judge whether causal histories hold the end of the log.
 
-    Other requirements judge missing own messages (SEND-11), entries that belong in no log, and logs whose wrong order
-    gives another end.
+    Other requirements judge missing own messages (SDS-SEND-11), entries that belong in no log, and logs in the wrong
+    order, whose end has other messages.
     """
     for sent, end in _expected_histories(view):
         if sent.sync is syncs and (end or not syncs):
@@ -78,8 +78,8 @@ def _judge_histories(view: ChannelView, *, syncs: bool) -> Iterator[Observation]
 
 
 def histories_of_default_size(view: ChannelView) -> list[Sent]:
-    """Content whose causal history has the implementation's default size, sent with at least three messages in the
-    log.
+    """Own content messages whose causal history has the default size. Left out are messages sent with fewer than three
+    messages in the log.
     """
     if view.party.asked.HasField("causal_history_size"):
         return []
@@ -95,14 +95,15 @@ def two_entries_by_default(view: ChannelView) -> Iterator[Observation]:
         else:
             known = view.configuration.HasField("causal_history_size")
             size = view.configuration.causal_history_size if known else len(sent.history)
-            yield observe_note(sent.step, f"causal histories of {size} entries by default; the text recommends 2")
+            note = f"causal histories of {size} entries by default; the specification recommends 2"
+            yield observe_note(sent.step, note)
 
 
 @check("SDS-SEND-05", of="outgoing")
 def history_is_ordered(view: ChannelView) -> Iterator[Observation]:
     """Causal histories are in log order, all oldest first or all newest first.
 
-    They are not judged if the log itself is in another order.
+    They are not judged if a shown log is incomplete or in the wrong order.
     """
     direction = 0
     for sent in view.outgoing:
@@ -116,7 +117,7 @@ def history_is_ordered(view: ChannelView) -> Iterator[Observation]:
             yield observe_violation(sent.step, "wrong-order", expected, f"Lamport timestamps {lamports} in it")
         elif direction not in (0, steps[0]):
             expected = "the same direction as in the messages before"
-            yield observe_violation(sent.step, "direction-changed", expected, "the opposite one")
+            yield observe_violation(sent.step, "direction-changed", expected, "the opposite direction")
         else:
             direction = steps[0]
             yield observe_met(sent.step)
@@ -138,11 +139,12 @@ def hints_as_supplied(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-SEND-11", of="outgoing")
 def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
-    """Own messages enter the local log: the next one refers to them, and replies to them are delivered.
+    """Own messages enter the local log: the next own message names them, and replies to them are delivered.
 
-    If any own message shows in the log, the others count as logged as well. If many messages arrived after an own one,
-    a log in the order of arrival would not end with it, which violates SDS-DELIVER-04 instead. A missing delivery of a
-    reply counts only if own messages do not show, or if the shown log lacks a message that the reply names.
+    If any own message is shown as logged, the others count as logged as well. If many messages arrived after an own
+    message, a log in the order of arrival would not end with it, which violates SDS-DELIVER-04 instead. A missing
+    delivery of a reply counts only if own messages are not shown as logged, or if the shown log lacks an own message
+    that the reply names.
     """
     for sent, end in _expected_histories(view):
         own = [item.message_id for item in sent.tail if item.own and item.message_id in end]
@@ -152,7 +154,7 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
         if not everything_own.isdisjoint(sent.history):
             yield observe_met(sent.step)
         elif sent.history and set(sent.history) == set(end[-len(sent.history) :]):
-            continue  # the history is correct but too short: SDS-SEND-04
+            continue  # the causal history is too short, but correct otherwise: SDS-SEND-04
         elif not shows_own_messages(view) and not names_barred_ids(view, sent):
             late = [message_id for message_id in own if _count_arrivals_between(view, message_id, sent) < len(end)]
             if late:
@@ -183,7 +185,7 @@ def _count_arrivals_between(view: ChannelView, message_id: str, sent: Sent) -> i
 
 
 def _find_unlogged(view: ChannelView, message_ids: list[str]) -> str:
-    """One of these own messages that is missing from the last shown log; "" if there is none."""
+    """The ID of an own message that is missing from the last shown log; "" if there is none."""
     bounded = limit_in_force(view.trace, "log_entries") is not None
     shown = [] if bounded else view.states_showing("log")[-1:]
     before = shown[0].step.index if shown else 0
@@ -218,28 +220,31 @@ def named_messages_have_their_dependencies(view: ChannelView) -> Iterator[Observ
 
 
 def _find_unarrived(received: Received, own: set[str], first: dict[str, int], by: Step) -> str:
-    """A dependency of a message that is not own and has not arrived by a step, even refused; "" if there is none."""
+    """A dependency of a message that has neither been sent nor arrived before a step; "" if there is none.
+
+    A refused message counts as arrived.
+    """
     named = (entry.message_id for entry in received.message.causal_history)
     return next((i for i in named if i not in own and first.get(i, by.index) >= by.index), "")
 
 
 @check("SDS-RECV-07", of="outgoing received")
 def met_messages_are_in_the_next_history(view: ChannelView) -> Iterator[Observation]:
-    """Content whose dependencies are met is in the log, so it is at the end of the next causal history: the tail probe.
+    """Content whose dependencies are met is in the log, so the next causal history names it: the tail probe.
 
     Only for implementations without delivery events. A message is expected before the next sweep only if the
-    implementation delivered others without a sweep (AMB-94).
+    implementation delivered other messages without a sweep (AMB-94).
     """
     if view.can(pb.CAPABILITY_DELIVERED):
         return
-    asked: set[str] = set()
+    probed: set[str] = set()
     probes = []
     for sent, received in tail_probes(view):
         message_id = received.message.message_id
-        if message_id not in asked:
+        if message_id not in probed:
             swept = any(received.step.index < tick.index < sent.step.index for tick in view.ticks)
             probes.append((sent, received, swept))
-            asked.add(message_id)
+            probed.add(message_id)
     at_once = any(received.message.message_id in sent.history for sent, received, swept in probes if not swept)
     for sent, received, swept in probes:
         message_id = received.message.message_id
@@ -254,15 +259,15 @@ def met_messages_are_in_the_next_history(view: ChannelView) -> Iterator[Observat
 
 @check("SDS-RECV-08", pb.CAPABILITY_VIRTUAL_CLOCK, of="outgoing unmet")
 def unmet_messages_are_in_a_later_history(view: ChannelView) -> Iterator[Observation]:
-    """A message that had to wait is at the end of a causal history after its dependencies have arrived: it was kept.
+    """A message that had to wait is kept: after its dependencies arrived, a causal history names it.
 
     Only for implementations without delivery events.
     """
-    asked: set[str] = set()
+    probed: set[str] = set()
     for sent, received, since in unblocked_probes(view) if not view.can(pb.CAPABILITY_DELIVERED) else ():
         message_id = received.message.message_id
-        if message_id not in asked:
-            asked.add(message_id)
+        if message_id not in probed:
+            probed.add(message_id)
             kept = f"{message_id!r}, which waited, kept until step {since.index}, when its last dependency arrived"
             expected = f"{kept}, and in causal_history"
             yield observe_outcome(sent.step, "not-kept", message_id in sent.history, expected, f"{list(sent.history)}")
@@ -270,7 +275,7 @@ def unmet_messages_are_in_a_later_history(view: ChannelView) -> Iterator[Observa
 
 @check("SDS-STATE-10", of="outgoing received")
 def what_was_named_stays_in_the_log(view: ChannelView) -> Iterator[Observation]:
-    """A message that an own one has named is in the log, so own messages name it as long as it is among the last.
+    """A message that a causal history named stays in the log: causal histories name it while it is among the last.
 
     Only for implementations without delivery events.
     """
@@ -298,7 +303,9 @@ def history_names_message_ids(view: ChannelView) -> Iterator[Observation]:
                 continue
             expected = "only IDs of messages of the channel in causal_history"
             met = message_id in view.known_ids
-            yield observe_outcome(sent.step, "unknown-entry", met, expected, f"{message_id!r}, which is no such ID")
+            yield observe_outcome(
+                sent.step, "unknown-entry", met, expected, f"{message_id!r}, which is not one of these"
+            )
 
 
 @check("SDS-MSG-11", pb.CAPABILITY_MISSING, of="hints received")
@@ -326,10 +333,10 @@ def hints_belong_to_their_id(view: ChannelView) -> Iterator[Observation]:
 
 
 def judge_hint(view: ChannelView, step: Step, message_id: str, hint: bytes) -> Iterator[Observation]:
-    """Judge a retrieval hint by the hints that were given for its ID and for others.
+    """Judge a retrieval hint by the hints that were given for its ID and for other IDs.
 
-    It is "optional": an implementation may leave it empty, or derive it, even the same for many messages. It is wrong
-    if it was given for exactly one other ID, or if it is a damaged form of a given one.
+    A hint is "optional": an implementation may leave it empty, or derive it, even the same hint for many messages. It
+    is wrong if it was given for exactly one other ID, or if it is a damaged form of a hint that was given for its ID.
     """
     given = view.hints.get(message_id, set())
     if hint in given:
@@ -345,7 +352,7 @@ def judge_hint(view: ChannelView, step: Step, message_id: str, hint: bytes) -> I
 
 @cache_per_view
 def _ids_by_unique_hint(view: ChannelView) -> dict[bytes, str]:
-    """By hint: the only ID that it was given for. Hints for several IDs are left out."""
+    """By hint: the ID for which it was given. Hints that were given for several IDs are left out."""
     found: dict[bytes, set[str]] = {}
     for message_id, hints in view.hints.items():
         for hint in hints:

@@ -37,7 +37,7 @@ from ...view.repair_tracker import NEVER
 
 @check("SDS-SYNC-13", pb.CAPABILITY_DELIVERED, of="received sync-came unmet")
 def syncs_with_gaps_not_persisted(view: ChannelView) -> Iterator[Observation]:
-    """A sync message with unmet dependencies is never delivered or logged, not even after they have arrived."""
+    """A sync message with unmet dependencies is never delivered or logged, not even after the dependencies arrived."""
     for received in view.received:
         if received.kind is not Kind.SYNC or received.own or not received.unmet:
             continue
@@ -124,7 +124,7 @@ def ephemerals_meet_no_dependency(view: ChannelView) -> Iterator[Observation]:
 def log_is_complete(view: ChannelView) -> Iterator[Observation]:
     """The log holds every own and every delivered message, and nothing else.
 
-    If the log is not shown, a causal history with room for all entries shows it.
+    If no state shows the log, a causal history that has room for the whole log shows it.
     """
     for sent in view.outgoing:
         size = view.history_size_of(sent)
@@ -154,8 +154,8 @@ def log_is_complete(view: ChannelView) -> Iterator[Observation]:
 
 
 _TOO_MANY_PAIRS = 3
-"""Minimal number of wrong pairs for the order of arrival. Fewer pairs may be in this order by chance
-(SDS-CONFLICT-01).
+"""Minimum number of wrong pairs that prove the order of arrival. Fewer pairs may be in this order by chance; then
+SDS-CONFLICT-01 is violated.
 """
 
 
@@ -244,14 +244,17 @@ DELIVERED = (pb.CAPABILITY_DELIVERED,)
 
 
 class _Exposure(NamedTuple):
-    """A place in which messages that must not be logged could appear as if they were."""
+    """A place of a trace that could show messages as logged that must not be logged."""
 
     step: Step
     kind: str
+    """The kind of messages that must not be logged, as in `_NEVER_LOGGED`."""
     place: str
-    """``history``, ``log``, or ``dependency``: a message depends on one of them."""
+    """The place: a causal history (``history``), a shown log (``log``), or a message that depends on a message of this
+    kind (``dependency``).
+    """
     wrong: bool
-    """True if one of them appears there."""
+    """Does the place show a message of this kind as logged?"""
     expected: str
     seen: str
 
@@ -262,7 +265,7 @@ _NEVER_LOGGED: dict[str, tuple[Callable[[ChannelView], Since], str]] = {
     "message without a Lamport timestamp": (hybrid_ids, "without a Lamport timestamp"),
     "message with its own sender ID that it has not sent": (unsent_own_ids, "not sent by the participant"),
 }
-"""By kind of message that is never logged: a function that finds the IDs, and the reason for reports."""
+"""By kind of message that is never logged: (function that finds the IDs, reason for reports)."""
 
 
 def never_logged(view: ChannelView) -> Iterator[_Exposure]:
@@ -270,7 +273,7 @@ def never_logged(view: ChannelView) -> Iterator[_Exposure]:
     for kind, (ids_since, _) in _NEVER_LOGGED.items():
         if not (since := ids_since(view)):
             continue
-        # Without arrivals the check proves nothing: the rule covers received messages as well.
+        # The rule covers received messages as well, so a trace without such arrivals does not exercise it.
         come = min((index for message_id, index in since.items() if message_id in view.arrivals), default=NEVER)
         for sent in view.outgoing:
             at = sent.step.index
@@ -353,7 +356,7 @@ def log_order(view: ChannelView) -> Iterable[Neighbours]:
 def order_of_ties(view: ChannelView) -> Iterable[Neighbours]:
     """Messages with equal Lamport timestamps are in the order of their IDs.
 
-    This includes own messages, and IDs that are hashes.
+    This holds for own messages, too, and for IDs that are hashes.
     """
     return (pair for pair in neighbours(view) if pair.tied)
 

@@ -13,15 +13,15 @@ from ...view.channel_view import ChannelView
 from .outgoing_buffer import judge_not_resent
 
 _MAY_BE_EARLY = 3
-"""Number of sync messages that may be early."""
+"""Number of sync messages that may be sent too early, in total."""
 
 
 @check("SDS-SYNC-01", pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK, of="sent ticks")
 def syncs_are_sent_periodically(view: ChannelView) -> Iterator[Observation]:
     """An idle participant sends sync messages in each of its channels.
 
-    It is idle after the last broadcast in the channel: "a participant MAY choose to only send periodic sync messages
-    if no other messages have been broadcast". Copies of its own messages count as broadcasts.
+    A participant is idle after the last broadcast in the channel: "a participant MAY choose to only send periodic sync
+    messages if no other messages have been broadcast". Copies of its own messages count as broadcasts.
     """
     interval = view.configuration.sync_interval_ms
     if not interval or not view.ticks or not view.sent:
@@ -39,9 +39,9 @@ def syncs_are_sent_periodically(view: ChannelView) -> Iterator[Observation]:
 
 
 def _find_overdue_tick(view: ChannelView, since: Step) -> Step | None:
-    """The first tick ten intervals after a step; None if there is none.
+    """The first tick that is ten intervals or more after a step; None if there is none.
 
-    A clock that stepped back does not shorten the wait: the implementation may count from the latest time it saw.
+    If the clock stepped back before, the intervals count from the latest time that the implementation saw.
     """
     latest = max(step.now_ms for step in view.trace.of(view.party.name) if step.index <= since.index)
     due = latest + 10 * view.configuration.sync_interval_ms
@@ -49,7 +49,7 @@ def _find_overdue_tick(view: ChannelView, since: Step) -> Step | None:
 
 
 def _other_broadcasts(view: ChannelView) -> list[Step]:
-    """The broadcasts of own copies and ephemeral messages, which may delay a sync message."""
+    """The steps that broadcast copies of own messages, or ephemeral messages. They may delay a sync message."""
     return [copy.step for copy in view.copies] + [s.step for s in view.ephemerals]
 
 
@@ -75,8 +75,8 @@ def syncs_continue(view: ChannelView) -> Iterator[Observation]:
 def syncs_keep_to_their_period(view: ChannelView) -> Iterator[Observation]:
     """The rate of periodic sync messages does not depend on the rate of ticks.
 
-    They may be uneven, and late ones may catch up, so the total since the start counts: at most two per interval. A
-    clock that goes back may make one due.
+    The intervals may be uneven, and sync messages may catch up, so their total number since the channel was opened is
+    judged: at most two per interval. Each time the clock goes back, one more sync message may be due.
     """
     interval = view.configuration.sync_interval_ms
     automatic = {s.step.index for s in view.syncs if s.step.command == "tick"} if interval else ()
@@ -86,7 +86,7 @@ def syncs_keep_to_their_period(view: ChannelView) -> Iterator[Observation]:
         before, seen = tick.now_ms, seen + (tick.index in automatic)
         if tick.index in automatic and seen > allowed:
             expected = f"sync messages at intervals of {interval} ms, {allowed:.0f} by now if they are uneven"
-            yield observe_violation(tick, "too-often", expected, f"{seen}, at any time that the work runs")
+            yield observe_violation(tick, "too-often", expected, f"{seen} since the channel was opened")
             return
     if len(automatic) > 1:
         yield observe_met(view.trace.steps[max(automatic) - 1])
