@@ -1,4 +1,4 @@
-"""Scenarios that are schedules. No scenarios here."""
+"""Registers functions that write schedules as scenarios, and offers operations that many of them use."""
 
 from __future__ import annotations
 

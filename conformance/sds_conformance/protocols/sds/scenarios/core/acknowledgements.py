@@ -25,7 +25,7 @@ from ..scripts import (
 def named_in_a_history(script: Script, alice: Part, bob: Peer) -> None:
     """Of three own messages two are named in a causal history, with strangers beside them, and named again later.
 
-    A fourth is named in a message whose filter lacks it, as a rolled-over filter does.
+    A fourth is named in a message whose filter lacks it, for example after a roll-over.
     """
     other = bob.content(script.now + 1)
     alice.given(other).observe()
@@ -77,9 +77,9 @@ def found_in_two_filters_and_then_in_none(script: Script, alice: Part) -> None:
     of_one_text=True,
 )
 def second_filter_may_acknowledge(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """The configuration lets a second filter acknowledge its messages, if the implementation can.
+    """A second filter acknowledges a message, if the implementation can be configured so.
 
-    The first filter holds three own messages, the next ones hold one of them and one that was sent later.
+    The first filter holds three own messages, the second one of them and a fourth, and the third only the fourth.
     """
     sent = [alice.send() for _ in range(3)]
     base = script.now
@@ -107,14 +107,14 @@ def nobody_answers(script: Script, alice: Part, bob: Peer) -> None:
     alice.send()
     alice.observe()
     tick_every(alice, greatest(1, alice.in_force.resend_unacknowledged_ms) // 3, times=13).observe()
-    # Messages that arrive meanwhile must not change the copies.
+    # Messages that arrive meanwhile must not change a resent message.
     alice.receive(bob.content(script.now))
     tick_every(alice, greatest(1, alice.in_force.resend_unacknowledged_ms) // 3, times=7)
 
 
 @resending("OUTSWEEP-01", "SEND-10", "STATE-08")
 def unacknowledged_while_busy(script: Script, alice: Part) -> None:
-    """An own message is reflected; its sender then sends messages of all kinds and gets no acknowledgement."""
+    """The network returns a message to its sender, which sends more of all kinds; nothing acknowledges them."""
     period = alice.in_force.resend_unacknowledged_ms
     alice.given(alice.send()).observe()
     for number in range(10):
@@ -155,7 +155,7 @@ def every_way_to_acknowledge(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("ACK-01", "ACK-02", "STATE-12", "STATE-13")
 def a_name_and_a_filter_in_one_message(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages of each kind name one own message, and their filter holds another one."""
+    """Content and sync messages name one own message each, and their filters hold another one each."""
     sent = [alice.send() for _ in range(10)]
     now = script.now
     to_come = bob.content(now + 20)
@@ -169,7 +169,7 @@ def a_name_and_a_filter_in_one_message(script: Script, alice: Part, bob: Peer, c
 
 @scenario("STATE-12")
 def not_found_in_a_crowd(script: Script, alice: Part, bob: Peer) -> None:
-    """A filter holds a thousand messages, but none of ten own ones."""
+    """A filter holds a thousand messages of others, but none of ten own messages."""
     for _ in range(10):
         alice.send()
     alice.given(bob.content(script.now + 1, holds=[f"stranger-{number}" for number in range(1_000)])).observe()
@@ -188,13 +188,13 @@ def _echo(script: Script, answer: Callable[[Part], Message]) -> None:
 
 @scenario("ACK-02", "STATE-12", "STATE-05", "SEND-09", "RECV-04")
 def own_filter_comes_back(script: Script) -> None:
-    """A second participant receives some messages, two of which wait; a peer sends its filter to the first."""
+    """Alice receives some messages of Quinn, two of which wait; then a peer sends Alice's filter to Quinn."""
     _echo(script, lambda alice: alice.send())
 
 
 @scenario("ACK-02", "STATE-12", "STATE-05", "SYNC-05")
 def own_sync_filter_comes_back(script: Script) -> None:
-    """A peer sends the filter of a sync message of one participant to another."""
+    """Alice receives some messages of Quinn; then a peer sends the filter of Alice's sync message to Quinn."""
     script.need(pb.CAPABILITY_SYNC)
     _echo(script, lambda alice: alice.send_sync())
 

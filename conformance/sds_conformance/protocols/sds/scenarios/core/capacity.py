@@ -1,4 +1,4 @@
-"""Sizes at which a number goes round, or a filter is full."""
+"""Sizes at which a counter overflows or a bloom filter is full."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ LARGEST_SMALL = 50
 LARGEST = 2_000
 CAPACITY = Period("bloom_capacity")
 WIDEST = 600
-"""Entries of a causal history."""
+"""Number of entries of the longest causal history."""
 
 
 @scenario("RECV-05", "ACK-01", long=True)
 def hundreds_are_missing(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages miss 64 to 512 dependencies, or only the last of many."""
+    """Messages depend on 64 to 512 missing messages, or only the last of many dependencies is missing."""
     for count in (64, 128, 256, 512):
         alice.receive(bob.content(script.now, *[f"never-sent-{number}" for number in range(count)]))
     known = [bob.content(script.now) for _ in range(WIDEST)]
@@ -31,14 +31,14 @@ def hundreds_are_missing(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("ACK-02", long=True)
 def a_filter_with_old_messages(script: Script, alice: Part, bob: Peer) -> None:
-    """A filter holds the first of 130 own messages."""
+    """A filter holds the first and the 101st of 130 own messages."""
     own = [alice.send() for _ in range(130)]
     alice.given(bob.content(script.now, holds=[own[0], own[100]])).observe()
 
 
 @scenario("STATE-06", "RECV-04", "STATE-05", long=True, asked=SMALL)
 def a_small_filter_message_by_message(script: Script, alice: Part, bob: Peer) -> None:
-    """A filter receives one message after the other, up to three times its capacity, and is checked after each."""
+    """Messages arrive one by one, up to three times the capacity of a filter, which is checked after each."""
     with script.when(f"{CAPACITY.text} <= {LARGEST_SMALL}"), script.repeat(CAPACITY * 3 // 5, 3 * LARGEST_SMALL // 5):
         for _ in range(5):
             message = bob.content(script.now)
@@ -49,9 +49,9 @@ def a_small_filter_message_by_message(script: Script, alice: Part, bob: Peer) ->
 
 @scenario("RECV-04", "STATE-06", long=True, asked=SMALL)
 def a_small_filter_is_sent_once_a_round(script: Script, alice: Part, bob: Peer) -> None:
-    """Between own messages arrive half as many as a filter has room for, one more, and so on to all of them.
+    """The number of messages that arrive between own messages grows from half the capacity of a filter to all of it.
 
-    After a roll-over the filter then has as many members as when it was sent before, but other ones.
+    So after a roll-over a filter can have as many members as in the previous own message, but different ones.
     """
     for more in range(LARGEST_SMALL // 2 + 3):
         between = CAPACITY // 2 - 1 + more
@@ -66,7 +66,7 @@ def a_small_filter_is_sent_once_a_round(script: Script, alice: Part, bob: Peer) 
 
 @scenario("RECV-04", long=True, violated=("STATE-06",), asked=SMALL)
 def copies_and_syncs_beside_a_small_filter(script: Script, alice: Part, bob: Peer) -> None:
-    """Few messages arrive, then many copies of the last one and many sync messages: the filter has room for all."""
+    """Few messages arrive, then many duplicates and sync messages: the filter has room for the few messages."""
     with script.when(f"min({CAPACITY.text} >= 8, {CAPACITY.text} <= {LARGEST_SMALL})"):
         messages = [bob.content(script.now + number) for number in range(5)]
         alice.receive(*messages)
@@ -83,7 +83,7 @@ def copies_and_syncs_beside_a_small_filter(script: Script, alice: Part, bob: Pee
 
 @scenario("RECV-04", asked=SMALL)
 def copies_after_a_roll_over(script: Script, alice: Part, bob: Peer) -> None:
-    """More messages arrive than fit into a small filter, then copies of the first ones, and new messages."""
+    """More messages arrive than fit into a small filter, then duplicates of the first ones, and new messages."""
     messages = [bob.content(script.now + number) for number in range(50)]
     alice.receive(*messages)
     alice.observe(messages[-1], messages[-2])

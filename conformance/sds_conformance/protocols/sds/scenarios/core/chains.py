@@ -1,4 +1,4 @@
-"""Waiting messages: observed, swept, and observed again."""
+"""Messages wait for dependencies; the state is observed before and after a sweep."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ..scripts import WIDE, Part, Peer, Script, deliver_and_settle, entry, scena
 AHEAD_MS = 100_000
 
 
-def _look(alice: Part) -> None:
-    """Observe, tick, and observe again."""
+def _observe_and_settle(alice: Part) -> None:
+    """Observe the state before and after a sweep."""
     alice.observe()
     alice.settle()
     alice.observe()
@@ -18,37 +18,37 @@ def _look(alice: Part) -> None:
 
 @scenario(long=True, violated=("DELIVER-01", "INSWEEP-04"))
 def ahead_and_waiting(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A message far ahead waits, its dependency arrives soon, and the participant sends immediately."""
+    """A message with a timestamp far ahead waits; its dependency arrives, and the participant sends immediately."""
     root = carol.content(script.now)
     alice.receive(bob.content(script.now + AHEAD_MS, root))
     alice.after(100).given(root).send()
-    _look(alice)
+    _observe_and_settle(alice)
     alice.send()
 
 
 @scenario("INSWEEP-04", "RECV-08", "STATE-11", long=True, asked=WIDE)
 def copies_of_what_waits(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A message waits for one of its two dependencies; copies arrive before the other one, after it, and twice."""
+    """A message waits for one of its two dependencies; one to three duplicates arrive before that dependency."""
     for number in range(3):
         first, second = carol.content(script.now), carol.content(script.now + 1)
         waiting = bob.content(script.now + 2, first, second)
         alice.receive(first, *[waiting] * (1 + number))
         alice.receive(bob.content(script.now + 3, second), waiting, second)
-        _look(alice)
+        _observe_and_settle(alice)
     later = carol.content(script.now + 9)
     again = bob.content(script.now + 10, later)
     alice.receive(again, bob.sync(script.now + 11, message_id=again))
     deliver_and_settle(alice, later)
-    _look(alice)
+    _observe_and_settle(alice)
     alice.after(100).send()
 
 
 @scenario("RECV-05", "RECV-06", "RECV-09", "INSWEEP-06", long=True, asked=WIDE, violated=("INSWEEP-04",))
 def copies_of_dependencies(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages wait for three others each, and another one waits for one of these and for a waiting one.
+    """A message waits for three dependencies, another one for one of these and for a message that waits forever.
 
-    More copies of dependencies arrive than there are dependencies, with copies of the waiting messages between them.
-    The last two dependencies arrive in the order of the histories, and in the opposite order. One never arrives.
+    Dependencies arrive more than once, with duplicates of the waiting messages between them.
+    The last two dependencies arrive in the order of the causal history, then (in a second round) in the opposite order.
     """
     base = script.now
     for opposite in (False, True):
@@ -78,14 +78,14 @@ def chains_and_fans(script: Script, alice: Part, bob: Peer, carol: Peer, dave: P
         alice.observe()
         alice.after(20).send()
         alice.given(line[0])
-        _look(alice)
+        _observe_and_settle(alice)
     root = dave.content(script.now - 50)
     alice.receive(*[peer.content(script.now + 5 + number, root) for number in range(2) for peer in (bob, carol)])
     for _ in range(4):
         alice.after(15_000).send()
         alice.tick()
     alice.given(root)
-    _look(alice)
+    _observe_and_settle(alice)
     alice.after(100).send()
 
 
@@ -101,7 +101,7 @@ def hints_of_what_waits(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("SEND-08", "MSG-11", needs=(pb.CAPABILITY_RETRIEVAL_HINTS,), long=True)
 def hints_in_received_histories(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages arrive without an own hint and name others with hints; the next own messages name them."""
+    """Messages without a hint of their own arrive and name others with hints; the next own messages name them."""
     root, late = bob.content(script.now), carol.content(script.now + 1)
     alice.receive(root, hint=b"of the root")
     alice.receive(bob.content(script.now + 2, entry(root, b"of the root, too")))
@@ -113,9 +113,9 @@ def hints_in_received_histories(script: Script, alice: Part, bob: Peer, carol: P
 
 @scenario("STATE-15", "ACK-05", long=True, violated=("STATE-05",))
 def acknowledging_while_waiting(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A message that names an own one waits, then is delivered; the delivery is not a new acknowledgement."""
+    """A message that names an own message waits, then is delivered; the delivery must not acknowledge again."""
     own, root = alice.send(), carol.content(script.now)
     alice.given(bob.content(script.now + 5, own, root)).observe()
     alice.given(root).observe("bob", "carol")
-    _look(alice)
+    _observe_and_settle(alice)
     alice.after(10).send()

@@ -34,7 +34,7 @@ def the_unnamed_channel(script: Script) -> None:
 def messages_without_a_channel(script: Script) -> None:
     """The application names no channel. Messages without a channel arrive, which are not messages of channel "0".
 
-    One has the ID of a missing message, others name an own message, and one is from half an hour ahead.
+    One has the ID of a missing message, others name an own message, and one has a timestamp half an hour ahead.
     """
     alice = script.open(channels=())
     bob, no_channel = script.peer("bob", "0"), ("channel",)
@@ -53,9 +53,9 @@ def messages_without_a_channel(script: Script) -> None:
 
 @scenario("SEND-01", "STATE-08", "STATE-12", "RECV-07", long=True)
 def traffic_of_a_channel_that_was_not_joined(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages of another channel from half an hour ahead name an own message, and one has the ID of a missing one.
+    """Messages of a channel that was not joined name an own message, or have the ID of a missing message.
 
-    They change nothing, not even within the same millisecond.
+    Some have timestamps half an hour ahead. They change nothing, not even within the same millisecond.
     """
     own, elsewhere = alice.send(), script.peer("bob", "elsewhere")
     alice.receive(bob.content(script.now + 1, "root"))

@@ -64,9 +64,9 @@ def clock_at_first_use_of_a_late_participant(script: Script, alice: Part, bob: P
 
 @scenario("SEND-01", "EPHEMERAL-07")
 def sends_after_old_messages(script: Script, alice: Part, bob: Peer) -> None:
-    """At the time of each send, messages with old timestamps or without one arrive, or the periodic work runs.
+    """Right before each send, a message with an old timestamp or none arrives, or the periodic work runs.
 
-    They do not move the clock: each own message has the time of its send.
+    Neither advances the local Lamport timestamp: each own message has the time at which it is sent.
     """
     old = bob.content(script.now - 5_000)
     waiting = bob.content(script.now - 4_000, "never-sent")
@@ -101,7 +101,7 @@ def waiting_from_ahead(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("DELIVER-03", "DELIVER-01")
 def copies_of_a_waiting_message_from_ahead(script: Script, alice: Part, bob: Peer) -> None:
-    """A message from ahead waits for its dependency, and copies of it arrive; only its delivery moves the clock."""
+    """Duplicates of a waiting message from ahead arrive; only its delivery advances the Lamport timestamp."""
     root = bob.content(script.now + 10)
     waiting = bob.content(script.now + 9_000, root)
     alice.given(waiting, waiting).send()
@@ -124,7 +124,7 @@ def large_and_zero_timestamps(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("MSG-05", "DELIVER-01", "SEND-01", "RECV-07", "STATE-11", long=True, of_one_text=True)
 def at_the_ends_of_the_range(script: Script, bob: Peer) -> None:
-    """Timestamps arrive that are the limits of signed and unsigned integers, or of exact floating point."""
+    """Messages arrive with timestamps at the limits of signed and unsigned integers and of exact doubles."""
     coarse, beyond = 1 << 53, 2**64 - 2
     for number, largest in enumerate((coarse, 2**63 - 2, 2**63 - 1, 2**63, beyond, beyond + 1)):
         alice = script.open(f"alice{number}", configuration=WIDE)
@@ -167,7 +167,7 @@ def ephemerals_and_the_clock(script: Script, alice: Part, bob: Peer) -> None:
 
 @resending("OUTSWEEP-05", "MSG-21")
 def rebroadcasts_and_the_clock(script: Script, alice: Part, bob: Peer) -> None:
-    """A copy is sent between two messages; it does not move the timestamp."""
+    """A message is resent between two new ones; resending must not change the local Lamport timestamp."""
     alice.given(bob.content(script.now + 80_000_000)).send()
     tick_every(alice, 2 * alice.in_force.resend_unacknowledged_ms + 1_000, times=2)
     alice.send()

@@ -1,4 +1,4 @@
-"""Rules are followed while other work is pending: messages wait, or are not acknowledged, or the clock has stepped."""
+"""Rules hold while other work is pending: messages wait or are unacknowledged, or the clock has stepped."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SHORT = (b"x", b"ok", b"\0", b"yes")
 QUIET = pb.Configuration(
     sync_interval_ms=30_000, resend_unacknowledged_ms=HOUR_MS, resend_possibly_acknowledged_ms=HOUR_MS
 )
-"""With many sync intervals between two copies."""
+"""Many sync intervals pass between two resends."""
 
 
 @resending("OUTSWEEP-01", "STATE-08", "MSG-21")
@@ -25,9 +25,9 @@ def copies_of_short_contents_and_with_hints(script: Script, alice: Part) -> None
 
 @resending("OUTSWEEP-01", "STATE-08", "ACK-02")
 def copies_while_others_wait(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """Messages of three senders wait for dependencies that never arrive, while copies of own messages are due.
+    """Messages of three senders wait for dependencies that never arrive, while own messages are due to be resent.
 
-    A filter holds one of the own messages after its first copy; then copies are due again.
+    A filter holds one of the own messages after it was resent; then all are due again.
     """
     own = [alice.send() for _ in range(3)]
     alice.receive(*[peer.content(script.now + 1, f"never-sent-{peer.name}") for peer in (bob, carol, dave)])
@@ -40,7 +40,7 @@ def copies_while_others_wait(script: Script, alice: Part, bob: Peer, carol: Peer
 
 @resending("OUTSWEEP-01", "STATE-08", "ACK-01", "ACK-02")
 def copies_while_others_are_acknowledged(script: Script, alice: Part, bob: Peer) -> None:
-    """Several times in each resend period, one of many own messages is acknowledged, or a filter holds it.
+    """Several times in each resend period, a message names one of many own messages, or its filter holds one.
 
     The first message is never acknowledged.
     """
@@ -87,7 +87,7 @@ def idle_while_messages_wait(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("INSWEEP-04", "RECV-08", "ACK-01", "SEND-04")
 def a_busy_participant(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages wait for each other, own messages are unacknowledged, and copies arrive; in the end all is settled."""
+    """Messages wait for each other, own messages are unacknowledged; duplicates arrive, then the dependencies."""
     own = [alice.send() for _ in range(3)]
     root = carol.content(script.now + 1)
     middle = bob.content(script.now + 2, root)

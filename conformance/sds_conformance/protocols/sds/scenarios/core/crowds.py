@@ -1,6 +1,6 @@
 """Large numbers of everything that an implementation must store. They reveal bounds and rare faults.
 
-Nothing is timed, and no log grows beyond a thousand IDs (AMB-96), or what is declared.
+Nothing is timed, and no log grows beyond a thousand IDs (AMB-96) or beyond the declared limit.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..scripts import (
 MANY = 980
 SENDERS = 200
 LARGE_HISTORY = 600
-"""Entries of a causal history that may be refused (AMB-47)."""
+"""Number of entries of a causal history that may be refused (AMB-47)."""
 ROUNDS = 105
 AHEAD_MS = 5_000_000
 CHANNELS = 33
@@ -32,7 +32,7 @@ PARTICIPANTS = 11
 SMALL_MESSAGES = pb.Configuration(
     causal_history_size=2, bloom_capacity=1_000, bloom_error_rate=0.01, resend_unacknowledged_ms=30_000
 )
-"""Small messages, so that thousands of copies stay cheap."""
+"""Small messages, so that thousands of resends stay cheap."""
 
 
 def _fits(number: int) -> str:
@@ -41,7 +41,7 @@ def _fits(number: int) -> str:
 
 
 def receive_while_they_fit(alice: Part, *messages: tuple[int, Message]) -> None:
-    """Let numbered messages arrive, as many as are in the log together, and a few less, by the declared limit."""
+    """Let numbered messages arrive as long as the log has room for that many, by the declared limit (`_fits`)."""
     for number, message in messages:
         with alice.script.when(_fits(number)):
             alice.receive(message)
@@ -92,7 +92,7 @@ def many_own_messages_unacknowledged(script: Script, alice: Part, bob: Peer) -> 
             own.append(alice.send())
     alice.observe()
     period = alice.in_force.resend_unacknowledged_ms
-    # An implementation that cannot send all copies at once has many sweeps for them.
+    # Many sweeps, because an implementation may be unable to resend all messages at once.
     for pause in (period, *[period // 10 + 1] * 11):
         alice.after(pause).tick()
     _held_by_a_filter(script, alice, bob, own[::4] + own[-1:])
@@ -106,7 +106,7 @@ def many_own_messages_unacknowledged(script: Script, alice: Part, bob: Peer) -> 
 
 
 def _held_by_a_filter(script: Script, alice: Part, bob: Peer, own: list[Message]) -> None:
-    """A filter that has room for them holds own messages, or a few of them."""
+    """Let a filter hold own messages; if the filter in use has no room for all of them, every 20th."""
     for held, room in ((own, f"bloom_capacity >= {len(own)}"), (own[::20], f"bloom_capacity < {len(own)}")):
         with script.when(room):
             alice.given(bob.content(script.now, holds=held)).observe()
@@ -114,7 +114,7 @@ def _held_by_a_filter(script: Script, alice: Part, bob: Peer, own: list[Message]
 
 @resending("STATE-12", "ACK-04", "STATE-08", long=True)
 def a_hundred_copies(script: Script, alice: Part, bob: Peer) -> None:
-    """A filter holds one of two messages; then nothing arrives for a hundred copies of each, and a month."""
+    """A filter holds one of two messages; then nothing arrives for a hundred resend periods and a month."""
     first, _ = alice.send(), alice.send()
     alice.receive(bob.content(script.now + 1, holds=[first]))
     c = alice.in_force
@@ -124,7 +124,7 @@ def a_hundred_copies(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("SYNC-04", "SYNC-12", "EPHEMERAL-04", "ACK-07", "RECV-03", "DELIVER-01", long=True)
 def a_hundred_of_each_kind(script: Script, alice: Part, bob: Peer) -> None:
-    """Over a hundred messages of each kind are sent and received: ahead, acknowledging, and waiting."""
+    """Over a hundred messages of each kind are sent and received; some acknowledge, wait or come from ahead."""
     for number in range(ROUNDS):
         own, other = alice.after(10).send(), alice.send()
         send_optional_messages(alice)

@@ -44,7 +44,7 @@ def a_dependent_of_the_buffered(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("INSWEEP-04", "DELIVER-07", "INSWEEP-06", "RECV-08")
 def a_long_chain_in_reverse(script: Script, alice: Part, bob: Peer) -> None:
-    """A chain of fifty arrives from its end."""
+    """A chain of fifty messages arrives in reverse order."""
     chain = [bob.content(script.now)]
     for number in range(1, 50):
         chain.append(bob.content(script.now + number, chain[-1]))
@@ -80,7 +80,7 @@ def own_messages_come_back(script: Script, alice: Part) -> None:
 
 @scenario("RECV-01", "RECV-11", asked=WIDE)
 def unsent_messages_with_own_sender_id(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages of all kinds that it never sent arrive with the participant's own sender ID, some from ahead."""
+    """Messages of all kinds arrive under the participant's own sender ID that it never sent, some from ahead."""
     alice.receive(bob.content(script.now))
     own = alice.send()
     ahead = script.now + 5_000_000

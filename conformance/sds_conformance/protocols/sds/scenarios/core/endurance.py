@@ -1,4 +1,4 @@
-"""Endurance: many messages, many waiting ones, days that pass, and late copies."""
+"""Many messages, many waiting messages, days that pass, and late duplicates."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SENDERS = 199
 
 @scenario("DELIVER-06", "RECV-02")
 def late_copies(script: Script, alice: Part, bob: Peer) -> None:
-    """Copies arrive after thirty other messages."""
+    """Duplicates of two messages arrive after thirty messages."""
     messages = [bob.content(script.now + number) for number in range(30)]
     deliver_and_settle(alice, *messages, messages[0], messages[5]).observe()
 
@@ -50,7 +50,7 @@ def many_wait_for_one(script: Script, alice: Part) -> None:
 
 @scenario("RECV-08", "INSWEEP-01")
 def waiting_for_an_own_message(script: Script) -> None:
-    """A message depends on an own one that is sent later, which is not received from the network."""
+    """A message depends on an own message that is sent later and is never received from the network."""
     script.need(pb.CAPABILITY_MESSAGE_ID_ACCEPTED)
     alice = script.open()
     alice.receive(script.peer("bob").content(script.now + 5, "mine-to-come"))
@@ -83,12 +83,12 @@ def one_of_many_is_missing(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("RECV-07", "STATE-07", long=True, asked=pb.Configuration(bloom_capacity=1_000, bloom_error_rate=0.01))
 def a_thousand_messages(script: Script, alice: Part) -> None:
-    """A thousand messages of many fill a bloom filter made for them, and the last depends on the first."""
-    # So large that the rates of two such filters hardly differ: by 4 %, where they differ by 17 % for 50 IDs.
+    """A thousand messages of many senders fill a filter of that capacity; the last depends on the first."""
+    # So large that the false positive rates of two such filters differ by only 4 %; for 50 IDs they differ by 17 %.
     peers = [script.peer("bob"), *(script.peer(f"p{number}") for number in range(SENDERS))]
     first, *others = (peer.content(script.now + number) for number, peer in enumerate(peers))
     alice.receive(first, *others)
-    # One less, for "once it reaches" its capacity some implementations roll over.
+    # One less, because some implementations roll over once a filter reaches its capacity.
     fills = CAPACITY - 1 - len(peers)
     with script.when(SIZE_IS_FILLED), script.repeat(fills, LARGEST_FILLED):
         alice.after(1).receive(peers[0].content(script.now))
@@ -103,9 +103,9 @@ def a_thousand_messages(script: Script, alice: Part) -> None:
 
 
 def _build_a_filter(script: Script, times: int, strangers: int) -> None:
-    """If the suite cannot read the filters, or does not fill one, the codec builds one.
+    """Let the codec build a filter if the suite cannot read the filters or does not fill one.
 
-    Its size is the implementation's own choice: codecs have no other.
+    The filter has the size of a participant without a configured size.
     """
     with script.when(f"max({FILTERS_ARE_KNOWN} == 0, {SIZE_IS_NOT_FILLED})"):
         script.need(pb.CAPABILITY_FILTER_CODEC)
@@ -149,7 +149,7 @@ def unacknowledged_while_others_send(script: Script, alice: Part) -> None:
 
 @scenario("RECV-11", "SEND-01")
 def own_copies_under_a_frozen_clock(script: Script, alice: Part) -> None:
-    """Copies of own messages arrive under a frozen clock."""
+    """The network returns own messages to their sender while the clock is frozen."""
     alice.given(alice.send(), alice.send()).send()
     alice.send()
 
@@ -160,13 +160,13 @@ def own_copies_under_a_frozen_clock(script: Script, alice: Part) -> None:
     asked=pb.Configuration(bloom_capacity=50, bloom_error_rate=0.01),
 )
 def a_filter_rolls_over(script: Script, alice: Part, bob: Peer) -> None:
-    """Three times a filter's capacity arrives; the newest tenth must still be in it, and little else."""
-    # At 1 %, for double hashing over the few bits of so small a filter cannot do much better: at 0.1 % for 50 IDs, the
-    # filters that are published give 0.3 %.
+    """Enough messages arrive to fill a filter three times; it must contain the newest tenth, and few other IDs."""
+    # An error rate of 1 %, because double hashing over the few bits of so small a filter hardly reaches less: published
+    # filters for 50 IDs at 0.1 % reach 0.3 %.
     script.require(
-        f"{CAPACITY.text} >= 1", "how many IDs its bloom filter is for is not known, nor when it must be rolled over"
+        f"{CAPACITY.text} >= 1", "the capacity of its bloom filter is unknown, and so is when it must roll over"
     )
-    # Often enough to show a filter soon after each roll-over, for any share of IDs that is kept.
+    # Often enough to show a filter soon after each roll-over, for any share of IDs that it keeps.
     often, seldom = f"{CAPACITY.text} <= {OFTEN_SHOWN}", f"{CAPACITY.text} > {OFTEN_SHOWN}"
     for condition, counts in ((often, (2, 3)), (f"min({seldom}, {SIZE_IS_FILLED})", (7,))):
         with script.when(condition), script.repeat(CAPACITY * 3 // sum(counts), 3 * LARGEST_FILLED // sum(counts)):
@@ -180,7 +180,7 @@ def a_filter_rolls_over(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("STATE-06", "STATE-05", long=True, asked=pb.Configuration(bloom_capacity=100, bloom_error_rate=0.01))
 def a_filter_is_shown_now_and_then(script: Script, alice: Part, bob: Peer) -> None:
-    """Three times a filter's capacity arrives; few own messages show it, so that few of their IDs can be in it."""
+    """Enough messages arrive to fill a filter three times. Few own messages show it, so few of their IDs are in it."""
     with script.when(f"min({CAPACITY.text} >= 8, {SIZE_IS_FILLED})"):
         for number, rounds in enumerate((CAPACITY - 1, *[CAPACITY // 4] * 8)):
             with script.repeat(rounds, LARGEST_FILLED):

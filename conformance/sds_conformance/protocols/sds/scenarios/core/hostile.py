@@ -1,4 +1,4 @@
-"""Input that no conforming sender makes. It must not cost ordinary messages."""
+"""Input that no conforming sender produces. It must not cause the loss of ordinary messages."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ NO_SIZES = (
     b"\x0a\x08" + b"\xff" * 8 + b"\x10\x90\x4e\x18\xe8\x07\x20\x0a\x28\xf0\x93\x09",
     b"\x0a\x10" + b"\xff" * 16 + b"\x10\x90\x4e\x18\xe8\x07\x20\x0a\x28\x10",
 )
-"""Envelopes as nim-sds has them: all sizes zero, without bits and with none; without hashes; of zero bits; with fewer
-bits than they say, and with more."""
+"""Filter envelopes in the layout of nim-sds: all sizes zero, with the bits absent or empty; no hash functions; zero
+bits; fewer bits than the declared size; more bits."""
 NIM_LIKE = b"\x0a\x10" + bytes(16) + b"\x10\x90\x4e\x18\xe8\x07\x20\x0a\x28\xf0\x93\x09"
 
 
@@ -29,7 +29,7 @@ def foreign_filters(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("SYNC-12", "ACK-07")
 def foreign_filters_in_syncs(script: Script, alice: Part, bob: Peer) -> None:
-    """Sync messages with unreadable filters name own messages in their causal histories, which must count."""
+    """Sync messages with unreadable filters name own messages in their histories, which acknowledges these."""
     for number, bloom_filter in enumerate((NIM_LIKE, b"\xff" * 37, None)):
         own = alice.send()
         alice.receive(bob.sync(script.now + 1 + number, own, bloom_filter=bloom_filter))
@@ -38,7 +38,7 @@ def foreign_filters_in_syncs(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("STATE-12", "SYNC-12", "RECV-07", "ACK-02", long=True, of_one_text=True)
 def filters_that_hold_nothing(script: Script, alice: Part, bob: Peer) -> None:
-    """Empty, sizeless and short filters arrive; nothing else acknowledges the own messages.
+    """Empty and short filters and filters with sizes of zero arrive; they acknowledge no own message.
 
     Then a filter that holds one of them, filters that are too long, and a history that names another one arrive.
     """

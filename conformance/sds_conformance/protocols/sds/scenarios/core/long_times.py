@@ -1,6 +1,6 @@
-"""Times that overflow a number: idle for a day, for weeks, beyond 2038 and 2106.
+"""Times at which a counter overflows: idle for a day, for weeks, beyond 2038 and 2106.
 
-Epoch milliseconds need 41 bits, the milliseconds of 25 days 32 bits with a sign, and so do epoch seconds from 2038 on.
+Epoch milliseconds need 41 bits. Milliseconds of 25 days, and epoch seconds from 2038 on, overflow 32 bits with a sign.
 An implementation with smaller numbers works until then; afterwards its timers never fire, or fire immediately.
 """
 
@@ -14,19 +14,21 @@ from ..scripts import NOW, START, Part, Peer, Period, Script, deliver_and_settle
 
 DAY_MS = 86_400_000
 INT32_MS, UINT32_MS = 1 << 31, 1 << 32
-"""Milliseconds of 24.9 and of 49.7 days."""
+"""24.9 and 49.7 days, in milliseconds."""
 IN_2038_MS, IN_2106_MS = INT32_MS * 1_000, UINT32_MS * 1_000
-"""Epoch times at which seconds no longer fit."""
+"""Epoch times in milliseconds at which epoch seconds overflow 31 and 32 bits."""
 IDLE_TICKS = 12
-"""Sync intervals after a pause by which even one that waits at random has sent a sync message."""
+"""Number of sync intervals after a pause within which a sync message is sent, even if the intervals are random."""
 
 POSSIBLY = pb.Configuration(resend_unacknowledged_ms=30_000, resend_possibly_acknowledged_ms=90_000)
 TIMED = (pb.CAPABILITY_VIRTUAL_CLOCK,)
 
 
 def before_each_limit(script: Script, span_ms: Period | int) -> Iterator[Period | int]:
-    """Shortly before each time at which a counter is full, with ``span_ms`` left: milliseconds since the beginning,
-    then seconds of the epoch."""
+    """Advance the clock to ``span_ms`` before each time at which a counter overflows; yield that time.
+
+    The counters are milliseconds since the start, then seconds of the epoch.
+    """
     limits: tuple[Period | int, ...] = (START + INT32_MS, START + UINT32_MS, IN_2038_MS, IN_2106_MS)
     for limit in limits:
         script.advance(limit - span_ms - NOW)
@@ -44,10 +46,10 @@ def decades_pass(script: Script, alice: Part, bob: Peer) -> None:
 
 @resending("OUTSWEEP-01", "OUTSWEEP-06", long=True, of_one_text=True)
 def outstanding_for_weeks(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages are sent shortly before a counter overflows; no sweep runs for weeks while another is outstanding."""
+    """Messages are sent shortly before a counter overflows; then one is unacknowledged for weeks without a sweep."""
     script.need(*TIMED)
     period = alice.in_force.resend_unacknowledged_ms
-    # A message for each: how often one is sent again may have an end (AMB-64).
+    # A new message for each limit, because an implementation may stop resending a message (AMB-64).
     for _ in before_each_limit(script, period // 2):
         own = alice.send()
         alice.after(period // 10 + 1).tick()
@@ -62,7 +64,7 @@ def outstanding_for_weeks(script: Script, alice: Part, bob: Peer) -> None:
 @scenario("OUTSWEEP-02", needs=(pb.CAPABILITY_RESEND_PERIOD, *TIMED), long=True, of_one_text=True)
 def possibly_acknowledged_for_weeks(script: Script, bob: Peer) -> None:
     """A filter holds a message, and then no periodic work runs for weeks."""
-    # The second one is not seen any more: one that is just late would be sent now.
+    # No further ticks after the second pause: an implementation that is merely late would resend in them.
     for number, (pause, more) in enumerate(((INT32_MS, 2), (UINT32_MS, 0))):
         alice = script.open(f"alice{number}", configuration=POSSIBLY)
         alice.receive(bob.content(script.now, holds=[alice.send()]))

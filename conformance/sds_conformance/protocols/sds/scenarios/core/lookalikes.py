@@ -41,15 +41,15 @@ def channels_with_similar_names(script: Script) -> None:
 
 
 JOINTS = ("", ":", "/", "-", "_", "|", ".", " ", ",", "#", "@")
-"""What programs put between two names to make one key of them."""
+"""Separators with which programs may join two names to one key."""
 
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "STATE-12", needs=(pb.CAPABILITY_CHANNELS,), long=True)
 def names_that_join_alike(script: Script) -> None:
-    """Channels, senders and IDs are different, but the same if a channel or a sender is joined with the ID.
+    """Different channels, senders and IDs become equal strings if a channel or sender is joined with the ID.
 
-    In each pair of channels such messages arrive; two wait for messages whose twins arrive in the other channel, one
-    before and one after; and a history names the twin of an own message.
+    Such messages arrive in each pair of channels. Two wait for messages whose twins arrive in the other channel: one
+    before the waiting message, one after it. A history names the twin of an own message.
     """
     channels = ("g", *[f"g{joint}h" for joint in JOINTS])
     alice = script.open(channels=channels)
@@ -112,7 +112,7 @@ def contents_of_growing_length(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("MSG-09", "MSG-20")
 def contents_sent_of_all_kinds(script: Script, alice: Part) -> None:
-    """Contents are sent that end in zero bytes or blanks, have one byte, or have 100 KiB."""
+    """The application sends contents that end in zero bytes or blanks, have one byte, or have 100 KiB."""
     for content in (b"\0", b"x\0\0", b" \n", bytes(range(256)) * 400):
         alice.send(content)
         script.advance(1)
@@ -120,7 +120,7 @@ def contents_sent_of_all_kinds(script: Script, alice: Part) -> None:
 
 @scenario("RECV-05", "RECV-07")
 def ids_that_look_alike(script: Script, alice: Part, bob: Peer) -> None:
-    """Dependencies differ from known IDs in case, in blanks, in normal form, at the end; senders resemble the own."""
+    """Dependencies differ from known IDs in case, blanks, normal form or the end; sender IDs resemble the own one."""
     for message_id in ("Dep", "sp", "é", "x" * 64 + "1"):
         alice.receive(bob.content(script.now + 1, message_id=message_id))
     for number, message_id in enumerate(("dep", " sp", "sp ", "e\u0301", "x" * 64 + "2")):
@@ -131,9 +131,9 @@ def ids_that_look_alike(script: Script, alice: Part, bob: Peer) -> None:
 
 
 TWINS = (("n", "n\0"), ("n\0a", "n\0b"), ("\u00e9", "e\u0301"), ("\u2126", "\u03a9"), ("\ufb01", "fi"))
-"""IDs that are the same up to a zero character, or in a normal form, and are not the same: never normalise (AMB-89)."""
+"""Different IDs that are equal up to a zero character or in a normal form. They must not be normalised (AMB-89)."""
 OWN_TWINS = (*TWINS, ("z\0", "z"), ("\U00010000\U000103ff", "\ud7ff\U000103ff"))
-"""The same, for IDs of a participant's own, and one of which UTF-16 nearly makes the other."""
+"""`TWINS` and two more pairs for IDs of own messages; the IDs of the last pair are similar in UTF-16."""
 
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "SEND-04", "STATE-05", "RECV-04", asked=WIDE, long=True)

@@ -26,7 +26,7 @@ BUILT_IN = ("constructor", "__proto__", "toString", "hasOwnProperty", "length")
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "STATE-05", "RECV-04", long=True, asked=WIDE, violated=("RECV-06",))
 def lookalikes_of_dependencies(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """One of two similar IDs arrives, then a dependent of the other, then the other; dependents of both wait."""
+    """A message arrives, then one that depends on a similar ID, then that ID; messages with similar IDs wait."""
     root = carol.content(script.now)
     waiting = []
     for known, other in NEAR:
@@ -109,7 +109,7 @@ def odd_entries_of_histories(script: Script, alice: Part, bob: Peer, carol: Peer
 
 @scenario("RECV-05")
 def empty_entries_of_histories(script: Script, alice: Part, bob: Peer) -> None:
-    """Two messages name an empty ID, one of them with a delivered message; they wait forever, or are refused."""
+    """Two messages depend on an empty ID, one also on a delivered message; they wait forever or are refused."""
     known = bob.content(script.now)
     alice.receive(known, bob.content(script.now + 1, entry("")), bob.content(script.now + 2, known, entry("")))
     alice.settle()
@@ -157,7 +157,7 @@ def equal_contents_are_resent(script: Script, alice: Part) -> None:
 
 @scenario("SYNC-12", "ACK-07", long=True, of_one_text=True, violated=("SYNC-08",))
 def syncs_that_look_known(script: Script, alice: Part, bob: Peer) -> None:
-    """Sync messages have the ID of a logged or waiting message, no ID, or an old timestamp; all count."""
+    """Sync messages have the ID of a logged or waiting message, no ID, or an old timestamp; all acknowledge."""
     logged, waiting = bob.content(script.now), bob.content(script.now + 1, "never-sent")
     alice.receive(logged, waiting)
     own = [alice.send() for _ in range(5)]

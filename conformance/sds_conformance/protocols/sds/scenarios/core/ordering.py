@@ -9,8 +9,8 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from ..scripts import WIDE, Entry, Part, Peer, Script, deliver_and_settle, scenario, send_optional_messages
 
 
-def _look(script: Script, *actors: Part) -> None:
-    """Show the log: by Observe, and by a message whose causal history is its end."""
+def _reveal_log(script: Script, *actors: Part) -> None:
+    """Reveal the log: by Observe, and by a message whose causal history has the end of the log."""
     for actor in actors:
         actor.observe()
     script.advance(100_000)
@@ -24,7 +24,7 @@ def late_arrivals(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     base = script.now
     alice.given(bob.content(base + 30), carol.content(base + 10), bob.content(base + 20)).observe()
     alice.receive(carol.content(base + 40), carol.content(base + 35), bob.content(base + 5))
-    _look(script, alice)
+    _reveal_log(script, alice)
 
 
 @scenario("SEND-04", "SEND-05", "SYNC-04", "SEND-11")
@@ -39,8 +39,8 @@ def late_arrival_before_the_end(script: Script, alice: Part, bob: Peer) -> None:
     alice.send()
 
 
-def _tied(script: Script, actor: Part, *message_ids: str) -> None:
-    """A message, and then others that have one Lamport timestamp."""
+def _receive_tied(script: Script, actor: Part, *message_ids: str) -> None:
+    """Let a message arrive, and then messages with these IDs and equal Lamport timestamps."""
     actor.receive(script.peer("bob").content(script.now + 1, message_id="earlier"))
     carol = script.peer("carol")
     for message_id in message_ids:
@@ -50,15 +50,15 @@ def _tied(script: Script, actor: Part, *message_ids: str) -> None:
 @scenario("CONFLICT-01", "DELIVER-05", "SEND-05", asked=pb.Configuration(causal_history_size=20))
 def ties(script: Script, alice: Part) -> None:
     """Messages with equal Lamport timestamps and IDs of many shapes arrive in an order that is none."""
-    _tied(script, alice, "a0", "B", "9", "a", "10", "Z", "_", "-", "aa")
-    _look(script, alice)
+    _receive_tied(script, alice, "a0", "B", "9", "a", "10", "Z", "_", "-", "aa")
+    _reveal_log(script, alice)
 
 
 @scenario("CONFLICT-01", asked=pb.Configuration(causal_history_size=20))
 def ties_beyond_ascii(script: Script, alice: Part) -> None:
     """Ties between IDs of other alphabets, of the supplementary planes, and of different normal forms."""
-    _tied(script, alice, "\U0001f600", "\ue000", "é", "e\u0301", "z", "ß", "ω", "中", "\uffee")
-    _look(script, alice)
+    _receive_tied(script, alice, "\U0001f600", "\ue000", "é", "e\u0301", "z", "ß", "ω", "中", "\uffee")
+    _reveal_log(script, alice)
 
 
 @scenario("DELIVER-05")
@@ -67,15 +67,15 @@ def ties_in_every_order(script: Script) -> None:
     actors = []
     for number, order in enumerate(permutations(("ida", "idb", "idc"))):
         actors.append(script.open(f"alice{number}", configuration=WIDE))
-        _tied(script, actors[-1], *order)
-    _look(script, *actors)
+        _receive_tied(script, actors[-1], *order)
+    _reveal_log(script, *actors)
 
 
 @scenario("CONFLICT-02", asked=WIDE)
 def ties_of_hashes(script: Script, alice: Part) -> None:
     """Ties between IDs that are hashes."""
-    _tied(script, alice, *(digit * 32 for digit in ("80", "ff", "00", "7f", "a1")))
-    _look(script, alice)
+    _receive_tied(script, alice, *(digit * 32 for digit in ("80", "ff", "00", "7f", "a1")))
+    _reveal_log(script, alice)
 
 
 @scenario("CONFLICT-03", asked=WIDE)
@@ -95,7 +95,7 @@ def ties_with_own_messages_beyond_ascii(script: Script, alice: Part, carol: Peer
     """An own and a received message have equal timestamps, and IDs that UTF-16 sorts differently."""
     own = alice.after(10).send(message_id="\ue000")
     alice.receive(carol.content(own.lamport, message_id="\U0001f600"))
-    _look(script, alice)
+    _reveal_log(script, alice)
 
 
 @scenario("DELIVER-06", "RECV-02", asked=WIDE)
@@ -105,7 +105,7 @@ def copies_of_a_message(script: Script, alice: Part, bob: Peer) -> None:
     child = bob.content(script.now + 20, root)
     deliver_and_settle(alice, child, child, root, root)
     deliver_and_settle(alice, child, root, bob.content(script.now + 30, child), child)
-    _look(script, alice)
+    _reveal_log(script, alice)
 
 
 @scenario("SEND-06")
@@ -120,7 +120,7 @@ def histories_of_many_lengths(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("SEND-04", "SEND-05", "SEND-11", "MSG-06", "MSG-17", asked=pb.Configuration(causal_history_size=3))
 def histories_as_the_log_grows(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages are sent from an empty log on, with one more message each time, own and received ones mixed."""
+    """Messages are sent while the log grows from empty by one message at a time, own or received."""
     for number in range(8):
         script.advance(50)
         if number % 3 == 1:

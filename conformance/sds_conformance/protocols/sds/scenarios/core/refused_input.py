@@ -9,7 +9,7 @@ from ..scripts import HOUR_MS, NOW, UNLIMITED, Part, Peer, Period, Script, deliv
 
 AHEAD = Period("lamport_ahead_ms")
 AHEAD_IS_DECLARED = f"{AHEAD.text} < {UNLIMITED}"
-"""The condition that timestamps can be too far ahead."""
+"""The condition that the implementation declares a bound on timestamps that are ahead."""
 FEW = 6
 """Number of truncated messages that arrive completely later, and of those that never do."""
 TOO_FAR = NOW + AHEAD + 24 * HOUR_MS
@@ -57,7 +57,7 @@ def broken_bytes_between(script: Script, alice: Part, bob: Peer, carol: Peer) ->
 
 @scenario("SEND-01", "STATE-05", "STATE-08", "STATE-09", "STATE-10", "STATE-12", "RECV-04", "RECV-07", long=True)
 def broken_copies_leave_nothing(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages arrive without their last byte, while others wait for them. Most of the whole messages come later.
+    """Messages arrive without their last byte while others wait for them; some arrive completely later.
 
     Two are half an hour ahead and acknowledge an own message, one by its history, one by its filter. The last byte
     belongs to the content, so everything before it can be read.
@@ -93,7 +93,7 @@ def refused_to_send(script: Script, alice: Part, bob: Peer) -> None:
 def refused_with_requests(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A message beyond a declared bound on timestamps requests a logged message and names a missing one.
 
-    It is missing itself.
+    That message is missing, too.
     """
     with script.when(AHEAD_IS_DECLARED):
         (held,) = deliver_messages(alice, bob, 1)

@@ -1,6 +1,6 @@
-"""When copies go out: the two resend periods, and the state that selects one.
+"""When messages are resent: the two resend periods, and the ACK status that selects one of them.
 
-A copy can only go out at a tick, so the ticks follow the periods in force.
+A message can be resent only at a tick, so the ticks follow the periods in force.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from ..scripts import MAX_LAMPORT, Part, Peer, Period, Script, greatest, least, 
 
 FINE_TICKS = 6
 COARSE_TICKS = 11
-"""So that three longer periods pass: an implementation may end resending after three copies (AMB-64)."""
+"""So that three longer periods pass: an implementation may stop after it has resent a message three times (AMB-64)."""
 NEEDED = (pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK)
 TWO_PERIODS = pb.Configuration(resend_unacknowledged_ms=30_000, resend_possibly_acknowledged_ms=90_000)
 LARGE_CONTENT = bytes(range(256)) * 4
-"""As much as every implementation must be able to send."""
+"""Content of the size that every implementation must be able to send."""
 UNACKNOWLEDGED, POSSIBLY = Period("resend_unacknowledged_ms"), Period("resend_possibly_acknowledged_ms")
 
 
 def _wait(alice: Part) -> None:
-    """Tick twice in the shorter of the periods, and when that has been seen, as often as the longer one needs."""
+    """Tick twice per shorter period, three periods long, and then three times per longer period."""
     fine = (least(UNACKNOWLEDGED, POSSIBLY) + 1) // 2
     coarse = greatest(fine, (greatest(UNACKNOWLEDGED, POSSIBLY) + 2) // 3)
     for _ in range(FINE_TICKS):
@@ -43,7 +43,7 @@ def two_resend_periods(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("ACK-06", "STATE-13", needs=NEEDED, asked=TWO_PERIODS)
 def a_later_filter_misses_it(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A filter holds the first of two messages, a later one only the second; then copies are sent."""
+    """A filter holds the first of two messages, a later one only the second; then both are resent."""
     first, second = alice.send(), alice.send()
     alice.receive(bob.content(script.now + 1, holds=[first]))
     alice.receive(carol.content(script.now + 2, holds=[second]))

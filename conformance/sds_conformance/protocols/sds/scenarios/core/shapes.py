@@ -43,7 +43,7 @@ def messages_of_all_shapes_wait(script: Script, alice: Part, bob: Peer, carol: P
 
 @scenario("ACK-01", "RECV-03", "RECV-04", "STATE-05", "SEND-09", asked=WIDE, long=True)
 def messages_of_all_shapes_acknowledge(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages of all shapes acknowledge own messages and enter the filter. Some wait for one that never comes."""
+    """Messages of all shapes acknowledge own messages and enter the filter. Some wait forever."""
     for waits in (False, True):
         shapes = list_shapes(script.now, f"waits-{waits}")
         own = [alice.send() for _ in shapes]

@@ -9,7 +9,7 @@ from ..scripts import HOUR_MS, Part, Peer, Script, deliver_and_settle, scenario,
 
 @scenario("INSWEEP-04", "INSWEEP-06", "RECV-08", "DELIVER-07")
 def many_waiting(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """Several chains wait; their roots arrive one by one, and the last buffered message is released last."""
+    """Several chains wait; their first messages arrive one by one, and the oldest buffered message is released last."""
     base = script.now
     roots = [peer.content(base + number) for number, peer in enumerate((bob, carol, dave))]
     middles = [bob.content(base + 10 + number, root) for number, root in enumerate(roots)]

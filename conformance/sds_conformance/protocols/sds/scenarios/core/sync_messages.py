@@ -67,7 +67,7 @@ def somebody_depends_on_an_own_sync(script: Script, alice: Part, bob: Peer) -> N
 
 @scenario("SYNC-12", of_one_text=True)
 def a_sync_with_the_id_of_the_logged(script: Script, alice: Part, bob: Peer) -> None:
-    """A sync message has the ID of a logged content message; its fields count nevertheless."""
+    """A sync message with the ID of a logged content message must acknowledge nevertheless."""
     message = bob.content(script.now)
     sent = alice.given(message).send()
     alice.given(bob.sync(script.now + 1, sent, message_id=message)).observe()

@@ -1,4 +1,4 @@
-"""Three channels with one history, which reaches each of them at another time."""
+"""Three channels with the same messages, which arrive in each channel at a different time."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ CHANNELS = ("c1", "c2", "c3")
 AHEAD_MS = 5_000_000
 
 
-def _in_three(script: Script, asked: pb.Configuration | None = None) -> tuple[Part, list[Peer]]:
-    """A participant in three channels, and a peer of one name in each."""
+def _open_in_three(script: Script, asked: pb.Configuration | None = None) -> tuple[Part, list[Peer]]:
+    """Open a participant in three channels; return it, and a peer of the same name in each of them."""
     return script.open(channels=CHANNELS, configuration=asked), [script.peer("bob", channel) for channel in CHANNELS]
 
 
@@ -21,7 +21,7 @@ def one_history_in_three_channels(script: Script) -> None:
 
     At the end, messages with the same ID arrive in all channels: two wait for different dependencies, one has none.
     """
-    alice, peers = _in_three(script, WIDE)
+    alice, peers = _open_in_three(script, WIDE)
     root, now = "root", script.now
     for peer in peers:
         alice.receive(peer.content(now + 5, root, message_id="kid"))
@@ -42,8 +42,8 @@ def one_history_in_three_channels(script: Script) -> None:
 
 @scenario("RECV-06", "STATE-12", "STATE-16", "STATE-01", long=True)
 def own_messages_in_three_channels(script: Script) -> None:
-    """In three channels, histories and filters name own messages of another channel; then each channel is ahead."""
-    alice, peers = _in_three(script)
+    """Histories and filters in each of three channels name own messages of another; then timestamps jump ahead."""
+    alice, peers = _open_in_three(script)
     own = [alice.send(channel=channel) for channel in CHANNELS]
     for number, peer in enumerate(peers):
         other = own[(number + 1) % 3]
@@ -61,7 +61,7 @@ def own_messages_in_three_channels(script: Script) -> None:
 @scenario("OUTSWEEP-01", "STATE-12", needs=(pb.CAPABILITY_RESEND,), long=True)
 def nobody_answers_in_three_channels(script: Script) -> None:
     """Messages in three channels stay unacknowledged. The last channel is used twice, and then the first."""
-    alice, peers = _in_three(script, QUICK_RESENDS)
+    alice, peers = _open_in_three(script, QUICK_RESENDS)
     period = alice.in_force.resend_unacknowledged_ms
     for channel in (*CHANNELS, CHANNELS[-1]):
         alice.after(10).send(channel=channel)
@@ -74,7 +74,7 @@ def nobody_answers_in_three_channels(script: Script) -> None:
 @scenario("INSWEEP-01", "INSWEEP-04", long=True)
 def waiting_in_three_channels(script: Script) -> None:
     """In each of three channels a chain of messages waits; its first message arrives last."""
-    alice, peers = _in_three(script)
+    alice, peers = _open_in_three(script)
     roots = [peer.content(script.now, message_id=f"root-{peer.channel}") for peer in peers]
     for peer, root in zip(peers, roots, strict=True):
         missing = [peer.content(script.now + 3 + number, f"never-sent-{number}") for number in range(2)]
@@ -88,7 +88,7 @@ def waiting_in_three_channels(script: Script) -> None:
 @scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), long=True)
 def idle_in_three_channels(script: Script) -> None:
     """A message is sent in each of three channels, then nothing for many sync intervals."""
-    alice, peers = _in_three(script, pb.Configuration(sync_interval_ms=30_000))
+    alice, peers = _open_in_three(script, pb.Configuration(sync_interval_ms=30_000))
     interval = alice.in_force.sync_interval_ms
     for peer in peers:
         own = alice.send(channel=peer.channel)
@@ -99,7 +99,7 @@ def idle_in_three_channels(script: Script) -> None:
 @scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), long=True)
 def sends_in_one_of_three_channels(script: Script) -> None:
     """A message is sent in each of three channels; then only the first is used again."""
-    alice, peers = _in_three(script, pb.Configuration(sync_interval_ms=30_000))
+    alice, peers = _open_in_three(script, pb.Configuration(sync_interval_ms=30_000))
     interval = alice.in_force.sync_interval_ms
     for peer in peers:
         own = alice.send(channel=peer.channel)

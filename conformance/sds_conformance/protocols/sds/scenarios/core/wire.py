@@ -108,7 +108,7 @@ def entries_with_hints_and_senders(script: Script, alice: Part, bob: Peer) -> No
 
 @scenario("MSG-11", "MSG-23", "RECV-05", "RECV-07", "ACK-01", "SEND-08", long=True)
 def empty_retrieval_hints(script: Script, alice: Part, bob: Peer) -> None:
-    """Retrieval hints are present and empty: in entries and, if it can have hints, from the transport."""
+    """Empty retrieval hints are in entries and, if the implementation takes hints, come from the transport."""
     first = bob.content(script.now)
     second = bob.content(script.now + 1, entry(first, b""))
     alice.receive(first, hint=b"t-1", optional=True)

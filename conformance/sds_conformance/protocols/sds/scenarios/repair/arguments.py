@@ -1,4 +1,4 @@
-"""The inputs of the response group and of the time of a response: the same message IDs, of several authors."""
+"""The author counts for the response group and for T_resp: the same message IDs, of several authors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from .responses import request_messages, tick_often, wait_for_responses
 
 
 def _holder(script: Script, author: str, messages: int, asked: pb.Configuration) -> tuple[Part, list[Message]]:
-    """A participant that has messages of one author. Their IDs have many lengths, because a hash may be linear."""
+    """Open a participant and deliver messages of one author, with IDs of many lengths.
+
+    The lengths differ because a hash may be linear.
+    """
     part, peer = open_with_repairs(script, configuration=asked, instance=f"hears {author}"), script.peer(author)
     ids = [f"{scattered('held', number)}{'-' * number}" for number in range(messages)]
     held = [peer.content(script.now + number, message_id=message_id) for number, message_id in enumerate(ids)]
@@ -20,9 +23,9 @@ def _holder(script: Script, author: str, messages: int, asked: pb.Configuration)
 
 @scenario("R-GROUP-01", long=True)
 def the_same_ids_of_eight_authors(script: Script) -> None:
-    """In three response groups, participants with one ID receive other authors' messages, and requests for six of them.
+    """Participants with one ID receive six messages each, of another author, and requests for them.
 
-    Three groups, because the last bit of many hashes does not depend on all inputs.
+    There are three response groups, because the last bit of many hashes does not depend on all inputs.
     """
     zoe = script.peer("zoe")
     for number in range(8):
@@ -33,7 +36,7 @@ def the_same_ids_of_eight_authors(script: Script) -> None:
 
 @scenario("R-TRESP-03", long=True)
 def the_same_ids_of_four_authors(script: Script) -> None:
-    """T_max is an hour; participants with one ID receive other authors' messages, and requests for ten of them."""
+    """Participants with one ID receive ten messages each, of another author, and requests; T_max is an hour."""
     zoe, parts = script.peer("zoe"), []
     for number in range(4):
         part, held = _holder(script, scattered("author", number), 10, pb.Configuration(t_max_ms=LONGEST_MS))

@@ -29,9 +29,9 @@ _resending = partial(
 
 @repair_scenario("RECV-07", "RECV-08", "INSWEEP-04", "R-RECV-03", "R-STATE-01", of_one_text=True)
 def what_was_missing_waits_itself(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """The last message of a chain arrives first, and the others are requested; they arrive from the last to the first.
+    """A chain arrives in reverse order; each message except the first one arrives after it was requested.
 
-    Each one was missing and waits until its own dependency arrives.
+    Each of these was missing, and then waits until its own dependency arrives.
     """
     line = [bob.content(script.now)]
     for number in range(1, 5):
@@ -81,7 +81,7 @@ def repairs_after_the_clock_stepped_back(script: Script, alice: Part, bob: Peer,
 def repairs_of_a_busy_participant(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """Messages wait, own messages are unacknowledged and possibly acknowledged, and others are missing.
 
-    Meanwhile messages are requested from the participant, also one that it has sent itself.
+    Meanwhile the participant gets requests for messages, one of which it has sent itself.
     """
     own = [alice.send() for _ in range(2)]
     messages = deliver_messages(alice, bob, 2)
@@ -145,7 +145,7 @@ def requested_after_a_loss(script: Script, alice: Part, bob: Peer, carol: Peer) 
 def requests_of_a_busy_participant(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """Messages are missing, others wait, a response is pending, and a filter holds an own message.
 
-    Meanwhile two messages acknowledge own ones; one of them reveals another missing message.
+    Meanwhile two messages acknowledge own messages, and one of the two reveals another missing message.
     """
     own = [alice.send() for _ in range(3)]
     messages = deliver_messages(alice, bob, 1)
@@ -160,9 +160,9 @@ def requests_of_a_busy_participant(script: Script, alice: Part, bob: Peer, carol
 
 @repair_scenario("R-RECV-08", "R-RECV-13", "R-SWEEP-02", "R-STATE-08", "RECV-07", of_one_text=True)
 def requests_in_messages_that_were_missing(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """A message was missing, another one waits for it, and each requests a message.
+    """A missing message and the message that waits for it each request another message.
 
-    Then a message is requested that a filter holds.
+    Then a peer requests an own message that a filter holds.
     """
     own = alice.send()
     first, second = deliver_messages(alice, bob, 2)

@@ -13,8 +13,8 @@ from .responses import request_messages, wait_for_responses
 MANY = 980
 SENDERS = 200
 AT_ONCE = 200
-"""Entries of a repair request, and of a causal history, that must be accepted."""
-LOOKS = 90
+"""Number of entries of a repair request, and of a causal history, that must be accepted."""
+PROBES = 90
 TICKS = 16
 
 
@@ -34,10 +34,10 @@ def two_hundred_are_missing(script: Script, alice: Part, bob: Peer) -> None:
     """One message names two hundred missing messages; messages are sent until T_max, and requested ones arrive."""
     lost = lose_messages(alice, bob, AT_ONCE)
     alice.observe()
-    pace = (T_MAX - T_MIN) // LOOKS
-    script.advance(T_MAX - pace * LOOKS)
-    for looks, pause in ((LOOKS, pace), (AT_ONCE, 0)):
-        with script.repeat(looks // 2, until="missing == 0"):
+    pace = (T_MAX - T_MIN) // PROBES
+    script.advance(T_MAX - pace * PROBES)
+    for count, pause in ((PROBES, pace), (AT_ONCE, 0)):
+        with script.repeat(count // 2, until="missing == 0"):
             for content in (True, False):
                 send_either(alice, content=content)
                 alice.receive_asked(*lost)

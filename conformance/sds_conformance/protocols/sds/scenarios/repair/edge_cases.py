@@ -108,7 +108,7 @@ def odd_entries_that_ask(script: Script, alice: Part, bob: Peer, carol: Peer) ->
 
 @repair_scenario("R-TREQ-01", "R-GLOBAL-09", "R-TRESP-01", long=True, violated=("R-RECV-06",))
 def named_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A request is overheard and its message named again; a message is requested twice: times follow the formula."""
+    """Times follow the formula although a missing message is named again and a held one is requested again."""
     (lost,) = lose_messages(alice, bob)
     alice.observe()
     alice.receive(carol.sync(script.now, requests=signed(lost)))
@@ -128,7 +128,7 @@ def named_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
 
 @repair_scenario("R-STATE-07", "R-RECV-08", "R-FIELDS-01", long=True, violated=("R-STATE-08",))
 def repaired_after_detours(script: Script, alice: Part, bob: Peer, carol: Peer, erin: Peer) -> None:
-    """A participant gets requests for messages that were blocked, requested by others, or received as a copy."""
+    """A participant gets requests for messages that were blocked, requested by others, or received twice."""
     root, (lost,) = carol.content(script.now - 50), lose_messages(alice, bob)
     waited = bob.content(script.now - 40, *signed(root))
     alice.receive(waited, carol.sync(script.now, requests=signed(lost)))
@@ -181,7 +181,7 @@ GROUPS = (3, 128, 129, 130, 200, 256, 257, 300)
 
 @scenario("R-GROUP-01", needs=(pb.CAPABILITY_REPAIR_TIMES,), long=True, violated=("R-TRESP-01",))
 def response_groups_by_number(script: Script) -> None:
-    """Twelve participants are asked about their response times for each other's messages, in few and in many groups."""
+    """The suite asks for T_resp of twelve participants for each other's messages, in few and in many groups."""
     open_with_repairs(script)
     people = [f"{name}-{number}" for name in ("ann", "ben", "zoe") for number in range(4)]
     for groups in GROUPS:

@@ -12,7 +12,7 @@ from .responses import deliver_messages, observe_responses, request_messages, wa
 LONG_ID = 200
 LONG_CONTENT = 100_000
 LARGE_TIMESTAMP = 2**53 + 1
-"""A double cannot represent it."""
+"""A timestamp that a double cannot represent."""
 
 
 @repair_scenario("R-SWEEP-05", "R-STATE-07", "R-RECV-08")
@@ -80,7 +80,7 @@ def asked_again_after_somebody_elses_answer(script: Script, alice: Part, bob: Pe
 
 @repair_scenario("R-STATE-08")
 def authors_are_asked_in_sync_messages(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Sync messages request two messages of a participant and one of another author from it."""
+    """Sync messages request two messages that the participant sent, and one of another author."""
     own = [alice.send() for _ in range(2)]
     messages = deliver_messages(alice, bob, 1)
     alice.receive(bob.content(script.now, *signed(*own)))  # acknowledges them
@@ -138,7 +138,7 @@ def a_long_id_is_missing(script: Script, alice: Part, bob: Peer) -> None:
 
 @repair_scenario("R-RECV-08", "R-STATE-01", "R-STATE-09")
 def after_the_clock_was_set_back(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer, erin: Peer) -> None:
-    """The clock is set back by an hour; when it has passed its latest time, messages are requested and missing.
+    """The clock is set back by an hour. Once it has passed its old time, messages are requested and missing.
 
     A message was missing before, too.
     """

@@ -33,7 +33,7 @@ def entries_name_senders(script: Script, alice: Part, bob: Peer, carol: Peer, da
 def authors_with_long_ids(script: Script, alice: Part, bob: Peer) -> None:
     """The IDs of two authors are as long as encoded keys and differ in the last character.
 
-    Messages of them are delivered, missing and requested.
+    Their messages are delivered, missing and requested.
     """
     authors = [script.peer(f"0x04{'5a' * 64}{number}") for number in range(2)]
     known = [author.content(script.now - 5, message_id=f"known-{n}") for n, author in enumerate(authors)]

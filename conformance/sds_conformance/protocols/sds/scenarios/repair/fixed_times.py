@@ -1,4 +1,4 @@
-"""Times that are fixed once: repeated requests, repeated entries and other channels do not change them."""
+"""T_req and T_resp are set once: repeated requests, repeated entries and other channels do not change them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROUNDS = 5
 
 @repair_scenario("R-STATE-02")
 def the_naming_message_comes_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Three messages are missing; copies of a message name the first again, and sync messages name the second."""
+    """Three messages are missing; duplicates of a message name the first again, and sync messages name the second."""
     one, other, third = (bob.content(script.now - number) for number in range(3))
     naming = bob.content(script.now + 1, *signed(one))
     alice.receive(naming, carol.content(script.now + 2, *signed(other, third)))
@@ -31,7 +31,7 @@ def the_naming_message_comes_again(script: Script, alice: Part, bob: Peer, carol
 
 @repair_scenario("R-STATE-06", long=True, asked=pb.Configuration(t_max_ms=LONG_MS))
 def the_same_requester_asks_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Carol requests eight messages. After the responses she requests them again, in copies and in new messages."""
+    """Carol requests eight messages. After the responses she requests them again, in duplicates and new messages."""
     messages = deliver_messages(alice, bob, 8)
     request_one_by_one(carol, alice, *messages)
     alice.observe()
@@ -40,7 +40,7 @@ def the_same_requester_asks_again(script: Script, alice: Part, bob: Peer, carol:
     since = script.mark()
     requests = [carol.content(script.now, requests=signed(message)) for message in messages]
     alice.given(*requests).observe()
-    # A response that is postponed by this much can be seen, and does not look like a missing one.
+    # Long enough to see that a request postponed a response, short enough not to take that for a missing response.
     tick_every(alice, T_MAX // FINE, times=FINE // 5)
     alice.receive_unanswered(since, *requests[::2])
     alice.receive_unanswered(

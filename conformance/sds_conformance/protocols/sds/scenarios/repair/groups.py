@@ -12,13 +12,13 @@ MANY_GROUPS = (2, 3, 4, 7, 8, 128)
 
 
 def grouped(script: Script, groups: int) -> Part:
-    """A participant in a channel with several response groups."""
+    """Open a participant in a channel with ``groups`` response groups."""
     configuration = pb.Configuration(num_response_groups=groups)
     return open_with_repairs(script, configuration=configuration, instance=f"{groups} response groups")
 
 
 def one_of_each(part: Part, number: int, names: str = "author") -> list[Message]:
-    """Let messages of many authors be delivered to the participant, one of each."""
+    """Let messages of many authors be delivered to the participant, one message of each."""
     return [deliver_messages(part, part.script.peer(scattered(names, count)), 1)[0] for count in range(number)]
 
 
@@ -80,7 +80,7 @@ def a_group_share_of_many_authors(script: Script, bob: Peer, carol: Peer) -> Non
         alice.receive(bob.content(script.now, *signed(own), message_id=f"acknowledges-{groups}"))
         request_messages(carol, alice, own)
         alice.tick()  # a participant that never responds shows nothing about groups
-        # With these IDs, some of the messages that were asked for last are answered in each group.
+        # With these IDs, each group responds to some of the messages that are requested last.
         ids = [f"author-{count}-{115 * number + 6 + count}" for count in range(100)]
         peers = [script.peer(f"author-{count}") for count in range(100)]
         messages = [deliver_messages(alice, peer, 1, (own_id,))[0] for peer, own_id in zip(peers, ids, strict=True)]
@@ -105,7 +105,7 @@ def one_group_for_all(script: Script, carol: Peer, dave: Peer, erin: Peer) -> No
 @scenario("R-GLOBAL-06", "R-GLOBAL-07", needs=(pb.CAPABILITY_SDS_R,))
 def groups_from_the_number_of_participants(script: Script) -> None:
     """The implementation derives the number of response groups from the number of participants."""
-    # It may have no answer for few participants, but one for more.
+    # An implementation may refuse few participants and accept more.
     for participants in (1, 2, 127, 128, 129, 255, 256, 1000):
         asked = pb.Configuration(sds_r=True, num_participants=participants)
         script.open(configuration=asked, instance=f"{participants} participants", may_be_refused=True)

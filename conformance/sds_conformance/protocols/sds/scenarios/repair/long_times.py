@@ -1,7 +1,7 @@
-"""T_min and T_max so far apart, and times so late, that a number may overflow.
+"""T_min and T_max so far apart, and times so late, that a counter may overflow.
 
-From T_min to T_max there are more microseconds than 31 and 32 bits hold from 36 and 72 minutes on, and more
-milliseconds from 25 and 50 days on.
+The microseconds between T_min and T_max overflow 31 and 32 bits from 36 and 72 minutes on, the milliseconds from 25 and
+50 days on.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from .requests import lose_messages, send_either
 from .responses import request_messages
 
 APART_MS = (4_400_000, 30 * DAY_MS, 60 * DAY_MS)
-"""The first is just over 32 bits of microseconds, so that a hash of 32 bits covers it."""
+"""Values of T_max. The first has just over 32 bits of microseconds, so that a hash of 32 bits covers nearly all of
+it."""
 AT_ONCE = 200
-"""Enough missing messages to judge how their times are distributed."""
+"""Number of missing messages that is enough to judge how their T_req are distributed."""
 AUTHORS = 12
 
 
 @scenario("R-TREQ-01", "R-TREQ-03", "R-SEND-02", needs=NEEDED, long=True)
 def t_max_of_months_for_requests(script: Script, bob: Peer) -> None:
-    """T_max is over an hour, one month, two; 200 messages are missing; sync messages go out around T_min and later."""
-    # Nothing recommends so long a time, and it may be refused.
+    """200 messages are missing; sync messages are sent around T_min and later. T_max is an hour to two months."""
+    # The specification recommends no such times, and an implementation may refuse them.
     for number, t_max_ms in enumerate(APART_MS):
         asked = pb.Configuration(t_max_ms=t_max_ms, max_repair_requests=AT_ONCE)
         with optional_participant(script, f"alice{number}", asked, longest_ms=t_max_ms) as alice:

@@ -1,7 +1,7 @@
 """A participant that misses messages receives messages and requests of others.
 
-Others request a second before T_max, and the participant sends messages only after that: its old entry is due by then,
-and a new one cannot be due.
+Others request a missing message one second before T_max. The participant sends messages only after that: an old entry
+would be due by then, and a new entry cannot be due.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def missing_arrives_before_t_min(script: Script, alice: Part, bob: Peer, carol: 
     alice.given(bob.content(script.now + 2, *signed(blocked))).observe()
     alice.after(T_MIN // 2).receive(first)
     alice.receive(blocked)
-    # From before T_req until no old entry can be left: a new one is due T_min after the latest time of the old one.
+    # At T_min, at T_max and a second later: any old entry would be due at one of these times.
     alice.observe()
     for wait in (T_MIN // 2, T_MAX - T_MIN, 1_000):
         send_both_kinds(alice, wait)
@@ -78,7 +78,7 @@ def one_of_two_comes_when_it_is_due(script: Script, alice: Part, bob: Peer) -> N
     deliver_and_settle(alice, first).send()
 
 
-def _overhears(
+def _overhear_request(
     alice: Part,
     bob: Peer,
     dave: Peer,
@@ -87,7 +87,7 @@ def _overhears(
     depends_on: Sequence[Dependency] = (),
     sender: bool = True,
 ) -> None:
-    """A message of Bob is missing, and a second before T_max Dave requests it, after the entries ``before``.
+    """Let a message of Bob be missing, and let Dave request it one second before T_max, after the entries ``before``.
 
     Dave's request is in content or in a sync message, which may depend on other messages.
     """
@@ -103,9 +103,9 @@ def _overhears(
 
 @repair_scenario("R-RECV-07")
 def somebody_else_asks(script: Script, alice: Part, bob: Peer, dave: Peer) -> None:
-    """Another peer requests a missing message, by sync message and by content; the participant must not."""
-    _overhears(alice, bob, dave, sync=True)
-    _overhears(alice, bob, dave)
+    """Another peer requests a missing message, in a sync message and in content; the participant must not."""
+    _overhear_request(alice, bob, dave, sync=True)
+    _overhear_request(alice, bob, dave)
 
 
 @repair_scenario("R-RECV-07")
@@ -123,10 +123,12 @@ def somebody_else_asks_early(script: Script, alice: Part, bob: Peer, dave: Peer)
 def somebody_asks_for_many(script: Script, alice: Part, bob: Peer, dave: Peer) -> None:
     """Repair requests contain unknown entries before the entry of the missing message, which once has no sender."""
     unknown, named = entry("nobody-knows-this"), entry("nor-this", sender="carol")
-    _overhears(alice, bob, dave, unknown, named, sync=True)
-    _overhears(alice, bob, dave, named, unknown)
-    _overhears(alice, bob, dave, sync=True, sender=False)
-    _overhears(alice, bob, dave, *(entry(f"unknown-{number}", sender="carol") for number in range(150)), sync=True)
+    _overhear_request(alice, bob, dave, unknown, named, sync=True)
+    _overhear_request(alice, bob, dave, named, unknown)
+    _overhear_request(alice, bob, dave, sync=True, sender=False)
+    _overhear_request(
+        alice, bob, dave, *(entry(f"unknown-{number}", sender="carol") for number in range(150)), sync=True
+    )
 
 
 @repair_scenario("R-RECV-12")
@@ -135,19 +137,19 @@ def somebody_asks_for_a_thousand(script: Script, alice: Part, bob: Peer, carol: 
     alice.receive(carol.sync(script.now, requests=[f"unknown-{number}" for number in range(1_000)]))
     alice.receive(carol.content(script.now, *(f"unheard-of-{number}" for number in range(1_000))))
     send_either(alice.after(T_MAX + 1_000), content=False)
-    _overhears(open_with_repairs(script, "erin"), bob, dave, entry("unknown-1", sender="carol"), sync=True)
+    _overhear_request(open_with_repairs(script, "erin"), bob, dave, entry("unknown-1", sender="carol"), sync=True)
 
 
 @repair_scenario("R-RECV-13", violated=("SYNC-12",), of_one_text=True)
 def requests_in_any_message(script: Script, alice: Part, bob: Peer, dave: Peer) -> None:
-    """A sync message names a missing message; others request it in a blocked message and in a copy of a known one."""
+    """A sync message names a missing message; others request it in a blocked message and in a duplicate."""
     lost = bob.content(script.now - 1)
     alice.receive(dave.sync(script.now, *signed(lost)))  # its author is another peer
     alice.observe()
     send_both_kinds(alice, T_MAX, 1_000)
     deliver_and_settle(alice, lost)
-    _overhears(alice, bob, dave, depends_on=["never-sent"])
-    _overhears(alice, bob, dave, depends_on=[entry("never-sent", sender="dave")], sync=True)
+    _overhear_request(alice, bob, dave, depends_on=["never-sent"])
+    _overhear_request(alice, bob, dave, depends_on=[entry("never-sent", sender="dave")], sync=True)
     known = dave.content(script.now)
     alice.receive(known)
     lost = bob.content(script.now - 1)
@@ -170,7 +172,7 @@ def nobody_answers_the_others(script: Script, alice: Part, bob: Peer, carol: Pee
 
 
 def _ask_again(alice: Part) -> None:
-    """Send messages soon after now, when a new entry is not due, and until it must be due."""
+    """Send messages soon, when a new entry is not due, and then until it must be due."""
     send_either(alice.after(1_000), content=False)
     send_either(alice.after(T_MAX - 1_000), content=False)
     send_both_kinds(alice, 1_000, content_first=True)

@@ -17,15 +17,15 @@ T_MIN, T_MAX = Period("t_min_ms"), Period("t_max_ms")
 """T_min and T_max in force."""
 DAY_MS = 86_400_000
 LONGEST_MS = 3_600_000
-"""The longest T_max with which schedules are played: with a longer one they would hardly end."""
+"""The longest T_max, in milliseconds, with which schedules are played: a longer one would take too long."""
 FINE = 20
-"""Ticks within T_max, when responses are watched closely."""
+"""Number of ticks within T_max, when responses are watched closely."""
 NEEDED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
-"""Without these, SDS-R cannot be tested."""
+"""Capabilities without which SDS-R cannot be tested."""
 
 
 def repair_configuration(configuration: pb.Configuration | None = None) -> pb.Configuration:
-    """A configuration with SDS-R, one response group and no resends for a day, so that each copy is a response."""
+    """Configure SDS-R, one response group and no resends for a day, so that every repeated message is a response."""
     asked = pb.Configuration(
         sds_r=True,
         t_min_ms=T_MIN_MS,
@@ -64,8 +64,10 @@ def optional_participant(
     instance: str = "",
     longest_ms: int = LONGEST_MS,
 ) -> Iterator[Part]:
-    """A participant that uses SDS-R. The operations that are added here are left out if it is refused, cannot use
-    SDS-R, or only with a T_max over ``longest_ms``. Then it leaves.
+    """Open a participant that uses SDS-R, and let it leave after the block.
+
+    The operations of the block are left out if the participant is refused, cannot use SDS-R, or has a T_max over
+    ``longest_ms``.
     """
     script.need(*NEEDED)
     part = script.open(name, ("c1",), repair_configuration(configuration), instance, may_be_refused=True)

@@ -15,7 +15,7 @@ MANY = 12
 
 
 def lose_messages(part: Part, peer: Peer, count: int = 1) -> list[Message]:
-    """Lose messages of ``peer``: the participant receives one that depends on them. Returns the lost ones."""
+    """Lose messages of ``peer``: the participant receives one that depends on them. Return the lost messages."""
     lost = [peer.content(part.script.now - count + number) for number in range(count)]
     part.receive(peer.content(part.script.now + 1, *signed(*lost)))
     return lost
@@ -64,7 +64,7 @@ def asks_for_what_is_missing(script: Script, alice: Part, bob: Peer) -> None:
     "R-SEND-01", "R-STATE-09", "R-STATE-01", "R-GLOBAL-10", "R-RECV-03", "MSG-08", "R-FIELDS-01", "R-FIELDS-02"
 )
 def content_and_sync_ask(script: Script, alice: Part, bob: Peer) -> None:
-    """A message is missing until T_max, twice: first content is sent first, then a sync message."""
+    """A message is missing until T_max, twice. First content is sent first, the second time a sync message."""
     for content_first in (True, False):
         lost = lose_messages(alice, bob)
         alice.observe()
@@ -131,7 +131,7 @@ def named_again_and_again(script: Script, alice: Part, bob: Peer, carol: Peer) -
         alice.after(T_MAX // 12).receive((carol if number % 2 else bob).content(script.now, *signed(lost)))
         if number % 3 == 0:
             alice.observe()
-    # T_max has passed to the millisecond, then by a second.
+    # Exactly at T_max, and a second later.
     send_both_kinds(alice, greatest(0, T_MAX - T_MAX // 12 * 12), 1_000, content_first=True)
     deliver_and_settle(alice.after(1_000), lost)
     (once,) = lose_messages(alice, bob)
@@ -167,7 +167,7 @@ def t_max_equals_t_min(script: Script, bob: Peer) -> None:
 
 
 ROUNDS = 54
-"""Half intervals from T_min to T_max and for twelve intervals more, with the requested times."""
+"""Number of half sync intervals from T_min to T_max and for twelve intervals more, with the requested times."""
 
 
 def _wait_for_request(script: Script, bob: Peer, *others: Peer) -> None:

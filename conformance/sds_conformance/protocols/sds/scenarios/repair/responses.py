@@ -17,7 +17,7 @@ AHEAD_MS = 10_000_000
 
 
 def wait_for_responses(*parts: Part) -> None:
-    """Let all the time pass that a response may take, and the period of a sweep."""
+    """Let the longest time of a response and the period of a sweep pass, with ticks."""
     for pause in (T_MAX // 2, T_MAX - T_MAX // 2, 30_000, 31_000):
         parts[0].script.advance(pause)
         for part in parts:
@@ -96,7 +96,7 @@ def asked_for_several_at_once(script: Script, alice: Part, bob: Peer, carol: Pee
 
 @repair_scenario("R-RECV-13")
 def asked_in_messages_of_all_kinds(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Requests arrive in a sync message, a blocked message, copies of another's and an own message, and content."""
+    """Requests arrive in a sync message, a blocked one, duplicates of a received and an own message, and content."""
     in_sync, in_blocked, in_copy, in_content, in_own, known = deliver_messages(alice, bob, 6)
     own = alice.send()
     alice.receive(carol.sync(script.now, requests=signed(in_sync)))
@@ -111,7 +111,7 @@ def asked_in_messages_of_all_kinds(script: Script, alice: Part, bob: Peer, carol
 def asked_for_all_that_came_in_other_ways(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A participant gets requests for messages that were blocked, repaired, own or ordinary."""
     own = alice.send()
-    root = bob.content(script.now + 1, *signed(own))  # acknowledges it, so that a copy is not a resend
+    root = bob.content(script.now + 1, *signed(own))  # acknowledges it, so that a repeated broadcast is a response
     waited = bob.content(script.now + 2, *signed(root))
     deliver_and_settle(alice, waited, root)
     repaired = bob.content(script.now + 3)
@@ -151,7 +151,7 @@ def asked_for_before_the_acknowledgement(script: Script, alice: Part, bob: Peer,
 
 @repair_scenario("R-STATE-05", long=True, asked=pb.Configuration(t_max_ms=LONG_MS))
 def somebody_else_answers_in_other_words(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Copies of requested messages arrive with another filter, repair request or hint than the original (AMB-65)."""
+    """Responses to a request differ from the original in the filter, the repair request or a hint (AMB-65)."""
     root, lost = bob.content(script.now), carol.content(script.now, message_id="lost")
     alice.receive(root)
     hinted = entry(root, b"hint", bob.name)
@@ -172,7 +172,7 @@ def somebody_else_answers_in_other_words(script: Script, alice: Part, bob: Peer,
 
 @repair_scenario("R-STATE-05", "R-RECV-02")
 def somebody_else_answers_first(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Six messages are requested; copies of three arrive before the participant responds."""
+    """Six messages are requested; others respond with three of them before the participant responds."""
     messages = deliver_messages(alice, bob, 6)
     request_one_by_one(carol, alice, *messages)
     alice.observe()
@@ -261,7 +261,7 @@ def t_max_is_zero(script: Script, bob: Peer, carol: Peer, dave: Peer) -> None:
 
 @repair_scenario("R-RECV-02", "R-STATE-05", "R-RECV-13")
 def copies_of_formerly_blocked_messages(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Four messages were blocked, then delivered. Some are requested; copies arrive, and one copy requests more."""
+    """Four messages were blocked, then delivered. Some are requested; duplicates arrive, and one requests more."""
     root = bob.content(script.now + 1)
     waited = [bob.content(script.now + 2 + number, *signed(root)) for number in range(4)]
     deliver_and_settle(alice, *waited, root)

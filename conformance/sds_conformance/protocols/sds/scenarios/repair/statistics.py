@@ -1,4 +1,4 @@
-"""Statistics: many times at once, for requirements on their distribution."""
+"""Many values of T_req and T_resp at once, for requirements on their distribution."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .responses import LONG_MS, deliver_messages, observe_responses, request_mes
 
 CROWD = 20
 MANY = 50
-LOOKS = 36
-"""Messages between T_min and T_max if the buffer is not shown. They bound the precision of each T_req."""
+PROBES = 36
+"""Number of messages from T_min to T_max if the buffer is not shown. It bounds the precision of each T_req."""
 
 
 # ---- R-TREQ ----------------------------------------------------------------------------------------------------------
 
 
 def _all_lost(script: Script, peer: Peer, count: int) -> tuple[list[Message], Message]:
-    """Messages that get lost, and one that depends on all of them."""
+    """Return messages that get lost, and a message that depends on all of them."""
     lost = [
         peer.content(script.now - count + number, message_id=scattered(peer.name, number)) for number in range(count)
     ]
@@ -32,21 +32,21 @@ def _all_lost(script: Script, peer: Peer, count: int) -> tuple[list[Message], Me
 
 @contextmanager
 def _unless_shown(script: Script) -> Iterator[None]:
-    """Operations that are needed where the implementation does not show the T_req of missing messages."""
+    """Add operations that are needed if the implementation does not show the T_req of missing messages."""
     with script.when(f"{REPAIRS_ARE_SHOWN} == 0"):
         script.need(pb.CAPABILITY_SYNC)
         yield
 
 
-def _look(script: Script, lost: list[Message], parts: list[Part], looks: int = LOOKS) -> None:
+def _reveal_t_req(script: Script, lost: list[Message], parts: list[Part], count: int = PROBES) -> None:
     """All participants send sync messages from T_min to T_max, and receive the messages that they request."""
     with _unless_shown(script):
         script.advance(T_MIN)
-        with script.repeat(looks + 2):
+        with script.repeat(count + 2):
             for part in parts:
                 part.send_sync(optional=True)
                 part.receive_asked(*lost)
-            script.advance((T_MAX - T_MIN) // looks)
+            script.advance((T_MAX - T_MIN) // count)
 
 
 @repair_scenario("R-TREQ-04", "R-TREQ-01")
@@ -54,7 +54,7 @@ def many_missing_at_once(script: Script, alice: Part, bob: Peer) -> None:
     """One message depends on fifty missing messages."""
     lost, revealing = _all_lost(script, bob, MANY)
     alice.given(revealing).observe()
-    _look(script, lost, [alice], 4 * LOOKS)
+    _reveal_t_req(script, lost, [alice], 4 * PROBES)
 
 
 def _crowd(script: Script, bob: Peer, count: int, asked: pb.Configuration | None = None) -> None:
@@ -63,7 +63,7 @@ def _crowd(script: Script, bob: Peer, count: int, asked: pb.Configuration | None
     crowd = [open_with_repairs(script, scattered("alice", number), asked) for number in range(CROWD)]
     for part in crowd:
         part.given(revealing).observe()
-    _look(script, lost, crowd)
+    _reveal_t_req(script, lost, crowd)
 
 
 @scenario("R-TREQ-02", "R-TREQ-03", "R-TREQ-04", long=True)
@@ -84,33 +84,33 @@ def equal_participant_ids_miss_the_same(script: Script, bob: Peer) -> None:
     lost, revealing = _all_lost(script, bob, 2)
     first = open_with_repairs(script)
     first.given(revealing).observe()
-    pace = (T_MAX - T_MIN) // LOOKS
+    pace = (T_MAX - T_MIN) // PROBES
     script.advance(pace)
     second = open_with_repairs(script, instance="again")
     second.given(revealing).observe()
     with _unless_shown(script):
-        script.advance(0 - pace)  # so that both look at the same times after detection
-        _look_in_turn(script, first, second)
+        script.advance(0 - pace)  # so that both send at the same times after detection
+        _reveal_in_turn(script, first, second)
     script.advance(3_600_000)
     third = open_with_repairs(script, instance="an hour later")
     third.given(revealing).observe()
-    _look(script, lost, [third])
+    _reveal_t_req(script, lost, [third])
 
 
-def _look_in_turn(script: Script, first: Part, second: Part) -> None:
-    """Both send sync messages from T_min to T_max, counted from detection, the second one a pace behind."""
+def _reveal_in_turn(script: Script, first: Part, second: Part) -> None:
+    """Let both send sync messages from T_min to T_max after detection; the second starts one pace later."""
     script.advance(T_MIN)
-    for look in range(LOOKS + 3):
-        if look < LOOKS + 2:
+    for number in range(PROBES + 3):
+        if number < PROBES + 2:
             first.send_sync(optional=True)
-        if look:
+        if number:
             second.send_sync(optional=True)
-        script.advance((T_MAX - T_MIN) // LOOKS)
+        script.advance((T_MAX - T_MIN) // PROBES)
 
 
 @scenario("R-TRESP-04", "R-TRESP-06", long=True)
 def many_holders(script: Script, frank: Peer) -> None:
-    """Six participants have the same messages, five of each of four authors, and get no responses of each other."""
+    """Six participants have the same messages, five of each of four authors; none receives another's responses."""
     asked = pb.Configuration(t_max_ms=LONG_MS)
     holders = [open_with_repairs(script, scattered("holder", number), asked) for number in range(6)]
     authors = [script.peer(name) for name in ("bob", "carol", "dave", "erin")]

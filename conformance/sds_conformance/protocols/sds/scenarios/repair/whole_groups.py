@@ -13,7 +13,7 @@ REQUESTERS = 12
 DELAY_MS = 100
 SWEEP_MS = 2_000
 PERIOD_MS = 5_000
-"""The period of the sync messages of requesters, and of sweeps while messages are lost."""
+"""The period in milliseconds of the sync messages of requesters, and of sweeps while messages are lost."""
 MOST_ROUNDS = 1_000
 GROUPS = (1, 2, 4, 8)
 
@@ -49,7 +49,7 @@ def the_sender_is_among_the_holders(script: Script, bob: Peer, zoe: Peer) -> Non
     holders = _holders(script, 7)
     message = holders[0].send()
     _receive(holders[1:], message)
-    # After another participant has named it, a copy of it is not a resend.
+    # Another participant names the message: it is acknowledged, so a repeated broadcast is a response.
     _receive(holders, bob.content(script.now, *signed(message)))
     script.connect(DELAY_MS)
     _receive(holders, zoe.sync(script.now, requests=signed(message)))
