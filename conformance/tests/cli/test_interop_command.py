@@ -55,7 +55,7 @@ def test_three_of_which_one_speaks_a_private_layout() -> None:
     result = typed("interop", "--schedules", "0", REF, NIM, named("two", reference_command()))
     assert result.exit_code == 1
     assert "nim     ✗ ✓ ✓ ✓ ✗ ✓ ✓ ✓ ✓ t   ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓     ✗ ✓ ✓ ✓ ✗ ✓ ✓ ✓ ✓ t\n" in result.stdout
-    assert "nim must act, and use the layout of the text instead of dialect nim-sds." in words(result.stdout)
+    assert "nim must act, and use the layout of the specification instead of dialect nim-sds." in words(result.stdout)
     assert "2 to 9 were played with translation" in result.stdout
     assert "  Agree     ref → ref, ref → two, nim → nim, two → ref, two → two\n" in result.stdout
     assert "  Disagree  ref → nim: 1 wire, 5 filter\n" in result.stdout

@@ -111,7 +111,7 @@ def test_filters_of_another_profile_are_not_understood_and_all_else_is() -> None
         assert "bloom profiles differ" in reason(outcome, *names, Aspect.FILTER)
     assert outcome.meetings["nim", "nim"].is_understood
     [note] = outcome.notes
-    assert "ref declares waku-sds-js, nim nim-sds. The text leaves hash and encoding open" in note
+    assert "ref declares waku-sds-js, nim nim-sds. The specification leaves hash and encoding open" in note
 
 
 # ---- faults --------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from .single_messages import cell_if_unsent, lost
 # ---- 8 order -------------------------------------------------------------------------------------------------------
 
 _TIES = 5
-_STRANGERS = ("B", "a", "_", "10", "9")
+_SCRIPTED = ("B", "a", "_", "10", "9")
 """Scripted peers. Their message IDs begin with these characters, whose order in collations differs from the order of
 bytes.
 """
@@ -34,7 +34,7 @@ ORDERING = Schedule(
     (Member(SENDER), Member(RECEIVER)),
     (
         *(op for number in range(1, _TIES + 1) for op in _crossing_sends(number)),
-        *(Say(peer, f"tie-{peer}") for peer in _STRANGERS),
+        *(Say(peer, f"tie-{peer}") for peer in _SCRIPTED),
         *(Wait(60_000), Tick(), Wait(60_000), Tick()),
         Look(),
         Send(SENDER, "m-last", route=lost(RECEIVER)),
@@ -44,62 +44,62 @@ ORDERING = Schedule(
     name="interop-order",
 )
 _OWN = tuple(f"{who}{number}" for number in range(1, _TIES + 1) for who in ("m", "b"))
-_ALL = (*_OWN, *(f"tie-{peer}" for peer in _STRANGERS))
+_ALL = (*_OWN, *(f"tie-{peer}" for peer in _SCRIPTED))
 
 
-def agrees(heard: ReadGroupTrace, pair: Pair) -> Cell:
+def agrees(group_trace: ReadGroupTrace, pair: Pair) -> Cell:
     """Do both logs have the same order, even with equal Lamport timestamps (section "Resolve Conflicts")?"""
-    if (cell := cell_if_unsent(heard, pair, *_OWN)) is not None:
+    if (cell := cell_if_unsent(group_trace, pair, *_OWN)) is not None:
         return cell
-    own = {heard.id_of(label) for label in _OWN}
-    strange = {heard.id_of(f"tie-{peer}") for peer in _STRANGERS}
-    ours, theirs = _log(heard, SENDER), _log(heard, RECEIVER)
+    own = {group_trace.id_of(label) for label in _OWN}
+    scripted = {group_trace.id_of(f"tie-{peer}") for peer in _SCRIPTED}
+    ours, theirs = _log(group_trace, SENDER), _log(group_trace, RECEIVER)
     if ours is None or theirs is None:
-        return _agrees_on_the_wire(heard, pair)
-    sent = {m.message_id: m.lamport_timestamp for label in _ALL if (m := heard.message(label)) is not None}
+        return _agrees_on_the_wire(group_trace, pair)
+    sent = {m.message_id: m.lamport_timestamp for label in _ALL if (m := group_trace.message(label)) is not None}
     for side, log in ((pair.sender, ours), (pair.receiver, theirs)):
         logged = dict(log)
-        if lacking := (own | strange) - set(logged):
+        if lacking := (own | scripted) - set(logged):
             whose = "messages of the two" if lacking & own else "messages of scripted peers"
             return failed_cell(f"{side.name} must act: {whose} are missing in its log")
         if any(logged[message_id] != lamport for message_id, lamport in sent.items()):
             return failed_cell(f"{side.name} must act: Lamport timestamps in its log differ from those of the messages")
-    for ids, what in ((own, "as the two make them"), (strange, "that begin with B, a, _, 10 and 9")):
+    for ids, what in ((own, "that the two implementations create"), (scripted, "that begin with B, a, _, 10 and 9")):
         mine, yours = ([entry for entry in log if entry[0] in ids] for log in (ours, theirs))
         if mine != yours:
             return failed_cell(
                 f"{_blame_wrong_order(pair, mine, yours)}: at equal Lamport timestamps its log has IDs {what} "
-                "in another order than the text, which requires ascending order"
+                "in another order than the ascending one that the specification requires"
             )
     return YES
 
 
 Entries = list[tuple[str, int]]
-"""Message IDs and Lamport timestamps."""
+"""Entries of a log: message IDs and Lamport timestamps."""
 
 
-def _log(heard: ReadGroupTrace, who: str) -> Entries | None:
+def _log(group_trace: ReadGroupTrace, who: str) -> Entries | None:
     """The log that a member showed; None if it showed none."""
-    state = heard.state(who)
+    state = group_trace.state(who)
     if state is None or not state.HasField("log"):
         return None
     return [(entry.message_id, entry.lamport_timestamp) for entry in state.log.entries]
 
 
 def _blame_wrong_order(pair: Pair, mine: Entries, yours: Entries) -> str:
-    """Describe the member whose log differs from the text."""
+    """Return that the sides must act whose logs are not in ascending order."""
     both = ((pair.sender, mine), (pair.receiver, yours))
     names = [side.name for side, log in both if log != sorted(log, key=lambda e: (e[1], e[0].encode()))]
     return f"{' and '.join(dict.fromkeys(names)) or 'one of the two'} must act"
 
 
-def _agrees_on_the_wire(heard: ReadGroupTrace, pair: Pair) -> Cell:
+def _agrees_on_the_wire(group_trace: ReadGroupTrace, pair: Pair) -> Cell:
     """Compare the causal histories, in either direction, if a log is not shown."""
     histories = []
     for label in ("m-last", "b-last"):
-        message = heard.message(label)
+        message = group_trace.message(label)
         histories.append([entry.message_id for entry in message.causal_history] if message is not None else [])
-    if not heard.revision.histories_are_ordered:
+    if not group_trace.revision.histories_are_ordered:
         return left_open(
             "at least one of the two does not show its log, and the order of a causal history is no evidence"
         )
@@ -107,7 +107,7 @@ def _agrees_on_the_wire(heard: ReadGroupTrace, pair: Pair) -> Cell:
     mine, yours = ([message_id for message_id in ids if message_id in common] for ids in histories)
     if len(common) < 2:
         return left_open(
-            "at least one of the two does not show its log, and their causal histories name too little to compare"
+            "at least one of the two does not show its log, and their causal histories have too few messages in common"
         )
     if mine in (yours, yours[::-1]):
         return YES
@@ -124,7 +124,7 @@ _HOLDER, _OVERHEARS, _DOES_NOT = "anna", "carol", "dave"
 def repairing(t_max_ms: int) -> Schedule:
     """Bob requests a message that only anna has.
 
-    Its author has left, so an answer is not a resend. Carol receives the request.
+    Its author has left, so a response is not a resend. Carol receives the request of Bob, and Dave does not.
     """
     group = (SENDER, _HOLDER, RECEIVER, _OVERHEARS, _DOES_NOT)
     return Schedule(
@@ -149,34 +149,36 @@ def repairing(t_max_ms: int) -> Schedule:
     )
 
 
-def repairs(heard: ReadGroupTrace, pair: Pair) -> Cell:
-    """Is a request answered, is the answer accepted, and is neither requested again (section "SDS Repair (SDS-R)")?"""
-    if (cell := cell_if_unsent(heard, pair, "m1", "m2", "asks")) is not None:
+def repairs(group_trace: ReadGroupTrace, pair: Pair) -> Cell:
+    """Is there a response to a request, is it delivered, and is nobody asking again (section "SDS Repair (SDS-R)")?"""
+    if (cell := cell_if_unsent(group_trace, pair, "m1", "m2", "asks")) is not None:
         return cell
-    ours, them, m1 = pair.sender.name, pair.receiver.name, heard.id_of("m1")
-    if not _requests_repair(heard, "asks", m1):
+    ours, them, m1 = pair.sender.name, pair.receiver.name, group_trace.id_of("m1")
+    if not _requests_repair(group_trace, "asks", m1):
         return failed_cell(f"{them} does not request a missing message of {ours} within T_max")
-    sweep = heard.group_trace.schedule.operations.index(Tick(_HOLDER))
-    answers = (heard.wire(packet).message for packet in heard.broadcasts_of(_HOLDER, range(sweep, sweep + 1)))
+    sweep = group_trace.recorded.schedule.operations.index(Tick(_HOLDER))
+    answers = (
+        group_trace.wire(packet).message for packet in group_trace.broadcasts_of(_HOLDER, range(sweep, sweep + 1))
+    )
     if not any(message is not None and message.message_id == m1 for message in answers):
         return failed_cell(f"{ours} does not answer the request of {them} within T_max")
-    if heard.has(RECEIVER, m1) is False:
+    if group_trace.has(RECEIVER, m1) is False:
         return failed_cell(f"{them} does not deliver the response of {ours} to its request")
-    if _requests_repair(heard, "content", m1):
+    if _requests_repair(group_trace, "content", m1):
         return failed_cell(f"{them} requests a message again that it received as a response of {ours}")
-    if _requests_repair(heard, "heard", m1):
+    if _requests_repair(group_trace, "heard", m1):
         return failed_cell(
-            f"{ours} requests a message that {them} has just requested: the request of another participant cancels "
-            "the own one"
+            f"{ours} requests a message that {them} has just requested: a request of another participant cancels "
+            "its own"
         )
-    if not _requests_repair(heard, "unheard", m1):
-        return Cell(YES.mark, f"{ours} sends no requests: whether a request of {them} cancels an own one is not shown")
+    if not _requests_repair(group_trace, "unheard", m1):
+        return Cell(YES.mark, f"{ours} sends no requests, so nothing shows whether a request of {them} cancels its own")
     return YES
 
 
-def _requests_repair(heard: ReadGroupTrace, label: str, message_id: str) -> bool:
-    """Does the message of a label request a repair of another?"""
-    message = heard.message(label)
+def _requests_repair(group_trace: ReadGroupTrace, label: str, message_id: str) -> bool:
+    """Does the message with this label request the message with this ID?"""
+    message = group_trace.message(label)
     return message is not None and any(entry.message_id == message_id for entry in message.repair_request)
 
 

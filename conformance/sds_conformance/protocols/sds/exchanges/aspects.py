@@ -29,13 +29,13 @@ class Aspect(StrEnum):
 
 MEANINGS: Mapping[str, str] = {
     Aspect.WIRE: "the bytes of the row, as they are, are read by the column",
-    Aspect.CONTENT: "content is delivered with equal content and message ID",
+    Aspect.CONTENT: "the column reads the bytes of the row without translation",
     Aspect.DEPENDENCIES: "no message is delivered before its dependencies",
-    Aspect.ACKNOWLEDGED: "the row sees what the column names in causal histories",
+    Aspect.ACKNOWLEDGED: "the row accepts causal histories of the column as acknowledgements",
     Aspect.FILTER: "the row reads the bloom filters of the column",
     Aspect.SYNC: "sync messages are understood",
     Aspect.EPHEMERAL: "ephemeral messages are delivered",
-    Aspect.ORDER: "logs agree, with ties of Lamport timestamps, too",
+    Aspect.ORDER: "logs have the same order, even with equal Lamport timestamps",
     Aspect.REPAIR: "SDS-R: the row answers requests of the column, and cancels its own",
 }
 
@@ -59,7 +59,7 @@ def describe_filter_difference(pair: Pair) -> str:
 def notes(pair: Pair) -> Iterator[str]:
     """Describe declared differences that are no fault of either side."""
     if filters := describe_filter_difference(pair):
-        yield f"{filters}. The text leaves hash and encoding open: they must agree on one"
+        yield f"{filters}. The specification leaves hash and encoding open: both sides must use the same"
     hashes = _describe_difference(pair, "hash", "hashes of SDS-R")
     if hashes and not (
         pair.sender.describe_missing_capabilities(pb.CAPABILITY_SDS_R)

@@ -16,17 +16,17 @@ from sds_reference.testee.dialect import Dialect
 
 
 class ReadGroupTrace:
-    """A group trace, with the private wire layouts of its members (None for the layout of the text)."""
+    """A group trace, with the private wire layouts of its members (None for the layout of the specification)."""
 
     def __init__(self, group_trace: GroupTrace, dialects: Mapping[str, Dialect | None]) -> None:
-        self.group_trace = group_trace
+        self.recorded = group_trace
         self.revision: Revision = group_trace.traces[0].revision
         """The revision that all members use."""
         self._dialects = dialects
 
     def can(self, who: str, *capabilities: int) -> bool:
         """Does the implementation of a member declare all of these capabilities?"""
-        return all(self.group_trace.cast[who].declaration.can(capability) for capability in capabilities)
+        return all(self.recorded.cast[who].declaration.can(capability) for capability in capabilities)
 
     # ---- what was said ---------------------------------------------------------------------------------------------
 
@@ -36,18 +36,18 @@ class ReadGroupTrace:
 
     def message(self, label: str) -> Message | None:
         """The message of a label; None if it was not sent, or cannot be read in the layout of its sender."""
-        packet = self.group_trace.labels.get(label)
+        packet = self.recorded.labels.get(label)
         return self.wire(packet).message if packet is not None else None
 
     def sent(self, label: str) -> tuple[str, bytes] | None:
         """Message ID and content of a label; None if it was not sent."""
-        packet = self.group_trace.labels.get(label)
+        packet = self.recorded.labels.get(label)
         if packet is None:
             return None
         message = self.wire(packet).message
         if not packet.act:
             return (message.message_id, message.content or b"") if message is not None else None
-        step = self.group_trace.acts[packet.act - 1].step
+        step = self.recorded.acts[packet.act - 1].step
         said = step.reply.effects.message_id if step.reply is not None else ""
         return said or (message.message_id if message is not None else ""), step.request.send.content
 
@@ -58,16 +58,16 @@ class ReadGroupTrace:
 
     def broadcasts_of(self, who: str, operations: range) -> Iterator[Packet]:
         """Yield the broadcasts of a member in these operations, in order."""
-        return (p for p in self.group_trace.packets if p.sender == who and p.act and p.operation in operations)
+        return (p for p in self.recorded.packets if p.sender == who and p.act and p.operation in operations)
 
     def left_out(self) -> str:
         """The reason why operations were not played; "" if all were played."""
-        return "; ".join(dict.fromkeys(printable(reason, 160) for reason in self.group_trace.left_out.values()))
+        return "; ".join(dict.fromkeys(printable(reason, 160) for reason in self.recorded.left_out.values()))
 
     # ---- effects ---------------------------------------------------------------------------------------------------
 
     def acts(self, who: str, operations: range | None = None) -> Iterator[Act]:
-        return (a for a in self.group_trace.acts if a.who == who and (operations is None or a.operation in operations))
+        return (a for a in self.recorded.acts if a.who == who and (operations is None or a.operation in operations))
 
     def events(self, who: str, kind: str, operations: range | None = None) -> Iterator[Event]:
         """The signals of one kind that a member gave, in order."""
@@ -75,7 +75,7 @@ class ReadGroupTrace:
             yield from (event for event in act.step.events if event.kind == kind)
 
     def delivered(self, who: str, operations: range | None = None) -> list[tuple[str, bytes]]:
-        """Message IDs and contents, in order."""
+        """Message IDs and contents that a member delivered, in order."""
         return [(e.message_id, e.content) for e in self.events(who, "delivered", operations)]
 
     def acknowledged(self, who: str, operations: range) -> set[str] | None:
@@ -110,13 +110,13 @@ class ReadGroupTrace:
         return True if message_id in self.named_by(who) else None
 
     def named_by(self, who: str) -> set[str]:
-        """The message IDs in all causal histories of a member."""
-        messages = (self.wire(p).message for p in self.group_trace.packets if p.sender == who and p.act)
+        """The message IDs in all causal histories that a member sent."""
+        messages = (self.wire(p).message for p in self.recorded.packets if p.sender == who and p.act)
         return {entry.message_id for m in messages if m is not None for entry in m.causal_history}
 
     def logged_syncs(self) -> set[str]:
-        """The IDs of sync messages if the text logs them; causal histories then name them."""
-        packets = self.group_trace.packets if self.revision.syncs_are_logged else ()
+        """The IDs of sync messages if the revision logs them, because causal histories then name them."""
+        packets = self.recorded.packets if self.revision.syncs_are_logged else ()
         messages = (self.wire(packet).message for packet in packets)
         return {m.message_id for m in messages if m is not None and m.kind is Kind.SYNC}
 

@@ -25,12 +25,12 @@ def index_of_send(schedule: Schedule, label: str) -> int:
     return next(i for i, op in enumerate(schedule.operations) if isinstance(op, Send | Say) and op.label == label)
 
 
-def cell_if_unsent(heard: ReadGroupTrace, pair: Pair, *labels: str) -> Cell | None:
+def cell_if_unsent(group_trace: ReadGroupTrace, pair: Pair, *labels: str) -> Cell | None:
     """The cell of an aspect if one of these messages was not sent; None if all were."""
     for label in labels:
-        if heard.sent(label) is None:
+        if group_trace.sent(label) is None:
             return left_open(
-                f"not all messages were sent: {heard.left_out() or f'{pair.sender.name} broadcast nothing'}"
+                f"not all messages were sent: {group_trace.left_out() or f'{pair.sender.name} broadcast nothing'}"
             )
     return None
 
@@ -40,7 +40,7 @@ def lost(*who: str) -> Route:
 
 
 def _schedule(name: str, *operations: Operation) -> Schedule:
-    """A schedule for the two. Causal histories have the recommended length, so that filters are needed as well."""
+    """A schedule for both sides. Causal histories have the recommended length, so that filters matter as well."""
     asked = (("causal_history_size", 2),)
     return Schedule((Member(SENDER), Member(RECEIVER)), operations, configuration=asked, name=name)
 
@@ -63,67 +63,73 @@ GREETING = _schedule(
 )
 
 
-def delivers(heard: ReadGroupTrace, pair: Pair) -> Cell:
+def delivers(group_trace: ReadGroupTrace, pair: Pair) -> Cell:
     """Are m1 and m2 delivered with their original content and ID (section "Deliver Message")?"""
-    if (cell := cell_if_unsent(heard, pair, "m1", "m2")) is not None:
+    if (cell := cell_if_unsent(group_trace, pair, "m1", "m2")) is not None:
         return cell
     them = pair.receiver.name
-    got = heard.delivered(RECEIVER)
+    got = group_trace.delivered(RECEIVER)
     for label in ("m1", "m2"):
-        message_id, content = heard.sent(label) or ("", b"")
+        message_id, content = group_trace.sent(label) or ("", b"")
         if (message_id, content) in got:
             continue
-        message = heard.message(label)
+        message = group_trace.message(label)
         if message is not None and message.message_id != message_id and (message.message_id, content) in got:
-            return failed_cell(f"{pair.sender.name} must act: it calls {label} by another message ID than its bytes do")
+            return failed_cell(
+                f"{pair.sender.name} must act: it returns another message ID for {label} than its bytes have"
+            )
         if any(found == content for _, found in got):
             return failed_cell(f"{them} delivers the content of {label} under another message ID")
         if any(found == message_id for found, _ in got):
             seen = next(found for known, found in got if known == message_id)
             return failed_cell(f"{them} delivers {label} with other content: {_quote(seen)}")
-        has = heard.has(RECEIVER, message_id)
+        has = group_trace.has(RECEIVER, message_id)
         if has is None:
             return left_open(f"{them} shows neither deliveries nor its log, and names {label} in no message")
         if not has:
-            return failed_cell(_describe_silence(heard, them, label))
-    shown = heard.can(RECEIVER, pb.CAPABILITY_DELIVERED)
+            return failed_cell(_describe_silence(group_trace, them, label))
+    shown = group_trace.can(RECEIVER, pb.CAPABILITY_DELIVERED)
     return YES if shown else Cell(AspectMark.YES, f"{them} does not show the content that it delivers")
 
 
-def reads(heard: ReadGroupTrace, pair: Pair) -> Cell:
+def reads(group_trace: ReadGroupTrace, pair: Pair) -> Cell:
     """Are untranslated bytes read, refused, misread or ignored?"""
-    cell = delivers(heard, pair)
+    cell = delivers(group_trace, pair)
     if cell.mark is not AspectMark.NO:
         return cell
     ours, theirs = pair.sender, pair.receiver
-    known = {sent for label in ("m1", "m2") if (sent := heard.sent(label)) is not None}
-    refused = heard.refusal(RECEIVER)
-    strange = [content for found, content in heard.delivered(RECEIVER) if (found, content) not in known]
+    known = {sent for label in ("m1", "m2") if (sent := group_trace.sent(label)) is not None}
+    refused = group_trace.refusal(RECEIVER)
+    strange = [content for found, content in group_trace.delivered(RECEIVER) if (found, content) not in known]
     if refused is not None:
         what = f"{theirs.name} refuses the bytes ({refused})"
     elif strange:
         what = f"{theirs.name} misreads the bytes of {ours.name} and delivers {_quote(strange[0])}"
-    elif heard.named_by(RECEIVER) - {heard.id_of("r1"), *dict(known)} - heard.logged_syncs():
+    elif group_trace.named_by(RECEIVER) - {group_trace.id_of("r1"), *dict(known)} - group_trace.logged_syncs():
         what = f"{theirs.name} misreads the bytes of {ours.name} and names messages that were never sent"
     else:
         what = f"the bytes of {ours.name} have no effect at {theirs.name}"
-    return failed_cell(f"{what}. {_who_must_act(heard, pair)}")
+    return failed_cell(f"{what}. {_who_must_act(group_trace, pair)}")
 
 
-def _who_must_act(heard: ReadGroupTrace, pair: Pair) -> str:
+def _who_must_act(group_trace: ReadGroupTrace, pair: Pair) -> str:
     ours, theirs = pair.sender, pair.receiver
     if pair.translated:
         private = [side for side in (ours, theirs) if side.dialect]
         names, layouts = (" and ".join(words) for words in zip(*((s.name, s.speaks) for s in private), strict=True))
-        return f"{names} must act, and use the layout of the text instead of {layouts}"
-    message = heard.message("m1")
-    if message is None or message.kind is not Kind.CONTENT or message.content != (heard.sent("m1") or ("", b""))[1]:
-        return f"{ours.name} must act: its bytes are not such a message in {ours.speaks}"
+        return f"{names} must act, and use the layout of the specification instead of {layouts}"
+    message = group_trace.message("m1")
+    if (
+        message is None
+        or message.kind is not Kind.CONTENT
+        or message.content != (group_trace.sent("m1") or ("", b""))[1]
+    ):
+        return f"{ours.name} must act: its bytes are not this content message in {ours.speaks}"
     return f"{theirs.name} must act: the bytes are a content message in {ours.speaks}"
 
 
-def _describe_silence(heard: ReadGroupTrace, them: str, label: str) -> str:
-    refused = heard.refusal(RECEIVER)
+def _describe_silence(group_trace: ReadGroupTrace, them: str, label: str) -> str:
+    refused = group_trace.refusal(RECEIVER)
     return f"{them} refuses {label} ({refused})" if refused is not None else f"{them} does not deliver {label}"
 
 
@@ -148,26 +154,25 @@ BACKWARDS = _schedule(
 _BEFORE_ITS_ROOT = range(BACKWARDS.operations.index(Again("m1", RECEIVER)))
 
 
-def _only_the_log_counts(heard: ReadGroupTrace) -> bool:
-    """Does a message that waits itself not count as a met dependency? A text that logs sync messages leaves this
-    open."""
-    return not heard.revision.syncs_are_logged
+def _only_log_meets_dependencies(group_trace: ReadGroupTrace) -> bool:
+    """Do only messages in the log meet dependencies, not waiting ones? Open if the revision logs sync messages."""
+    return not group_trace.revision.syncs_are_logged
 
 
-def waits(heard: ReadGroupTrace, pair: Pair) -> Cell:
+def waits(group_trace: ReadGroupTrace, pair: Pair) -> Cell:
     """Is each message delivered only after all messages in its causal history (section "Receive Message")?"""
     labels = ("m1", "m2", "m3", "m4")
-    if (cell := cell_if_unsent(heard, pair, *labels)) is not None:
+    if (cell := cell_if_unsent(group_trace, pair, *labels)) is not None:
         return cell
     ours, them = pair.sender.name, pair.receiver.name
-    ids = {heard.id_of(label): label for label in labels}
-    messages = {label: heard.message(label) for label in labels}
+    ids = {group_trace.id_of(label): label for label in labels}
+    messages = {label: group_trace.message(label) for label in labels}
     if not any(m is not None and m.causal_history for m in messages.values()):
         return left_open(f"{ours} sends empty causal histories, so that no message depends on another")
-    if heard.can(RECEIVER, pb.CAPABILITY_DELIVERED):
+    if group_trace.can(RECEIVER, pb.CAPABILITY_DELIVERED):
         met: list[str] = []
-        for act in heard.acts(RECEIVER):
-            if act.step.arrived is not None and not _only_the_log_counts(heard):
+        for act in group_trace.acts(RECEIVER):
+            if act.step.arrived is not None and not _only_log_meets_dependencies(group_trace):
                 met.append(ids.get(act.step.arrived.message_id, ""))
             for event in act.step.events:
                 if event.kind != "delivered":
@@ -179,32 +184,32 @@ def waits(heard: ReadGroupTrace, pair: Pair) -> Cell:
                 if unmet:
                     return failed_cell(f"{them} delivers {label} before {' and '.join(unmet)}, which it depends on")
                 met.append(label)
-    late = ("m2", "m3", "m4") if _only_the_log_counts(heard) else ("m2", "m3")
-    early = [label for i, label in ids.items() if label in late and heard.has(RECEIVER, i, _BEFORE_ITS_ROOT)]
-    if early and not heard.can(RECEIVER, pb.CAPABILITY_DELIVERED):
+    late = ("m2", "m3", "m4") if _only_log_meets_dependencies(group_trace) else ("m2", "m3")
+    early = [label for i, label in ids.items() if label in late and group_trace.has(RECEIVER, i, _BEFORE_ITS_ROOT)]
+    if early and not group_trace.can(RECEIVER, pb.CAPABILITY_DELIVERED):
         return failed_cell(f"{them} has {early[0]} in its log before m1, on which all depend")
     for message_id, label in ids.items():
-        has = heard.has(RECEIVER, message_id)
+        has = group_trace.has(RECEIVER, message_id)
         if has is None:
             return left_open(f"{them} shows neither deliveries nor its log")
         if not has:
             return failed_cell(
-                f"{_describe_silence(heard, them, label)}, although all of its dependencies have arrived"
+                f"{_describe_silence(group_trace, them, label)}, although all of its dependencies have arrived"
             )
     return YES
 
 
 # ---- 4 acknowledgement by causal history, 5 by filter --------------------------------------------------------------
 
-_HEARD = ("m1", "m2", "m3", "m4")
-_UNHEARD = ("m5", "m6", "m7", "m8")
+_RECEIVED = ("m1", "m2", "m3", "m4")
+_LOST = ("m5", "m6", "m7", "m8")
 REPLIES = _schedule(
     "interop-acknowledgement",
-    *(op for label in _HEARD for op in (Send(SENDER, label), Wait(1_000))),
+    *(op for label in _RECEIVED for op in (Send(SENDER, label), Wait(1_000))),
     *_two_sweeps(RECEIVER),
     Send(RECEIVER, "r1"),
     Look(),
-    *(op for label in _UNHEARD for op in (Send(SENDER, label, route=lost(RECEIVER)), Wait(1_000))),
+    *(op for label in _LOST for op in (Send(SENDER, label, route=lost(RECEIVER)), Wait(1_000))),
     Send(RECEIVER, "r2"),
     Look(),
 )
@@ -212,21 +217,23 @@ _FIRST_REPLY = range(index_of_send(REPLIES, "r1"), index_of_send(REPLIES, "m5"))
 _ALL_REPLIES = range(index_of_send(REPLIES, "r1"), len(REPLIES.operations))
 
 
-def _arrived(heard: ReadGroupTrace, pair: Pair) -> tuple[dict[str, str], Message] | Cell:
+def _arrived(group_trace: ReadGroupTrace, pair: Pair) -> tuple[dict[str, str], Message] | Cell:
     """The IDs of the receiver's messages, with labels, and its reply; a cell if one is missing."""
-    if (cell := cell_if_unsent(heard, pair, *_HEARD)) is not None:
+    if (cell := cell_if_unsent(group_trace, pair, *_RECEIVED)) is not None:
         return cell
-    reply, named = heard.message("r1"), heard.named_by(RECEIVER)
+    reply, named = group_trace.message("r1"), group_trace.named_by(RECEIVER)
     if reply is None:
-        return left_open(f"{pair.receiver.name} sends no reply that can be read: {heard.left_out() or 'no reason'}")
-    ids = {heard.id_of(label): label for label in _HEARD}
-    got = {i: label for i, label in ids.items() if i in named or heard.has(RECEIVER, i)}
+        return left_open(
+            f"{pair.receiver.name} sends no reply that can be read: {group_trace.left_out() or 'no reason'}"
+        )
+    ids = {group_trace.id_of(label): label for label in _RECEIVED}
+    got = {i: label for i, label in ids.items() if i in named or group_trace.has(RECEIVER, i)}
     return (got, reply) if got else left_open(f"{pair.receiver.name} accepts no message that it could acknowledge")
 
 
-def acknowledges(heard: ReadGroupTrace, pair: Pair) -> Cell:
+def acknowledges(group_trace: ReadGroupTrace, pair: Pair) -> Cell:
     """Are the messages in the causal history of the reply acknowledged (section "Review ACK Status")?"""
-    arrived = _arrived(heard, pair)
+    arrived = _arrived(group_trace, pair)
     if isinstance(arrived, Cell):
         return arrived
     got, reply = arrived
@@ -234,12 +241,12 @@ def acknowledges(heard: ReadGroupTrace, pair: Pair) -> Cell:
     named = [got[e.message_id] for e in reply.causal_history if e.message_id in got]
     if not named:
         return failed_cell(f"{them} must act: the causal history of its reply names no message of {ours}")
-    seen = heard.acknowledged(SENDER, _FIRST_REPLY)
+    seen = group_trace.acknowledged(SENDER, _FIRST_REPLY)
     if seen is None:
         return left_open(f"{ours} neither declares acknowledged nor shows its outgoing buffer")
-    overlooked = [label for label in named if heard.id_of(label) not in seen]
+    overlooked = [label for label in named if group_trace.id_of(label) not in seen]
     if overlooked:
-        refused = heard.refusal(SENDER)
+        refused = group_trace.refusal(SENDER)
         why = f": it refuses the reply ({refused})" if refused is not None else ""
         hint = f" ({differ})" if (differ := describe_filter_difference(pair)) else ""
         return failed_cell(
@@ -248,41 +255,41 @@ def acknowledges(heard: ReadGroupTrace, pair: Pair) -> Cell:
     return YES
 
 
-def reads_filters(heard: ReadGroupTrace, pair: Pair) -> Cell:
+def reads_filters(group_trace: ReadGroupTrace, pair: Pair) -> Cell:
     """Are the messages in a filter possibly acknowledged, and no others (section "Review ACK Status")?"""
-    arrived = _arrived(heard, pair)
+    arrived = _arrived(group_trace, pair)
     if isinstance(arrived, Cell):
         return arrived
     got, reply = arrived
     ours, them = pair.sender.name, pair.receiver.name
-    seen, later = (heard.possibly_acknowledged(SENDER, r) for r in (_FIRST_REPLY, _ALL_REPLIES))
+    seen, later = (group_trace.possibly_acknowledged(SENDER, r) for r in (_FIRST_REPLY, _ALL_REPLIES))
     if seen is None or later is None:
         return left_open(f"{ours} neither declares possibly-acknowledged nor shows its outgoing buffer")
     if not reply.bloom_filter:
         return left_open(f"replies of {them} have no bloom filter")
     only_there = set(got) - {entry.message_id for entry in reply.causal_history}
     if not only_there:
-        return left_open(f"causal histories of {them} name everything, so that filters are not needed")
-    refused = heard.refusal(SENDER)
+        return left_open(f"causal histories of {them} name all messages, so that filters show nothing more")
+    refused = group_trace.refusal(SENDER)
     why = f"it refuses the reply: {refused}" if refused is not None else ""
-    why = why or describe_filter_difference(pair) or _sizes_differ(heard, pair)
+    why = why or describe_filter_difference(pair) or _sizes_differ(group_trace, pair)
     reason = f" ({why})" if why else ""
     overlooked = sorted(got[message_id] for message_id in only_there - seen)
     if overlooked:
         return failed_cell(
             f"{ours} does not see {overlooked[0]} in the bloom filter of {them}, although {them} has it{reason}"
         )
-    imagined = sorted(label for label in _UNHEARD if heard.id_of(label) in later)
+    imagined = sorted(label for label in _LOST if group_trace.id_of(label) in later)
     if imagined:
         return failed_cell(f"{ours} sees {imagined[0]} in the bloom filter of {them}, which never received it{reason}")
     return YES
 
 
-def _sizes_differ(heard: ReadGroupTrace, pair: Pair) -> str:
+def _sizes_differ(group_trace: ReadGroupTrace, pair: Pair) -> str:
     """A sentence if filters of one profile are known to have different sizes; "" otherwise."""
     sizes = []
     for who in (SENDER, RECEIVER):
-        party = heard.group_trace.parties.get(who)
+        party = group_trace.recorded.parties.get(who)
         if party is None or not (
             party.in_force.HasField("bloom_capacity") and party.in_force.HasField("bloom_error_rate")
         ):
@@ -310,33 +317,33 @@ SYNCING = _schedule(
 _THE_SYNC = SYNCING.operations.index(Sync(SENDER))
 
 
-def reads_syncs(heard: ReadGroupTrace, pair: Pair) -> Cell:
+def reads_syncs(group_trace: ReadGroupTrace, pair: Pair) -> Cell:
     """Does a sync message acknowledge messages and reveal missing ones, without being delivered as content ("Periodic
     Sync Message")?
     """
     ours, them = pair.sender.name, pair.receiver.name
-    packet = next(heard.broadcasts_of(SENDER, range(_THE_SYNC, _THE_SYNC + 1)), None)
+    packet = next(group_trace.broadcasts_of(SENDER, range(_THE_SYNC, _THE_SYNC + 1)), None)
     if packet is None:
-        return left_open(f"{ours} sends no sync message: {heard.left_out() or 'it has nothing to send'}")
-    sync = heard.wire(packet).message
+        return left_open(f"{ours} sends no sync message: {group_trace.left_out() or 'it has nothing to send'}")
+    sync = group_trace.wire(packet).message
     if sync is None or sync.kind is not Kind.SYNC:
-        return failed_cell(f"{ours} must act: it sends messages that are not sync messages of the text")
+        return failed_cell(f"{ours} must act: it sends messages that are not sync messages of the specification")
     after = range(_THE_SYNC, len(SYNCING.operations))
-    taken = any(i == sync.message_id for i, _ in heard.delivered(RECEIVER))
-    if (taken or sync.message_id in heard.named_by(RECEIVER)) and not heard.revision.syncs_are_logged:
+    taken = any(i == sync.message_id for i, _ in group_trace.delivered(RECEIVER))
+    if (taken or sync.message_id in group_trace.named_by(RECEIVER)) and not group_trace.revision.syncs_are_logged:
         return failed_cell(f"{them} must act: it treats a sync message as content")
     named = {entry.message_id for entry in sync.causal_history}
     effects = []
-    if (own := heard.id_of("b1")) in named:
-        seen = heard.acknowledged(RECEIVER, after)
+    if (own := group_trace.id_of("b1")) in named:
+        seen = group_trace.acknowledged(RECEIVER, after)
         if seen is not None and own not in seen:
             return failed_cell(
                 f"{them} does not treat its message as acknowledged, although a sync message of {ours} names it"
             )
         effects.append(seen)
-    if heard.id_of("m1") in named and heard.can(RECEIVER, pb.CAPABILITY_MISSING):
-        missing = {i for event in heard.events(RECEIVER, "missing", after) for i in event.message_ids}
-        if heard.id_of("m1") not in missing:
+    if group_trace.id_of("m1") in named and group_trace.can(RECEIVER, pb.CAPABILITY_MISSING):
+        missing = {i for event in group_trace.events(RECEIVER, "missing", after) for i in event.message_ids}
+        if group_trace.id_of("m1") not in missing:
             return failed_cell(f"{them} does not signal the missing messages that a sync message of {ours} names")
         effects.append(missing)
     return YES if any(one is not None for one in effects) else left_open("nothing shows the effect of a sync message")
@@ -345,15 +352,17 @@ def reads_syncs(heard: ReadGroupTrace, pair: Pair) -> Cell:
 TYPING = _schedule("interop-ephemeral", Ephemeral(SENDER), *_two_sweeps(RECEIVER))
 
 
-def hears_ephemerals(heard: ReadGroupTrace, pair: Pair) -> Cell:
+def hears_ephemerals(group_trace: ReadGroupTrace, pair: Pair) -> Cell:
     """Is an ephemeral message delivered (section "Ephemeral Messages", a SHOULD)?"""
-    packet = next(heard.broadcasts_of(SENDER, range(1)), None)
+    packet = next(group_trace.broadcasts_of(SENDER, range(1)), None)
     if packet is None:
-        return left_open(f"{pair.sender.name} sends no ephemeral message: {heard.left_out() or 'no reason given'}")
+        return left_open(
+            f"{pair.sender.name} sends no ephemeral message: {group_trace.left_out() or 'no reason given'}"
+        )
     content = b"typing"
-    if any(found == content for _, found in heard.delivered(RECEIVER)):
+    if any(found == content for _, found in group_trace.delivered(RECEIVER)):
         return YES
-    refused = heard.refusal(RECEIVER)
+    refused = group_trace.refusal(RECEIVER)
     what = f"refuses ({refused})" if refused is not None else "does not deliver"
     return failed_cell(f"{pair.receiver.name} {what} ephemeral messages (a SHOULD)")
 

@@ -8,7 +8,7 @@ from sds_reference import HistoryEntry, Message
 
 
 def message_json(message: Message) -> dict[str, Any]:
-    """The fields of ``message``."""
+    """The fields of ``message`` as JSON values."""
     out: dict[str, Any] = {
         "sender_id": message.sender_id,
         "message_id": message.message_id,
@@ -26,7 +26,7 @@ def message_json(message: Message) -> dict[str, Any]:
 
 
 def entry_json(entry: HistoryEntry) -> dict[str, str]:
-    """The fields of a history entry."""
+    """The fields of a history entry as JSON values."""
     out = {"message_id": entry.message_id}
     if entry.retrieval_hint is not None:
         out["retrieval_hint"] = entry.retrieval_hint.hex()

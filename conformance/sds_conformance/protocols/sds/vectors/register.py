@@ -7,9 +7,9 @@ from collections.abc import Callable
 from ....vectors.model import Builder, Note, VectorRegister
 
 SDS: tuple[str, ...] = ("sds-2026-01", "sds-2025-10-amended")
-"""The revisions that share the wire format and the steps of the text as published."""
+"""The revisions that share the wire format and the steps of the published specification."""
 PROPOSAL: tuple[str, ...] = ("forum-2024",)
-"""The proposal of 2024, a text of its own on which SDS is based."""
+"""The proposal of 2024, a separate specification on which SDS is based."""
 EVERY = SDS + PROPOSAL
 
 REGISTER = VectorRegister()

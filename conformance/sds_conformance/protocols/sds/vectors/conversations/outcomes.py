@@ -42,14 +42,14 @@ def models_of_revision(revision: str) -> Iterator[TesteeOptions]:
         # clock, like a bound, is legal only for an implementation that declares it.
         if variant.revision != whose or config.repair.whole_seconds or config.repair.clock_ms > 1:
             continue
-        if variant.leaves_out or variant.name in UNLISTED:  # transcripts demand each SHOULD
+        if variant.leaves_out or variant.name in UNLISTED:  # transcripts require every SHOULD
             continue
         if config.max_lamport_ahead_ms is None:  # a bound is legal only if it is declared
             yield TesteeOptions("vectors", config, variant.participant_class)
 
 
 def _with_other_ids(salt: str) -> type[Participant]:
-    """The model with other IDs for its own messages, which it may choose freely."""
+    """Return a model that gives its own messages other IDs; an implementation may choose these freely."""
 
     class Renamed(Channel):
         def new_message_id(self, lamport: int | None, content: bytes) -> str:
@@ -61,7 +61,8 @@ def _with_other_ids(salt: str) -> type[Participant]:
 def models(revision: str) -> Iterator[TesteeOptions]:
     """Yield the reference, its legal variants, and the reference with other IDs.
 
-    If the text logs own sync messages, they have the timestamp of the message before, so that the IDs decide the order.
+    Other IDs matter if the revision logs sync messages: these have the timestamp of the previous message, so that the
+    IDs decide the order.
     """
     yield from models_of_revision(revision)
     for salt in SALTS if REVISIONS[revision].syncs_are_logged else ():
@@ -69,7 +70,7 @@ def models(revision: str) -> Iterator[TesteeOptions]:
 
 
 def add_outcomes(transcript: dict[str, Any], revision: str) -> None:
-    """Add ``outcomes`` to every step, the reference's first."""
+    """Add ``outcomes`` to every step: first the one of the reference, then those of the variants."""
     found: list[dict[str, Any]] = [{} for _ in transcript["steps"]]
     for options in models(revision):
         stage = Stage(open_model_session(options, revision), transcript["scenario"])

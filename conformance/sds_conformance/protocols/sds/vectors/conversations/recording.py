@@ -26,7 +26,7 @@ incoming_sweep_ms possible_ack_threshold sds_r
 """Settings that a transcript fixes, so that legal variants which differ only in them have the same outcomes."""
 CONFIGURED_REPAIRS = ["t_min_ms", "t_max_ms", "num_response_groups", "max_repair_requests"]
 NEAR_MS = 10**12
-"""Timestamps closer to the base than this, in milliseconds, are relative to it."""
+"""Timestamps closer to the base than this, in milliseconds, are written relative to it."""
 
 
 class NotRecordableError(Exception):
@@ -63,7 +63,7 @@ def lamport_base(revision: Revision) -> int | None:
 
 
 def format_timestamp(timestamp: int, base_ms: int | None) -> str:
-    """The text of a timestamp in transcripts."""
+    """Format a timestamp for a transcript: relative to ``base_ms`` if it is near, otherwise as a number."""
     if base_ms is None:
         return str(timestamp)
     away = timestamp - base_ms
@@ -73,7 +73,7 @@ def format_timestamp(timestamp: int, base_ms: int | None) -> str:
 
 
 def parse_timestamp(text: str, base_ms: int | None) -> int:
-    """The timestamp of a text that ``relative`` returned."""
+    """Parse a timestamp that `format_timestamp` returned."""
     return (base_ms or 0) + int(text[1:] or "0") if text.startswith("T") else int(text)
 
 
@@ -133,7 +133,7 @@ class _Recorder:
         }
 
     def _send_sync(self, step: Step) -> dict[str, Any]:
-        """If the text logs sync messages, others can name them, so they get a name here."""
+        """Describe a sync message. Bind a name to it if the revision logs sync messages, so that others can name it."""
         out = {"channel_id": step.channel_id}
         if self._stage.revision.syncs_are_logged and step.new is not None:
             out["binds"] = self._names_of_own[step.new.message_id] = f"$s{len(self._names_of_own) + 1}"

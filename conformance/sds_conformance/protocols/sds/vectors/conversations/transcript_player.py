@@ -112,7 +112,7 @@ class TranscriptPlayer:
         if "filter_over" in fields:
             made = self._stage.filter_over(*map(self._id, fields["filter_over"]))
             if made is None:
-                raise StepNotPlayedError("no filter can be made that it understands")
+                raise StepNotPlayedError("the suite cannot build a filter that the implementation understands")
             plain["bloom_filter"] = made.hex()
         return message_of(plain)
 

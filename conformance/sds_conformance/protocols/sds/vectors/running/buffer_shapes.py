@@ -25,7 +25,7 @@ STATES = {
 
 
 def ask_ack_review(subject: SdsSubject, vector: Vector) -> VectorResult:
-    """Send own messages and deliver others; compare the states of the own ones after each."""
+    """Send own messages and deliver others; after each of these, compare the ACK status of the own messages."""
     can = subject.declaration.can
     has_events = can(pb.CAPABILITY_ACKNOWLEDGED) and can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED)
     if not has_events:
@@ -48,7 +48,7 @@ def ask_ack_review(subject: SdsSubject, vector: Vector) -> VectorResult:
             )
         seen = _read_states(actor, names) or (signals.states() if has_events else None)
         if seen is None:
-            raise VectorSkippedError("declares observe, and its state has no outgoing buffer: it should show it")
+            raise VectorSkippedError("declares observe, but its state lacks the outgoing buffer, which it should show")
         answers.append(_add_step_number(number, judge_outcome(seen, step["outcomes"], _same_states)))
     return worst(answers)
 
@@ -65,7 +65,7 @@ def _build_message(actor: Actor, said: dict[str, Any], ids: dict[str, str], lamp
     if "filter_over" in said:
         bloom_filter = actor.stage.filter_over(*[ids.get(name, name) for name in said["filter_over"]])
         if bloom_filter is None:
-            raise VectorSkippedError("the suite cannot build a filter that it understands")
+            raise VectorSkippedError("the suite cannot build a filter that the implementation understands")
     return Message(
         said["sender_id"],
         said["message_id"],
@@ -79,7 +79,7 @@ def _build_message(actor: Actor, said: dict[str, Any], ids: dict[str, str], lamp
 
 
 class _Signals:
-    """The states, by the signals of an implementation."""
+    """The ACK status of own messages, read from the signals of an implementation."""
 
     def __init__(self, names: dict[str, str]) -> None:
         self._names = names
@@ -104,7 +104,7 @@ class _Signals:
 
 
 def _read_states(actor: Actor, names: dict[str, str]) -> dict[str, list[str]] | None:
-    """The states, by the shown outgoing buffer: an absent message is acknowledged."""
+    """The ACK status of own messages, read from the outgoing buffer: an absent message is acknowledged."""
     outgoing = observed_part(actor, "outgoing")
     if outgoing is None:
         return None
@@ -123,7 +123,7 @@ def _same_states(seen: dict[str, list[str]], outcome: dict[str, Any]) -> bool:
 
 
 def ask_repair_buffers(subject: SdsSubject, vector: Vector) -> VectorResult:
-    """Deliver messages; compare the entries of the two buffers and their times after each."""
+    """Deliver messages; after each, compare the entries of the two repair buffers and their times."""
     subject.need(pb.CAPABILITY_SDS_R, pb.CAPABILITY_OBSERVE, pb.CAPABILITY_VIRTUAL_CLOCK)
     asked = pb.Configuration(
         sds_r=True,
@@ -147,7 +147,7 @@ def ask_repair_buffers(subject: SdsSubject, vector: Vector) -> VectorResult:
         state = actor.observe()
         if state is None or not (state.HasField("outgoing_repairs") and state.HasField("incoming_repairs")):
             raise VectorSkippedError(
-                "declares observe, and its state has no repair request buffers: it should show both"
+                "declares observe, but its state lacks the repair request buffers, which it should show"
             )
         exact = profile in HASH_PROFILES and (subject.declaration.limit("repair_clock_ms") or 1) == 1
         seen = {

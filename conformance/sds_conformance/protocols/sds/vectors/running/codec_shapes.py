@@ -17,7 +17,7 @@ from .wire_comparison import compare_wire
 
 
 def ask_decode(subject: SdsSubject, vector: Vector) -> VectorResult:
-    """Compare the message that it decodes from the bytes."""
+    """Compare the message that the implementation decodes from the bytes."""
     seen: Any = convert_answer(subject.codec.decode(bytes.fromhex(vector["wire"])))
     if isinstance(seen, DecodedMessage):
         seen = {"message": message_json(seen.message)}
@@ -53,7 +53,7 @@ def _has_negative_timestamp(outcome: dict[str, Any]) -> bool:
 
 
 def ask_encode(subject: SdsSubject, vector: Vector) -> VectorResult:
-    """Compare the bytes that it encodes. The order of the fields is free."""
+    """Compare the bytes that the implementation encodes. The order of the fields is free."""
     message = message_of(vector["message"])
     wire = convert_answer(subject.codec.encode(message))
     if wire == REFUSED:
@@ -76,13 +76,13 @@ def _size(vector: Vector) -> FilterSize:
 def _need_profile(subject: SdsSubject, vector: Vector) -> None:
     declared = subject.declaration.profile("bloom")
     if not declared:
-        raise VectorSkippedError("declares no known kind of filters")
+        raise VectorSkippedError("declares no known bloom profile")
     if declared != vector["profile"]:
         raise VectorSkippedError(f"declares filters of profile {declared}, which are different")
 
 
 def ask_bloom_build(subject: SdsSubject, vector: Vector) -> VectorResult:
-    """Compare the filters that it builds from the IDs: by its codec, and as a participant that received them."""
+    """Compare filters with the IDs: built by the codec, and by a participant that received these messages."""
     _need_profile(subject, vector)
     ids = vector["message_ids"]
     built = subject.codec.build_filter(ids, _size(vector))
@@ -94,7 +94,7 @@ def ask_bloom_build(subject: SdsSubject, vector: Vector) -> VectorResult:
 
 
 def _worst_or_skip(answers: list[VectorResult], asked: object) -> VectorResult:
-    """The worst answer; if neither way is supported, the reason of the codec."""
+    """Return the worst answer. If there is none, skip the vector with the reason of the codec."""
     if not answers:
         convert_answer(asked)
     return worst(answers)
@@ -138,7 +138,7 @@ def _holds_all(vector: Vector, wire: bytes, ids: list[str]) -> bool:
 
 
 def ask_bloom_query(subject: SdsSubject, vector: Vector) -> VectorResult:
-    """Compare the IDs that it finds in the filter: by its codec, and as a participant whose messages have these IDs."""
+    """Compare the IDs found in the filter: by the codec, and by a participant whose messages have these IDs."""
     _need_profile(subject, vector)
     wire, ids = bytes.fromhex(vector["bloom_filter"]), vector["message_ids"]
     asked = subject.codec.query_filter(wire, ids, _size(vector))
@@ -150,6 +150,6 @@ def ask_bloom_query(subject: SdsSubject, vector: Vector) -> VectorResult:
     if hits is not None:
         nothing = any(outcome.get("rejected") for outcome in vector["outcomes"])
         found = judge_outcome({"hits": hits}, vector["outcomes"])
-        # A participant can only ignore a filter by finding nothing in it.
+        # A participant that ignores a filter finds nothing in it.
         answers.append(VectorResult(Status.PASS) if nothing and found.status is Status.ACCEPTABLE else found)
     return _worst_or_skip(answers, asked)

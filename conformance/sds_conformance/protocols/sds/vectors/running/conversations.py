@@ -22,7 +22,7 @@ REGISTERED = _checks
 NEEDED = ("virtual-clock", "channels", "ephemeral", "retrieval-hints", "sds-r", "sync")
 """The capabilities that a transcript can require."""
 LAYOUT = ("SDS-MSG-01", "FORUM-01")
-"""The requirements that every transcript violates if messages do not have the layout of the text."""
+"""The requirements that every transcript violates if messages do not have the layout of the specification."""
 SIGNALS = ("delivered", "acknowledged", "possibly_acknowledged", "missing", "lost")
 
 
@@ -30,10 +30,10 @@ def ask_transcript(subject: SdsSubject, vector: Vector) -> VectorResult:
     """Play the steps, compare the results, and judge the trace if a result is not listed."""
     for name in vector["needs"]:
         if name not in NEEDED:
-            raise VectorSkippedError(f"needs {name}, which this suite does not have")
+            raise VectorSkippedError(f"needs the capability {name}, which this suite does not have")
         subject.need(SDS.capabilities[name])
     stage = subject.stage(vector["scenario"])
-    untold = {kind for kind in SIGNALS if not subject.declaration.can_by_name(kind.replace("_", "-"))}
+    undeclared = {kind for kind in SIGNALS if not subject.declaration.can_by_name(kind.replace("_", "-"))}
     first, unlisted, played = True, "", 0
     lacking: dict[str, None] = {}
     try:
@@ -43,7 +43,7 @@ def ask_transcript(subject: SdsSubject, vector: Vector) -> VectorResult:
                 continue
             played += 1
             lacking |= dict.fromkeys(_find_unshown_parts(seen, step["outcomes"][0], vector["needs"]))
-            outcomes = [without_events(outcome, untold) for outcome in step["outcomes"]]
+            outcomes = [without_events(outcome, undeclared) for outcome in step["outcomes"]]
             place = next((index for index, outcome in enumerate(outcomes) if matches_outcome(seen, outcome)), None)
             first &= place == 0
             if place is None and not unlisted:
@@ -72,7 +72,7 @@ def _find_unshown_parts(seen: dict[str, Any], outcome: dict[str, Any], needs: li
 
 
 def _judge_unlisted(subject: SdsSubject, trace: Any, unlisted: str) -> VectorResult:
-    """Judge the trace of an unlisted outcome by the checks, translated like all vectors."""
+    """Translate the trace of an unlisted outcome like those of all vectors, and judge it with the checks."""
     trace.translate()
     catalogue = load_catalogue()
     ids = [r.id for r in catalogue.requirements.values() if r.id in CHECKS and r.is_stated_in(subject.revision)]

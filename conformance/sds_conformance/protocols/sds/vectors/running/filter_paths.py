@@ -30,8 +30,8 @@ def _open_with_size(subject: SdsSubject, vector: Vector) -> Actor | None:
 
 
 def build_by_participant(subject: SdsSubject, vector: Vector) -> tuple[bytes, list[str]] | None:
-    """The filter of a participant that received the IDs, and the own IDs that it may hold; None if that is
-    impossible.
+    """The filter of a participant that received messages with the IDs, and the own IDs that the filter may hold; None
+    if that is impossible.
     """
     actor = _open_with_size(subject, vector)
     if actor is None:

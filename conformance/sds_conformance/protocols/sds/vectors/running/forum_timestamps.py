@@ -1,4 +1,4 @@
-"""Lamport timestamps that count from 0: set by messages, and compared where the text decides."""
+"""Lamport timestamps that count from 0: set by messages, and compared where the proposal defines them."""
 
 from __future__ import annotations
 

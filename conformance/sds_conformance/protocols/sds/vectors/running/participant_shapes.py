@@ -244,7 +244,7 @@ def ask_causal_history(subject: SdsSubject, vector: Vector) -> VectorResult:
 def _require_one_direction(
     subject: SdsSubject, answer: VectorResult, seen: list[str], oldest_first: list[str]
 ) -> VectorResult:
-    """A causal history may have either direction if it never changes (AMB-29)."""
+    """Fail if the direction of a causal history has changed; either direction is legal (AMB-29)."""
     ordered = REVISIONS[subject.revision].histories_are_ordered
     if answer.status is Status.FAIL or not ordered or len(seen) < 2 or seen not in (oldest_first, oldest_first[::-1]):
         return answer

@@ -19,7 +19,7 @@ from .subject import SdsSubject
 from .timestamps import SAFE
 
 PLAIN = ("sync_interval_ms", "lost_timeout_ms")
-"""Settings that every participant gets; an implementation without them ignores them."""
+"""Settings that every participant gets. An implementation that lacks one of them ignores it."""
 
 
 def fail_illegal_refusals(subject: SdsSubject, vector: Vector, answer: VectorResult) -> VectorResult:
@@ -69,7 +69,7 @@ def _refuses_every_participant(subject: SdsSubject, vector: Vector) -> bool:
 
 
 def _must_be_sent(subject: SdsSubject, stage: Stage, step: Step, vector: Vector) -> bool:
-    """Must every participant send this content: not too long, without an ID, not after a refusable timestamp?"""
+    """Must every participant send this content? Not if it is too long, has an ID or follows a refusable timestamp."""
     if _may_be_refused(vector):
         return False
     declared = subject.declaration

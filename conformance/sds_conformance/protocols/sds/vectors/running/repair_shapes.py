@@ -16,7 +16,7 @@ from .hash_use import find_ignored_argument
 from .subject import SdsSubject
 
 ANY = "any"
-"""Replaces a hash profile: the outcomes hold for every hash."""
+"""The hash profile of vectors whose outcomes hold for every hash."""
 MODULI = (2**32 - 5, 2**32 - 17, 2**31 - 1)
 """Primes whose remainders together identify a hash of up to 64 bits."""
 

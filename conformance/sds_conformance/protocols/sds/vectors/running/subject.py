@@ -39,7 +39,7 @@ class SdsSubject(Subject):
         """Skip the vector if the declared bound lets it refuse one of the timestamps."""
         ahead = self.declaration.limit("lamport_ahead_ms")
         if ahead is not None and any(timestamp > now_ms + ahead for timestamp in timestamps):
-            raise VectorSkippedError("declares a bound for timestamps from ahead")
+            raise VectorSkippedError("declares a bound on timestamps that are ahead")
 
 
 def open_subject(session: Session, revision: str, dialect: str | None, remembered: dict[str, str]) -> SdsSubject:

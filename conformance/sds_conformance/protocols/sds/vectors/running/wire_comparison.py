@@ -33,7 +33,7 @@ FIELDS = {
 }
 """The numbers of the fields of ``Message``, by wire format and name."""
 OF_ENTRIES = {V2026_01.name: ("causal_history", "repair_request"), FORUM_2024.name: ()}
-"""The fields with entries, by wire format; other formats have plain strings in them."""
+"""Numbers of the fields that contain entries, by wire format; other formats have strings in these fields."""
 KNOWN_OF_ENTRIES = (1, 2, 3)
 """The numbers of the fields of ``HistoryEntry``."""
 
@@ -41,7 +41,7 @@ Row = tuple[int, int, object]
 
 
 def compare_wire(form: WireFormat, wire: bytes, expected: bytes) -> VectorResult:
-    """Compare: the same bytes, the same fields in another form, additional unknown fields, or others."""
+    """Compare bytes: equal, equal fields in another encoding, additional unknown fields, or other fields."""
     if wire == expected:
         return VectorResult(Status.PASS)
     failed = VectorResult(Status.FAIL, expected.hex(), wire.hex()[:400])
@@ -54,8 +54,10 @@ def compare_wire(form: WireFormat, wire: bytes, expected: bytes) -> VectorResult
     if same and written == wanted:
         return VectorResult(Status.ACCEPTABLE, reason="the same fields in another encoding")
     if same and _rows(form, wire, known=True) == wanted:
-        # Receivers skip unknown fields, so nothing is lost, but the text has no such field.
-        return VectorResult(Status.WARN, expected.hex(), wire.hex()[:400], "fields that the text does not have")
+        # Receivers skip unknown fields, so nothing is lost, but the specification has no such field.
+        return VectorResult(
+            Status.WARN, expected.hex(), wire.hex()[:400], "fields that the specification does not have"
+        )
     return failed
 
 
