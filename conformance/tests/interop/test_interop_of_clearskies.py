@@ -93,7 +93,7 @@ def test_another_profile_of_signatures_is_reported_and_only_signatures_are_not_b
         f"{pair}, {aspect}" for pair in ("ref to other", "other to ref") for aspect in (Aspect.SIGNATURE, Aspect.RELAY)
     }
     (pair,) = [m.pair for (s, r), m in outcome.meetings.items() if (s, r) == ("ref", "other")]
-    assert any("the two must agree" in note for note in exchanges_of(REVISION).notes(pair))
+    assert any("both must use the same" in note for note in exchanges_of(REVISION).notes(pair))
 
 
 def test_what_is_not_declared_is_left_open() -> None:

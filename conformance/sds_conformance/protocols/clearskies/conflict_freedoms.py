@@ -1,4 +1,4 @@
-"""Freedoms on records in conflict, whose resolution the text leaves to applications (section "Conflicts").
+"""Permitted differences on records in conflict, whose resolution the specification leaves to applications.
 
 "Applications need to decide what the most appropriate way to resolve the conflict is": this covers only records in
 conflict. Everything else must be equal on both sides.
@@ -55,7 +55,7 @@ def _find_keys(facts: ClearSkiesRowReader, view: PeerView, act: Act, records: se
 def _values_without_conflicts(
     facts: ClearSkiesRowReader, side: DivergentSide, act: Act, records: set[str]
 ) -> dict[str, Any]:
-    """The values of a step that are about records without a conflict, and not about records that a resolution created.
+    """The values of a step, without those of records in conflict and of records that a resolution created.
 
     Revisions and versions of peers that may have resolved a conflict are left out, because a resolution may use a
     revision.
@@ -100,7 +100,7 @@ def _values_without_conflicts(
 
 
 def _find_possible_resolvers(side: DivergentSide) -> set[str]:
-    """The participants that may have resolved a conflict by then."""
+    """The participants that may have resolved a conflict up to the differing step."""
     out = set()
     for name in side.group_trace.schedule.names:
         last = next((act for act in reversed(acts_before(side, including=True)) if act.who == name), None)

@@ -15,7 +15,7 @@ _SIGNALS = (("changed", "changed"), ("conflicts", "in conflict"), ("closed", "ha
 
 
 def kind() -> CorpusKind:
-    """Return the storage format."""
+    """Return how corpora of ClearSkies are stored: columns and codecs."""
     from sds_harness.clearskies.corpora import KIND
 
     return KIND

@@ -24,7 +24,7 @@ def notes(declared: Declaration, revision: str, profile: str) -> list[tuple[str,
     """
     named = declared.profile("signature") or RSA_PKCS1_SHA256.name
     if named in SIGNATURES:
-        effect = f"{named}. The text leaves padding and hash open; other signatures are refused."
+        effect = f"{named}. The specification leaves padding and hash open; signatures of other profiles are refused."
     else:
         effect = f"{named!r} is an unknown profile, so requirements about signatures cannot be judged."
     return [("Signing", effect), *limit_notes(declared)]

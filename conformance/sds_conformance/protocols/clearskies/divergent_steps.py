@@ -1,4 +1,4 @@
-"""Reads the two sides of a divergence for the freedoms."""
+"""Reads the two sides of a divergence for the functions that find permitted differences."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The `interop` schedules of ClearSkies: alice sends and bob must accept, and the reverse where both take part in a
-decision.
+"""The `interop` schedules of ClearSkies: alice sends and bob must accept, or both take part in a decision.
 
 The records of a peer are read from the wire: at the end, a scripted peer requests all of them.
 """
@@ -111,42 +110,42 @@ def _make_exchange(
     return Exchange(name, (schedule,), {name: judge}, translated=False, **rest)
 
 
-def _judge_value(met: ExchangeResult, pair: Pair, *, key: str, value: Any, where: str = RECEIVER) -> Cell:
+def _judge_value(result: ExchangeResult, pair: Pair, *, key: str, value: Any, where: str = RECEIVER) -> Cell:
     """Does a participant have a value under a key at the end?"""
-    if why := met.left_out():
+    if why := result.left_out():
         return left_open(why)
-    if met.live_records(SENDER) is None or (there := met.live_records(where)) is None:
+    if result.live_records(SENDER) is None or (there := result.live_records(where)) is None:
         return left_open("one of the two does not answer a new peer's request for everything")
     if key in there and is_same_value(there[key].value, value):
         return YES
     seen = f"it shows {there[key].value!r}" if key in there else "it shows nothing under that key"
-    refused = f": {why}" if (why := met.refused(where)) else ""
+    refused = f": {why}" if (why := result.refused(where)) else ""
     return failed_cell(
         f"{pair.receiver.name} lacks {key!r}, which {pair.sender.name} sent to it; {printable(seen, 80)}{refused}"
     )
 
 
-def _judge_absence(met: ExchangeResult, pair: Pair, *, key: str) -> Cell:
+def _judge_absence(result: ExchangeResult, pair: Pair, *, key: str) -> Cell:
     """Does the receiver lack a key at the end?"""
-    if why := met.left_out():
+    if why := result.left_out():
         return left_open(why)
-    if (there := met.live_records(RECEIVER)) is None:
+    if (there := result.live_records(RECEIVER)) is None:
         return left_open(f"{pair.receiver.name} does not answer a new peer's request for everything")
     if key in there:
         return failed_cell(f"{pair.receiver.name} still has {key!r}, although {pair.sender.name} sent it the deletion")
     return YES
 
 
-def _judge_renaming(met: ExchangeResult, pair: Pair) -> Cell:
-    cell = _judge_value(met, pair, key="b", value=1)
-    return cell if cell != YES else _judge_absence(met, pair, key="a")
+def _judge_renaming(result: ExchangeResult, pair: Pair) -> Cell:
+    cell = _judge_value(result, pair, key="b", value=1)
+    return cell if cell != YES else _judge_absence(result, pair, key="a")
 
 
-def _judge_agreement(met: ExchangeResult, pair: Pair) -> Cell:
+def _judge_agreement(result: ExchangeResult, pair: Pair) -> Cell:
     """Do both participants have the later of two changes?"""
-    if why := met.left_out():
+    if why := result.left_out():
         return left_open(why)
-    ours, theirs = met.live_records(SENDER), met.live_records(RECEIVER)
+    ours, theirs = result.live_records(SENDER), result.live_records(RECEIVER)
     if ours is None or theirs is None:
         return left_open("one of the two does not answer a new peer's request for everything")
     wrong = [
@@ -241,8 +240,8 @@ def notes(pair: Pair) -> Iterator[str]:
     ours, theirs = _profile(pair.sender.declared), _profile(pair.receiver.declared)
     if ours != theirs:
         yield (
-            f"signatures differ: {pair.sender.name} declares {ours}, {pair.receiver.name} {theirs}. The text "
-            "leaves padding and hash open, so the two must agree"
+            f"signatures differ: {pair.sender.name} declares {ours}, {pair.receiver.name} {theirs}. "
+            "The specification leaves padding and hash open, so both must use the same"
         )
 
 

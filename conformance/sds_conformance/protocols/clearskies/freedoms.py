@@ -1,4 +1,4 @@
-"""Freedoms of the ClearSkies database extension: choices that its text leaves open."""
+"""Permitted differences of the ClearSkies database extension: choices that its specification leaves open."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SIGNALS: dict[str, int] = {"changed": pb.CAPABILITY_CHANGED, "conflicts": pb.CA
 
 
 def find_dependent_columns(fields: frozenset[str], command: str) -> frozenset[str]:
-    """The columns whose difference follows from others, at a command."""
+    """The columns whose differences at a command follow from differences in other columns."""
     out: frozenset[str] = frozenset()
     if "sent" in fields:
         out |= _COLUMNS_OF_SENT
@@ -56,7 +56,7 @@ def _extra_entries_with_links(
 
 
 def _signs_unnecessarily(case: DivergentSteps) -> bool:
-    """Are the messages that only one side signs requests, or between read-write peers?"""
+    """Is each message that only one side signs a request, or a message between read-write peers?"""
     return case.differs_only_in("signed") and all(
         view is not None
         and link is not None
@@ -97,7 +97,7 @@ def _find_arrived_messages(side: DivergentSide, who: str) -> set[str]:
 
 
 def _scans_records(case: DivergentSteps) -> bool:
-    """Has the side with the lower revision received a higher one, whose record may have been overwritten?"""
+    """Has the side with the lower revision received a higher one, whose record may have been overwritten since?"""
     if not case.differs_only_in("since", "known"):
         return False
     asked: list[dict[str, int]] = []
@@ -164,7 +164,7 @@ def _numbers_from_another_start(case: DivergentSteps) -> bool:
 
 
 def _only_one_keeps_store(case: DivergentSteps) -> bool:
-    """Was a participant with a store on only one side opened again?"""
+    """Was a participant opened again that keeps its records on one side only?"""
     operations = case.a.group_trace.schedule.operations
     reopened = {op.who for index, op in enumerate(operations) if isinstance(op, Reopen)}
     return any(case.a.can(who, pb.CAPABILITY_STORE) != case.b.can(who, pb.CAPABILITY_STORE) for who in reopened)
@@ -198,4 +198,4 @@ FREEDOMS: tuple[Freedom, ...] = (
     Freedom("stores", "whether records are kept when a participant is opened again", _only_one_keeps_store),
     Freedom("calm", "how long it takes until all participants are quiet", calm),
 )
-"""The freedoms, in the order in which they are tried."""
+"""The permitted differences, in the order in which they are tried."""

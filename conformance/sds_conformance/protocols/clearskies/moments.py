@@ -1,8 +1,7 @@
-"""Freedoms on when messages are sent and processed, in which order, and in which pieces. The text leaves this mostly
-open.
+"""Permitted differences in the time, order and pieces of messages, which the specification mostly leaves open.
 
-One side may send later what the other sends now, if the updates of each writer keep their order (CA-14), and at the
-latest before it has nothing more to send.
+One side may send later what the other sends now, if the updates of each writer keep their order (CA-14), and if it does
+so before it becomes quiet.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from .divergent_steps import STEP_COLUMNS, acts_before, acts_from_difference, fi
 
 
 def is_sent_later(case: DivergentSteps) -> bool:
-    """Does the other side send or sign the same before it is due, or could it not do so before the link closed?"""
+    """Does the other side send or sign the same before it must, or did its link close before it had to?"""
     if not case.differs_only_in("sent", "changed", "conflicts"):
         return False
     extras = [(field, *found) for field in sorted(case.fields) for found in find_extra_entries(case, field)]
@@ -44,7 +43,7 @@ def _comes_later(case: DivergentSteps, side: DivergentSide, field: str, entry: s
 
 
 def _closes_soon(case: DivergentSteps, side: DivergentSide, entry: str) -> bool:
-    """Does the link or the participant close before the next tick and before the next update of that writer on it?"""
+    """Does the link or the participant close before the next tick and before the writer's next update on that link?"""
     facts, number, of = ClearSkiesRowReader(side.group_trace), link_number(entry), _writer_of_entry(entry)
     for act in acts_from_difference(side)[1:]:
         if act.who != case.participant:
@@ -92,7 +91,7 @@ def _find_written_messages(names: Names, act: Act) -> list[tuple[int, str]]:
 
 
 def _link_and_writer(entry: tuple[int, str]) -> tuple[int, str]:
-    """The link and the writer: their updates are ordered."""
+    """The link and the writer of an entry: updates of one writer on one link are ordered."""
     return entry[0], entry[1].rpartition(":")[0]
 
 

@@ -22,51 +22,51 @@ Text = Callable[[PeerView, F], str]
 
 
 class Rule(NamedTuple, Generic[F]):
-    """A row of a table of checks: one way in which facts of one kind can violate a requirement."""
+    """A row of a table of checks: when an item (such as a sent update) violates a requirement, and the report."""
 
     requirement: str
     code: str | Text[F]
     applies: Callable[[PeerView, F], object]
-    """Does the requirement apply to the fact?"""
+    """Does the requirement apply to the item?"""
     met: Callable[[PeerView, F], object]
     expected_and_seen: Callable[[PeerView, F], tuple[str, str]]
     """Returns the expected and the seen text. Called only for violations, like ``code`` and ``position``."""
     position: str | Text[F] = ""
     needs: tuple[int, ...] = ()
-    """The capabilities that it needs, as for a check."""
+    """The capabilities that the rule needs, as for a check."""
 
 
 def table(rules: Sequence[Rule[F]], *, of: str = "") -> Callable[[Callable[[PeerView], Iterable[tuple[Step, F]]]], Any]:
     """Register a check for each requirement of a table, and for each set of capabilities that its rules need.
 
-    The decorated function yields the facts, each with the step at which it is judged. Each rule that applies to a fact
-    makes an observation.
+    The decorated function yields the items to judge, each with its step. Each rule that applies to an item makes an
+    observation.
     """
 
-    def register(facts: Callable[[PeerView], Iterable[tuple[Step, F]]]) -> Any:
+    def register(items: Callable[[PeerView], Iterable[tuple[Step, F]]]) -> Any:
         for requirement, needs in dict.fromkeys((rule.requirement, rule.needs) for rule in rules):
             selected = [rule for rule in rules if (rule.requirement, rule.needs) == (requirement, needs)]
-            check(requirement, *needs, of=of)(_make_check(selected, facts))
-        return facts
+            check(requirement, *needs, of=of)(_make_check(selected, items))
+        return items
 
     return register
 
 
 def _make_check(
-    rules: Sequence[Rule[F]], facts: Callable[[PeerView], Iterable[tuple[Step, F]]]
+    rules: Sequence[Rule[F]], items: Callable[[PeerView], Iterable[tuple[Step, F]]]
 ) -> Callable[[PeerView], Iterator[Observation]]:
-    @wraps(facts)
+    @wraps(items)
     def judge(view: PeerView) -> Iterator[Observation]:
-        for step, fact in facts(view):
+        for step, item in items(view):
             for rule in rules:
-                if not rule.applies(view, fact):
+                if not rule.applies(view, item):
                     continue
-                if rule.met(view, fact):
+                if rule.met(view, item):
                     yield observe_met(step)
                 else:
                     code, position = (
-                        text if isinstance(text, str) else text(view, fact) for text in (rule.code, rule.position)
+                        text if isinstance(text, str) else text(view, item) for text in (rule.code, rule.position)
                     )
-                    yield observe_violation(step, code, *rule.expected_and_seen(view, fact), position)
+                    yield observe_violation(step, code, *rule.expected_and_seen(view, item), position)
 
     return judge

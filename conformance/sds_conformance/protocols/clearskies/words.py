@@ -18,9 +18,9 @@ from ..words import QuotedFacts
 from .view.facts import keys_in_command, name_peer, reads_as_update
 
 FEW = 3
-"""Largest number of clock members or records that are listed."""
+"""Maximum number of clock members or records that are listed."""
 LONGEST_VALUE = 60
-"""Largest number of characters of a value."""
+"""Maximum number of characters of a value."""
 
 
 class Narrator:

@@ -9,5 +9,5 @@ from ....judging.catalogue import Catalogue, read_catalogue
 
 @cache
 def load_catalogue() -> Catalogue:
-    """The statements of the text, and the positions on what it leaves open."""
+    """Load the requirements of the specification, and the positions on points that it leaves open."""
     return read_catalogue(__name__, ("clearskies-database.json",))

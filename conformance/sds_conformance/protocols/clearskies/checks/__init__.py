@@ -1,4 +1,4 @@
-"""The checks, grouped by the facts that they judge. Importing this package registers them."""
+"""The checks, grouped by the items of a trace that they judge. Importing this package registers them."""
 
 from __future__ import annotations
 

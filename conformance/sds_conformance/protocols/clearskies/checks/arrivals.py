@@ -42,7 +42,7 @@ def _change_code(seen: Update | RecordVersion, original: Update) -> str:
 
 
 def _wide_numbers_position(view: PeerView, update: Update) -> str:
-    """The position on a value that may differ, because it has numbers above 2^53 (CA-6)."""
+    """The position on a value that may be changed because it has numbers above 2^53 (CA-6); "" for other values."""
     return "CA-6" if has_wide_numbers(update.value) and not view.can(pb.CAPABILITY_WIDE_INTEGERS) else ""
 
 
@@ -56,7 +56,7 @@ def _acceptance_rule(
     how: Callable[[Arrival], str] = lambda arrival: "received",
     position: str = "",
 ) -> Rule[Proof]:
-    """A rule that a peer accepts an update; ``how`` describes its arrival in findings."""
+    """Create a rule that a peer accepts an update; ``how`` describes the arrival of the update in findings."""
     return Rule(
         requirement,
         code,
@@ -82,7 +82,7 @@ def _is_new(arrival: Arrival) -> bool:
 
 
 def _is_foreign(view: PeerView, arrival: Arrival) -> bool:
-    """Is an update new, and written by another peer? A peer can read its own form of time."""
+    """Is an update new to the peer, and written by another peer? A peer can read times in its own format."""
     return _is_new(arrival) and arrival.update.by != view.peer_id
 
 
@@ -244,7 +244,7 @@ def no_update_before_an_accepted_one_is_skipped(view: PeerView) -> Iterator[Obse
 
 
 def _shows(shown: Shown, update: Update) -> bool:
-    """Does a state on the wire after the arrival of an update have it?"""
+    """Does a state that was read from the wire after the arrival of an update include the update?"""
     seen = shown.records.get(str(update.uuid)) if shown.on_the_wire else None
     return seen is not None and seen.version == update.version and shown.as_of.index > update.step.index
 
@@ -360,13 +360,13 @@ def _deleted_without_a_deletion(view: PeerView) -> Iterator[tuple[Shown, Update]
 
 
 class ForbiddenUpdate(NamedTuple):
-    """An update that must be refused, and the evidence that it was not."""
+    """An update that must be refused, and the evidence that the peer did not refuse it."""
 
     arrival: Arrival
     leak: str
-    """The evidence; empty if there is none."""
+    """The evidence that the update was not refused; empty if there is none."""
     counted: bool = False
-    """The evidence is a request that names its revision as known."""
+    """The evidence is a request that names the revision of the update as known."""
 
 
 def _refusal_rule(
@@ -377,7 +377,7 @@ def _refusal_rule(
     position: str = "",
     *needs: int,
 ) -> Rule[ForbiddenUpdate]:
-    """A rule that a peer neither shows nor sends an update, nor counts its revision as known."""
+    """Create a rule that a peer neither shows nor sends an update, nor counts its revision as known."""
     return Rule(
         requirement,
         lambda view, refused: counted if refused.counted else taken,
@@ -537,7 +537,7 @@ def relayed_updates_keep_their_uuid(view: PeerView) -> Iterator[Observation]:
     for update in view.sent:
         originals = came.get((update.by, update.rev), ()) if update.by not in (None, view.peer_id) else ()
         if update.uuid is None or (update.uuid, update.by) in theirs:
-            continue  # CSDB-47, if it is another version
+            continue  # CSDB-47 judges other versions
         original = next((each for each in originals if same_content(each.content, update.content)), None)
         if original is not None:
             expected = f"{original.uuid!r}, the uuid of {view.named(original)}, as received"
@@ -580,7 +580,7 @@ def clock_numbers_are_not_invented(view: PeerView) -> Iterator[Observation]:
     for update in view.sent:
         while following is not None and following.step.index <= update.step.index:
             if following.clock is None:
-                return  # the peer may read this clock in any way
+                return  # the peer may interpret this clock in any way
             for member, number in following.clock.items():
                 most[member] = max(number, most.get(member, 0))
             following = next(came, None)

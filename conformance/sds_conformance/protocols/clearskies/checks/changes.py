@@ -35,7 +35,7 @@ from ..view.peer_view import PeerView, Successive
 from ..view.replication import find_repeated_version
 
 _OF_A_KEY = 1_000
-"""Number of characters of a key that every implementation must accept."""
+"""Minimum number of characters of a key that every implementation must accept."""
 _MANY_UUIDS = 40
 """In this number of random uuids, the chance that a given bit is the same is below 10^-11."""
 
@@ -169,7 +169,7 @@ def deletions_keep_the_uuid(view: PeerView) -> Iterator[Observation]:
 
 
 def _uuids_after(view: PeerView, kind: str, code: str, name_of: Callable[[Change], str]) -> Iterator[Observation]:
-    """Observe whether changes of a kind keep the uuid of the record; ``name_of`` is the record in the expectation."""
+    """Observe whether changes of a kind keep the uuid of the record; ``name_of`` names the record in findings."""
     for change in view.changes:
         if change.kind == kind and change.shown is not None and change.shown.uuid is not None:
             before, seen = _uuid_of(view, change.old_key, change.step.index), change.shown.uuid
@@ -381,7 +381,7 @@ def _change_between(view: PeerView, before: Update, update: Update) -> Change | 
 
 @check("CSDB-11", pb.CAPABILITY_VIRTUAL_CLOCK, of="changes")
 def times_are_those_of_changes(view: PeerView) -> Iterator[Observation]:
-    """update_time is the time of the change, to the second; it is later if the previous version is, or the sending.
+    """update_time is the time of the change, to the second, unless an earlier version or the sending makes it later.
 
     It may be later if the previous version has a later time, or if the change is sent later. An own change may be a
     second later than the previous own change, which need not have been sent (CA-8).
@@ -503,7 +503,7 @@ def changes_of_others_do_not_count(view: PeerView) -> Iterator[Observation]:
             )
     for both in view.successive_changes:
         between = range(both.one.step.index, both.other.step.index)
-        if _is_interrupted(view, both) and not _heard_of_own(view, between, both.one.rev or 0):
+        if _is_interrupted(view, both) and not _received_own_change(view, between, both.one.rev or 0):
             yield from _counted(view, both, "others-counted")
 
 
@@ -519,7 +519,7 @@ def _first_revision(view: PeerView, *, after_others: bool) -> Iterator[Observati
         # A rename to the same key may have counted before the change was sent, with the revision of the rename.
         until = (step for step in view.steps if step.index < change.shown.step.index)
         alone = alone and not any(map(renames_in_place, until))
-        if alone and came is after_others and not _heard_of_own(view, range(change.step.index), 0):
+        if alone and came is after_others and not _received_own_change(view, range(change.step.index), 0):
             first = seen - len(lower)
             code = "first-revision-too-high" if first > 2 else "first-revision-zero"
             code = "others-counted" if after_others else code
@@ -527,7 +527,7 @@ def _first_revision(view: PeerView, *, after_others: bool) -> Iterator[Observati
             yield observe_outcome(change.step, code, met, "revision 1 or 2 for the first change", f"{seen}")
 
 
-def _heard_of_own(view: PeerView, when: range, known: int) -> bool:
+def _received_own_change(view: PeerView, when: range, known: int) -> bool:
     """Return whether the peer received a change in its own name with a higher revision.
 
     It may continue from that one: no revision may be used twice, and it may have lost its changes.

@@ -37,7 +37,7 @@ from ..view.peer_view import PeerView
 def _survivor_rule(
     requirement: str, code: str, which: str, applies: Callable[[PeerView, Fate], object], why: str
 ) -> Rule[Fate]:
-    """A rule that ``which`` of two versions survives their meeting; ``why`` is the reason in findings."""
+    """Create a rule that ``which`` of two versions survives their meeting; ``why`` is the reason in findings."""
     return Rule(
         requirement,
         code,
@@ -216,7 +216,7 @@ def _conflict_text(view: PeerView, meeting: Meeting) -> str:
 
 @check("CSDB-38", of="received shown")
 def one_of_two_records_has_the_key(view: PeerView) -> Iterator[Observation]:
-    """One of two records with the same key keeps the key, and not because it arrived first."""
+    """One of two records with the same key keeps the key, and the order of arrival does not decide which one."""
     for contest in find_contests(view):
         meeting, step = contest.meeting, contest.shown.step
         if meeting.later == INCOMING and contest.ignored and accepts_updates(view):
@@ -266,7 +266,7 @@ def conflicts_about_keys_are_signalled(view: PeerView) -> Iterator[Observation]:
         if meeting.signalled:
             yield observe_met(meeting.step)
         elif is_traced(view, meeting.incoming) and any(index > meeting.step.index for index in view.quiet):
-            # A record that is not accepted is another finding.
+            # Another finding reports a record that is not accepted.
             expected = f"a conflict of {view.named(meeting.incoming)} and {view.named(meeting.present)}"
             yield observe_violation(meeting.step, "conflict-not-signalled", expected, "no conflict is signalled")
 
@@ -374,7 +374,7 @@ def conflict_outcomes_merge_clocks(view: PeerView) -> Iterator[Observation]:
 def _comparison_rule(
     requirement: str, code: str, applies: Callable[[ClockComparison], object], *needs: int
 ) -> Rule[ClockComparison]:
-    """A rule that the implementation compares two vector clocks as the text does."""
+    """Create a rule that the implementation compares two vector clocks as the specification requires."""
     return Rule(
         requirement,
         code,

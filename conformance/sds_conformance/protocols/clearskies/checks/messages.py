@@ -24,7 +24,7 @@ _MONTH, _DAY = r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12]\d|3[01])"
 _DATE = rf"(?:\d{{4}}|[+-]\d{{4,10}})(?:-?{_MONTH}-?{_DAY}|-{_MONTH}|-?W\d{{2}}-?\d|-?\d{{3}})"
 _CLOCK = r"(?:(?:[01]\d|2[0-3])(?::?[0-5]\d(?::?(?:[0-5]\d|60))?)?(?:[.,]\d+)?|24(?::?00){0,2}(?:[.,]0+)?)"
 _ISO_8601 = re.compile(rf"{_DATE}T{_CLOCK}(?:Z|[+-]\d{{2}}(?::?\d{{2}})?)", re.IGNORECASE | re.ASCII)
-"""A date and a time with a zone, in any form of ISO 8601, because the text leaves the form open."""
+"""A date and a time with a zone, in any form of ISO 8601, because the specification leaves the form open."""
 
 
 @check("CSDB-01")

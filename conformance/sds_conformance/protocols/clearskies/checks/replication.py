@@ -183,7 +183,7 @@ ExpectedUpdate = tuple[Answer, Update]
 def _answer_rule(
     requirement: str, code: str, applies: Callable[[PeerView, Answer, Update], object], *needs: int
 ) -> Rule[ExpectedUpdate]:
-    """A rule that an answer contains an update."""
+    """Create a rule that an answer contains an update."""
     return Rule(
         requirement,
         code,
@@ -306,7 +306,7 @@ def _judge_completeness(view: PeerView, code: str, excluded: Collection[VersionI
 
 
 def _due_rule(requirement: str, applies: Callable[[PeerView, DueUpdate], object]) -> Rule[DueUpdate]:
-    """A rule that a change is sent on each link whose other end has requested updates."""
+    """Create a rule that a change is sent on each link whose other end has requested updates."""
     return Rule(
         requirement,
         _not_sent_code,
@@ -425,15 +425,17 @@ def gossip_ends(view: PeerView) -> Iterator[Observation]:
 
 
 def _adds_clock_numbers(view: PeerView, update: Update, before: list[Update]) -> bool:
-    """Does its clock have a number of another peer that no earlier copy has? The winner of a conflict is sent again
-    with merged clocks (CA-3, CA-8)."""
+    """Does the clock have a number of another peer that no earlier copy of the update has?
+
+    The winner of a conflict is sent again with merged clocks (CA-3, CA-8).
+    """
     others = {member: n for member, n in (update.clock or {}).items() if member != view.peer_id}
     return not any(dominates(each.clock, others) for each in before)
 
 
 @check("CSDB-21", of="received requests")
 def updates_are_not_sent_back(view: PeerView) -> Iterator[Observation]:
-    """An update is not sent back to its sender. The text calls this an optimization, so a copy is only noted."""
+    """An update is not sent back to its sender. A copy is only noted: the specification calls this an optimization."""
     for arrival in view.arrivals:
         link = view.link_of(arrival.update)
         asked = any(request.step.index >= arrival.step.index for request in link.requests)

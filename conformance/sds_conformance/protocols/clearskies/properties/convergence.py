@@ -25,7 +25,7 @@ class Difference:
     act: Act
     expected: Expected
     shown_values: tuple[Any, ...]
-    """The values that it shows under the key."""
+    """The values that the peer shows under the key."""
     was_informed: bool
     """The peer had received all updates that determine the outcome."""
 
@@ -124,7 +124,7 @@ def _expected_and_seen(view: ClubView, difference: Difference) -> tuple[str, str
 def connected_peers_have_equal_records(view: ClubView) -> Iterator[Sighting]:
     """Peers that reach each other have the same keys and values in the end: no peer lacks a change that others have.
 
-    The loss of a change that arrives by several paths at the same time is a known weakness of the text (CA-5).
+    The loss of a change that arrives by several paths at the same time is a known weakness of the specification (CA-5).
     """
     for ending in find_endings(view):
         missed = [d for d in ending.differences if not d.was_informed]

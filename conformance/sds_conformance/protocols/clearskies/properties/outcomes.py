@@ -1,4 +1,4 @@
-"""The outcome that the text promises for each key: the record that every peer must have there at the end.
+"""The outcome that the specification promises for each key: the record that every peer must have there at the end.
 
 Nothing is expected in these cases:
 
@@ -84,7 +84,7 @@ def _expect_key(
 
 
 def _find_winner(view: ClubView, group: Sequence[PeerHistory], facts: Sequence[VersionFacts]) -> VersionFacts | None:
-    """The version of a record that all peers must have at the end; None if the text does not decide it."""
+    """The version of a record that all peers must have at the end; None if the specification does not decide it."""
     if not all(map(_is_plain, facts)):
         return None
     winner = _newest_and_latest(facts) or (None if view.shows_hops else _last_of_a_chain(facts))

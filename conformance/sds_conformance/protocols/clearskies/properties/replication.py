@@ -27,7 +27,7 @@ def _first_violation_per_peer(sightings: Iterator[Sighting]) -> Iterator[Sightin
 
 @global_property(
     "G-C04",
-    "No peer keeps an update that no peer with write access wrote",
+    "Peers keep only updates that a peer with write access wrote",
     "06",
     "03",
     "47",

@@ -1,4 +1,4 @@
-"""The scenarios: schedules written by hand, one module per part of the text. Importing this package registers them."""
+"""The scenarios: schedules written by hand, one module per part of the specification. Importing it registers them."""
 
 from __future__ import annotations
 

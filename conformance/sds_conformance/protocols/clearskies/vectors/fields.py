@@ -17,7 +17,7 @@ def numbers(texts: Mapping[str, str]) -> dict[str, int]:
 
 
 def update_members(fields: Fields) -> Fields:
-    """The members of the body of an update, in the order of the text."""
+    """The members of the body of an update, in the order of the specification."""
     known = {name: value for name, value in fields.items() if name != "seen"}
     return {
         "type": UPDATE,

@@ -12,5 +12,5 @@ REGISTER = VectorRegister()
 
 
 def group(name: str, shape: str, title: str, notes: dict[str, Note]) -> Callable[[Builder], Builder]:
-    """Register the builder of a group, with notes on its flags. The text has one revision."""
+    """Register the builder of a group, with notes on its flags. The specification has one revision."""
     return REGISTER.group(name, shape, title, notes, (CLEARSKIES_DATABASE.name,))

@@ -24,16 +24,16 @@ class GrownClock:
     """A change of a record, and the versions of the record that the peer had shown before."""
 
     first: Update
-    """The first copy of the change."""
+    """The first copy of the version that the change made."""
     before: tuple[Update, ...]
-    """All copies of its own earlier versions; the first copy of the latest version comes first."""
+    """All copies of the peer's own earlier versions; the first copy of the latest version comes first."""
     overtaken: bool
     """The record had changed again before this change was sent."""
 
 
 @cache_per_view
 def find_grown_clocks(view: PeerView) -> list[GrownClock]:
-    """The changes to records whose earlier own version the peer had sent."""
+    """The changes of records of which the peer had already sent an earlier own version."""
     out = []
     sent = grouped((update for update in view.sent if update.by == view.peer_id), lambda update: update.uuid)
     changes = grouped(view.changes, lambda change: change.uuid)
@@ -118,8 +118,8 @@ def find_received_bodies(view: PeerView) -> set[bytes]:
 
 
 def find_smaller_number(view: PeerView, clock: VectorClock, other: VectorClock | None) -> tuple[str, str] | None:
-    """The first number that is smaller in ``clock`` than in ``other``, as the expected and the seen of a finding; None
-    if there is none.
+    """The first number that is smaller in ``clock`` than in ``other``, as the expected and the seen text of a finding;
+    None if there is none.
 
     The peer's own number is left out, and so are numbers that JSON readers may lose.
     """

@@ -62,7 +62,7 @@ class RecordVersion:
 
     @property
     def content(self) -> tuple[Any, Any, bool]:
-        """Its content for the application; for a deletion only the fact of the deletion (CA-13)."""
+        """The content of the record for the application; of a deletion, only the fact that it is one (CA-13)."""
         return (None, None, True) if self.deleted else (self.key, self.value, False)
 
 
@@ -72,12 +72,12 @@ class Update(RecordVersion):
     __slots__ = ("link", "members", "message", "step")
 
     def __init__(self, message: Message, link: Connection, step: Step) -> None:
-        """``step`` is the step that sent its last byte."""
+        """``step`` is the step that sent the last byte of the message."""
         self.message, self.link, self.step = message, link, step
         self.members = members = message.body.members
         uuid, key, by, rev = (members.get(name) for name in ("uuid", "key", "last_updated_by", "last_updated_rev"))
         super().__init__(
-            # The text does not define the case of IDs.
+            # The specification does not define the case of IDs.
             uuid.lower() if isinstance(uuid, str) and is_id(uuid.lower()) else None,
             key if isinstance(key, str) else None,
             members.get("value"),
@@ -95,22 +95,22 @@ class Update(RecordVersion):
 
     @property
     def in_milliseconds(self) -> bool:
-        """Does its time have the precision of scripted peers, milliseconds? Other precisions are legal."""
+        """Does the update_time have the precision of scripted peers, milliseconds? Other precisions are legal."""
         return self.time is not None and re.fullmatch(r"[^.,]*\.[0-9]{3}Z", self.time.text) is not None
 
     @property
     def in_pieces(self) -> bool:
-        """Did it arrive in more than one step?"""
+        """Did the update arrive in more than one step?"""
         return self.message.began < self.message.step
 
     @property
     def in_utc(self) -> bool:
-        """Is its time in UTC, like the times of the core protocol?"""
+        """Is the update_time in UTC, like the times of the core protocol?"""
         return self.time is not None and self.time.text[-1:] in "Zz"
 
     @property
     def signer(self) -> AccessLevel | None:
-        """The level whose key verifies its signature."""
+        """The level whose key verifies the signature of the update."""
         return self.message.signer
 
     @property
@@ -219,8 +219,8 @@ def dominates(one: VectorClock | None, other: VectorClock | None) -> bool:
 
 
 def is_superseded_by(one: Update, other: Update) -> bool:
-    """Does a peer that receives both versions keep the other one? It descends from this one, or is the later of two in
-    conflict.
+    """Does a peer that receives both versions keep the other one? The other one descends from this one, or is the later
+    of two in conflict.
     """
     if one.version == other.version or dominates(one.clock, other.clock):
         return False
@@ -263,13 +263,13 @@ class Change:
     kind: str
     """``put``, ``rename`` or ``delete``."""
     key: str
-    """The key of the record afterwards; of a deleted record, its last key."""
+    """The key of the record after the change; of a deleted record, its last key."""
     old_key: str
-    """The key of the record before."""
+    """The key of the record before the change."""
     value: Any = None
     """The value of a ``put``."""
     shown: Update | None = None
-    """The first copy on any link; None if it was never sent, or sent under another version."""
+    """The first copy on any link; None if the change was never sent, or sent under another version."""
     since: int = 0
     """Index of the step of the first change of the record since the last sent copy. An update that is sent late may
     show any of these changes, or all of them together.
@@ -277,12 +277,12 @@ class Change:
 
     @property
     def uuid(self) -> str:
-        """The uuid in sent updates, else in observed states; "" if both are unknown."""
+        """The uuid of the record in sent updates, else in observed states; "" if both are unknown."""
         return self.step.uuid or (self.shown.uuid if self.shown is not None and self.shown.uuid else "")
 
     @property
     def keeps_its_key(self) -> bool:
-        """Is it a rename to the same key?"""
+        """Is the change a rename to the same key?"""
         return self.kind == "rename" and self.key == self.old_key
 
     def says_the_same(self, other: Change) -> bool:
@@ -299,7 +299,7 @@ class Change:
         return same and (self.kind == "rename" or equal(update.value, self.value))
 
     def is_shown_by(self, update: Update) -> bool:
-        """Is the update a copy of it, even a faulty one?"""
+        """Is the update a copy of this change, even a faulty copy?"""
         version = self.shown.version if self.shown is not None else None
         return self.is_in(update) or (version is not None and update.version == version)
 
@@ -403,9 +403,9 @@ class LinkView:
         self.peer_id, self.level = connection.peer_id, connection.level
         """Peer ID and level of the other end."""
         self.began = connection.began
-        """Index of the step that opened it."""
+        """Index of the step that opened the link."""
         self.ended = connection.ended or len(trace.steps) + 1
-        """Index of the step that closed it, or one more than the last index."""
+        """Index of the step that closed the link, or one more than the last index."""
         self.received, self.requests = _read(connection, connection.arrived, trace)
         """Updates and requests of the other end."""
         self.sent, self.asked = _read(connection, connection.sent, trace)
@@ -463,7 +463,7 @@ def find_quiet_steps(trace: Trace, steps: Iterable[Step], messages: Iterable[Upd
     out: list[int] = []
     latest_ms = -1
     silent_ms: int | None = None
-    """The time of the first of consecutive ticks without a message; None after a message."""
+    """The virtual time in ms of the first of consecutive ticks without a message; None after a message."""
     for step in steps:
         came = trace.into(step) if step.command == "receive" else []
         asked_again = bool(came) and all(message.repeated for message in came)
@@ -495,9 +495,9 @@ class Shown:
     """All records of a peer at a step."""
 
     step: Step
-    """The step that completed the answer."""
+    """The step that completed the answer, or the observation."""
     asked: Step
-    """The step that began it."""
+    """The step of the request, or of the observation."""
     as_of: Step
     """The peer had processed everything before this step. Some peers process messages only when they are ticked."""
     records: Mapping[str, RecordVersion]
@@ -557,7 +557,7 @@ def find_observed_states(steps: list[Step], quiet: list[int]) -> list[Shown]:
 
 
 def parse_record(record: pb.Record) -> RecordVersion:
-    """Convert a record of the testee protocol."""
+    """Convert a record of the testee protocol to a `RecordVersion`."""
     time = _parse_or_none(timestamp, record.update_time)
     # A value that is nested too deep is collapsed as in an update.
     parsed = bodies.read(b'{"value":%s}' % record.value.encode()) if record.value else None

@@ -48,8 +48,9 @@ class FalseConflict(NamedTuple):
 
 @cache_per_view
 def find_false_conflicts(view: PeerView) -> list[FalseConflict]:
-    """Return all signalled conflicts of two records that never had the same key. A record without a known key may have
-    had any key."""
+    """Return all signalled conflicts of two records that never had the same key. A record
+    whose key is unknown may have had any key.
+    """
     out = []
     for step in view.steps:
         for event in step.signals("conflict"):
@@ -60,7 +61,7 @@ def find_false_conflicts(view: PeerView) -> list[FalseConflict]:
 
 
 def find_confused_record(view: PeerView, uuid: str, step: Step) -> str:
-    """The key of another record that the peer may take for the key of this one; "" if there is none."""
+    """The key of another record that the peer may confuse with the key of this record; "" if there is none."""
     found = [
         (other.record, other.at, other.key)
         for mine in _keys_until(view, uuid, step)

@@ -1,10 +1,10 @@
 """The model of a peer under test: at each step, the versions that it must have and those that it must not have.
 
 Sections "Access Levels" and "Record Changes" define who may change a record. The rules of section "Conflicts" are
-applied to the versions that the peer received. The model is unsure where the text leaves the outcome to applications
-and where an update may have been refused, until a version arrives that descends from all candidates. It is also unsure
-where clocks contradict times, and where an update changes nothing: other checks report that. A version that the peer
-shows replaces the expected one as soon as they differ, so that each fault is reported once.
+applied to the versions that the peer received. The model is unsure where the specification leaves the outcome to
+applications and where an update may have been refused, until a version arrives that descends from all candidates. It is
+also unsure where clocks contradict times, and where an update changes nothing: other checks report these. A version
+that the peer shows replaces the expected one as soon as they differ, so that each fault is reported once.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SAFE_INTEGER = 1 << 53
 
 
 def find_prohibition(level: AccessLevel, link: LinkView, update: Update) -> str:
-    """Why a peer of that level must not accept an update that arrived on a link; "" if it may.
+    """Why a peer of that level must not accept an update that arrived on a link; "" if it may accept the update.
 
     Between two read-write peers a signature is "not necessary", so it need not be verified.
     """
@@ -76,7 +76,7 @@ def find_excuse(declared: Declaration, update: Update) -> str:
 
 
 def fits_limits(declared: Declaration, text: str) -> bool:
-    """Is it valid JSON within the declared limits? The rest of a message needs little room."""
+    """Is a text valid JSON within the declared limits? The rest of a message needs little room."""
     try:
         value = json.loads(text, parse_constant=_reject_constant)
     except (ValueError, RecursionError):
@@ -108,7 +108,7 @@ def _depth(value: object) -> int:
 
 
 class RecordState:
-    """The versions of one record that are or may be present, from a step on."""
+    """The versions of one record that are present, or may be, from a step on."""
 
     __slots__ = ("candidates", "change", "conflict", "step", "sure", "update", "versions")
 
@@ -123,17 +123,17 @@ class RecordState:
     ) -> None:
         self.step = step
         self.candidates = candidates
-        """One of these is present; the likeliest comes first. None stands for an own version that the peer has not
-        shown.
+        """One of these versions is present; the likeliest comes first. None stands for an own version that the peer has
+        not shown.
         """
         self.sure = sure
-        """The first candidate is present: the text allows no other outcome."""
+        """The first candidate is certainly present: the specification allows no other outcome."""
         self.change = change
-        """The peer's own change, if the version is one."""
+        """The peer's own change, if the version is the result of one."""
         self.conflict = conflict
         """Two of the candidates are concurrent."""
         self.update = candidates[0] if sure and candidates else None
-        """The version that is present, if that is certain; else None."""
+        """The version that is present, if that is certain; otherwise None."""
         self.versions = {update.version for update in candidates if update.version is not None}
 
     def make_unsure(self, step: Step, *more: Update) -> RecordState:
@@ -149,22 +149,22 @@ class Arrival:
     def __init__(self, update: Update, prohibition: str, excuse: str, held: RecordState | None, outcome: str) -> None:
         self.update, self.step = update, update.step
         self.prohibition = prohibition
-        """Why it must be refused; "" if it need not be."""
+        """Why the update must be refused; "" if it need not be."""
         self.excuse = excuse
-        """Why it may be refused although nothing forbids it; "" if it may not be."""
+        """Why the update may be refused although nothing forbids it; "" if it may not be."""
         self.held = held
-        """The record as it was when the update arrived."""
+        """The state of the record when the update arrived."""
         self.outcome = outcome
         """``new``, ``present``, ``older``, ``equal``, ``newer``, ``conflict`` or ``refused``; ``open`` if the outcome
         is uncertain.
         """
         self.before = held.update if held is not None else None
-        """The version that was present, if that is certain; else None."""
+        """The version that was present, if that is certain; otherwise None."""
         self.due = outcome in ("new", "newer")
-        """The peer must have it from now on, and send it to others."""
+        """The peer must have the update from now on, and send it to others."""
         closed = any(event.link == update.link.number for event in self.step.signals("link_closed"))
         self.declined = closed or self.step.answer == "rejected"
-        """The peer rejected it, or closed the link because of it."""
+        """The peer rejected the update, or closed the link because of it."""
 
 
 class Knowledge:
@@ -224,7 +224,7 @@ class Knowledge:
         self._largest_numbers, self._revisions = {}, {}
 
     def find_rivals(self, uuid: str) -> set[str]:
-        """The other records that may have the same key, as of the last step that was read."""
+        """The other records that may have the same key after the last step that was read."""
         keys = _possible_keys(self.current_state(uuid))
         others = {other for key in keys for other in self._with_key.get(key, ())} - {uuid}
         return {other for other in others if keys & _possible_keys(self.current_state(other))}
@@ -289,12 +289,12 @@ class Knowledge:
         self.set_state(uuid, RecordState(change.step, shown, sure=bool(shown), change=change))
 
     def record_sending(self, update: Update) -> None:
-        """Record that the peer sends a record. Its own number in the clock shows how far it has counted."""
+        """Record that the peer sends a record. The peer's own number in the clock shows how far it has counted."""
         if update.uuid is not None and self._peer_id in (update.clock or {}):
             self._sent[update.uuid] = update
 
     def _decide_outcome(self, held: RecordState | None, update: Update) -> str:
-        """The outcome of an update by the text; ``open`` if it is uncertain."""
+        """The outcome of an update by the specification; ``open`` if it is uncertain."""
         if update.version is None:
             return "open"
         if held is None:

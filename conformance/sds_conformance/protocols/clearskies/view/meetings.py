@@ -37,12 +37,12 @@ class Meeting:
         self.signalled = signalled
         """Did the peer signal a conflict? None if it does not declare such signals, or if there is no conflict."""
         self.alike = same_content(self.incoming.content, there.content)
-        """Do both have the same content for an application?"""
+        """Do both versions have the same content for an application?"""
         self.uuids = {self.incoming.uuid, there.uuid}
         self.later = ""
-        """The one with the larger update_time; "" if the times are equal, or one is missing."""
+        """The version with the larger update_time; "" if the times are equal, or one is missing."""
         self.is_within_one_second = False
-        """Are both times in the same second (CA-9)?"""
+        """Are both update_times in the same second (CA-9)?"""
         one, other = self.incoming.time, there.time
         if one is not None and other is not None:
             self.is_within_one_second = one.seconds == other.seconds
@@ -55,7 +55,7 @@ class Meeting:
 
     @property
     def differs_only_beyond_doubles(self) -> bool:
-        """Do their clocks differ, but not as doubles (CA-6)?"""
+        """Do the clocks of the two versions differ, but not as doubles (CA-6)?"""
         one, other = self.incoming.clock or {}, self.present.clock or {}
         return one != other and _as_doubles(one) == _as_doubles(other)
 
@@ -160,7 +160,7 @@ class Fate:
     def __init__(self, meeting: Meeting, shown: Shown, seen: RecordVersion) -> None:
         self.meeting, self.shown, self.seen = meeting, shown, seen
         self.survivor = ""
-        """The version that is present; "" if it is neither, or if the two look the same."""
+        """The version that is present; "" if it is neither of the two, or if they look the same."""
         both = {name: meeting.version(name) for name in (INCOMING, PRESENT)}
         found = [name for name, update in both.items() if update.version == seen.version]
         if not found and not meeting.alike:
@@ -170,12 +170,12 @@ class Fate:
 
     @property
     def involves_zeros(self) -> bool:
-        """Does the clock of one of the two have a zero?"""
+        """Does the clock of one of the two versions have a zero?"""
         return has_zeros(self.meeting.incoming) or has_zeros(self.meeting.present)
 
     @property
     def is_mixed(self) -> bool:
-        """Does the surviving version have the revision of one of the two, and content of the other?"""
+        """Does the surviving version have the revision of one of the two versions, and content of the other?"""
         update, seen = self.meeting.version(self.survivor), self.seen
         other = self.meeting.present if update is self.meeting.incoming else self.meeting.incoming
         if seen.version != update.version or same_content(seen.content, update.content):
@@ -245,7 +245,7 @@ def _find_end(view: PeerView, meeting: Meeting) -> int:
 
 
 def _descends_from_both(update: Update, meeting: Meeting) -> bool:
-    """Is an update a descendant of both, with the version of one of them? A peer without its store reuses revisions."""
+    """Does an update with one of the two versions descend from both? A peer that lost its store reuses revisions."""
     one, other = meeting.incoming.clock, meeting.present.clock
     if update.version == meeting.present.version:
         return dominates(update.clock, one)
@@ -253,9 +253,7 @@ def _descends_from_both(update: Update, meeting: Meeting) -> bool:
 
 
 def _is_no_longer_older(update: Update, meeting: Meeting) -> bool:
-    """Return whether an update is a copy of an older version, with a clock that does not look older. Each hop may count
-    (CA-15).
-    """
+    """Is an update a copy of the older version, with a clock that no longer looks older? Each hop may count (CA-15)."""
     copy = meeting.arrival.outcome == "older" and update.version == meeting.incoming.version
     return copy and not dominates(meeting.present.clock, update.clock)
 
@@ -282,7 +280,7 @@ def _signalled_conflicts(view: PeerView) -> list[tuple[int, set[str | None]]]:
 
 
 def find_resolution(view: PeerView) -> int:
-    """The conflict resolution that is in use or was requested. "Unspecified" means the rule of the text."""
+    """The conflict resolution that is in use or was requested. "Unspecified" means the rule of the specification."""
     for configuration in (view.party.in_force, view.party.asked):
         if configuration.HasField("resolution"):
             return int(configuration.resolution)
@@ -290,7 +288,7 @@ def find_resolution(view: PeerView) -> int:
 
 
 def by_default(view: PeerView) -> bool:
-    """Is the rule of the text in use?"""
+    """Is the rule of the specification in use?"""
     return find_resolution(view) == pb.RESOLUTION_UNSPECIFIED
 
 
@@ -367,7 +365,7 @@ class Holding:
         return " and ".join(values) or "nothing"
 
     def agrees_with(self, other: Holding) -> bool:
-        """Can both show the same record to applications?"""
+        """Can both peers show the same record to applications?"""
         common = [one for one in self.contents if any(_are_alike(one, two) for two in other.contents)]
         if self.shown.on_the_wire or other.shown.on_the_wire:
             return bool(common)
@@ -394,7 +392,7 @@ def _find_holding(view: PeerView, meeting: Meeting) -> Holding | None:
     """
     key, uuids = meeting.incoming.key, meeting.uuids
     last, known = 0, set[str | None]()
-    heard = [update for update in view.own if update.uuid in uuids]
+    updates = [update for update in view.own if update.uuid in uuids]
     for arrival in view.arrivals:
         if arrival.prohibition or arrival.declined:
             continue
@@ -403,14 +401,14 @@ def _find_holding(view: PeerView, meeting: Meeting) -> Holding | None:
                 return None  # CSDB-25 and CSDB-41 judge this
             last = max(last, arrival.step.index)
             known.add(arrival.update.uuid)
-            heard.append(arrival.update)
+            updates.append(arrival.update)
     for change in view.changes:
         if change.uuid in uuids or key in (change.key, change.old_key):
             last = max(last, change.step.index)
             known.add(change.uuid)
     # A third record would change the outcome.
     shown = [shown for shown in view.shown_states if shown.as_of.index > last]
-    if known != uuids or not shown or not accepts_updates(view) or _clocks_of_two_versions_are_equal(heard):
+    if known != uuids or not shown or not accepts_updates(view) or _clocks_of_two_versions_are_equal(updates):
         return None
     best = next((each for each in reversed(shown) if not each.on_the_wire), shown[-1])
     contents = tuple(seen for seen in best.records.values() if not seen.deleted and seen.key == key)
@@ -418,7 +416,7 @@ def _find_holding(view: PeerView, meeting: Meeting) -> Holding | None:
     left_out = best.on_the_wire and any(uuids <= m.uuids and m.signalled for m in find_key_meetings(view))
     if not contents or (untraced and left_out):
         return None
-    return Holding(meeting, best, contents, frozenset(update.version for update in heard))
+    return Holding(meeting, best, contents, frozenset(update.version for update in updates))
 
 
 def _clocks_of_two_versions_are_equal(updates: Iterable[Update]) -> bool:

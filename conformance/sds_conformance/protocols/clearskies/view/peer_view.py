@@ -46,12 +46,12 @@ class Proof:
         """``relayed``: the peer sent the update to others, so it was accepted even if an answer lacks it."""
         self.arrival, self.shown = arrival, shown
         self.seen = seen = shown.records.get(str(arrival.update.uuid))
-        """The record; None if the state does not have it."""
+        """The record in the state; None if the state does not have it."""
         self.is_shown = seen is not None and seen.version == arrival.update.version
-        """Is that version among those that the peer shows?"""
+        """Does the state have the version of the update?"""
         self.is_present = relayed or self.is_shown
         self.is_unchanged = seen is not None and self.is_shown and same_content(seen.content, arrival.update.content)
-        """Is the version present with the content that arrived?"""
+        """Does the state have the version of the update with the content that arrived?"""
 
 
 @dataclass(frozen=True)
@@ -61,14 +61,14 @@ class Successive:
     one: Update
     other: Update
     most: int | None
-    """The largest possible difference of their revisions, if everything between them was a change; a change that was
-    never sent may not have been one. None if the peer may have made further changes itself.
+    """The largest possible difference of the two revisions: commands whose result was never sent may have changed
+    nothing. None if the peer may have made further changes itself.
     """
 
 
 class PeerView:
-    """The facts of one peer under test: what it received, did, sent and showed. The facts do not change once they are
-    read.
+    """The facts of one peer under test: what it received, did, sent and showed. The facts of a trace that has been read
+    do not change.
     """
 
     def __init__(self, trace: Trace, party: Party) -> None:
@@ -83,21 +83,21 @@ class PeerView:
         """The views of all peers under test."""
         self._by_number = {link.number: link for link in self.links}
         self.sent = _in_order(update for link in self.links for update in link.sent)
-        """All updates that it sent, on all links, in order."""
+        """All updates that the peer sent, on all links, in order."""
         self.received = _in_order(update for link in self.links for update in link.received)
         """All updates that arrived, on all links, in order."""
         self.asked = [request for link in self.links for request in link.asked]
-        """All requests that it sent."""
+        """All requests that the peer sent."""
         self.requests = [request for link in self.links for request in link.requests]
         """All requests that arrived."""
 
     @property
     def writes(self) -> bool:
-        """May it change records?"""
+        """May the peer change records?"""
         return self.level is READ_WRITE
 
     def can(self, *capabilities: int) -> bool:
-        """Does it declare all of these capabilities?"""
+        """Does the peer declare all of these capabilities?"""
         return self.trace.declaration.can(*capabilities)
 
     def link_of(self, update: Update | Request) -> LinkView:
@@ -120,7 +120,7 @@ class PeerView:
 
     @cached_property
     def own(self) -> list[Update]:
-        """The first copy of each own version that it sent, by revision."""
+        """The first copy of each own version that the peer sent, by revision."""
         first: dict[tuple[str, int, int], Update] = {}
         for update in self.sent:
             if update.by == self.peer_id and update.rev is not None and not self._was_sent_back(update):
@@ -130,7 +130,7 @@ class PeerView:
 
     @cached_property
     def _losses(self) -> list[int]:
-        """The indices of the steps that opened it without its store."""
+        """The indices of the steps that opened the peer without its store."""
         stores: set[str] = set()
         losses = []
         for step in self.steps:
@@ -141,11 +141,11 @@ class PeerView:
         return losses
 
     def _count_losses(self, step: Step) -> int:
-        """The number of times that it had lost its store by a step. After each loss it may reuse revisions."""
+        """The number of times that the peer had lost its store by a step. After each loss it may reuse revisions."""
         return bisect_right(self._losses, step.index)
 
     def _was_sent_back(self, update: Update) -> bool:
-        """Is it an own version from before the last loss of the store, which other peers have sent back?"""
+        """Is the update an own version from before the last loss of the store, which other peers have sent back?"""
         losses = self._count_losses(update.step)
         return losses > 1 and any(
             same_content(other.content, update.content)
@@ -159,7 +159,7 @@ class PeerView:
 
     @cached_property
     def changes(self) -> list[Change]:
-        """The changes of its application."""
+        """The changes of the application of the peer."""
         out = []
         for life in range(len(self._losses) + 1):
             steps = [step for step in self.steps if self._count_losses(step) == life]
@@ -178,13 +178,14 @@ class PeerView:
         ]
 
     def _is_surely_of(self, change: Change) -> bool:
-        """Is the copy one of the change itself, and not the result of a later conflict with the same content?"""
+        """Is the first copy of a change certainly not the result of a later conflict with equal content?"""
         update = change.shown
         return update is not None and (update.step is change.step or not self.in_conflict(update.step))
 
     def _max_changes_between(self, one: Change, before: int, place: int) -> int | None:
-        """The largest number of changes between the change at ``place`` and an earlier one, with revision ``before``;
-        None if that is uncertain."""
+        """The maximum number of changes between the change at the index ``before`` and the one at ``place``; None if it
+        is uncertain.
+        """
         if not self._is_undisturbed_between(one.step, self.changes[place].step):
             return None
         if not all(self._is_single_change(at) for at in range(before + 1, place + 1)):
@@ -192,8 +193,8 @@ class PeerView:
         return place + 1 - bisect_right(self.changes, one.since, key=lambda change: change.step.index)
 
     def _is_single_change(self, place: int) -> bool:
-        """Is a change certainly exactly one change of one record? A rename to the same key may change nothing. A rename
-        to the key of another record may first change that record.
+        """Does a change certainly count as exactly one change of one record? A rename to the same key may change
+        nothing. A rename to the key of another record may first change that record.
         """
         change = self.changes[place]
         if change.kind != "rename":
@@ -208,7 +209,7 @@ class PeerView:
 
     @cached_property
     def _renames_in_place(self) -> list[int]:
-        """The indices of the steps that give a record the key that it has."""
+        """The indices of the steps that give a record the key that it already has."""
         return [step.index for step in self.steps if renames_in_place(step)]
 
     def is_undisturbed(self, change: Change, until: Step) -> bool:
@@ -222,12 +223,12 @@ class PeerView:
 
     @cached_property
     def unexplained(self) -> list[Update]:
-        """The own versions that no command of its application explains: resolutions of conflicts, and faults."""
+        """The own versions that no command of the application explains: resolutions of conflicts, and faults."""
         explained = {change.shown.version for change in self.changes if change.shown is not None}
         return [update for update in self.own if update.version not in explained]
 
     def opened_afresh(self, step: Step) -> bool:
-        """Was it opened only once until then, so that it has no earlier records?"""
+        """Was the peer opened only once up to a step, so that it has no earlier records?"""
         return sum(opened <= step.index for opened in self._openings) == 1
 
     def opened_before(self, index: int) -> int:
@@ -266,11 +267,11 @@ class PeerView:
         return self._read_steps[1]
 
     def in_conflict(self, step: Step) -> bool:
-        """Was anything in conflict until then? A peer that resolves conflicts may make own changes (CA-8)."""
+        """Was any record in conflict up to a step? A peer that resolves conflicts may make own changes (CA-8)."""
         return bool(self.contested(step))
 
     def contested(self, step: Step) -> frozenset[str]:
-        """The uuids of the records that were in conflict until then."""
+        """The uuids of the records that were in conflict up to a step."""
         starts, sets = self._contested_sets
         place = bisect_right(starts, step.index)
         return sets[place - 1] if place else frozenset()
@@ -290,7 +291,7 @@ class PeerView:
         return starts, sets
 
     def has(self, uuid: str, version: VersionId | None, step: Step) -> bool:
-        """Does it certainly have a version after a step, and no newer one?"""
+        """Does the peer certainly have a version after a step, and no newer one?"""
         held = self.known.at(uuid, step.index)
         return held is not None and held.update is not None and held.update.version == version
 
@@ -328,17 +329,17 @@ class PeerView:
 
     @cached_property
     def unaccepted(self) -> set[VersionId | None]:
-        """The versions that it failed to accept. Their consequences are not judged again."""
+        """The versions that the peer failed to accept. Their consequences are not judged again."""
         return {p.arrival.update.version for p in self.proofs if p.arrival.due and not p.is_present}
 
     @cached_property
     def accepted_any(self) -> bool | None:
-        """Did it accept any update that it had to accept? None if the trace does not show it, or if there was none."""
+        """Did the peer accept any update that it had to accept? None if unknown, or if there was none."""
         proofs = [proof for proof in self.proofs if proof.arrival.due]
         return any(proof.is_present for proof in proofs) if proofs else None
 
     def describe_state(self, proof: Proof) -> str:
-        """The state that it had instead of an update, for findings."""
+        """The state that the peer had instead of an update, for findings."""
         seen = proof.seen
         if seen is None:
             return "no trace of that record"
@@ -346,7 +347,7 @@ class PeerView:
         return f"{what}revision {seen.rev} of {self.name(seen.by)}"
 
     def arrived_with_others(self, arrival: Arrival) -> bool:
-        """Did more than one update arrive at once?"""
+        """Did more than one update arrive in the same step?"""
         return len(self._received_by_step[arrival.step.index]) > 1
 
     def is_reassembled(self, arrival: Arrival) -> bool:
@@ -364,7 +365,7 @@ class PeerView:
 
     @cached_property
     def forbidden_arrivals(self) -> list[Arrival]:
-        """Arrivals that must be refused, without those that also arrived legally and copies of its own changes."""
+        """Arrivals that must be refused, without those that also arrived legally and copies of own changes."""
         taken = {arrival.update.version for arrival in self.arrivals if not arrival.prohibition}
         made = {update.version: update.step.index for update in reversed(self.own)}
         return [
@@ -387,26 +388,26 @@ class PeerView:
 
     @cached_property
     def leaked_versions(self) -> set[VersionId | None]:
-        """The versions of forbidden arrivals that it had afterwards. Their consequences are not judged."""
+        """The versions of forbidden arrivals that the peer had afterwards. Their consequences are not judged."""
         traces = {update.version for update in self.sent}
         traces |= {seen.version for shown in self.shown_states for seen in shown.records.values()}
         return traces & {arrival.update.version for arrival in self.forbidden_arrivals}
 
     @cached_property
     def shown_states(self) -> list[Shown]:
-        """The states that it showed of all records, in order: on the wire and, if declared, when observed."""
+        """The states that the peer showed of all records, in order: on the wire and, if declared, when observed."""
         under_test = {party.participant_id for party in self.trace.parties.values()}
-        strangers = [link for link in self.links if link.peer_id not in under_test]
+        scripted = [link for link in self.links if link.peer_id not in under_test]
         found = [
-            *find_full_answers(strangers, self.quiet, self.trace.steps),
+            *find_full_answers(scripted, self.quiet, self.trace.steps),
             *find_observed_states(self.steps, self.quiet),
         ]
         return sorted(found, key=lambda shown: shown.step.index)
 
     @property
     def _counts_hops(self) -> bool:
-        """Does it count the arrival or sending of other peers' versions in clocks (CA-15)? Shown by the clock of a
-        copy, or of its own next version.
+        """Does the peer count the arrival or sending of other peers' versions in clocks (CA-15)? The clock of a copy,
+        or of its next own version, shows this.
         """
         if any(self._counts_all_arrivals(update) for update in self.unexplained):
             return True

@@ -35,12 +35,12 @@ from .peer_view import PeerView
 
 
 class DueUpdate:
-    """A change that must be sent on one link: by the peer's own application, or an update that arrived."""
+    """A change that must be sent on one link. It was made by the peer's own application, or arrived as an update."""
 
     __slots__ = ("arrival", "cause", "change", "copies", "is_decided", "link")
 
     def __init__(self, link: LinkView, source: Change | Arrival, copies: list[Update], due: Step | None) -> None:
-        """``due`` is the step that shows that nothing was sent; None if something was, or if the trace does not show
+        """``due`` is the step that shows that nothing was sent; None if a copy was sent, or if the trace does not show
         it.
         """
         self.link, self.cause = link, source.step
@@ -49,12 +49,12 @@ class DueUpdate:
         self.copies = copies
         """The copies that were sent on the link from then on."""
         self.is_decided = bool(copies) or due is not None
-        """Does the trace show whether it was sent?"""
+        """Does the trace show whether the change was sent?"""
 
 
 @cache_per_view
 def find_due_changes(view: PeerView) -> list[DueUpdate]:
-    """The changes of its application, for each link with a request."""
+    """The changes of the peer's application, for each link with a request."""
     out = []
     for change in view.changes if view.writes else ():
         for link in _find_subscribed_links(view, change.step):
@@ -74,7 +74,7 @@ def find_due_changes(view: PeerView) -> list[DueUpdate]:
 
 @cache_per_view
 def find_due_relays(view: PeerView) -> list[DueUpdate]:
-    """The updates that were new to it, for each link with a request except that of the sender."""
+    """The updates that were new to the peer, for each link with a request except that of the sender."""
     out = []
     for arrival in view.arrivals:
         if not arrival.due:
@@ -118,7 +118,7 @@ def _is_copy(view: PeerView, change: Change, update: Update, link: LinkView) -> 
 
 
 def _is_named_as_known(view: PeerView, link: LinkView, arrival: Arrival) -> bool:
-    """Did the other end name the update as known in its last request? The peer may answer that after the arrival."""
+    """Did the other end name the update as known in its last request? The peer may answer it later."""
     last = [request for request in link.requests if request.step.index < arrival.step.index][-1]
     named = (last.since or {}).get(str(arrival.update.by), 0) >= (arrival.update.rev or 0)
     return named and view.quiet_before(arrival.step) < last.step.index
@@ -131,9 +131,7 @@ def _is_in_time(view: PeerView, link: LinkView, cause: Step, update: Update) -> 
 
 
 def _find_due_winners(view: PeerView) -> Iterator[DueUpdate]:
-    """Yield the versions that won a conflict, or the resolutions of it, once the peer shows that it has them and did
-    not before.
-    """
+    """Yield each version that won a conflict, or resolved it, when the peer first shows the version."""
     fates = (fate for fate in find_fates(view) if fate.meeting.arrival.outcome == "conflict")
     won = [(fate.meeting.arrival, fate.shown) for fate in fates if fate.survivor == INCOMING and not fate.meeting.alike]
     contests = (contest for contest in find_contests(view) if contest.key_holder == INCOMING)
@@ -185,10 +183,10 @@ class Answer:
         wanted = {update.version for update in self.expected}
         later = [update for update in link.sent if step.index <= update.step.index <= last]
         self.delivered = list(_first_copies(update for update in later if update.version in wanted))
-        """The first sent copy of each of these after the request, in order."""
+        """The first sent copy of each expected version after the request, in order."""
         sent = {update.version for update in link.sent if update.step.index <= last}
         self.missing = [update for update in self.expected if due is not None and update.version not in sent]
-        """The versions that were never sent on the link."""
+        """The expected versions that were never sent on the link."""
         # Changes since the last quiet step may be sent without a request.
         quiet = view.quiet_before(step)
         again = {a.update.version for a in view.arrivals if quiet < a.step.index <= last}
@@ -198,14 +196,14 @@ class Answer:
         self.unsent = (
             list(_find_unsent_changes(view, link, request)) if due is not None and view.peer_id not in since else []
         )
-        """Changes of its application that the client cannot know and that were never sent to any peer."""
+        """Changes of the peer's application that the client cannot know and that were never sent to any peer."""
         self.is_silent = not later
         """Nothing was sent."""
         self.lacks_everything = bool(self.expected) and len(self.missing) == len(self.expected)
         """None of the expected versions was sent."""
 
     def has(self, update: Update) -> bool:
-        """Does an update belong to it?"""
+        """Does an update belong to this answer?"""
         return update.step is self.request.step or any(update is given for given in self.delivered)
 
     def names(self, update: Update) -> bool:
@@ -282,10 +280,10 @@ def _may_be_known(view: PeerView, change: Change, link: LinkView) -> bool:
 
 def _has_no_effect(view: PeerView, change: Change) -> bool:
     """Is a change without effect on other peers? It writes equal content, or deletes a record that was never sent."""
-    heard = [u for u in (*view.sent, *view.received) if u.step.index < change.step.index and u.key == change.key]
+    updates = [u for u in (*view.sent, *view.received) if u.step.index < change.step.index and u.key == change.key]
     if change.kind == "delete":
-        return all(_is_under_another_key(view, update, change.step) for update in heard)
-    last = max(heard, key=lambda update: update.step.index, default=None)
+        return all(_is_under_another_key(view, update, change.step) for update in updates)
+    last = max(updates, key=lambda update: update.step.index, default=None)
     same = last is not None and not last.deleted and equal(last.value, change.value)
     before = [c for c in view.changes if c.step.index < change.step.index and change.key in (c.key, c.old_key)]
     return change.kind == "put" and (same or (bool(before) and before[-1].says_the_same(change)))
@@ -293,8 +291,8 @@ def _has_no_effect(view: PeerView, change: Change) -> bool:
 
 def _is_under_another_key(view: PeerView, update: Update, by: Step) -> bool:
     """May the record of an update have had another key, or be deleted, when a step deletes its key?"""
-    heard = (u for u in (*view.sent, *view.received) if u.step.index < by.index and u.uuid == update.uuid)
-    return any(other.deleted or other.key != update.key for other in heard)
+    updates = (u for u in (*view.sent, *view.received) if u.step.index < by.index and u.uuid == update.uuid)
+    return any(other.deleted or other.key != update.key for other in updates)
 
 
 def _find_due_step(view: PeerView, change: Change, link: LinkView, since: Step | None = None) -> Step | None:
@@ -327,7 +325,7 @@ class RevisionBounds:
         # A peer may build a request when the link begins, and send it later.
         formed = link.began if request is link.asked[0] else request.step.index
         self.at_least = _find_least_revisions(view, formed)
-        """The highest revisions in a scan of all records that it certainly has (CA-11)."""
+        """The highest revisions in a scan of all records that the peer certainly has (CA-11)."""
         came = (a.update for a in view.arrivals if a.step.index <= request.step.index)
         self.at_most = _find_highest_revisions(came)
         """The highest revisions that ever arrived. CSDB-03, CSDB-06 and CSDB-16 judge those of forbidden updates."""
@@ -349,11 +347,11 @@ def _find_highest_revisions(updates: Iterable[Update]) -> dict[str, int]:
 
 
 def _find_least_revisions(view: PeerView, index: int) -> dict[str, int]:
-    """The highest revisions of the records that it had at the last quiet step and still has: it may process messages
-    late.
+    """The highest revisions of the records that the peer had at the last quiet step and still has: it may process
+    messages late.
     """
     quiet = max((step for step in view.quiet if step < index), default=0)
-    # It may have closed a link instead of accepting an update.
+    # The peer may have closed a link instead of accepting an update.
     closed = {link.ended for link in view.links if link.connection.closed_by_peer}
     known = (held for _, held in view.known.all_at(index - 1) if held.step.index <= quiet)
     there = [held.update for held in known if held.update is not None and held.step.index not in closed]

@@ -35,7 +35,7 @@ def ask_comparison(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
     texts = {name: vector[name].encode() for name in ("one", "other")}
     members = subject.declaration.limit("clock_members")
     if members is not None and any(_count_members(text) > members for text in texts.values()):
-        raise VectorSkippedError("declares a bound for members of a vector clock")
+        raise VectorSkippedError("declares a bound on the members of a vector clock")
     reply = subject.call(pb.Request(compare_clocks=pb.CompareClocks(**texts)))
     outcomes = legal_outcomes(vector)
     if _is_refusal(reply):
@@ -59,11 +59,11 @@ def _count_members(text: bytes) -> int:
 def _require_body_limit(subject: ClearSkiesSubject, size: int) -> None:
     room = subject.declaration.limit("body_bytes")
     if room is not None and size > room:
-        raise VectorSkippedError("declares a bound for the body of a message")
+        raise VectorSkippedError("declares a bound on the body of a message")
 
 
 def ask_unframe(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
-    """Compare the messages that it reads from the bytes."""
+    """Compare the messages that the implementation reads from the bytes."""
     subject.need(pb.CAPABILITY_MESSAGE_CODEC)
     stream = bytes.fromhex(vector["stream"])
     _require_body_limit(subject, max(len(stream), _declared_length(stream)) if not _may_be_refused(vector) else 0)
@@ -88,7 +88,7 @@ def _declared_length(stream: bytes) -> int:
 
 
 def ask_frame(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
-    """Compare the bytes that it writes for a body."""
+    """Compare the bytes that the implementation writes for a body."""
     subject.need(pb.CAPABILITY_MESSAGE_CODEC)
     body = bytes.fromhex(vector["body"])
     _require_body_limit(subject, len(body))
@@ -121,7 +121,7 @@ def ask_verify(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
 
 
 def ask_sign(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
-    """Compare the message that it makes from a body and a key."""
+    """Compare the message that the implementation makes from a body and a key."""
     subject.need(pb.CAPABILITY_MESSAGE_CODEC)
     profile = _require_profile(subject, vector)
     body, level = bytes.fromhex(vector["body"]), AccessLevel(vector["signed_by"])
@@ -137,7 +137,7 @@ def ask_sign(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
 
 
 def _is_genuine(wire: bytes, body: bytes, level: AccessLevel, profile: SignatureProfile) -> bool:
-    """Is it the message of this body with a signature of this level?"""
+    """Are these bytes the message of this body with a signature of this level?"""
     parser = Parser()
     try:
         messages = list(parser.feed(wire))

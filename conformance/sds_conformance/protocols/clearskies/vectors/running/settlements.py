@@ -57,7 +57,7 @@ def _play_order(subject: ClearSkiesSubject, vector: Vector, order: Sequence[int]
 
 
 def _writer_saw_all(fields: Fields, arrived: Sequence[Fields]) -> bool:
-    """Had the writer of an update seen the record that the peer has after it received ``arrived``?
+    """Had the writer of an update seen the present record of a peer that has received ``arrived``?
 
     If one of these is not an ancestor of the update, its writer cannot know the number that the peer has now.
     """

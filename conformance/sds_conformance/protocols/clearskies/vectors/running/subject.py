@@ -104,7 +104,7 @@ def _own_number(actor: Actor, uuid: str, *, observing: bool) -> int:
 
 
 def deliver_frames(link: ScriptedLink, *frames: Frame) -> None:
-    """Deliver messages in one step. If the peer has closed the link, they are lost, and the result shows it."""
+    """Deliver messages in one step. If the peer has closed the link, they are lost, and the result shows that."""
     if frames and not link.broken:
         link.send(b"".join(frame.wire for frame in frames))
 
@@ -155,7 +155,7 @@ def canonical_json(values: list[Any]) -> str:
 
 
 def lower_uuid(uuid: Any) -> Any:
-    """A uuid in lower case: the text does not define the case of its digits."""
+    """A uuid in lower case: the specification does not define the case of its digits."""
     return uuid.lower() if isinstance(uuid, str) else uuid
 
 

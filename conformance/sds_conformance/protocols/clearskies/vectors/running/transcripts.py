@@ -103,7 +103,7 @@ class _Player:
         self._links[step["link"]] = self._actor.link(peer)
 
     def _requested_revisions(self, link: ScriptedLink) -> Any:
-        """The revisions in its request; None if it sent none. Its own entry and zero entries are optional."""
+        """The revisions in the request on a link; None if there is no request. Own and zero entries are optional."""
         if not link.requests:
             return None
         since = link.requests[0].body.members.get("since")
@@ -153,7 +153,7 @@ def _same_record(one: StepResult, other: StepResult) -> bool:
 
 
 def _is_later(one: StepResult, other: StepResult) -> bool:
-    """Does it have a greater revision? A revision that is not an integer is not comparable."""
+    """Does one version have a greater revision than the other? A revision that is not an integer is not comparable."""
     revisions = one["last_updated_rev"], other["last_updated_rev"]
     return all(isinstance(each, str) for each in revisions) and int(revisions[0]) > int(revisions[1])
 
