@@ -1,4 +1,4 @@
-"""Record changes: a peer passes on the changes of its application and those that it receives."""
+"""Record changes: a peer sends the changes of its application, and relays those that it receives."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .scripts import Part, Peer, Script, request_all, scenario, subscribe
 
 @scenario("01", "14", "15", "26", "29", "35")
 def changes_spread(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """The application writes two records, changes one and deletes one, while two subscribers listen."""
+    """The application writes two records, changes one and deletes one, while two peers are subscribed."""
     for peer in (bob, carol):
         subscribe(alice, peer)
     alice.put("photo-1", {"camera": "NIKON", "taken": "2014"})
@@ -20,7 +20,7 @@ def changes_spread(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
 
 @scenario("20", "21", "35", "09")
 def changes_are_passed_on(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """Bob sends a record, a change of it and its deletion, while two other subscribers listen."""
+    """Bob sends a record, a change of it and its deletion, while two other peers are subscribed."""
     link = subscribe(alice, bob)
     for peer in (carol, dave):
         subscribe(alice, peer)
@@ -55,7 +55,7 @@ def a_line_of_three(script: Script, alice: Part, alan: Part, anna: Part) -> None
 
 @scenario("19", "20")
 def an_update_by_two_ways(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """The same update arrives on two links, and later on the first one again, while Dave listens."""
+    """The same update arrives on two links, and later again on the first link, while Dave is subscribed."""
     first, second = alice.link(bob), alice.link(carol)
     subscribe(alice, dave)
     update = bob.update("door", "open")
@@ -109,7 +109,7 @@ def records_of_others_are_renamed_here(script: Script, alice: Part, bob: Peer, c
 
 @scenario("44", needs=(pb.CAPABILITY_RENAME, pb.CAPABILITY_OBSERVE))
 def changes_that_nobody_hears(script: Script, alice: Part) -> None:
-    """The application writes, changes, renames and deletes a record without any link, and is observed after each."""
+    """Without any link, the application writes, changes, renames and deletes a record; each state is observed."""
     alice.put("draft", 1)
     alice.observe()
     alice.after(1_000).put("draft", 2)
@@ -122,7 +122,7 @@ def changes_that_nobody_hears(script: Script, alice: Part) -> None:
 
 @scenario("44", needs=(pb.CAPABILITY_OBSERVE,), long=True)
 def a_change_without_its_listener(script: Script, alice: Part, bob: Peer) -> None:
-    """The application writes a record for Bob; when his link is gone, it changes the record, and is observed."""
+    """The application writes a record for Bob. After his link was cut, it changes the record."""
     link = subscribe(alice, bob)
     alice.put("draft", 1)
     script.settle()
@@ -134,7 +134,7 @@ def a_change_without_its_listener(script: Script, alice: Part, bob: Peer) -> Non
 
 @scenario("20", "35", violated=("14",), needs=(pb.CAPABILITY_STORE,), store=True)
 def changes_are_passed_on_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A peer restarts; then Bob sends a change, a record and a deletion, while Carol listens."""
+    """A peer restarts; then Bob sends a change, a record and a deletion, while Carol is subscribed."""
     link = alice.link(bob)
     link.update("door", "open")
     link.update("gate", "open")
@@ -188,7 +188,7 @@ def a_rename_onto_another(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("18", "05", needs=(pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_STORE), store=True)
 def a_reader_is_started_again(script: Script, rita: Part, bob: Peer, rolf: Peer) -> None:
-    """A read-only peer restarts after the writer has left; then others ask it for updates."""
+    """A read-only peer restarts after the writer has left; then others request updates from it."""
     link = rita.link(bob)
     link.update("one", 1)
     link.update("two", 2)

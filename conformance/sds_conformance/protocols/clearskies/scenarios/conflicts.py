@@ -10,18 +10,20 @@ from .scripts import HOUR_MS, Message, Numbers, Part, Peer, Script, ScriptedLink
 
 WIDE = (1 << 53) + 1
 HALF = 1 << 31
-"""A signed integer of 32 bits does not hold it."""
+"""The smallest number that a signed integer of 32 bits cannot hold."""
 WIDEST = (1 << 63) - 1
 
 
 def version(writer: Peer | ScriptedLink, key: str, value: Any, clock: Numbers, **more: Any) -> Message:
-    """A version of the record that all scripted peers mean by the key, with this clock. A peer writes it; a link also
-    sends it."""
+    """Create a version with this clock of the record that all scripted peers mean by the key.
+
+    If ``writer`` is a link, the version is also sent.
+    """
     return writer.update(key, value, **{"record": key, "clock": clock, **more})
 
 
 def _link_and_observe(script: Script, alice: Part, alan: Part) -> None:
-    """Link two peers that have become quiet, and see what both have then."""
+    """Let two peers become quiet, link them, and observe the records of both."""
     script.settle()
     alice.link(alan)
     script.settle()
@@ -57,7 +59,7 @@ def one_descends_from_the_other(script: Script, alice: Part, bob: Peer, carol: P
 
 @scenario("39", "51", "54", "52", "46")
 def neither_descends_from_the_other(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Bob and Carol changed seven records concurrently, with times in different order and form."""
+    """Bob and Carol changed seven records concurrently, with times that differ in their order and format."""
     link = alice.link(bob)
     link.update("lamp", "on")
     early, late = -2 * HOUR_MS, -HOUR_MS
@@ -83,7 +85,7 @@ def neither_descends_from_the_other(script: Script, alice: Part, bob: Peer, caro
 
 @scenario("26", "54")
 def a_conflict_between_two_changes(script: Script, alice: Part, bob: Peer) -> None:
-    """Bob sends a concurrent, later change of a record of the application, which then writes another one."""
+    """Bob sends a concurrent, later change of a record of the application, which then writes another record."""
     link = subscribe(alice, bob)
     door = alice.put("door", "open")
     script.settle()
@@ -96,7 +98,7 @@ def a_conflict_between_two_changes(script: Script, alice: Part, bob: Peer) -> No
 
 @scenario("54", long=True)
 def times_in_conflict(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """Bob and Carol changed records concurrently, with times with offsets and one to nine digits."""
+    """Bob and Carol changed records concurrently; the times have offsets, or fractions of one to nine digits."""
     subscribe(alice, dave)
     link = alice.link(bob)
     link.update("lamp", "on")
@@ -140,7 +142,7 @@ def one_conflict_after_the_other(script: Script, alice: Part, bob: Peer, carol: 
 
 @scenario("43", long=True)
 def zeros_in_clocks(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Newer versions arrive first; one of the two vector clocks has a zero."""
+    """Newer versions arrive before older ones; one of the two vector clocks has a zero."""
     link = alice.link(bob)
     link.update("lamp", "on")
     for number, (key, old, new) in enumerate(
@@ -210,7 +212,7 @@ def two_keys_in_conflict(script: Script, alice: Part, bob: Peer, carol: Peer) ->
 
 @scenario("16", long=True)
 def a_conflict_for_readers(script: Script, alice: Part, bob: Peer, carol: Peer, rolf: Peer) -> None:
-    """A version that was sent to a read-only peer wins a conflict; another read-only peer asks."""
+    """A version that was sent to a read-only peer wins a conflict; another read-only peer requests updates."""
     subscribe(alice, rolf)
     link = alice.link(bob)
     version(link, "door", "of bob", {bob: 2}, time=-HOUR_MS)
@@ -250,7 +252,7 @@ def clocks_of_many(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
 
 @scenario("44", "45", long=True)
 def a_record_in_turn(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """The application and Bob change a record in turn; the application also changes one of Bob."""
+    """The application and Bob change a record in turn; the application also changes a record of Bob."""
     link = subscribe(alice, bob)
     subscribe(alice, carol)
     door = alice.put("door", 0)
@@ -265,7 +267,7 @@ def a_record_in_turn(script: Script, alice: Part, bob: Peer, carol: Peer) -> Non
 
 @scenario("20", "35")
 def a_conflict_is_passed_on(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """The later of two concurrent changes arrives last, while Dave listens."""
+    """The later of two concurrent changes arrives last, while Dave is subscribed."""
     subscribe(alice, dave)
     link = alice.link(bob)
     link.update("lamp", "on")
@@ -280,7 +282,7 @@ def a_conflict_is_passed_on(script: Script, alice: Part, bob: Peer, carol: Peer,
 
 @scenario("39", "51", "52", "54", needs=(pb.CAPABILITY_READ_ONLY,))
 def a_reader_hears_of_both(script: Script, rita: Part, bob: Peer, carol: Peer) -> None:
-    """A read-only peer receives two conflicts; in one of them the later change arrives first."""
+    """A read-only peer receives two pairs of concurrent changes; in one pair the later change arrives first."""
     link = rita.link(bob)
     link.update("lamp", "on")
     for key, later_ms in (("first", -HOUR_MS), ("last", HOUR_MS)):
@@ -293,7 +295,7 @@ def a_reader_hears_of_both(script: Script, rita: Part, bob: Peer, carol: Peer) -
 
 @scenario("54")
 def equal_times(script: Script, alice: Part, alan: Part, bob: Peer, carol: Peer) -> None:
-    """Two peers receive concurrent changes with equal times, each in another order."""
+    """Two peers receive concurrent changes with equal times, in opposite orders."""
     lamp = bob.update("lamp", "on")
     mine, theirs = {bob: 2}, {bob: 1, carol: 1}
     one = version(bob, "door", "open", mine)
@@ -353,7 +355,7 @@ def a_key_that_is_taken(script: Script, alice: Part, bob: Peer, carol: Peer) -> 
 
 @scenario("43", "44", "45")
 def a_record_again_and_again(script: Script, alice: Part, bob: Peer) -> None:
-    """The application writes a record twice without a link, and three times while Bob listens."""
+    """The application writes a record twice without a link, and three times while Bob is subscribed."""
     alice.put("door", 0)
     alice.observe()
     alice.after(1_000).put("door", 1)
@@ -441,8 +443,8 @@ def clocks_are_compared(script: Script, alice: Part) -> None:
         alice.compare_clocks(one, other)
 
 
-def _in_conflict(alice: Part, bob: Peer, carol: Peer) -> None:
-    """Two versions of one record, and two records with one key."""
+def _send_conflicts(alice: Part, bob: Peer, carol: Peer) -> None:
+    """Let two concurrent versions of a record arrive, and two records with one key, each twice."""
     link = alice.link(bob)
     early, late = -2 * HOUR_MS, -HOUR_MS
     for key, first, second in (("later", early, late), ("earlier", late, early)):
@@ -458,10 +460,10 @@ def _in_conflict(alice: Part, bob: Peer, carol: Peer) -> None:
 @scenario("53", "52", needs=(pb.CAPABILITY_RESOLUTION_MERGE,), resolution=pb.RESOLUTION_MERGE)
 def objects_are_merged(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """An application that merges conflicting objects receives four conflicts."""
-    _in_conflict(alice, bob, carol)
+    _send_conflicts(alice, bob, carol)
 
 
 @scenario("53", "52", needs=(pb.CAPABILITY_RESOLUTION_SEPARATE,), resolution=pb.RESOLUTION_SEPARATE)
 def records_are_separated(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """An application that keeps both records receives four conflicts."""
-    _in_conflict(alice, bob, carol)
+    _send_conflicts(alice, bob, carol)

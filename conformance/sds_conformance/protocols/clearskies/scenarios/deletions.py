@@ -29,8 +29,8 @@ def the_seven_steps(script: Script, alice: Part, alan: Part, anna: Part) -> None
         request_all(part)
 
 
-def _delete(part: Part, bob: Peer, carol: Peer, listener: Peer) -> None:
-    """Bob sends a record, and deletions of two records of Carol, while another peer listens."""
+def _send_deletions(part: Part, bob: Peer, carol: Peer, listener: Peer) -> None:
+    """Let Bob send a record and deletions of two records of Carol, while another peer is subscribed."""
     subscribe(part, listener)
     link = part.link(bob)
     link.update("lamp", "on")
@@ -38,8 +38,8 @@ def _delete(part: Part, bob: Peer, carol: Peer, listener: Peer) -> None:
         version(link, key, None, {bob: 1, carol: 1}, deleted=True)
 
 
-def _haunt(part: Part, carol: Peer, *, read_only: bool = False) -> None:
-    """Carol sends the deleted records: one with a time after its deletion, the other one with a time before."""
+def _send_ghosts(part: Part, carol: Peer, *, read_only: bool = False) -> None:
+    """Let Carol send the deleted records: one with a time after its deletion, the other with a time before it."""
     link = part.link(carol)
     for key, later_ms in (("door", HOUR_MS), ("gate", -HOUR_MS)):
         version(link, key, "there", {carol: 1}, time=later_ms)
@@ -49,11 +49,11 @@ def _haunt(part: Part, carol: Peer, *, read_only: bool = False) -> None:
 @scenario("56")
 def ghosts(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """Bob and the application delete records of Carol. Carol sends these records immediately and after a year."""
-    _delete(alice, bob, carol, dave)
+    _send_deletions(alice, bob, carol, dave)
     roof = carol.update("roof", "whole")
     alice.link(carol).send(roof)
     alice.after(1_000).delete("roof")
-    _haunt(alice, carol)
+    _send_ghosts(alice, carol)
     script.advance(YEAR_MS)
     alice.link(carol).send(roof)
     request_all(alice)
@@ -116,18 +116,18 @@ def ghosts_with_other_keys(script: Script, alice: Part, bob: Peer, carol: Peer) 
 @scenario("56", needs=(pb.CAPABILITY_READ_ONLY,))
 def ghosts_at_a_reader(script: Script, rita: Part, bob: Peer, carol: Peer, ruth: Peer) -> None:
     """A read-only peer receives deletions, and then old versions of the deleted records."""
-    _delete(rita, bob, carol, ruth)
-    _haunt(rita, carol, read_only=True)
+    _send_deletions(rita, bob, carol, ruth)
+    _send_ghosts(rita, carol, read_only=True)
 
 
 @scenario("56", "44", "46", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
 def ghosts_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """A peer receives deletions, restarts, receives old versions, and changes records from before."""
-    _delete(alice, bob, carol, dave)
+    _send_deletions(alice, bob, carol, dave)
     alice.put("roof", "whole")
     request_all(alice)
     alice.reopen()
-    _haunt(alice, carol)
+    _send_ghosts(alice, carol)
     alice.after(1_000).put("lamp", "off")
     alice.put("roof", "open")
     request_all(alice)

@@ -103,7 +103,7 @@ def keys_and_values(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("07", "02")
 def keys_and_values_of_others(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Bob sends keys and values of all kinds, while Carol listens."""
+    """Bob sends keys and values of all kinds, while Carol is subscribed."""
     subscribe(alice, carol)
     link = alice.link(bob)
     for key, value in zip(KEYS, VALUES, strict=True):
@@ -200,7 +200,7 @@ def a_uuid_that_is_taken(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("08", "26", "10", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
 def started_again_between_changes(script: Script, alice: Part, bob: Peer) -> None:
-    """A peer restarts between changes; the application writes an old key and a new one."""
+    """A peer restarts between changes; the application changes an old record and writes a new one."""
     subscribe(alice, bob)
     alice.put("one", 1)
     alice.after(1_000).put("two", 2)
@@ -243,7 +243,7 @@ def many_records(script: Script, alice: Part, alan: Part, bob: Peer) -> None:
 
 @scenario("09", "10", "27", "12")
 def who_wrote_last(script: Script, alice: Part, alan: Part, bob: Peer, carol: Peer) -> None:
-    """Two peers under test change records in turn, after Bob has made one; two subscribers listen."""
+    """Two peers under test change records in turn, after Bob has made one; two other peers are subscribed."""
     alice.link(alan)
     subscribe(alan, carol)
     subscribe(alice, bob).update("door", "open")
@@ -277,7 +277,7 @@ def a_deletion_that_nobody_saw(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("13", "14", "02")
 def deletions(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Records are deleted and written again; other updates say that they are no deletions, or say nothing."""
+    """Records are deleted and written again; in other updates the member deleted is false or absent."""
     link = subscribe(alice, bob)
     subscribe(alice, carol)
     link.update("silent", 1)

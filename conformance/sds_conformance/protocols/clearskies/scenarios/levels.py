@@ -1,4 +1,4 @@
-"""Access levels and signatures: whose changes are accepted, and who passes them on."""
+"""Access levels and signatures: which changes are accepted and relayed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .scripts import Part, Peer, Script, request_all, scenario, subscribe
 
 @scenario("02", "17")
 def a_writer_to_a_writer(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A read-write peer sends another one records and a deletion, one by one, some of them signed."""
+    """A read-write peer sends another read-write peer records and a deletion, one by one, some of them signed."""
     subscribe(alice, carol)
     link = alice.link(bob)
     link.update("one", 1)
@@ -24,7 +24,7 @@ def a_writer_to_a_writer(script: Script, alice: Part, bob: Peer, carol: Peer) ->
 
 @scenario("02", "05", "18")
 def a_writer_to_a_reader(script: Script, rita: Part, bob: Peer, rolf: Peer) -> None:
-    """A read-only peer receives signed records and a deletion, and passes them on to another one."""
+    """A read-only peer receives signed records and a deletion, and relays them to another read-only peer."""
     link = rita.link(bob)
     subscribe(rita, rolf)
     link.update("one", 1)
@@ -76,7 +76,7 @@ def a_reader_writes_to_a_reader(script: Script, rita: Part, bob: Peer, rolf: Pee
 
 @scenario("03", "02")
 def a_reader_passes_on(script: Script, alice: Part, bob: Peer, rolf: Peer) -> None:
-    """A read-only peer passes on a record that a writer has signed, and then one without a signature."""
+    """A read-only peer relays a record that a writer has signed, and then one without a signature."""
     alice.link(rolf).send(bob.update("good", 1, signature="read-write"))
     request_all(alice)
     alice.link(rolf).send(bob.update("bad", 2))
@@ -134,7 +134,7 @@ def a_reader_signs_for_a_writer(script: Script, rita: Part, bob: Peer, carol: Pe
 
 @scenario("06")
 def a_forged_update_for_a_writer(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer, rolf: Peer) -> None:
-    """A read-only peer passes on a signed update with a changed body to a read-write peer."""
+    """A read-only peer relays a signed update with a changed body to a read-write peer."""
     alice.link(bob).update("good", "one")
     subscribe(alice, carol)
     alice.link(rolf).send(dave.update("bad", "two", signature="read-write").altered)
@@ -229,7 +229,7 @@ def a_reader_changes_what_is_there(script: Script, alice: Part, bob: Peer, rolf:
 
 @scenario("16", "14", "20")
 def a_writer_has_readers(script: Script, alice: Part, bob: Peer, rolf: Peer) -> None:
-    """A read-only peer subscribes at a writer, and changes of that and of another writer follow."""
+    """A read-only peer subscribes at a writer; changes of that writer and of another one follow."""
     alice.put("old", 0)
     alice.put("older", 0)
     subscribe(alice, rolf)

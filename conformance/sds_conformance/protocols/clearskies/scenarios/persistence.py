@@ -10,7 +10,7 @@ from .scripts import HOUR_MS, Part, Peer, Script, request_all, scenario, subscri
 
 @scenario("26", "08", "10", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
 def killed_between_changes(script: Script, alice: Part, bob: Peer) -> None:
-    """The process is killed after changes that Bob has received; restarted, the application writes again."""
+    """The process is killed after changes that Bob has received; after a restart the application writes again."""
     subscribe(alice, bob)
     alice.put("one", 1)
     alice.after(1_000).put("two", 2)
@@ -25,7 +25,7 @@ def killed_between_changes(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("37", "56", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
 def killed_before_it_sends(script: Script, alice: Part, bob: Peer) -> None:
-    """The process is killed with changes that it has not sent; restarted, it is asked for them."""
+    """The process is killed with changes that it has not sent; after a restart others request them."""
     link = subscribe(alice, bob)
     alice.put("sent", 1)
     ghost = alice.put("deleted", 2)
@@ -42,7 +42,7 @@ def killed_before_it_sends(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("37", "29", "56", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
 def killed_after_updates(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """The process is killed after it has received records and a deletion; restarted, it asks and is asked."""
+    """The process is killed after it received records and a deletion; after a restart both ends request updates."""
     link = alice.link(bob)
     link.update("one", 1)
     link.update("two", 2)
@@ -61,7 +61,7 @@ def killed_after_updates(script: Script, alice: Part, bob: Peer, carol: Peer) ->
 
 @scenario("18", "05", needs=(pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_STORE), store=True, long=True)
 def a_reader_is_killed(script: Script, rita: Part, bob: Peer, rolf: Peer) -> None:
-    """The process of a read-only peer is killed after it has received records; then others ask it."""
+    """The process of a read-only peer is killed after it has received records; then others request them."""
     link = rita.link(bob)
     link.update("one", 1)
     link.update("two", 2)
@@ -103,7 +103,7 @@ def records_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer)
 
 @scenario("29", "37", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
 def what_is_known_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A peer receives records and changes the last one; restarted, it asks for updates and receives one."""
+    """A peer receives records and changes the last one; after a restart it requests updates and receives one."""
     link = alice.link(bob)
     link.update("one", 1)
     link.send(carol.update("two", 2))
@@ -136,7 +136,7 @@ def a_change_after_many_sendings(script: Script, alice: Part, bob: Peer, carol: 
 
 @scenario("07", "22", needs=(pb.CAPABILITY_RENAME, pb.CAPABILITY_STORE), store=True, long=True)
 def keys_after_a_restart(script: Script, alice: Part, bob: Peer) -> None:
-    """The application and Bob rename a record each; the peer restarts, and others ask it for everything."""
+    """The application and Bob rename a record each; the peer restarts, and another peer requests everything."""
     link = subscribe(alice, bob)
     alice.put("draft", "of alice")
     draft = link.update("sketch", "of bob")

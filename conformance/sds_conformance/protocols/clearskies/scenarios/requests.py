@@ -1,4 +1,4 @@
-"""Requests for updates: what a peer asks for, how it answers, and what it sends afterwards."""
+"""Requests for updates: what a peer requests, how it answers, and what it sends afterwards."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def a_connection_is_made_again(script: Script, alice: Part, bob: Peer, carol: Pe
 
 @scenario("29", long=True)
 def many_writers_are_known(script: Script, alice: Part, bob: Peer) -> None:
-    """Bob passes on an update of each of forty writers; the connection breaks and is made again."""
+    """Bob relays an update of each of forty writers; the connection breaks and is made again."""
     link = alice.link(bob)
     link.send(*(script.peer(f"writer {number}").update(f"record-{number}", number) for number in range(40)))
     script.settle()
@@ -35,7 +35,7 @@ def many_writers_are_known(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("29", "37")
 def the_newest_is_written_over(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """The application changes the newer of two records of Bob; then Carol links."""
+    """The application changes the newer of two records of Bob; then Carol connects."""
     link = alice.link(bob)
     link.update("old", 1)
     link.update("new", 2)
@@ -59,7 +59,7 @@ def both_ends_ask(script: Script, alice: Part, alan: Part) -> None:
 
 @scenario("32")
 def nothing_new(script: Script, alice: Part, bob: Peer) -> None:
-    """Bob asks a peer that has no records; later he asks again with a since that covers everything."""
+    """Bob requests updates from a peer without records, and later with a since that covers everything."""
     link = subscribe(alice, bob)
     script.settle()
     link.update("door", "open")
@@ -70,7 +70,7 @@ def nothing_new(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("32", "35", "59", long=True)
 def asked_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Bob asks twice for everything and once for what follows a revision; then there are more changes."""
+    """Bob requests everything twice, and once the updates after a revision; then there are more changes."""
     link = subscribe(alice, bob)
     alice.put("one", 1)
     two = alice.after(1_000).put("two", 2)
@@ -97,7 +97,7 @@ def updates_on_two_connections(script: Script, alice: Part, bob: Peer, carol: Pe
 
 @scenario("07", "37", long=True)
 def pieces_of_messages(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages arrive in pieces that end within a letter, or after a part of the next message."""
+    """Messages arrive in pieces that end within a character, or after a part of the next message."""
     subscribe(alice, carol)
     link = alice.link(bob)
     for number in range(3):
@@ -113,7 +113,7 @@ def pieces_of_messages(script: Script, alice: Part, bob: Peer, carol: Peer) -> N
 
 @scenario("37", long=True)
 def a_burst_of_updates(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Bob sends a request and two hundred updates in one piece, while Carol listens."""
+    """Bob sends a request and two hundred updates in one piece, while Carol is subscribed."""
     subscribe(alice, carol)
     link = alice.link(bob)
     updates = [bob.update(f"record-{number}", number) for number in range(200)]
@@ -160,7 +160,7 @@ def what_ends_no_subscription(script: Script, alice: Part, bob: Peer, carol: Pee
 
 @scenario("31", "59", long=True)
 def asked_by_who_knows_others(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Requests name peers that are unknown here, and name known peers with revision zero."""
+    """Requests name peers that the receiver does not know, and name known peers with revision zero."""
     link = alice.link(bob)
     link.update("one", 1)
     link.update("two", 2)
@@ -200,7 +200,7 @@ def answers(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer, eve
 
 @scenario("34", "37")
 def its_own_changes_are_asked_for(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Bob has lost his records, and asks for his own changes together with those of others."""
+    """Bob has lost his records, and requests his own changes together with those of others."""
     link = alice.link(bob)
     link.update("of-bob", 1)
     link.send(carol.update("of-carol", 2))
@@ -214,7 +214,7 @@ def its_own_changes_are_asked_for(script: Script, alice: Part, bob: Peer, carol:
 
 @scenario("29")
 def an_older_change_comes_later(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Bob sends his second change; later Carol passes on his first one."""
+    """Bob sends his second change; later Carol relays his first one."""
     first, second = bob.update("one", 1), bob.update("two", 2)
     alice.link(bob).send(second)
     script.settle()
@@ -225,7 +225,7 @@ def an_older_change_comes_later(script: Script, alice: Part, bob: Peer, carol: P
 
 @scenario("37", "29")
 def since_ahead_of_this_peer(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Dave asks with a since that is ahead of this peer; then Carol links."""
+    """A request of Dave names revisions that the peer does not know yet; then Carol connects."""
     alice.link(bob).update("one", 1)
     script.settle()
     dave = script.peer("dave")
@@ -247,7 +247,7 @@ def its_own_changes_come_back(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("33", "37", "59")
 def answers_about_own_changes(script: Script, alice: Part, bob: Peer) -> None:
-    """The application has made five changes; Bob asks for all, and for what follows each of the first."""
+    """The application has made five changes; Bob requests all, and those after each of the first three."""
     changes = [alice.after(1_000).put(f"key-{number}", number) for number in range(5)]
     request_all(alice)
     for change in changes[:3]:
@@ -258,7 +258,7 @@ def answers_about_own_changes(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("35", "14", "20", "37")
 def after_the_answer(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """After the answer to Bob, changes of the application and of Carol follow; then Bob leaves and asks again."""
+    """After the answer to Bob, changes of the application and of Carol follow; then Bob leaves and requests again."""
     alice.put("before", 0)
     link = subscribe(alice, bob)
     to_carol = alice.link(carol)
@@ -274,7 +274,7 @@ def after_the_answer(script: Script, alice: Part, bob: Peer, carol: Peer) -> Non
 
 @scenario("36")
 def two_connections(script: Script, alice: Part, bob: Peer) -> None:
-    """Bob opens two connections and asks on the second one; later the first one breaks."""
+    """Bob opens two connections and requests updates on the second; later the first one breaks."""
     first = alice.link(bob)
     script.settle()
     subscribe(alice, bob)
@@ -289,12 +289,12 @@ def two_connections(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("02", "33", "37", long=True)
 def many_from_one(script: Script, alice: Part, bob: Peer) -> None:
-    """520 records arrive one by one on a connection; others ask for all, and for those after some of them."""
+    """520 records arrive one by one on a connection; others request all of them, or those after a revision."""
     link = alice.link(bob)
     updates = [link.update(f"record-{number}", number) for number in range(520)]
     alice.observe()
     request_all(alice)
-    # An implementation may cut its answers.
+    # An implementation may truncate its answers.
     for number, known in enumerate(updates[49::150]):
         subscribe(alice, script.peer(f"asking-{number}"), {bob: known})
         script.settle()
@@ -302,7 +302,7 @@ def many_from_one(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("37")
 def several_at_once(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Seven updates arrive in one piece, while Carol listens."""
+    """Seven updates arrive in one piece, while Carol is subscribed."""
     subscribe(alice, carol)
     link = alice.link(bob)
     link.send(*(bob.update(f"record-{number}", number) for number in range(7)), joined=True)

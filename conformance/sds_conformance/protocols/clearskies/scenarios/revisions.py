@@ -12,7 +12,7 @@ HALF = 1 << 31
 
 @scenario("25", "26", "29")
 def changes_before_anybody_asks(script: Script, alice: Part, bob: Peer) -> None:
-    """The application makes three changes without any link; then Bob asks for all of them."""
+    """The application makes three changes without any link; then Bob requests all of them."""
     for number in range(3):
         alice.put(f"key-{number}", number)
         script.advance(1_000)
@@ -34,7 +34,7 @@ def changes_of_others_between(script: Script, alice: Part, bob: Peer, carol: Pee
 
 @scenario("25", "59", "29")
 def wide_revisions(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Two revisions of Bob are above 53 bits; the peer asks for what follows one, and is asked for both."""
+    """Two revisions of Bob exceed 53 bits; the peer requests what follows the first, and Dave requests both."""
     subscribe(alice, carol)
     bob.revision = WIDE - 1
     link = alice.link(bob)
@@ -48,9 +48,9 @@ def wide_revisions(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
 
 @scenario("33")
 def wide_revisions_are_sorted(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Revisions of Bob and of Carol exceed 53 bits and differ by one; the larger of each two arrives first."""
+    """Pairs of revisions of Bob and Carol exceed 53 bits; in each pair the larger revision arrives first."""
     links = {peer: alice.link(peer) for peer in (bob, carol)}
-    # The uuids are in the order of arrival within each two as well.
+    # In each pair, the uuids are in the order of arrival, too.
     for peer, key, revision in (
         (bob, "door", WIDE),
         (carol, "gate", WIDE - 1),
@@ -65,7 +65,7 @@ def wide_revisions_are_sorted(script: Script, alice: Part, bob: Peer, carol: Pee
 
 @scenario("59", "29", long=True)
 def revisions_beyond_32_bits(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Revisions of Bob exceed 31 and 32 bits; peers ask for what follows each, and this peer asks again."""
+    """Revisions of Bob exceed 31 and 32 bits; others request what follows them, and the peer requests again."""
     subscribe(alice, carol)
     alice.put("mine", 0)
     link = alice.link(bob)
@@ -82,7 +82,7 @@ def revisions_beyond_32_bits(script: Script, alice: Part, bob: Peer, carol: Peer
 
 @scenario("33", "56", violated=("59",), long=True)
 def a_deletion_is_the_last_update(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """The last changes of Bob and of the application are deletions; Carol names them, and those before them."""
+    """The last changes of Bob and of the application are deletions; requests name them, or the changes before."""
     link = alice.link(bob)
     link.update("kept", 1)
     link.update("gone", 2)

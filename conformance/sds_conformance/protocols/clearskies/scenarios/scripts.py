@@ -1,4 +1,4 @@
-"""Scenarios that are schedules. No scenarios here."""
+"""Registers functions that write schedules as scenarios, and offers operations that many of them use."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ def scenario(
 
 
 def subscribe(part: Part, peer: Peer, since: Numbers | None = None) -> ScriptedLink:
-    """A link to a peer under test whose other end has asked for updates."""
+    """Link a scripted peer to a peer under test, and let it request updates."""
     link = part.link(peer)
     link.ask(since)
     return link
 
 
 def request_all(part: Part, *, read_only: bool = False) -> None:
-    """Let a new scripted peer ask for everything, and hang up when all are quiet."""
+    """Let a new scripted peer request everything, and close its link when all peers are quiet."""
     script = part.script
     link = subscribe(part, script.peer(script.unique_label("reader"), read_only=read_only))
     script.settle()
