@@ -29,7 +29,7 @@ PROTO = REPOSITORY / "proto"
 
 @dataclass(frozen=True)
 class TesteeProtocol:
-    """What is generated for one protocol."""
+    """The files that are generated for one protocol, and the texts that they need."""
 
     title: str
     source: str
@@ -41,7 +41,7 @@ class TesteeProtocol:
     schema_pages: tuple[str, str]
     """The names of the schemas of requests and replies in ``sds-conformance docs``."""
     revision: str
-    """The options that select it in a command."""
+    """The options of a command that select the revision."""
     examples: list[tuple[str, str, str, str]]
 
 
@@ -69,7 +69,7 @@ PROTOCOLS = [
 # Field numbers of descriptor.proto, which make up the paths to comments.
 _MESSAGE, _ENUM, _SERVICE, _SYNTAX = 4, 5, 6, 12
 _PART = 2
-"""A field of a message, a value of an enum, or a method of a service."""
+"""Field number of the fields of a message, the values of an enum and the methods of a service."""
 
 
 class Source:
@@ -137,7 +137,7 @@ def _text(comment: str) -> str:
 
 
 def generate(out: Path) -> list[Path]:
-    """Write all of it below ``out``; return the paths written."""
+    """Write the schemas and the pages below ``out``; return the paths written."""
     texts = {}
     for protocol in PROTOCOLS:
         source = Source(protocol.source)
@@ -172,7 +172,7 @@ def _page(protocol: TesteeProtocol, source: Source) -> Iterator[str]:
     yield f"`sds-conformance smoke --validate{protocol.revision}` checks a conversation against them."
     yield ""
     yield "In the examples, `>` precedes what the harness sends, and `<` a reply of the reference model."
-    held: list[tuple[str, str, str, str]] = []
+    printed: list[tuple[str, str, str, str]] = []
     for _, name in source.order:
         if name in source.sections:
             yield f"\n## {source.sections[name]}"
@@ -188,7 +188,7 @@ def _page(protocol: TesteeProtocol, source: Source) -> Iterator[str]:
             yield from _enum(source, name)
             continue
         yield from _fields(source, message)
-        yield from _examples(source, message, protocol.examples, held)
+        yield from _examples(source, message, protocol.examples, printed)
 
 
 def _linked(protocol: TesteeProtocol, text: str) -> str:
@@ -261,26 +261,29 @@ def _cell(text: str) -> str:
 
 
 def _examples(
-    source: Source, message: Descriptor, shown: list[tuple[str, str, str, str]], held: list[tuple[str, str, str, str]]
+    source: Source,
+    message: Descriptor,
+    examples: list[tuple[str, str, str, str]],
+    printed: list[tuple[str, str, str, str]],
 ) -> Iterator[str]:
-    """Yield the lines of the examples of a message: all examples of a command, or the first one of an answer.
+    """Yield the example lines of a message: all examples of a request, or the first example of a reply.
 
-    The request of an example in ``held``, which is printed already, is omitted.
+    If another message has already printed an example (``printed``), yield only its reply.
     """
     request, reply = (source.file.message_types_by_name[name] for name in ("Request", "Reply"))
     commands = {field.name for field in request.fields if field.message_type is message}
     answers = {field.name for field in reply.fields if field.message_type is message}
-    mine = [example for example in shown if example[0] in commands and example[1] != "error"]
-    mine += [example for example in shown if example[1] in answers and example not in mine][: 0 if mine else 1]
+    mine = [example for example in examples if example[0] in commands and example[1] != "error"]
+    mine += [example for example in examples if example[1] in answers and example not in mine][: 0 if mine else 1]
     if mine:
         yield "\n```"
         for example in mine:
-            if example in held:
+            if example in printed:
                 yield f"< {example[3]}"
             else:
                 yield from (f"> {example[2]}", f"< {example[3]}")
         yield "```"
-        held += mine
+        printed += mine
 
 
 if __name__ == "__main__":

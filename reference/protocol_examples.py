@@ -1,4 +1,4 @@
-"""Conversations with the reference models in which every command and every answer of a testee protocol occurs."""
+"""Conversations with the reference models that contain every request and every reply of a testee protocol."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sds_reference.testee.server import Testee, TesteeOptions
 from sds_testee.framing import Framing
 
 Exchange = tuple[str, str, str, str]
-"""The name of the command and of the answer, and request and reply as JSON lines."""
+"""The name of the request, the name of the reply, and both as JSON lines."""
 
 T = 1_800_000_000_000
 _TALKATIVE = {

@@ -1,8 +1,8 @@
 """The executable model of the ClearSkies database extension.
 
-A model to read and to run: one module per concept of the text, no clock, no randomness, and no I/O but that of a store
-in a file. Start at Peer, then Database. A field of Config selects each option that the text leaves open. The one folder
-that does I/O is ``testee``, which speaks the testee protocol for ``python -m clearskies_reference``.
+The model has one module per concept of the specification, no clock, no randomness, and no I/O except a store in a file.
+Start reading at Peer, then Database. Each choice that the specification leaves open is a field of Config. The only
+folder that does I/O is ``testee``, which speaks the testee protocol for ``python -m clearskies_reference``.
 """
 
 from .config import AccessLevel, Config, LoserOfKey, Relay, Resolution

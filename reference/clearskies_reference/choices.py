@@ -1,4 +1,4 @@
-"""Peers of legal variants, for choices of the text that need other code and not only other settings."""
+"""Peers of legal variants whose choices have no field of Config."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .record import Record, StoredRecord
 
 
 class ClosesOnRefusal(Peer):
-    """The text does not say how to handle a link after invalid input: this peer closes it."""
+    """The specification does not say how to handle a link after invalid input: this peer closes it."""
 
     def refuse(self, link: Link, reason: str, effects: Effects) -> None:
         super().refuse(link, reason, effects)
@@ -26,7 +26,7 @@ class ClosesOnRefusal(Peer):
 
 
 class SendsAtTicks(Peer):
-    """Send at a tick, on the links that still exist: the text specifies no time."""
+    """Send only at ticks, on the links that still exist: the specification names no time."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -57,7 +57,7 @@ class SendsAtTicks(Peer):
 
 
 class ProcessesFirstMessageAtOnce(Peer):
-    """Process the first received message immediately and the others at a tick: the text specifies no time."""
+    """Process the first received message immediately and the others at a tick: the specification names no time."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -87,7 +87,7 @@ class Pings(Peer):
 
 
 class Polls(Peer):
-    """The text does not forbid repeated requests on a connection: this peer sends one whenever periodic work runs."""
+    """The specification does not forbid repeated requests on a link: this peer sends a request at every tick."""
 
     def tick(self, now_ms: int) -> Effects:
         request = Message(self.request_body()).to_wire()
@@ -95,7 +95,7 @@ class Polls(Peer):
 
 
 class SmallestIdWinsTies(Peer):
-    """Of two changes with the same update_time, the one that usually loses wins, on all peers (CA-9)."""
+    """Reverses the model's decision between two changes with the same update_time, on all peers (CA-9)."""
 
     def decide(self, one: Record, other: Record) -> tuple[Record, Record]:
         winner, loser = super().decide(one, other)
@@ -103,7 +103,7 @@ class SmallestIdWinsTies(Peer):
 
 
 class RelaysAtTicks(SendsAtTicks):
-    """Updates of others are repeated at a tick, which the text allows. Answers and own changes are sent immediately."""
+    """Repeats the updates of others only at ticks, which is allowed. Sends answers and own changes immediately."""
 
     def wait(self, effects: Effects) -> Effects:
         return effects
@@ -119,7 +119,7 @@ class RelaysAtTicks(SendsAtTicks):
 
 
 class AnswersAtTicks(Peer):
-    """Answer requests at a tick, which the text allows. The answer includes changes made until then."""
+    """Answers requests only at ticks, which is allowed. The answer includes all changes made before the tick."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -139,7 +139,7 @@ class AnswersAtTicks(Peer):
 
 
 class AnswersInParts(SendsAtTicks):
-    """Send at most ten messages of an answer per link and tick, which the text allows.
+    """Send at most ten messages of an answer per link and tick, which is allowed.
 
     Send other messages immediately.
     """
@@ -166,7 +166,7 @@ class AnswersInParts(SendsAtTicks):
 
 
 class _Output(SendsAtTicks):
-    """Sends immediately, but in other pieces."""
+    """Sends immediately, but splits or joins the bytes of messages."""
 
     def wait(self, effects: Effects) -> Effects:
         effects.sent = self.pieces(effects.sent)
@@ -177,7 +177,7 @@ class _Output(SendsAtTicks):
 
 
 class SplitOutput(_Output):
-    """Writes each message in up to four pieces: a link carries a stream, so pieces have no meaning."""
+    """Writes each message in up to four chunks: a link is a stream, so the ends of chunks have no meaning."""
 
     def pieces(self, sent: list[Sent]) -> list[Sent]:
         cuts = ((0, 1), (1, 4), (4, 40), (40, None))
@@ -185,7 +185,7 @@ class SplitOutput(_Output):
 
 
 class JoinedOutput(_Output):
-    """Each link carries its own stream, so the order between links has no meaning."""
+    """Joins the messages of each link to one chunk, the last link first: only the order on one link has a meaning."""
 
     def pieces(self, sent: list[Sent]) -> list[Sent]:
         links = sorted({each.link for each in sent}, reverse=True)
@@ -193,7 +193,7 @@ class JoinedOutput(_Output):
 
 
 class SendsOwnChangesTwice(Peer):
-    """Send each own change twice: the text does not forbid it."""
+    """Send each own change twice: the specification does not forbid it."""
 
     def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         super().send_to_subscribers(stored, effects, source)
@@ -210,14 +210,14 @@ class EndsAnswersWithUnknownType(Peer):
 
 
 class AsksWithZeros(Peer):
-    """Request revision zero of unknown peers. The text also allows leaving them out."""
+    """Request revision zero of unknown peers. The model omits them, which is allowed, too."""
 
     def request_body(self) -> bytes:
         return get_updates_body({link.peer_id: 0 for link in self.links.values()} | self.known())
 
 
 class AsksWithoutItself(Peer):
-    """Leave the own entry out of requests: only a peer that lost data could learn its own changes from others."""
+    """Omits its own revision from requests: only a peer that lost data could learn its own changes from others."""
 
     def request_body(self) -> bytes:
         return get_updates_body({by: rev for by, rev in self.known().items() if by != self.peer_id})
@@ -249,7 +249,8 @@ class IgnoresIdenticalWrites(Peer):
 
 
 class RefusesTakenUuids(Peer):
-    """A uuid is a suggestion for a new record (testee protocol); a uuid in use is unsuitable."""
+    """Refuses to write a new record with the uuid of another record: in the testee protocol, a uuid is only a
+    suggestion."""
 
     def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         if uuid and self.store.leader(key) is None and self.store.get(uuid) is not None:
@@ -267,7 +268,8 @@ class LargestValueWinsTies(Peer):
 
 
 class KeepsItsDeletion(Peer):
-    """A record that two peers delete concurrently is deleted, whichever deletion is kept (CA-8, CA-9)."""
+    """Of two concurrent deletions of a record with the same update_time, keeps its own: the record is deleted either
+    way (CA-8, CA-9)."""
 
     def decide(self, one: Record, other: Record) -> tuple[Record, Record]:
         both = one.deleted and other.deleted and one.uuid == other.uuid
@@ -288,7 +290,7 @@ class RenamesInTwo(Peer):
 
 
 class ScansItsRecords(Peer):
-    """ "Can be found by scanning the entire database": updates that others have overwritten are requested again
+    """ "Can be found by scanning the entire database": requests updates again that later updates have overwritten
     (CA-11)."""
 
     def known(self) -> dict[str, int]:
@@ -320,7 +322,7 @@ class RevivesItsRecords(Peer):
 
 
 class RenamesInPlace(Peer):
-    """A rename to the same key is a change like any other."""
+    """A rename to the current key is a change like any other."""
 
     def change_key(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
         uuid = super().change_key(key, new_key, now_ms, effects)
@@ -349,8 +351,8 @@ class DeletesWhatIsGone(Peer):
 
 
 class RefusesLowerRevisions(Peer):
-    """Revisions of a writer arrive in order on a subscription (CA-5): one that is not above the last is known
-    already."""
+    """Ignores revisions that are not above the highest known one of their writer: they arrive in order on a
+    subscription (CA-5)."""
 
     def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         by, revision = incoming.version
@@ -361,7 +363,7 @@ class RefusesLowerRevisions(Peer):
 
 
 class SendsInIntervals(SendsAtTicks):
-    """The text does not limit the delay of a change: this peer waits up to four seconds."""
+    """The specification does not limit the delay of a change: this peer waits up to four seconds."""
 
     since_ms: int | None = None
 
@@ -375,7 +377,7 @@ class SendsInIntervals(SendsAtTicks):
 
 
 class RepeatsItsRequest(Peer):
-    """ "When a client connects, it asks": later it may ask for the same again, here whenever periodic work runs."""
+    """ "When a client connects, it asks": this peer repeats the request at every tick."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -392,9 +394,8 @@ class RepeatsItsRequest(Peer):
 
 
 class ReceivesAtTicks(Peer):
-    """The text does not say when data is read: this peer reads at ticks.
-
-    Data that is unread when a link breaks is requested again.
+    """The specification does not say when data is read: this peer reads at ticks. Data that is unread when a link
+    breaks is requested again.
     """
 
     def __init__(self, *details: Any, **more: Any) -> None:
@@ -416,7 +417,7 @@ class ReceivesAtTicks(Peer):
         return effects
 
     def in_turn(self, unread: list[tuple[Link, bytes]]) -> list[tuple[Link, bytes]]:
-        """The data in the order in which it is read."""
+        """Return the unread data in the order in which this peer reads it."""
         return unread
 
 
@@ -428,7 +429,8 @@ class ReadsLinksInTurn(ReceivesAtTicks):
 
 
 class SendsTheNewest(Peer):
-    """At ticks, send the newest version of each changed record by revision, except versions from the other end."""
+    """At ticks, sends the newest version of each changed record, sorted by revision. Does not send a version back to a
+    peer that sent it."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -462,8 +464,8 @@ class SendsTheNewest(Peer):
 
 
 class AnswersFromALog(Peer):
-    """ "Permanently store both the message and its signature": it answers with all versions that it ever had, by
-    last_updated_rev. An older version can come after a newer one, and is discarded by the receiver.
+    """ "Permanently store both the message and its signature": answers with all versions of a record that it ever had,
+    sorted by last_updated_rev. An older version can follow a newer one; the receiver discards it.
     """
 
     def __init__(self, *details: Any, **more: Any) -> None:

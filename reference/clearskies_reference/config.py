@@ -1,4 +1,7 @@
-"""Everything the text leaves open, as one value. The defaults are the positions the suite takes."""
+"""The configuration of a peer: each choice that the specification leaves open.
+
+The defaults are the positions of the suite.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +31,11 @@ class Resolution(Enum):
 
 
 class LoserOfKey(Enum):
-    """Who deletes the record that loses a key to another, where the larger update_time decides (CSDB-38)."""
+    """The peers that delete the record with the smaller update_time when two records have one key (CSDB-38)."""
 
     NOBODY = "nobody"
-    """The record is hidden while another record has its key. The records alone decide which one, for all peers."""
+    """The record is hidden while another record has its key. The stored records decide which one is visible, so all
+    peers agree."""
     ITS_WRITER = "its writer"
     EVERYBODY = "everybody"
 
@@ -48,7 +52,7 @@ class Config:
     """Configuration of a peer."""
 
     signature_profile: SignatureProfile = RSA_PKCS1_SHA256
-    """Padding and hash, which the text does not name."""
+    """Padding and hash, which the specification does not name."""
     signs_always: bool = False
     """Sign updates to read-write peers as well ("it's not necessary", CSDB-17)."""
     relay: Relay = Relay.SIGNS_AGAIN
@@ -60,8 +64,9 @@ class Config:
     advancing_times: bool = True
     """A change has a later time than the changed record, even if the peer's clock is behind.
 
-    Without this, peers whose clocks go wrong can end with different records: of three versions, where the second was
-    made with a clock behind that of the first, a peer that receives the third between them decides differently (CA-8).
+    Without this, peers can end with different records if a clock is wrong. Example: a second version has an earlier
+    time than the first version, which it replaces, and a third version is concurrent to both. A peer that receives the
+    third version between the two others picks another winner (CA-8).
     """
     writes_deleted_false: bool = False
     """Updates of existing records contain ``"deleted": false`` (CSDB-13)."""
@@ -69,10 +74,12 @@ class Config:
     clock_per_peer: bool = False
     """One logical clock for all records of a peer, instead of one for each record (CA-7)."""
     clocks_count_hops: bool = False
-    """Sending and receiving (rules 3 and 4) count in the vector clock at once, also of changes of others.
+    """Count sending and receiving (rules 3 and 4) in the vector clock of the record immediately, also for changes of
+    others.
 
-    By default the counts of a peer are in its next own change, and a change has the same clock on all peers. With this
-    option, a change that descends from another one can look concurrent to a peer that got that one from elsewhere.
+    By default, a peer counts them in the clock of its next own change, so a change has the same clock on all peers.
+    With this option, a change can look concurrent to the change that it replaces, on a peer that received the two by
+    different paths.
     """
 
     sends_unrequested: bool = False

@@ -1,4 +1,4 @@
-"""Choices in conflicts, in their clocks and in records that lose their key: peers of legal variants."""
+"""Peers of legal variants with other choices in conflicts: in vector clocks, and in records that lose their key."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .record import NULL, Record, StoredRecord
 
 
 class CountsEachSending(Peer):
-    """Counts an update in the clock once for each peer that it is sent to: "As part of sending a record to another
-    peer"."""
+    """Increases its own number in the vector clock once for each recipient of an update ("As part of sending a record
+    to another peer"), not once for each update."""
 
     def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         everybody = self.links
@@ -24,7 +24,8 @@ class CountsEachSending(Peer):
 
 
 class WritesResolutions(Peer):
-    """The text does not say whether the resolution of a conflict is a separate change (CA-8)."""
+    """The specification does not say whether the resolution of a conflict is a separate change (CA-8): this peer writes
+    one."""
 
     def resolve(
         self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
@@ -37,7 +38,7 @@ class WritesResolutions(Peer):
 
 class _LosersOfKeys(Peer):
     def loser_of(self, uuid: str, other_uuid: str) -> Record:
-        """Return the record that loses the key of both."""
+        """Return the one of two records with the same key that loses it."""
         one, other = self.store.get(uuid), self.store.get(other_uuid)
         assert one is not None, "it had the key"
         assert other is not None, "it has come"
@@ -52,7 +53,7 @@ class DropsLosersOfKeys(_LosersOfKeys):
         self.dropped = {stored.record.uuid for stored in self.store if self.is_without_key(stored)}
 
     def is_without_key(self, stored: StoredRecord) -> bool:
-        """Has another record the key of this one?"""
+        """Is the record hidden because another record has the same key?"""
         leader = self.store.leader(stored.record.key)
         return not stored.record.deleted and leader is not None and leader.record.uuid != stored.record.uuid
 
@@ -71,7 +72,8 @@ class DropsLosersOfKeys(_LosersOfKeys):
 
 
 class MarksLosersOfKeysDeleted(DropsLosersOfKeys):
-    """Shows and sends the version that lost its key as deleted. How records look that lost is free (CA-8)."""
+    """Shows and sends a record that lost its key as deleted. The specification does not say how to show such records
+    (CA-8)."""
 
     def _marked(self, record: Record) -> Record:
         return replace(record, value=NULL, deleted=True) if record.uuid in self.dropped else record
@@ -85,7 +87,8 @@ class MarksLosersOfKeysDeleted(DropsLosersOfKeys):
 
 
 class RenamesLosersOfKeys(_LosersOfKeys):
-    """The text does not say how to handle a record that lost its key: each peer gives it another key (CA-8)."""
+    """The specification does not say how to handle a record that lost its key: each peer gives it another key
+    (CA-8)."""
 
     def resolve_key(self, uuid: str, other_uuid: str, effects: Effects) -> None:
         loser = self.loser_of(uuid, other_uuid)
@@ -93,7 +96,7 @@ class RenamesLosersOfKeys(_LosersOfKeys):
 
 
 class DecidesAmongEquals(Peer):
-    """ "The incoming record can be discarded" if the clocks are equal: a record with other content need not be."""
+    """ "The incoming record can be discarded" if the clocks are equal: this peer treats other content as a conflict."""
 
     def is_older(self, incoming: Record, current: Record) -> bool:
         equal = incoming.vector_clock == current.vector_clock

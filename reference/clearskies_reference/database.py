@@ -2,7 +2,8 @@
 
 The stored version of a uuid is the received one with the largest update_time. It does not depend on the order of
 arrival, as long as times grow from one change to the next (``Config.advancing_times``). Vector clocks decide which
-version is newer, even against the times. Which record has a key is a function of the records that are stored.
+version is newer, even against the times. The stored records alone determine which of several records with one key is
+visible.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from .vector_clock import MAX_INTEGER, is_before, is_id
 Draw = Callable[[int], bytes]
 """Return this number of random bytes."""
 _MARGIN = 1_024
-"""Bytes of a body without key, value and clock, with a reserve for growth."""
+"""Upper bound on the bytes of a body without key, value and clock, with a reserve for growth."""
 
 
 class Database(ABC):
@@ -52,7 +53,7 @@ class Database(ABC):
 
     @property
     def writes(self) -> bool:
-        """May it "change or delete data" (section "Access Levels")?"""
+        """May this peer "change or delete data" (section "Access Levels")?"""
         return self.level is AccessLevel.READ_WRITE
 
     @abstractmethod
@@ -190,7 +191,7 @@ class Database(ABC):
     def is_older(self, incoming: Record, current: Record) -> bool:
         """Rule: "If incoming.before(current), then the incoming record can be discarded".
 
-        Equal ones are discarded as well.
+        A record with an equal clock is discarded as well.
         """
         return self.before(incoming.vector_clock, current.vector_clock)
 
@@ -207,7 +208,10 @@ class Database(ABC):
             self.store.count(revision)
 
     def learn_clock(self, current: StoredRecord, incoming: Record) -> None:
-        """Handle a known version with another clock: another peer has resolved a conflict in favour of this version."""
+        """Merge the clock of a known version that arrives with another clock.
+
+        It has another clock if another peer has resolved a conflict in favour of this version.
+        """
         if not self.before(incoming.vector_clock, current.record.vector_clock):
             clock, ticks = self.logical_clock.count_reception(current, incoming.vector_clock)
             self.store_record(self.logical_clock.with_clock(current, clock, ticks))
@@ -227,7 +231,7 @@ class Database(ABC):
         return StoredRecord(record, ticks, sent=own, signed=signed if self.keeps_originals else None)
 
     def store_update(self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects) -> None:
-        """Store an update, and repeat it."""
+        """Store an update, send it to the subscribers, and resolve a conflict with another record that has its key."""
         record = stored.record
         rival = None
         if not record.deleted and (current is None or current.record.deleted or current.record.key != record.key):
@@ -300,7 +304,7 @@ class Database(ABC):
     def write_resolution(self, uuid: str, content: tuple[str, str, bool], of: Record, effects: Effects) -> None:
         """Write the change that resolves a conflict. A peer that cannot write waits for another peer's change.
 
-        It has the time of the record ``of``, so that it does not replace a later change that has not
+        The change has the time of the record ``of``. A later time could beat a change of another peer that has not
         arrived yet.
         """
         if self.writes:
@@ -349,6 +353,6 @@ class Database(ABC):
 
 
 def _is_large(record: Record) -> bool:
-    """Might the record, with a clock that still grows when it is sent, exceed the size of a message?"""
+    """Could the body of the record exceed MAX_BODY_BYTES? Its vector clock can still grow when the record is sent."""
     most = 6 * len(record.key) + 4 * len(record.value) + 64 * len(record.vector_clock) + _MARGIN
     return most > MAX_BODY_BYTES and len(update_body(record, writes_deleted_false=True)) + _MARGIN > MAX_BODY_BYTES

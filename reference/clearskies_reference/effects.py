@@ -24,7 +24,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Two records are in conflict (section "Conflicts"): two versions of one, or two that have the same key."""
+    """Two versions of one record, or two records with the same key, are in conflict (section "Conflicts")."""
 
     uuid: str
     """The uuid of the record that was present."""
@@ -49,8 +49,8 @@ class Effects:
     sent: list[Sent] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
-    """Why messages were refused; these changed nothing."""
+    """The reason for each rejected message. Rejected messages change nothing."""
     taken: int = 0
-    """How many messages were not refused."""
+    """Number of messages that were not rejected."""
     uuid: str = ""
-    """Of the record that the application wrote."""
+    """The uuid of the record that the application wrote; empty if it wrote none."""

@@ -1,10 +1,10 @@
-"""Errors: input that the model refuses. A refusal does not change the database."""
+"""Errors of the model. An operation that raises one leaves the database unchanged."""
 
 from __future__ import annotations
 
 
 class ClearSkiesError(Exception):
-    """Base of all refusals of the model."""
+    """Base class of all errors of the model."""
 
 
 class BrokenFramingError(ClearSkiesError, ValueError):
@@ -12,7 +12,7 @@ class BrokenFramingError(ClearSkiesError, ValueError):
 
 
 class MalformedMessageError(ClearSkiesError, ValueError):
-    """A message is malformed, or its sender may not send it."""
+    """A message is malformed, or its sender has no right to send it."""
 
 
 class ConfigurationError(ClearSkiesError, ValueError):

@@ -1,4 +1,4 @@
-"""Other forms in which a legal peer writes JSON, uuids, times, clocks and deletions: peers of legal variants."""
+"""Peers of legal variants that write JSON, uuids, times, clocks and deletions in other forms."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _with_decimal_points(value: Any) -> Any:
 
 
 class CapitalUuids(Peer):
-    """ "A unique 128-bit ID": the text does not specify upper or lower case."""
+    """ "A unique 128-bit ID": the specification does not say upper or lower case."""
 
     def read_body(self, body: bytes) -> Record | GetUpdates | None:
         return super().read_body(_UUID.sub(lambda found: found[0].lower(), body))
@@ -138,7 +138,7 @@ def _with_capital_uuid(effects: Effects) -> Effects:
 
 
 class ZonedTimes(Peer):
-    """ISO 8601 has zones: this peer writes times with an offset from UTC."""
+    """ISO 8601 allows offsets from UTC: this peer writes times with one."""
 
     def time_of_change(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         time = super().time_of_change(now_ms, after)
@@ -155,7 +155,7 @@ class CommaTimes(Peer):
 
 
 class TimesOfOneForm(Peer):
-    """Relay a record with the same update_time, written in another form."""
+    """Relays records with the same update_time, but always writes it in UTC with nine digits."""
 
     def make_stored_record(
         self, current: StoredRecord | None, incoming: Record, signed: Message | None
@@ -176,7 +176,7 @@ class ZeroEntries(Peer):
 
 
 class DeletionsWithoutValue(Peer):
-    """The text does not define the value of a deleted record on the wire (CA-13): this peer omits it."""
+    """The specification does not define the value of a deleted record on the wire (CA-13): this peer omits it."""
 
     def body(self, record: Record) -> bytes:
         data = json.loads(super().body(record))
@@ -184,7 +184,8 @@ class DeletionsWithoutValue(Peer):
 
 
 class DeletionsWithLastValue(Peer):
-    """The text does not define the value of a deleted record on the wire (CA-13): this peer sends the last one."""
+    """The specification does not define the value of a deleted record on the wire (CA-13): this peer sends the last
+    value."""
 
     def mark_deleted(self, stored: StoredRecord, now_ms: int, effects: Effects) -> None:
         content = (stored.record.key, stored.record.value, True)
@@ -192,7 +193,7 @@ class DeletionsWithLastValue(Peer):
 
 
 class RepeatsBytes(Peer):
-    """ "Repeat the message to all of its peers": unchanged, with all members."""
+    """ "Repeat the message to all of its peers": relays the original bytes, with unknown members."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -213,7 +214,7 @@ class RepeatsBytes(Peer):
 
 
 class AcceptsRepeatedNames(RepeatsBytes):
-    """Names in an object "should be unique" (RFC 8259): most readers take the last, and repeat both."""
+    """Names in an object "should be unique" (RFC 8259): this peer uses the last of two equal names, and relays both."""
 
     def read_body(self, body: bytes) -> Record | GetUpdates | None:
         try:

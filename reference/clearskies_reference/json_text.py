@@ -16,9 +16,9 @@ import orjson
 from .errors import MalformedMessageError
 
 MAX_BODY_BYTES = 16_777_216
-"""Bytes of a body ("Framing" of the core protocol)."""
+"""Maximum number of bytes of a body ("Framing" of the core protocol)."""
 MAX_DEPTH = 100
-"""Deepest nesting of lists and objects; the text has no limit."""
+"""Maximum nesting of lists and objects; the specification has no limit."""
 
 _STRINGS = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 """Matches each string as a whole, even an unfinished one, so that no byte is scanned twice."""

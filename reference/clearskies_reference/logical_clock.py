@@ -3,11 +3,12 @@
 1. "At first all values are zero." 2. A local change counts. 3. Sending a record counts. 4. Receiving one counts, and
 each member becomes the maximum of the two.
 
-Applied literally to the clock in a record, rules 3 and 4 fail: once B has counted that it received A's change, A's next
-change does not know of that, and looks as if it were concurrent. Therefore B counts them in *its* clock of the record,
-which is sent when B changes the record itself. The first sending of an own change counts at once: before it no other
-peer has seen the change. So a change has the same clock on all peers, and is before another change exactly if the
-writer of that change knew it. ``Config.clocks_count_hops`` applies the rules literally.
+Applied literally to the clock in a record, rules 3 and 4 fail: B increases its number when it receives A's change. A
+does not know this number, so A's next change looks concurrent on B. Therefore B keeps these counts in a local number
+(``StoredRecord.ticks``), which it sends when it changes the record itself. The first sending of an own change is
+counted in the record's clock: before that, no other peer has seen the change. So a change has the same clock on all
+peers. One change is before another exactly if the writer of the other one knew it. ``Config.clocks_count_hops`` applies
+the rules literally.
 """
 
 from __future__ import annotations
@@ -74,13 +75,13 @@ class LogicalClock:
         return clock, number
 
     def with_clock(self, stored: StoredRecord, clock: VectorClock, ticks: int) -> StoredRecord:
-        """A version with another clock, without the signature of this peer, which would not cover the clock."""
+        """Return a version with another clock. Drop the signature of this peer: it does not cover the new clock."""
         foreign = stored.record.last_updated_by != self.peer_id
         signed = stored.signed if self.keeps_originals and foreign else None
         return replace(stored, record=replace(stored.record, vector_clock=clock), ticks=ticks, signed=signed)
 
     def remember(self, stored: StoredRecord) -> None:
-        """Each stored change counts in one clock for all records."""
+        """Merge the clock of a stored change into the clock of the peer, if it has one for all records."""
         if self.config.clock_per_peer:
             clock = merge(self.store.clock, stored.record.vector_clock)
             self.store.set_clock(merge(clock, {self.peer_id: stored.ticks}))

@@ -145,7 +145,7 @@ class Peer(Database):
         return effects
 
     def tick(self, now_ms: int) -> Effects:
-        """Periodic work: the text requires none."""
+        """Do periodic work. The specification requires none."""
         return Effects()
 
     def _parse_messages(self, link: Link, data: bytes, effects: Effects) -> None:
@@ -189,7 +189,7 @@ class Peer(Database):
             raise MalformedMessageError("an update without a signature")
 
     def is_genuine(self, message: Message) -> bool:
-        """Has a read-write peer signed these bytes?"""
+        """Does the message have a valid signature of a read-write peer?"""
         key = self.keys.read_write_public
         if key is None:
             return False
@@ -220,7 +220,7 @@ class Peer(Database):
     def missing(self, request: GetUpdates) -> list[StoredRecord]:
         """The records that the client lacks, "sorted by the last_updated_rev value".
 
-        A peer that lost its write access has records without a signature.
+        A read-only peer omits records without a signature.
         """
         return [stored for stored in self.store.since(request.since) if self.writes or stored.signed is not None]
 
@@ -260,7 +260,7 @@ class Peer(Database):
         return update_body(record, writes_deleted_false=self.config.writes_deleted_false)
 
     def signed(self, stored: StoredRecord) -> Message:
-        """The signed message of a record, which is kept: all read-only peers get the same."""
+        """The signed message of a record. It is stored, so all read-only peers get the same message."""
         found = self.store.get(stored.record.uuid)
         assert found is not None, "it is stored before it is sent"
         if found.signed is not None:

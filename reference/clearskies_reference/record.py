@@ -22,10 +22,10 @@ class Record:
     """One record, as it goes over the wire."""
 
     uuid: str
-    """32 lower-case hex digits, as those of ``last_updated_by``."""
+    """32 lower-case hex digits; ``last_updated_by`` has the same form."""
     key: str
     value: str
-    """JSON text in one form, that of ``json_text.write``."""
+    """JSON text in the form that ``json_text.write`` produces."""
     last_updated_by: str
     last_updated_rev: int
     update_time: Timestamp
@@ -59,4 +59,4 @@ class StoredRecord:
     sent: bool = False
     """Whether this peer has sent this version."""
     signed: Message | None = None
-    """The message of this version with a signature: for a read-only peer the original, which it must repeat."""
+    """The signed message with this version. A read-only peer keeps the original, because it must relay it unchanged."""

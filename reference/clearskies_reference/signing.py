@@ -1,7 +1,7 @@
-"""Section "Access Levels": signatures, which show the access level of their maker and nothing else.
+"""Section "Access Levels": signatures, which show only the access level of the peer that signed.
 
-Each level has one pair of RSA keys of 2048 bits. The text names no padding and no hash: a profile is a choice of both.
-Signatures cover the bytes of a body exactly as they are sent.
+Each level has one pair of RSA keys of 2048 bits. The specification names no padding and no hash: a profile is a choice
+of both. Signatures cover the bytes of a body exactly as they are sent.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def signature_profile(name: str) -> SignatureProfile:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys of a member by access level, without keys that databases do not need: a reader needs the public one."""
+    """The keys that a peer needs for the database. A read-only peer needs only the public key of read-write peers."""
 
     read_write_public: RSAPublicKey | None = None
     read_write_private: RSAPrivateKey | None = None

@@ -48,12 +48,12 @@ class SqliteStore(Store):
     """The store of one peer in a file. Raises StoreError where the file cannot be read or written."""
 
     def __init__(self, path: str, peer_id: str, revision: int) -> None:
-        """Open the store in a file. ``revision`` is where the counter of a new one starts.
+        """Open the store in a file.
 
-        Raises ConfigurationError for the store of another peer.
+        The counter of a new store starts at ``revision``. Raises ConfigurationError for the store of another peer.
         """
         with _StoreErrors(path):
-            # Only one conversation uses the peer at a time, possibly on another thread.
+            # Only one thread at a time uses the store, but not always the thread that opened it.
             self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
             with _StoreErrors(path):
@@ -73,7 +73,7 @@ class SqliteStore(Store):
             raise
 
     def _fact(self, name: str, default: str) -> str:
-        """Read a fact. If it is not stored, store ``default``."""
+        """Read a value of the table ``facts``. If it has none, store ``default``."""
         self._execute("INSERT OR IGNORE INTO facts VALUES (?, ?)", name, default)
         (value,) = self._connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return str(value)
@@ -86,7 +86,7 @@ class SqliteStore(Store):
         self.known = {peer_id: revision + _SHIFT for peer_id, revision in rows}
 
     def _execute(self, statement: str, *values: object) -> None:
-        """A statement that changes something."""
+        """Execute a statement that changes the database."""
         with _StoreErrors("the store"):
             if not self._begun:
                 self._connection.execute("BEGIN")

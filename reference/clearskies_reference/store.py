@@ -12,7 +12,7 @@ from .vector_clock import VectorClock
 
 
 class Store(ABC):
-    """Stores records and facts without interpreting them.
+    """Stores records, revisions and the clock without interpreting them.
 
     An operation costs O(log n) in the number of records, and O(1) for each returned record. Every operation can raise
     StoreError.
@@ -54,7 +54,7 @@ class Store(ABC):
 
     @abstractmethod
     def learn(self, peer_id: str, revision: int) -> None:
-        """Set the highest known revision of a peer. Every last_updated_by of a record has one."""
+        """Set the highest known revision of a peer. Every last writer of a stored record has such a revision."""
 
     @abstractmethod
     def set_clock(self, clock: VectorClock) -> None:
@@ -73,12 +73,12 @@ class Store(ABC):
         """Discard changes since the last commit, and close the file."""
 
     def leader(self, key: str) -> StoredRecord | None:
-        """The record that holds a key: the first one of those with the key that are not deleted."""
+        """The record that holds a key: the first of ``records_with_key``; None if there is none."""
         return next(iter(self.records_with_key(key)), None)
 
 
 class MemoryStore(Store):
-    """Data live as long as the peer. Operations cannot fail, so nothing needs to be rolled back."""
+    """A store in memory, which ends with the peer. Operations cannot fail, so nothing needs to be rolled back."""
 
     def __init__(self, revision: int) -> None:
         self.revision = revision

@@ -67,7 +67,7 @@ def from_nanoseconds(nanoseconds: int, digits: int) -> Timestamp:
 
 
 def nanoseconds_up(time: Timestamp) -> int:
-    """Nanoseconds since 1970, the next whole one after ``time``."""
+    """The first whole number of nanoseconds since 1970 that is later than ``time``."""
     return time.seconds * 1_000_000_000 + int(time.fraction[:9].ljust(9, "0")) + 1
 
 
@@ -87,14 +87,14 @@ def _days_in(year: int, month: int) -> int:
 
 
 def _days_before(year: int, month: int, day: int) -> int:
-    """Days from 1970-01-01 to a date of the Gregorian calendar, whose year begins in March in this calculation."""
+    """Days from 1970-01-01 to a date of the Gregorian calendar. The calculation lets years begin in March."""
     year -= month <= 2
     of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + day - 1
     return year * 365 + year // 4 - year // 100 + year // 400 + of_year - 719_468
 
 
 def _date(days: int) -> tuple[int, int, int]:
-    """Year, month and day of the date that is this number of days after 1970-01-01."""
+    """Year, month and day of the date ``days`` days after 1970-01-01."""
     days += 719_468
     era, of_era = divmod(days, 146_097)
     years = (of_era - of_era // 1_460 + of_era // 36_524 - of_era // 146_096) // 365

@@ -1,4 +1,5 @@
-"""Legal variants: the model with other choices where the text leaves one. Each must pass every check."""
+"""Legal variants: the model with another choice where the specification leaves one open. Each variant must pass every
+check."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ class Variant:
     summary: str
     config: tuple[tuple[str, Any], ...] = ()
     peer_class: type[Peer] = Peer
-    """The class of the peer, if settings alone do not make the variant."""
+    """The peer that implements the choice, if settings cannot express it."""
     leaves_out: tuple[str, ...] = ()
     """IDs of the SHOULD requirements that this variant does not follow: they may warn."""
 

@@ -1,4 +1,4 @@
-"""Section "Conflicts": vector clocks, which say whether one change of a record descended from another."""
+"""Section "Conflicts": vector clocks, which show whether the writer of one change of a record knew the other."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from .errors import MalformedMessageError
 
 MAX_INTEGER = (1 << 64) - 1
-"""The largest "64-bit integer", for clock numbers and revisions, read as unsigned because the text mentions no sign."""
+"""The largest "64-bit integer", for clock numbers and revisions. Read as unsigned, because the specification mentions
+no sign."""
 MAX_MEMBERS = 8_192
 """Maximum number of members of a received clock. A club "may have hundreds or thousands of peers"."""
 
@@ -24,7 +25,7 @@ def is_before(one: VectorClock, other: VectorClock) -> bool:
 
 
 def merge(one: VectorClock, other: VectorClock) -> VectorClock:
-    """Rule: "Updates each member to be the max of" the two."""
+    """Rule: "Updates each member to be the max of" the two clocks."""
     out = dict(one)
     for peer_id, number in other.items():
         if number > out.get(peer_id, 0):

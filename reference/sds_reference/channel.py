@@ -43,8 +43,8 @@ class Channel(Sender):
             return effects
         regular = self.is_regular(kind)
         self.refuse_unusable(message, kind, now_ms)
-        if self.repair is not None:  # copies of known messages are reviewed, too (AMB-23)
-            self.repair.on_receive(message, counts=kind is Kind.CONTENT, now_ms=now_ms)
+        if self.repair is not None:  # duplicates are reviewed, too (AMB-23)
+            self.repair.on_receive(message, has_unique_id=kind is Kind.CONTENT, now_ms=now_ms)
             if self.config.repair.answers_at_once:
                 self.sweep_repair_requests(now_ms, effects)
         if regular and self.is_duplicate(message):
@@ -75,9 +75,9 @@ class Channel(Sender):
         return kind is Kind.CONTENT or (kind is Kind.SYNC and self.revision.syncs_are_logged)
 
     def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
-        """Reject a regular message without an ID, which no message could reference, or too far ahead in Lamport time.
+        """Reject a regular message that has no ID, because no message could reference it.
 
-        The bound on Lamport timestamps is a configuration.
+        Also reject one whose Lamport timestamp is further ahead than ``Config.max_lamport_ahead_ms``.
         """
         if self.is_regular(kind) and not message.message_id:
             raise MalformedMessageError(f"a {kind.value} message without message_id")
@@ -230,7 +230,7 @@ class Channel(Sender):
                 self.deliver(entry.message, effects, entry.retrieval_hint)
 
     def give_up_lost(self, received_ms: int, effects: Effects) -> None:
-        """Rule: "MAY mark them as irretrievably lost", for what was received at or before ``received_ms``."""
+        """Rule: "MAY mark them as irretrievably lost", for dependencies of messages received until ``received_ms``."""
         given_up = self.incoming.take_older(received_ms)
         for entry in sorted(given_up, key=lambda entry: entry.message.lamport_timestamp or 0):
             lost = tuple(sorted(dependency for dependency in entry.unmet if dependency not in self.log))

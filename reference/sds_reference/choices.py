@@ -21,7 +21,7 @@ from .repair import Repair
 
 
 class IdleAfterCopies(Channel):
-    """Counts its own copies as "other messages [that] have been broadcast in the channel": they postpone its sync
+    """Counts its own resends as "other messages [that] have been broadcast in the channel": they postpone its sync
     messages."""
 
     def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
@@ -52,7 +52,8 @@ class EphemeralMessagesSpeak(Channel):
 
 
 class SignalsMissingOnce(Channel):
-    """Signals each missing message once: "MAY attempt to retrieve missing dependencies", which it then does."""
+    """Signals each missing message only once: the application "MAY attempt to retrieve missing dependencies" after
+    that."""
 
     _signalled: frozenset[str] = frozenset()
 
@@ -64,7 +65,8 @@ class SignalsMissingOnce(Channel):
 
 
 class SignalsAllThatIsMissing(Channel):
-    """Signals, with each message that must wait, all dependencies that are missing at the time."""
+    """Signals all dependencies that are missing at the time, also those of other messages, with each message that must
+    wait."""
 
     _named: MappingProxyType[str, HistoryEntry] = MappingProxyType({})
 
@@ -76,7 +78,7 @@ class SignalsAllThatIsMissing(Channel):
 
 
 class CopiesEnterTheFilter(Channel):
-    """Includes the ID of each copy in its filter as well, even if a roll-over has removed it (AMB-112)."""
+    """Includes the ID of each duplicate in its filter as well, even if a roll-over has removed it (AMB-112)."""
 
     def is_duplicate(self, message: Message) -> bool:
         known = super().is_duplicate(message)
@@ -224,7 +226,7 @@ class _Asking(Repair):
 
 
 class RequestsRepairsOnly(Channel):
-    """Sends repair requests, but leaves answering to others (AMB-141)."""
+    """Sends repair requests, but does not respond to any (AMB-141)."""
 
     repair_class = _Asking
 
@@ -338,7 +340,7 @@ class DropsUnusableMessages(Participant):
 
 
 class RefusesCopiesAndOwnMessages(Channel):
-    """Rejects its own messages and copies, after it has processed them as required (AMB-23)."""
+    """Rejects its own messages and duplicates, after it has processed them as required (AMB-23)."""
 
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         known = self.is_own(message) or (message.kind is Kind.CONTENT and self.is_duplicate(message))
@@ -426,7 +428,8 @@ class RefusesAbove63Bits(Channel):
 
 
 class ResendsAHundred(Channel):
-    """The text does not say how much one sweep does: this channel sends a hundred copies, and the others stay due."""
+    """The specification sets no size for one sweep: this channel resends at most a hundred messages, and the others
+    stay due."""
 
     def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
         due = self.outgoing.take_due(now_ms)

@@ -51,7 +51,7 @@ class RepairConfig:
     whole_seconds: bool = False
     """T_req and T_resp are computed in seconds, with T_min and T_max in seconds too (AMB-05)."""
     clock_ms: int = 1
-    """Resolution of the clock for T_req and T_resp: it shows only multiples of this (AMB-05)."""
+    """Resolution, in milliseconds, of the clock for T_req and T_resp (AMB-05)."""
     max_requests: int = 3
     """Largest number of entries in a repair request; the specification recommends at most 3 (AMB-86)."""
     after_request: AfterRequest = AfterRequest.KEEP
@@ -64,7 +64,7 @@ class RepairConfig:
     pauses_after_answers: bool = False
     """For T_min after a response, ignore new requests for the same message (AMB-80)."""
     copies_keep_requests: bool = False
-    """Send a response with the repair request that the message had when it was sent (AMB-67)."""
+    """Send a response with the repair request of the original message (AMB-67)."""
 
     def __post_init__(self) -> None:
         _need(self.t_min_ms >= 0, "t_min_ms must not be negative")
@@ -88,7 +88,7 @@ class Config:
     causal_history_size: int = 2
     """Message IDs in a causal history; the specification recommends two ("Send Message")."""
     causal_history_varies: bool = False
-    """Whether every second message has one ID more; if so, the model declares no size."""
+    """Every second causal history has one ID more; the model then declares no size."""
     causal_history_descending: bool = False
     """Newest first instead of oldest first; the specification says "ordered" (AMB-29)."""
 
@@ -110,7 +110,7 @@ class Config:
     """This many filter hits make a message *acknowledged* ("Review ACK Status", a MAY); at least 2 (AMB-57)."""
 
     review_duplicates: bool = False
-    """Review the ACK status with copies of known messages as well (AMB-23)."""
+    """Review the ACK status with duplicates as well (AMB-23)."""
     cascade_on_receive: bool = True
     """Deliver buffered messages as soon as their dependencies are met, not only on the sweep (AMB-94)."""
     incoming_sweep_ms: int = 0

@@ -31,9 +31,11 @@ class Repair:
         self.cache: dict[str, Message] = {}
         """Full messages of the local log that others may request from this participant."""
         self._dropped: dict[str, HistoryEntry] = {}
-        """Still missing, but no longer in the buffer: another participant requested it, or this one did."""
+        """Messages that are still missing, but whose entry was removed after this or another participant requested
+        them."""
         self._answered: dict[str, int] = {}
-        """When each message was last answered; used only if an answer starts a pause."""
+        """Time of the last response to requests for each message, in milliseconds; used only if
+        ``pauses_after_answers``."""
 
     # ---- SDS-R send message --------------------------------------------------------------------------------------
 
@@ -78,12 +80,13 @@ class Repair:
 
     # ---- SDS-R receive message -----------------------------------------------------------------------------------
 
-    def on_receive(self, message: Message, *, counts: bool, now_ms: int) -> None:
+    def on_receive(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         """Run the steps in the order of the specification.
 
-        ``counts`` is set for content messages: a dependency can name their IDs (AMB-43).
+        ``has_unique_id`` is set for content messages. The IDs of other messages may not be unique, so they remove no
+        entry (AMB-43).
         """
-        if counts:
+        if has_unique_id:
             self.remove_repaired(message.message_id)
             self.remove_answered(message.message_id)
         self.track_missing(message, now_ms)
@@ -103,7 +106,7 @@ class Repair:
     def track_missing(self, message: Message, now_ms: int) -> None:
         """Rule: "SHOULD add any unmet causal dependencies to its outgoing repair request buffer".
 
-        The amended text adds every unmet dependency that has no entry, whichever message names it (AMB-118). Messages
+        The amended revision adds every unmet dependency of all received messages that has no entry (AMB-118). Messages
         in the incoming buffer have arrived and are not requested (AMB-70).
         """
         if self.requests_again and self._dropped:
@@ -198,8 +201,8 @@ class Repair:
     def cache_message(self, message: Message) -> None:
         """Rule: "The full SDS Message must be cached" if this participant could be a responder for it.
 
-        By default the cached copy has no repair request: an old request would speak for its sender at a later time
-        (AMB-67).
+        By default the message is cached without its repair request: later, its sender may not miss these messages any
+        more (AMB-67).
         """
         if self.is_eligible_responder(HistoryEntry(message.message_id, None, message.sender_id)):
             stale = message.repair_request and not self.config.copies_keep_requests

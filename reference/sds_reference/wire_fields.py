@@ -20,7 +20,7 @@ LEN = 2
 FIXED32 = 5
 
 _LONGEST_VARINT = 10
-"""Bytes of 64 bits."""
+"""Number of bytes of the longest varint, which holds 64 bits."""
 _SMALL_BYTES = 256
 """Entries of histories are smaller than this, and the same entry is split in many messages, so results are cached."""
 

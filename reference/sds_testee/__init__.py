@@ -1,1 +1,1 @@
-"""The implementation's side of the testee protocol, for any protocol: framings, and a server on stdin and stdout."""
+"""The implementation's side of the testee protocol, for every model: framings and servers."""

@@ -43,7 +43,7 @@ def add_transport_options(out: argparse.ArgumentParser) -> None:
 
 
 def add_choices(out: argparse.ArgumentParser) -> None:
-    """The options that select a mutant or a variant instead of the model itself."""
+    """Add the options that select a mutant or a variant instead of the model itself."""
     out.add_argument(
         "--without",
         action="append",
@@ -58,7 +58,7 @@ def add_choices(out: argparse.ArgumentParser) -> None:
 
 
 def print_choices(mutants: Mapping[str, Any], variants: Mapping[str, Any]) -> None:
-    """Print the list for ``--list``: mutants with name, requirement and summary; variants with name and summary."""
+    """Print the mutants (name, requirement, summary) and the variants (name, summary) for ``--list``."""
     for mutant in mutants.values():
         print(f"mutant   {mutant.name}: {mutant.requirement}, {mutant.summary}")
     for variant in variants.values():
@@ -66,23 +66,20 @@ def print_choices(mutants: Mapping[str, Any], variants: Mapping[str, Any]) -> No
 
 
 def look_up(known: Mapping[str, T], name: str, what: str, module: str) -> T:
-    """The ``what`` called ``name``. Raises ValueError."""
+    """Return the entry of ``known`` called ``name``. Raises ValueError; the message calls it a ``what``."""
     if name not in known:
         raise ValueError(f"no {what} {name!r}: `python -m {module} --list` names them")
     return known[name]
 
 
 def look_up_all(known: Mapping[str, T], names: str, joined: Callable[[Sequence[T]], T], module: str) -> T:
-    """The mutant of that name, or several mutants ``joined``, if there are several names with + between them.
-
-    Raises ValueError.
-    """
+    """Return the mutant called ``names``, or several that ``joined`` joins if + is in ``names``. Raises ValueError."""
     those = [look_up(known, name, "mutant", module) for name in names.split(JOINT)]
     return joined(those) if len(those) > 1 else those[0]
 
 
 def capability(text: str, enum: Any) -> int:
-    """The number of the capability that is written ``observe`` or ``two-words``. Raises ValueError."""
+    """The number of a capability by its short name, such as ``filter-codec``. Raises ValueError."""
     try:
         return int(enum.Value(f"CAPABILITY_{text.upper().replace('-', '_')}"))
     except ValueError:
@@ -118,10 +115,10 @@ def serve_as_asked(
 def _serve_over_grpc(
     arguments: argparse.Namespace, conversation: Callable[[], Callable[[Any], Any]], protocol: Any
 ) -> None:
-    """Serve until SIGTERM and, if the harness gave the address, until stdin ends.
+    """Serve until SIGTERM. If the harness gave the address, the end of stdin ends serving, too.
 
-    Raises OSError or ValueError for a file that cannot be read and an address that cannot be used, ImportError without
-    the extra.
+    Raises OSError or ValueError if a file cannot be read or the address cannot be used, and ImportError if the extra is
+    not installed.
     """
     import grpc
 

@@ -16,7 +16,8 @@ M = TypeVar("M")
 JOINT = "+"
 """Separates the names of joined mutants: ``starts-at-zero+recomputes-t-req-when-missing-again``."""
 Parts = Mapping[type[Any], Mapping[str, type[Any]]]
-"""Maps a class of the model to its attributes that name the class of a part, each with that class in the model."""
+"""Maps a class of the model to its replaceable parts: the attribute that holds the class of a part, and this class in
+the model."""
 _OF_EVERY_CLASS = {
     *vars(ABCMeta("Empty", (), {})),
     "__annotations__",
@@ -25,17 +26,17 @@ _OF_EVERY_CLASS = {
     "__parameters__",
     "__static_attributes__",
 }
-"""Attributes that every class has, and that change nothing."""
+"""Attributes that every class has. They change no step."""
 
 
 class IncompatibleMutantsError(ValueError):
-    """Two mutants exclude each other; the message says how."""
+    """The mutants cannot be joined; the message says why."""
 
 
 def join_mutants_of_model(mutants: Sequence[M], attribute: str, model: type[Any], parts: Parts) -> M:
     """Return a mutant with the faults of all ``mutants``, and the requirement of the first.
 
-    ``attribute`` names the attribute with the class of a mutant, a subclass of ``model``. Raises
+    ``attribute`` is the name of the field of a mutant that holds its class, a subclass of ``model``. Raises
     IncompatibleMutantsError.
     """
     those: Sequence[Any] = mutants
@@ -89,13 +90,13 @@ def _joined_config(configs: Iterable[Iterable[tuple[str, Any]]]) -> tuple[tuple[
 
 
 def _changes(one: type[Any], model: type[Any]) -> dict[str, type[Any]]:
-    """By name: the class from which ``one`` has an attribute that ``model`` lacks, or has from another class."""
+    """The attributes of ``model`` that ``one`` overrides or adds: by name, the class that defines the attribute."""
     out: dict[str, type[Any]] = {}
     for owner in one.__mro__:
         if owner not in model.__mro__:
             for name, value in vars(owner).items():
-                # A family of mutants has the methods under their own names; only a mutant has one under the name of a
-                # step.
+                # The common base class of several mutants has the faulty methods under their own names. Only a mutant
+                # has its faulty method under the name of a step.
                 in_family = hasattr(value, "fault") and value.__name__ == name
                 if name not in _OF_EVERY_CLASS and not in_family:
                     out.setdefault(name, owner)

@@ -1,4 +1,4 @@
-"""The two framings of the testee protocol on a byte stream, for both ends of it."""
+"""The two framings of the testee protocol on a byte stream. Both ends of the stream use them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class TooLongError(FramingError):
 
 
 _LIKELY_BYTES = 8 * MAX_FRAME_BYTES
-"""A larger length prefix is printed text: four printable characters make a larger number."""
+"""Largest length prefix that can be meant as one. Four printable characters make a larger number: they are printed
+text."""
 
 
 class Framing(Enum):
@@ -46,8 +47,8 @@ class Framing(Enum):
     def take(self, buffer: bytearray, searched: int = 0) -> bytes | None:
         """Remove the first complete frame from ``buffer`` and return its body; None if there is none yet.
 
-        An earlier call has searched the first ``searched`` bytes and found no end of a frame in them. Raises
-        FramingError for a frame over MAX_FRAME_BYTES, or TooLongError if it looks like a frame of the protocol.
+        An earlier call has found no end of a frame in the first ``searched`` bytes. Raises FramingError if more than
+        MAX_FRAME_BYTES arrive without the end of a frame; TooLongError if they start like a frame of the protocol.
         """
         if self is Framing.BINARY:
             if len(buffer) < 4:

@@ -17,14 +17,14 @@ from .framing import Framing, FramingError
 from .rpc import MESSAGE_SIZES, METHOD, authorization
 
 CONVERSATIONS = 64
-"""Maximum number of conversations at the same time; each has a thread."""
+"""Maximum number of simultaneous conversations; each one has a thread."""
 
 Handle = Callable[[Any], Any]
 """The answer to a request."""
 
 
 class Server:
-    """A server that listens from its creation on, for any number of conversations, each with its own handler."""
+    """A server that listens as soon as it is created. Each conversation has its own handler."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Server:
         self._token = authorization(token)
         self._server = grpc.server(
             ThreadPoolExecutor(CONVERSATIONS + 1),
-            # Requests after the end get an error at once instead of waiting.
+            # After the end of the server, requests get an error at once instead of waiting.
             maximum_concurrent_rpcs=CONVERSATIONS,
             # Two servers on one port would share the conversations between them.
             options=(*MESSAGE_SIZES, ("grpc.so_reuseport", 0)),
@@ -87,7 +87,7 @@ class Server:
             yield answer.SerializeToString()
 
     def _let_in(self, context: grpc.ServicerContext) -> None:
-        """End the call unless its metadata contain the token."""
+        """End the call with an error unless its metadata contains the token."""
         for name, value in self._token:
             brought = dict(context.invocation_metadata()).get(name, "")
             if not hmac.compare_digest(str(brought).encode(), value.encode()):

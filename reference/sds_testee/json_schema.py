@@ -14,7 +14,7 @@ from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescript
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 REQUIRED = ("id",)
-"""Fields that the outermost message always has: ids are counted from 1."""
+"""Fields that a request and a reply always have. An id is never 0, which ProtoJSON would omit: ids start at 1."""
 
 Schema = dict[str, Any]
 _SET = {"not": {"type": "null"}}
@@ -63,7 +63,7 @@ def _message(
 
 
 def _choice(oneof: OneofDescriptor, *, needed: bool) -> Schema:
-    """Exactly one of its fields is set; if none is ``needed``, none may be set, too."""
+    """The schema of a oneof: exactly one of its fields is set or, if none is ``needed``, at most one."""
     each = [_require_presence(field) for field in oneof.fields]
     if needed:
         return {"oneOf": each}
@@ -100,7 +100,7 @@ def _define(
             raise NotImplementedError(f"{field.full_name}: ProtoJSON gives {message.full_name} a special form")
         name = _short(message.full_name, root)
         if name not in definitions:
-            definitions[name] = {}  # for messages that contain themselves
+            definitions[name] = {}  # before its fields, because a message can contain itself
             definitions[name] = _message(message, root, definitions, comments)
         return name
     if field.enum_type is not None:

@@ -26,7 +26,7 @@ from google.protobuf.message import Message
 M = TypeVar("M", bound=Message)
 
 _UNSURE = (LookupError, ValueError, TypeError, OverflowError)
-"""Raised for texts and messages that `json_format` must handle."""
+"""Errors of the reader and the writer for texts and messages that `json_format` must handle."""
 
 
 def parse(body: bytes, kind: type[M], *, lenient: bool = False) -> M:
@@ -95,15 +95,15 @@ def _read(body: bytes, kind: type[M]) -> M:
     names = [0]
     fields = _reader(kind.DESCRIPTOR)(value, names)
     # If a name is repeated, or a field has both of its names, the parsed object has only the second value, but the text
-    # has two colons. Other colons are in strings: they follow a quotation mark only at the beginning of one, or after
-    # one that is escaped.
+    # has two colons. All other colons are in strings. There, a colon follows a quotation mark only at the beginning of
+    # the string, or if the quotation mark is escaped.
     if _more_than(names[0], body) and (names[0] != body.count(b'":') or _SPACED_COLON.search(body)):
         raise ValueError("perhaps a repeated name")
     return kind(**fields)
 
 
 def _more_than(names: int, body: bytes) -> bool:
-    """Return whether the text has more colons than ``names``. It never has fewer."""
+    """Return whether the text has more colons than ``names``, the number of its names. It never has fewer."""
     if len(body) < _FAR_APART * names:
         return body.count(b":") != names
     # Searching for the colon is faster than counting the characters before it.

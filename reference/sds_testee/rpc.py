@@ -1,4 +1,4 @@
-"""Constants and functions that both ends of a gRPC connection share. They do not need gRPC to be installed."""
+"""Constants and functions that both ends of a gRPC connection share. They do not need the package grpcio."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from .framing import MAX_FRAME_BYTES
 METHOD = "Converse"
 """The one method of the service of a testee protocol: a stream of requests, a stream of replies."""
 ADDRESS_VARIABLE = "SDS_TESTEE_GRPC"
-"""The address at which a server that the harness starts must listen: HOST:PORT or unix:PATH."""
+"""The environment variable with the address at which the server must listen: HOST:PORT or unix:PATH. The harness sets
+it."""
 TOKEN_VARIABLE = "SDS_TESTEE_GRPC_TOKEN"
-"""The environment variable with the token, if no file is given."""
+"""The environment variable with the token; used if no file is given."""
 MESSAGE_SIZES = (
     ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
     ("grpc.max_send_message_length", MAX_FRAME_BYTES),
 )
-"""Options of a channel and of a server."""
+"""gRPC options of a channel and of a server: frames of the same maximum size as on stdin and stdout."""
 _LONGEST_TOKEN = 4096
-"""Servers accept at most 8 KiB of metadata."""
+"""Maximum length of a token in characters. Servers accept at most 8 KiB of metadata."""
 
 
 def authorization(token: str) -> tuple[tuple[str, str], ...]:

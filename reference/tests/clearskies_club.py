@@ -63,7 +63,7 @@ def plain(members: dict[str, Any]) -> bytes:
 
 
 def by_read_write(members: dict[str, Any], key: RSAPrivateKey | None = None) -> bytes:
-    """The message of it, signed by a read-write peer."""
+    """The bytes of a message with these members, signed by a read-write peer."""
     return make_signed_message(body(members), RSA_PKCS1_SHA256.sign(body(members), key or private())).to_wire()
 
 
@@ -146,7 +146,7 @@ class Club:
         self.peers[peer_id] = self._opened(peer_id)
 
     def took(self, peer_id: str, effects: Effects) -> None:
-        """Put the output of a peer on its links."""
+        """Assert that a peer rejected nothing, and put the bytes that it sends on its links."""
         assert effects.refused == []
         for each in effects.sent:
             if (each.link, peer_id) in self.under_way:

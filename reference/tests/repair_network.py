@@ -36,11 +36,12 @@ CONFIG = Config(
     resend_possibly_acknowledged_ms=None,
     bloom_capacity=100,
 )
-"""Repairs are the only means: no participant resends, and there is no store."""
+"""Only repairs restore lost messages: no participant resends, and there is no store."""
 
 
 def chosen(hashes: Mapping[str, int]) -> HashProfile:
-    """``hash(a)`` is ``hashes["a"]``, ``hash(a, b)`` is ``hashes["a, b"]``; 0 where nothing is given."""
+    """A hash profile with chosen values: ``hash(a)`` is ``hashes["a"]``, ``hash(a, b)`` is ``hashes["a, b"]``, and 0 if
+    missing."""
     return HashProfile("", "chosen by a test", lambda text: hashes.get(text, 0), lambda a, b: f"{a}, {b}")
 
 
@@ -57,13 +58,13 @@ def t_req(participant: Participant, channel: str = "c") -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Broadcast:
-    """One message as a participant gave it to the network."""
+    """One message that a participant broadcast."""
 
     at_ms: int
     by: str
     message: Message
     again: bool
-    """The message was broadcast before: this is a copy."""
+    """The message was broadcast before: this broadcast is a resend or a response."""
 
 
 Loses = Callable[[Broadcast, str], bool]
@@ -75,10 +76,10 @@ def nothing(sent: Broadcast, to: str) -> bool:
 
 
 class Network:
-    """Participants of one channel; a message takes a second, and each participant ticks every second.
+    """Participants of one channel. A message takes a second, and each participant ticks every second.
 
-    Each has joined a second before the previous one in the list, so that they do not send sync messages at the same
-    time.
+    Each participant has joined a second before the previous one in the list, so that they do not send sync messages at
+    the same time.
     """
 
     def __init__(self, names: list[str], config: Config | dict[str, Config] = CONFIG, loses: Loses = nothing) -> None:
@@ -153,7 +154,7 @@ class Network:
         return [(sent.by, entry.message_id) for sent in self.tap for entry in sent.message.repair_request]
 
     def responses(self) -> list[tuple[str, str]]:
-        """The participants that broadcast copies, and the IDs of the copies, in order."""
+        """The participants that sent responses, and the IDs of the responses, in order."""
         return [(sent.by, sent.message.message_id) for sent in self.tap if sent.again]
 
     def converged(self) -> bool:
@@ -164,14 +165,15 @@ class Network:
 
 
 def first_copy_lost(*names: str) -> Loses:
-    """The sender's own broadcasts of content do not reach these participants."""
+    """The first broadcast of "m-0" does not reach these participants."""
     return lambda sent, to: (
         to in names and sent.message.kind is Kind.CONTENT and sent.message.message_id == "m-0" and not sent.again
     )
 
 
 def five_messages(network: Network) -> None:
-    """Bob sends "m-0" to "m-4", one a second. Sync messages name the last two, so nothing names "m-0" from then on."""
+    """Bob sends "m-0" to "m-4", one a second. Later sync messages have only the last two in their causal histories, so
+    no later message names "m-0"."""
     for number in range(5):
         network.send("bob", f"m-{number}")
         network.run(1)

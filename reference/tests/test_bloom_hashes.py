@@ -1,4 +1,5 @@
-"""The hashes under the bloom profiles, against published vectors; the golden vectors hold more, in Node too."""
+"""The hashes of the bloom profiles, against published vectors. The golden vectors contain more, and Node tests them,
+too."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ def test_the_murmurs_part_ways_beyond_ascii() -> None:
 
 
 def _murmur_of_latin_1(text: str) -> int:
-    """Murmur3-32 of one byte, seed 0, written out."""
+    """Murmur3-32 with seed 0 of one Latin-1 byte, written out."""
     (k,) = text.encode("latin-1")
     k = k * 0xCC9E2D51 & 0xFFFFFFFF
     k = (k << 15 | k >> 17) & 0xFFFFFFFF

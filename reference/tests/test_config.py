@@ -181,7 +181,7 @@ def test_the_outermost_configuration_of_sds_r_with_a_meaning_works() -> None:
     assert "m" in [entry.message_id for entry in decode(printed[0].broadcasts[0]).repair_request]
 
 
-# ---- every field counts ----------------------------------------------------------------------------------------------
+# ---- every field has an effect ---------------------------------------------------------------------------------------
 
 SMALL = Config(bloom_capacity=4, lost_timeout_ms=100_000)
 
@@ -212,7 +212,7 @@ OTHER: dict[str, Any] = {
     "creates_channels": True,
     "max_lamport_ahead_ms": 1_000,
 }
-"""Another value of every field but those that count only with SDS-R: the revision, and how to repair."""
+"""Another value of every field, except the fields that matter only with SDS-R: ``revision`` and ``repair``."""
 
 REPAIR_OTHER: dict[str, Any] = {
     "t_min_ms": 10_000,
@@ -229,7 +229,7 @@ REPAIR_OTHER: dict[str, Any] = {
     "whole_seconds": True,
     "clock_ms": 7_000,
 }
-"""Another value of every field of SDS-R but those that say where ``num_response_groups`` comes from."""
+"""Another value of every field of SDS-R, except those from which ``num_response_groups`` is derived."""
 
 
 def story(config: Config) -> list[Effects | str]:
@@ -276,7 +276,7 @@ def test_the_same_config_gives_the_same_run() -> None:
     assert story(SMALL) == story(replace(SMALL))
 
 
-# ---- every field of SDS-R counts -------------------------------------------------------------------------------------
+# ---- every field of SDS-R has an effect ------------------------------------------------------------------------------
 
 REPAIRING = Config(sds_r=True, sync_interval_ms=None, resend_unacknowledged_ms=10**12)
 

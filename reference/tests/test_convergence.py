@@ -11,11 +11,11 @@ from scripted_peers import T, log
 from sds_reference import Acknowledged, Config, Delivered, Effects, Kind, Message, Missing, Participant, decode
 
 Step = tuple[str, int, int]
-"""What happens, to whom or to which message in flight, and how much."""
+"""An event, the number of the participant or of the message in flight that it concerns, and an amount."""
 
 
 class World:
-    """Participants, the messages in flight between them, and everything that must hold after every step."""
+    """Participants, the messages in flight between them, and the assertions that must hold after every step."""
 
     def __init__(self, skews_ms: list[int], config: Config) -> None:
         self.now_ms = T

@@ -33,7 +33,7 @@ TEXTS = [
 
 
 def signed_64(value: int) -> int:
-    """The signed number of the same 64 bits."""
+    """The signed number with the same 64 bits."""
     return int.from_bytes(value.to_bytes(8, "little"), "little", signed=True)
 
 

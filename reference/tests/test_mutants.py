@@ -1,4 +1,4 @@
-"""No mutant is lost: each method that is marked as a fault is registered."""
+"""Each method that is marked as a fault is registered as a mutant."""
 
 from __future__ import annotations
 

@@ -186,7 +186,7 @@ UNUSUAL = [
     *(f'{{"receive":{{"wire":{value}}}}}' for value in ODD),
     *(f'{{"open":{{"configuration":{{"bloomErrorRate":{value}}}}}}}' for value in ODD),
 ]
-"""JSON that nobody writes so, and that the parser of protobuf reads or refuses."""
+"""Unusual JSON, which the parser of protobuf accepts or rejects."""
 
 
 @pytest.mark.parametrize("lenient", [False, True])

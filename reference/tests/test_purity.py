@@ -1,6 +1,5 @@
-"""The models are sans-I/O: no clock, no network, no randomness, no import of a layer above them.
-
-One of them has a store in a file.
+"""The models are sans-I/O: no clock, no network, no randomness, no import of a layer above them. Only the store of
+ClearSkies uses a file.
 """
 
 from __future__ import annotations

@@ -246,7 +246,8 @@ def test_a_response_repairs_those_too_who_cannot_ask(revision: Revision) -> None
 
 
 def five_messages_of_two(network: Network) -> None:
-    """Of the two, only Carol has SDS-R. She names the sender of Bob's first message."""
+    """Bob and Carol send five messages. Only Carol has SDS-R, so she sends the sender ID of Bob's message in her causal
+    histories."""
     network.send("bob", "m-0")
     network.run(1)
     for number in range(1, 5):
@@ -293,14 +294,14 @@ def test_who_joins_late_gets_everything_back_to_the_start(revision: Revision) ->
 talk = st.lists(
     st.tuples(st.sampled_from(["alice", "bob", "carol", "dave"]), st.integers(1, 8)), min_size=5, max_size=20
 )
-"""The sender, and the seconds that pass then."""
+"""For each message, its sender and the seconds that pass after it."""
 
 seeds = st.integers(0, 2**32)
 
 
 def converse(network: Network, steps: list[tuple[str, int]]) -> None:
-    """Erin, who receives everything, sends after each other participant, so each message is named by one that others
-    can get.
+    """Send the messages of ``steps``. Erin, who receives everything, sends after each of them, so each message is in
+    the causal history of a message that others can get.
     """
     for number, (name, seconds) in enumerate(steps):
         network.send(name, f"{number * 7 % 10}-{number}")
@@ -351,7 +352,8 @@ def test_all_logs_are_equal_whatever_is_lost_and_whoever_is_gone(
 def test_who_loses_messages_catches_up(
     steps: list[tuple[str, int]], seed: int, loss: float, cascade: bool, revision: Revision
 ) -> None:
-    """Only Frank loses messages, and he only listens: no other participant requests any, and no entry is removed."""
+    """Only Frank loses messages, and he only listens. No other participant sends a repair request, so none removes an
+    entry of Frank."""
     chance = Random(seed)
     network = Network(
         ["alice", "bob", "carol", "dave", "erin", "frank"],

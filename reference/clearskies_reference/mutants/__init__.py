@@ -1,7 +1,7 @@
 """Mutants: the model with exactly one fault each, to prove that every check can fail.
 
-One module per group of sections; a mutant overrides one step of Peer or LogicalClock, and names the requirement that it
-violates. Importing this package registers all of them.
+There is one module per group of sections. A mutant overrides one step of Peer or LogicalClock, and names the
+requirement that it violates. Importing this package registers all mutants.
 """
 
 from importlib import import_module

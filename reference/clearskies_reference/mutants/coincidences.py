@@ -1,4 +1,4 @@
-"""Faults that suspend a rule in some state: for hidden records, while half a message waits, or after a deletion."""
+"""Faults that appear only in some state: with hidden records, after half a message, or after a deletion."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _IgnoresSome(Peer):
         return False
 
     def is_hidden(self, stored: StoredRecord | None) -> bool:
-        """Has another record the key of this one?"""
+        """Is the record hidden because another record has the same key?"""
         return stored is not None and not stored.record.deleted and self.as_shown(stored).deleted
 
 
@@ -130,7 +130,7 @@ class _Contents(Peer):
         return uuid
 
     def alike(self, key: str) -> Iterator[str]:
-        """The keys of records that match a key as a pattern."""
+        """The keys of records that match ``key`` when it is read as an SQL pattern with the wildcards _ and %."""
         pattern = re.compile(re.escape(key).replace("_", ".").replace("%", ".*"), re.DOTALL)
         return (k.record.key for k in self.store if not k.record.deleted and pattern.fullmatch(k.record.key))
 
@@ -164,7 +164,7 @@ class _Contents(Peer):
 
 
 class _KeepsOtherContents(Peer):
-    """Keeps received records with other contents."""
+    """Stores received records with other contents."""
 
     def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         if not incoming.deleted:
@@ -578,7 +578,7 @@ def _count_starts(peer: Peer) -> int:
 
 
 class _RestoresOthers(LosesDataWhenKilled):
-    """Has other records after it was killed."""
+    """Restores its records with faults after it was killed."""
 
     def lose(self, store: SqliteStore) -> None:
         for stored in list(store):
@@ -591,7 +591,7 @@ class _RestoresOthers(LosesDataWhenKilled):
         super().store_record(stored)
 
     def restore(self, record: Record, store: SqliteStore) -> Record:
-        """The record that the peer has after it was killed."""
+        """The record as the peer restores it after it was killed."""
         raise NotImplementedError
 
 
@@ -625,7 +625,7 @@ class _ForgetsThese(_ForgetsDeletions):
         return super().forgets(current, incoming) and current.record.uuid in self.gone
 
     def forget(self, applies: Callable[[Record], bool] = lambda record: True) -> None:
-        """Forget the deletions to which a condition applies."""
+        """Forget the deleted records to which a condition applies."""
         self.gone |= {k.record.uuid for k in self.store if k.record.deleted and applies(k.record)}
 
 
@@ -758,7 +758,7 @@ class LetsReadersWriteAfterARestart(KnowsRestarts):
 
 
 class _TakesUnsigned(KnowsRestarts):
-    """Accepts some unsigned updates, and sends them as they came."""
+    """Accepts some unsigned updates, and relays them without a signature."""
 
     def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
         wanted = message.signature is None and self.takes(link, update)
@@ -823,7 +823,7 @@ class _Originals(Peer):
 
 
 def _rewrite(message: Message) -> Message:
-    """A message with the members of an update alone."""
+    """Return the message without the members that an update does not define."""
     known = update_body(
         Record("0" * 32, "", "0", "0" * 32, 1, Timestamp(0, "", ""), {}, deleted=True), writes_deleted_false=True
     )

@@ -1,4 +1,4 @@
-"""Faults in sections "Conflicts" and "Deleted Records": which of two records is the newer one, and which one wins."""
+"""Faults in sections "Conflicts" and "Deleted Records": which of two records is newer, and which one wins."""
 
 from __future__ import annotations
 

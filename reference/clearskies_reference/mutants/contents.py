@@ -1,4 +1,4 @@
-"""Faults in the content of records: keys, values, deletions and times as they are read, stored, relayed and written."""
+"""Faults in reading, storing, relaying and writing keys, values, deletions and times of records."""
 
 from __future__ import annotations
 
@@ -295,7 +295,7 @@ class _Relays(Peer):
 
 
 def _rewrite(effects: Effects, known: int, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-    """Change the last sent message, if it is not signed."""
+    """Change each unsigned message sent after the first ``known`` ones."""
     for at, sent in enumerate(effects.sent[known:], known):
         for message in Parser().feed(sent.data):
             if message.signature is None:
@@ -404,7 +404,7 @@ def _timed(said: Record | GetUpdates | None, change: Callable[[Timestamp], Times
 
 
 def _offset(text: str) -> int:
-    """Seconds that the zone of a time is ahead of UTC, 0 if it is written in another form than +05:30."""
+    """Offset of a time from UTC in seconds, if it is written like +05:30; otherwise 0."""
     if len(text) < 6 or text[-6] not in "+-":
         return 0
     seconds = int(text[-5:-3]) * 3_600 + int(text[-2:]) * 60

@@ -1,4 +1,4 @@
-"""Faults in clocks, links, requests, revisions and stores, which show only after several steps."""
+"""Faults in clocks, links, requests, revisions and stores that appear only after several steps."""
 
 from __future__ import annotations
 
@@ -316,7 +316,7 @@ class CountsBraces(Peer):
 
 
 class _CountsCharacters(Parser):
-    """Reads the length of a body as a number of characters, and so takes in bytes that follow the body in the piece."""
+    """Reads the length of a body as a number of characters, and so drops received bytes that follow the body."""
 
     def _step(self, start: int) -> tuple[int, Message | None]:
         end, message = super()._step(start)
@@ -346,7 +346,7 @@ class CountsSignedCharacters(Peer):
 
 
 class _DropsTheRest(Parser):
-    """Treats each piece as one message."""
+    """Drops the bytes that follow a complete message in the same chunk."""
 
     def feed(self, data: bytes) -> Iterator[Message]:
         whole = False
@@ -363,7 +363,7 @@ class DropsBeginnings(Peer):
 
 
 class _DecodesPieces(Parser):
-    """Decode each piece as text, with question marks for invalid bytes."""
+    """Decodes each chunk as text on its own, with question marks for invalid bytes."""
 
     def feed(self, data: bytes) -> Iterator[Message]:
         text = data.decode(errors="surrogateescape")

@@ -101,14 +101,14 @@ class _MisreadingsAfterRestart(_MisreadsAfterRestart):
 
 
 class _KeepsFacts(_MisreadsAfterRestart):
-    """Stores a fact of each record, and reads the record by it when it is started again."""
+    """Stores a string for each record, and changes the record by this string after a restart."""
 
     def fact_of(self, stored: StoredRecord, before: StoredRecord | None) -> str:
-        """The fact to store for a version. ``before`` is the version that it replaces."""
+        """The string to store for a version. ``before`` is the version that it replaces."""
         raise NotImplementedError
 
     def stored_fact(self, stored: StoredRecord) -> str | None:
-        """The fact of a record; None if there is none."""
+        """The string that was stored for a record; None if there is none."""
         if not isinstance(self.store, SqliteStore):
             return None
         return self.store._fact(f"of {stored.record.uuid}", "") or None

@@ -1,7 +1,6 @@
-"""Mutants and their register.
-
-A fault that overrides one step of a peer is a method marked with ``fault``, in a class of such methods that ``mutants``
-registers one by one; a fault that takes more is a class of its own, registered with ``mutant``.
+"""The class of mutants, and their registry. A fault that overrides one step is a method marked with ``fault``;
+``register_faults`` registers the methods of a class one by one. A fault that needs more code is a class, registered
+with ``mutant``.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ class Mutant:
 
     name: str
     requirement: str
-    """ID of the requirement that the fault violates; the check of that one must reject the mutant."""
+    """ID of the requirement that the fault violates. The check of this requirement must reject the mutant."""
     summary: str
     peer_class: type[Peer]
     config: tuple[tuple[str, Any], ...] = ()
@@ -44,7 +43,7 @@ class Mutant:
     """Why generated schedules of a few peers cannot find it; "" if they can."""
 
     def configure(self, base: Config) -> Config:
-        """``base`` with what the fault needs to show."""
+        """Return ``base`` with the settings under which the fault has an effect."""
         return replace(base, **dict(self.config))
 
 
@@ -84,7 +83,7 @@ def mutant(
 def fault(
     step: Callable[Concatenate[Any, P], Result], requirement: str, summary: str, **more: Any
 ) -> Callable[[Callable[Concatenate[Self, P], Result]], Callable[Concatenate[Self, P], Result]]:
-    """Mark a method that does ``step`` wrongly; its name in kebab case is that of the mutant.
+    """Mark a method as a faulty version of ``step``. The mutant is named like the method, in kebab case.
 
     ``more`` are further arguments of ``mutant``.
     """
@@ -97,7 +96,7 @@ def fault(
 
 
 def register_faults(family: Faulty) -> Faulty:
-    """Register a mutant for each method marked as a fault: a ``family`` with that method in the place of the step."""
+    """Register a mutant for each method of ``family`` that is marked as a fault. Each overrides only its own step."""
     for name, method in list(vars(family).items()):
         if hasattr(method, "fault"):
             step, register = method.fault
@@ -123,7 +122,7 @@ def add_undeclared(known: str, name: str, more: str, *capabilities: str) -> None
 def add_counting_hops(known: str) -> None:
     """Register a fault a second time, for a peer that counts sending and receiving in all clocks.
 
-    To such a peer, most changes of others are in conflict with its own versions.
+    For such a peer, most changes of others conflict with its own versions.
     """
     other = MUTANTS[known]
     summary = f"{other.summary}, and counts hops"

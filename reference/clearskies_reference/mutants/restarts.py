@@ -1,4 +1,4 @@
-"""Peers that notice a restart, or that their process was killed; mutants in other modules inherit from them."""
+"""Peers that detect a restart or the end of a killed process. Mutants in other modules inherit from them."""
 
 from __future__ import annotations
 
@@ -39,5 +39,5 @@ class LosesDataWhenKilled(Peer):
         store.close = record_and_close  # type: ignore[method-assign]
 
     def lose(self, store: SqliteStore) -> None:
-        """Remove data from the store, or change them."""
+        """Remove or change data in the store."""
         raise NotImplementedError

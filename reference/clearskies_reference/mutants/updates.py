@@ -21,7 +21,7 @@ from .restarts import KnowsRestarts
 
 
 def _spread_to_some(peer: Peer, most: int, stored: StoredRecord, effects: Effects, source: int | None) -> None:
-    """Send an own change to a limited number of listeners, and a change of others to all."""
+    """Send an own change to at most ``most`` subscribers, and a change of another peer to all."""
     everybody = peer.links
     if source is None:
         links = [link for link in everybody.values() if peer.is_recipient(link, source)]
@@ -192,7 +192,7 @@ class _Revisions(Peer):
 
 
 class _MisnumbersAfterRestart(Peer):
-    """Has a wrong revision counter after a restart, and does not correct it by the updates of others."""
+    """Has a wrong revision counter after a restart, and does not learn the right one from other peers."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)

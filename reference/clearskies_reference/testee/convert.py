@@ -1,4 +1,4 @@
-"""Between the model's values and the testee protocol's messages."""
+"""Conversion between the model's values and the testee protocol's messages."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def keys_of(keys: pb.Keys, level: AccessLevel) -> Keys:
 
 
 def config_to_pb(config: Config) -> pb.Configuration:
-    """The configuration in force."""
+    """The settings in force."""
     (resolution,) = (number for number, resolution in RESOLUTIONS.items() if resolution is config.resolution)
     return pb.Configuration(resolution=resolution)
 
 
 def effects_to_pb(effects: Effects) -> pb.Effects:
-    """The Effects of an answer."""
+    """The Effects of a reply."""
     return pb.Effects(
         sent=[pb.Sent(link=each.link, data=each.data) for each in effects.sent],
         events=[_event(event) for event in effects.events],
@@ -69,7 +69,7 @@ def _event(event: Event) -> pb.Event:
 
 
 def state_to_pb(peer: Peer, uuids: list[str]) -> pb.State:
-    """The state that Observe shows. If ``uuids`` is not empty, only these records are included."""
+    """The state that Observe returns. If ``uuids`` is not empty, only these records are included."""
     if uuids:
         stored = (peer.store.get(uuid) for uuid in dict.fromkeys(uuids))
         records = [peer.as_shown(each) for each in stored if each is not None]

@@ -26,7 +26,7 @@ PROTOCOL_VERSION = 1
 REVISION = "clearskies-database"
 
 _SOMEBODY = "0" * 32
-"""The peer ID in answers that concern no peer."""
+"""The peer ID of the temporary peers that serve commands without a handle."""
 
 _CAPABILITIES: list[Any] = [capability for capability in pb.Capability.values() if capability]
 
@@ -38,7 +38,7 @@ _NEEDS = {
     "unframe": pb.CAPABILITY_MESSAGE_CODEC,
     "verify": pb.CAPABILITY_SIGNATURE_CODEC,
 }
-"""Commands that are answered only where a capability is declared."""
+"""Commands that need a capability: they are answered only if it is declared."""
 
 _RESOLUTIONS = {
     pb.RESOLUTION_MERGE: pb.CAPABILITY_RESOLUTION_MERGE,
@@ -50,7 +50,7 @@ _SIGNALS: dict[type[Event], Any] = {Changed: pb.CAPABILITY_CHANGED, Conflict: pb
 
 @dataclass(frozen=True)
 class TesteeOptions:
-    """How the model appears to the suite."""
+    """The declaration of the reference."""
 
     version: str
     config: Config = field(default_factory=Config)
@@ -71,7 +71,7 @@ class Testee:
         self._last_handle = 0
 
     def handle(self, request: pb.Request) -> pb.Reply:
-        """The one answer to ``request``. Refusals of the model are `rejected`."""
+        """Return the reply to ``request``. Errors of the model become `rejected`."""
         reply = pb.Reply(id=request.id)
         command = request.WhichOneof("command")
         if command is None:

@@ -1,7 +1,7 @@
 """The class of mutants, and their registry.
 
-A fault that overrides one step is a method marked with ``fault``; ``mutants`` registers the methods of a class one by
-one. A fault that needs more code is a class, registered with ``mutant``.
+A fault that overrides one step is a method marked with ``fault``; ``register_faults`` registers the methods of a class
+one by one. A fault that needs more code is a class, registered with ``mutant``.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Mutant:
     """The wire dialect that it declares and uses; "" for the layout of the specification."""
 
     def configure(self, base: Config) -> Config:
-        """Return ``base`` with the settings that the fault needs to show."""
+        """Return ``base`` with the settings under which the fault has an effect."""
         return replace(base, **dict(self.config))
 
 
@@ -79,7 +79,8 @@ def mutant(
 ) -> Callable[[Faulty], Faulty]:
     """Register a subclass of Channel, Repair or Participant. The default name is that of the class in kebab case.
 
-    ``requirement`` has no prefix if it belongs to SDS; ``config`` contains the settings that the fault needs to show.
+    ``requirement`` has no prefix if it belongs to SDS; ``config`` contains the settings under which the fault has an
+    effect.
     """
 
     def register(faulty: Faulty) -> Faulty:

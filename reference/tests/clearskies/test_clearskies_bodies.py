@@ -1,4 +1,4 @@
-"""Bodies of messages: strict JSON, exact numbers, times of any precision, and what is ignored."""
+"""Bodies of messages: strict JSON, exact numbers, times of any precision, and ignored members."""
 
 from __future__ import annotations
 

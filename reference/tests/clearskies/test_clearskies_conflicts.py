@@ -1,4 +1,4 @@
-"""Sections "Conflicts" and "Deleted Records": the newer of two records, the winner, and the content that stays."""
+"""Sections "Conflicts" and "Deleted Records": the newer of two records, the winner, and the resulting content."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def linked(**config: Any) -> Peer:
 
 
 def take(one: Peer, value: object = 1, time: str = EARLY, clock: dict[str, int] | None = None, **more: Any) -> Effects:
-    """An update by the peer with the largest number in the clock, which is its revision."""
+    """Let a peer receive an update. Its writer is the peer with the largest number in the clock; this number is the
+    revision."""
     clock = clock or {B: 1}
     by = max(clock, key=lambda peer_id: clock[peer_id])
     fields = {"value": value, "update_time": time, "vector_clock": clock, "last_updated_by": by}
@@ -191,7 +192,7 @@ def test_a_merge_has_the_members_of_both_and_is_a_change() -> None:
     merged = said(effects.sent)[-1]
     assert (merged["last_updated_by"], merged["last_updated_rev"]) == (A, 2)
     assert merged["vector_clock"].items() >= {B: 1, C: 1}.items()
-    # A resolution without a difference is not a change, so resolutions end.
+    # Peers write no resolution that changes nothing, so conflicts end.
     assert len(said(take(one, {"a": 5}, EARLY, {D: 1}).sent)) == 0
 
 

@@ -1,5 +1,5 @@
-"""Several peers: whatever happens to their links and clocks, they converge to the same records, and no messages are
-exchanged any more.
+"""Several peers: whatever happens to their links and clocks, they converge to the same records, and then send no more
+messages.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LEVELS = st.lists(st.sampled_from((RW, RO)), min_size=1, max_size=4).map(lambda 
 
 
 def live(club: Club, draw: Random, steps: int, *, restarts: bool = False) -> None:
-    """Writes, links that come and go, bytes that arrive, and clocks that are wrong."""
+    """Let ``steps`` random events happen: writes, new and broken links, arriving bytes, and wrong clocks."""
     for _ in range(steps):
         one, other = draw.choice(club.ids), draw.choice(club.ids)
         club.clocks[one] += draw.choice((0, 1, 1_000, -500, 60_000))
@@ -76,7 +76,7 @@ def assert_one_map(club: Club) -> None:
 
 def assert_agreed(club: Club) -> None:
     assert_one_map(club)
-    # All peers have all records: on new links they request updates, and no peer has any.
+    # All peers have all records. On new links they request updates, and get none.
     club.messages = 0
     club.join_all()
     club.settle()
@@ -110,13 +110,13 @@ NEED_TICKS = {
     "sends-in-intervals",
     "sends-the-newest",
 }
-"""Nobody ticks here."""
+"""Variants that send only at ticks. The peers of this test get no ticks."""
 LIKE = sorted(
     VARIANTS.keys() - NEED_TICKS - {"update-time-from-its-clock", "sends-unasked", "marks-losers-of-keys-deleted"}
 )
-"""The other three need not: choices of the text."""
+"""Variants whose peers must converge. Three others need not, because of choices that the specification leaves open."""
 TALKATIVE = {"asks-without-itself", "ends-answers-with-unknown-type", "split-output"}
-"""They send more than one message a link where all have all, or a message in several pieces."""
+"""Variants that send more than one message per link when all records are known, or split a message."""
 
 
 @pytest.mark.parametrize("name", LIKE)
@@ -128,7 +128,8 @@ def test_peers_of_a_legal_variant_come_to_one_map(name: str) -> None:
 
 
 def test_times_of_wrong_clocks_can_part_peers_and_those_that_advance_do_not() -> None:
-    """Three versions: one by A, one on top of it with a clock that went back, and one by B between them."""
+    """Three versions of a record: A writes one, then changes it while its clock is behind. The time of a concurrent
+    version of B is between the two."""
     ends = []
     for advancing in (True, False):
         club = Club([RW, RW, RW, RW], config=replace(Config(), advancing_times=advancing))
@@ -214,7 +215,7 @@ def test_in_a_ring_every_update_is_repeated_once_by_each() -> None:
     club.took(club.ids[0], club.peers[club.ids[0]].put("k", "1", NOW))
     club.settle()
     assert club.maps() == [{"k": "1"}] * 6
-    # Two by the first peer, and one by each other peer; these may arrive together.
+    # The first peer sends two messages, each other peer one. The last two may cross.
     assert 6 <= club.messages <= 7
 
 

@@ -88,7 +88,7 @@ def test_all_that_must_not_be_lost_is_there_again(tmp_path: Path) -> None:
     one.receive(1, plain(update(key="l", last_updated_rev=(1 << 63) + 5)), NOW)
     one.delete("k", NOW)
     before = (list(one.store), one.known(), one.store.revision)
-    # The store is not closed, as when the process is killed.
+    # The store is not closed, as if the process was killed.
     again = peer(store=opened(path))
     assert (list(again.store), again.known(), again.store.revision) == before
     assert values(again) == {"l": '{"n":1}'}

@@ -1,4 +1,4 @@
-"""The model behind the testee protocol: its answers, which are the same in each framing."""
+"""The model behind the testee protocol: its replies, which are the same in each framing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def pems(level: AccessLevel) -> tuple[str, str]:
 
 
 def keys(level: pb.AccessLevel = WRITER) -> pb.Keys:
-    """The keys that a peer of a level is given."""
+    """The keys of a peer of a level, as Open contains them."""
     (writer, writers), (reader, readers) = pems(AccessLevel.READ_WRITE), pems(RO)
     return pb.Keys(
         read_write_private=writer if level == WRITER else "",
@@ -53,7 +53,7 @@ class Driver:
         self.now_ms = NOW
 
     def do(self, command: str, **fields: Any) -> pb.Reply:
-        """One command, a second after the one before it."""
+        """Send a command, one second of virtual time after the previous command."""
         self.now_ms += 1_000
         request = pb.Request(id=len(self.replies) + 1)
         made = getattr(request, command)

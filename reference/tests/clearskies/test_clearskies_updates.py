@@ -70,7 +70,7 @@ def test_what_is_present_is_not_repeated_whatever_its_clock_says() -> None:
     take(one)
     again = take(one, link=2, vector_clock={B: 1, C: 3})
     assert (again.sent, again.events) == ([], [])
-    # But the next change descends from what its clock knows.
+    # But the clock of the next change includes the numbers of the received clock.
     assert said(one.put("k", "2", NOW).sent)[0]["vector_clock"] == {A: 5, B: 1, C: 3}
 
 
@@ -219,7 +219,7 @@ def test_a_client_asks_for_what_follows_the_highest_revisions_it_has_seen() -> N
 
 
 def answered(one: Peer, **since: int) -> list[tuple[str, int]]:
-    """An answer, on a link of its own, as names and revisions."""
+    """The writers and revisions of the updates in the answer to a request, on a new link."""
     number = max(one.links, default=0) + 1
     one.connect(number, f"{number:032x}", RW, NOW)
     sent = said(one.receive(number, get_updates(**since), NOW).sent, number)

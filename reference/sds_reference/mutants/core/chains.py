@@ -1,4 +1,5 @@
-"""Faults in handling waiting messages: in the middle of a chain, with copies, and after their delivery."""
+"""Faults in handling messages that wait for dependencies: in the middle of a chain, with duplicates, and after
+delivery."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ class AcknowledgesNothingFromLater(Channel):
 
 @register_faults
 class _Busy(Channel):
-    """With SDS-R."""
+    """A channel that may use SDS-R: its faults depend on missing or possibly acknowledged messages."""
 
     @fault(Channel.acknowledge, "ACK-01", "acknowledges nothing while other messages are missing")
     def acknowledges_nothing_while_others_are_missing(self, message_id: str, effects: Effects) -> None:
@@ -270,10 +270,10 @@ class _Answering(Repair):
             super().accept_request(entry, now_ms)
 
     @fault(Repair.on_receive, "R-RECV-08", "ignores the requests in messages that were missing")
-    def answers_nothing_that_was_missing(self, message: Message, *, counts: bool, now_ms: int) -> None:
-        if counts and self.outgoing.get(message.message_id) is not None:
+    def answers_nothing_that_was_missing(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
+        if has_unique_id and self.outgoing.get(message.message_id) is not None:
             message = replace(message, repair_request=())
-        super().on_receive(message, counts=counts, now_ms=now_ms)
+        super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
 
     @fault(Repair.track, "R-RECV-03", "requests only messages for whose repair it is responsible itself")
     def requests_only_of_its_group(self, entry: HistoryEntry, now_ms: int) -> None:
@@ -322,16 +322,16 @@ class _RepairsOfSomeShapes(Repair):
             super().track_missing(message, now_ms)
 
     @fault(Repair.on_receive, "R-RECV-08", "ignores the requests in old messages")
-    def answers_no_old_messages(self, message: Message, *, counts: bool, now_ms: int) -> None:
+    def answers_no_old_messages(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         if _is_old(message, now_ms):
             message = replace(message, repair_request=())
-        super().on_receive(message, counts=counts, now_ms=now_ms)
+        super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
 
     @fault(Repair.on_receive, "R-RECV-08", "ignores the requests in contents of over a thousand bytes")
-    def answers_no_long_messages(self, message: Message, *, counts: bool, now_ms: int) -> None:
+    def answers_no_long_messages(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         if len(message.content or b"") > 1_000:
             message = replace(message, repair_request=())
-        super().on_receive(message, counts=counts, now_ms=now_ms)
+        super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
 
     @fault(Repair.accept_request, "R-RECV-08", "ignores requests for contents of fewer than four bytes")
     def answers_no_request_for_short_messages(self, entry: HistoryEntry, now_ms: int) -> None:

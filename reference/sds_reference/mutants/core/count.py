@@ -20,7 +20,7 @@ class _Counting(Channel):
     _count = 0
 
     def nth(self) -> bool:
-        """Count one event. Is it one that goes wrong?"""
+        """Count one event. Return True for every event whose number is a multiple of ``size``."""
         self._count += 1
         return self._count % self.size == 0
 
@@ -141,7 +141,7 @@ class IdsOfBits(Channel):
         return super().new_message_id(lamport, content)[: self.size // 4]
 
 
-# ---- The third and later ones ----------------------------------------------------------------------------------------
+# ---- Only the first events are handled -------------------------------------------------------------------------------
 
 
 @for_sizes("MSG-15", "treats the {}th channel and all later ones as the first channel", 30)

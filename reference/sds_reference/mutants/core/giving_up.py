@@ -29,7 +29,7 @@ class _Impatient(Channel):
 
 
 class CountsCopies(Channel):
-    """Counts the copies of each of its messages."""
+    """Counts the resends of each of its messages."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)

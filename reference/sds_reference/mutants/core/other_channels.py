@@ -43,7 +43,7 @@ def add_with_neighbours(requirement: str, summary: str, **config: Any) -> Callab
     return register
 
 
-# ---- Messages of another channel have an effect here -----------------------------------------------------------------
+# ---- Messages of one channel have an effect in another ---------------------------------------------------------------
 
 
 @add_with_neighbours("RECV-06", "treats a dependency as met if the log of any channel contains it")
@@ -205,7 +205,7 @@ class OthersRequestsCancelInAllChannels(Neighbour):
         return super().receive(message, now_ms, retrieval_hint)
 
 
-# ---- Channels or senders are joined with IDs ------------------------------------------------------------------------
+# ---- Keys that join the name of a channel or sender with an ID -------------------------------------------------------
 
 
 class _Joining(Neighbour):

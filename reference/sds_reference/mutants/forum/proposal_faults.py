@@ -207,7 +207,7 @@ class AnnouncesTies(Channel):
         return effects
 
 
-# ---- Histories and copies --------------------------------------------------------------------------------------------
+# ---- Causal histories and duplicates ---------------------------------------------------------------------------------
 
 
 @register_faults
@@ -240,7 +240,7 @@ class KeepsEphemeralsForTheSweep(Channel):
         super().sweep_incoming(now_ms, effects)
 
 
-# ---- Faults of both texts --------------------------------------------------------------------------------------------
+# ---- Faults in rules of both revisions -------------------------------------------------------------------------------
 
 
 SHARED: dict[str, tuple[str, ...]] = {

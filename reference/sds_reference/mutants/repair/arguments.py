@@ -45,8 +45,8 @@ class _HashArguments(Repair):
         return now_ms + self.hash(self.participant_id) * self.hash(entry.message_id) % self.config.t_max_ms
 
     @_private(Repair.on_receive, "R-TRESP-02", "computes all responses of a request with the sender of its last entry")
-    def delays_by_the_last_sender(self, message: Message, *, counts: bool, now_ms: int) -> None:
-        super().on_receive(message, counts=counts, now_ms=now_ms)
+    def delays_by_the_last_sender(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
+        super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
         for entry in message.repair_request:
             pending = self.incoming.get(entry.message_id)
             if pending is not None and pending.due_ms == self.t_resp(entry, now_ms):

@@ -58,13 +58,13 @@ class _Keyed(Repair):
         super().track_missing(replace(message, causal_history=tuple(kept)), now_ms)
 
     @fault(Repair.on_receive, "R-RECV-12", "processes a repair request only up to a repeated or empty entry")
-    def processes_up_to_repeated_or_empty(self, message: Message, *, counts: bool, now_ms: int) -> None:
+    def processes_up_to_repeated_or_empty(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         kept: list[HistoryEntry] = []
         for entry in message.repair_request:
             if not entry.message_id or entry.message_id in [e.message_id for e in kept]:
                 break
             kept.append(entry)
-        super().on_receive(replace(message, repair_request=tuple(kept)), counts=counts, now_ms=now_ms)
+        super().on_receive(replace(message, repair_request=tuple(kept)), has_unique_id=has_unique_id, now_ms=now_ms)
 
 
 # ---- Times -----------------------------------------------------------------------------------------------------------

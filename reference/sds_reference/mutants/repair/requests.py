@@ -146,9 +146,9 @@ class EmptyRequest(Channel):
 class StaleRequest(Repair):
     _prepared: tuple[HistoryEntry, ...] = ()
 
-    def on_receive(self, message: Message, *, counts: bool, now_ms: int) -> None:
+    def on_receive(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         self._prepared = tuple(super().eligible_requests(now_ms))
-        super().on_receive(message, counts=counts, now_ms=now_ms)
+        super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
 
     def eligible_requests(self, now_ms: int) -> list[HistoryEntry]:
         fresh = [entry for entry in super().eligible_requests(now_ms) if entry not in self._prepared]
@@ -172,10 +172,10 @@ class _Arrivals(Repair):
 
     @unseen_too("unseen-keeps-the-blocked", "and does not show its state")
     @fault(Repair.on_receive, "R-RECV-01", "requests messages again that have arrived and wait")
-    def keeps_the_blocked(self, message: Message, *, counts: bool, now_ms: int) -> None:
+    def keeps_the_blocked(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         entry = self.outgoing.get(message.message_id)
-        super().on_receive(message, counts=counts, now_ms=now_ms)
-        if entry is not None and counts:
+        super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
+        if entry is not None and has_unique_id:
             self.outgoing.add(entry.entry, entry.due_ms)  # until it is delivered
 
     @unseen_too("unseen-tracks-only-the-first-missing", "and does not show its state")
@@ -219,28 +219,32 @@ class _Overhearing(Repair):
         pass
 
     @fault(Repair.on_receive, "R-RECV-07", "stops for requests of others only if its own request is due")
-    def others_cancel_only_due_requests(self, message: Message, *, counts: bool, now_ms: int) -> None:
+    def others_cancel_only_due_requests(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         early = [item for item in self.outgoing if item.due_ms > now_ms]
-        super().on_receive(message, counts=counts, now_ms=now_ms)
+        super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
         for item in early:
             if any(entry.message_id == item.entry.message_id for entry in message.repair_request):
                 self.outgoing.add(item.entry, item.due_ms)
 
     @fault(Repair.on_receive, "R-RECV-12", "processes only the first entry of a repair request")
-    def processes_first_request_entry(self, message: Message, *, counts: bool, now_ms: int) -> None:
-        super().on_receive(replace(message, repair_request=message.repair_request[:1]), counts=counts, now_ms=now_ms)
+    def processes_first_request_entry(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
+        super().on_receive(
+            replace(message, repair_request=message.repair_request[:1]), has_unique_id=has_unique_id, now_ms=now_ms
+        )
 
     @fault(Repair.on_receive, "R-RECV-12", "stops at the first entry of a repair request without a sender")
-    def stops_at_entry_without_sender(self, message: Message, *, counts: bool, now_ms: int) -> None:
+    def stops_at_entry_without_sender(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         unsigned = next((n for n, e in enumerate(message.repair_request) if not e.sender_id), None)
         super().on_receive(
-            replace(message, repair_request=message.repair_request[:unsigned]), counts=counts, now_ms=now_ms
+            replace(message, repair_request=message.repair_request[:unsigned]),
+            has_unique_id=has_unique_id,
+            now_ms=now_ms,
         )
 
     @fault(Repair.on_receive, "R-RECV-12", "processes no more entries of a repair request than it may send itself")
-    def processes_up_to_own_maximum(self, message: Message, *, counts: bool, now_ms: int) -> None:
+    def processes_up_to_own_maximum(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         few = message.repair_request[: self.config.max_requests]
-        super().on_receive(replace(message, repair_request=few), counts=counts, now_ms=now_ms)
+        super().on_receive(replace(message, repair_request=few), has_unique_id=has_unique_id, now_ms=now_ms)
 
     @unseen_too("unseen-ignores-gaps-of-syncs", "and does not show its state")
     @fault(Repair.track_missing, "R-RECV-13", "ignores missing dependencies of sync messages")
@@ -249,16 +253,16 @@ class _Overhearing(Repair):
             super().track_missing(message, now_ms)
 
     @fault(Repair.on_receive, "R-RECV-13", "ignores repair requests in messages that have to wait")
-    def ignores_requests_in_blocked_messages(self, message: Message, *, counts: bool, now_ms: int) -> None:
-        blocked = counts and any(entry.message_id not in self.cache for entry in message.causal_history)
+    def ignores_requests_in_blocked_messages(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
+        blocked = has_unique_id and any(entry.message_id not in self.cache for entry in message.causal_history)
         heard = replace(message, repair_request=()) if blocked else message
-        super().on_receive(heard, counts=counts, now_ms=now_ms)
+        super().on_receive(heard, has_unique_id=has_unique_id, now_ms=now_ms)
 
     @fault(Repair.on_receive, "R-RECV-13", "ignores repair requests in copies of known messages")
-    def ignores_requests_in_copies(self, message: Message, *, counts: bool, now_ms: int) -> None:
-        known = counts and self.has_arrived(message.message_id)
+    def ignores_requests_in_copies(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
+        known = has_unique_id and self.has_arrived(message.message_id)
         heard = replace(message, repair_request=()) if known else message
-        super().on_receive(heard, counts=counts, now_ms=now_ms)
+        super().on_receive(heard, has_unique_id=has_unique_id, now_ms=now_ms)
 
 
 # ---- R-SYNC ----------------------------------------------------------------------------------------------------------

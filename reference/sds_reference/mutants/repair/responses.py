@@ -198,9 +198,9 @@ class AnswersOldRequests(Repair):
         self._unknown: dict[str, HistoryEntry] = {}
         self._now_ms = 0
 
-    def on_receive(self, message: Message, *, counts: bool, now_ms: int) -> None:
+    def on_receive(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         self._now_ms = now_ms
-        super().on_receive(message, counts=counts, now_ms=now_ms)
+        super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
 
     def accept_request(self, entry: HistoryEntry, now_ms: int) -> None:
         if not self.has_arrived(entry.message_id) and entry.sender_id:
@@ -222,9 +222,9 @@ class _LeavesItems(Repair):
     def selected(self, message: Message) -> tuple[HistoryEntry, ...]:
         raise NotImplementedError
 
-    def on_receive(self, message: Message, *, counts: bool, now_ms: int) -> None:
+    def on_receive(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         self._selected = frozenset(entry.message_id for entry in self.selected(message))
-        super().on_receive(message, counts=counts, now_ms=now_ms)
+        super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
 
     def accept_request(self, entry: HistoryEntry, now_ms: int) -> None:
         if entry.message_id in self._selected:
@@ -358,19 +358,19 @@ class _SideEffects(Channel):
 @register_faults
 class _GroupedEntries(Repair):
     @fault(Repair.on_receive, "R-RECV-12", "ignores the entries after the first one of another response group")
-    def stops_at_another_group(self, message: Message, *, counts: bool, now_ms: int) -> None:
+    def stops_at_another_group(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         mine: list[HistoryEntry] = []
         for entry in message.repair_request:
             mine.append(entry)
             if self.has_arrived(entry.message_id) and not self.is_eligible_responder(entry):
                 break
-        super().on_receive(replace(message, repair_request=tuple(mine)), counts=counts, now_ms=now_ms)
+        super().on_receive(replace(message, repair_request=tuple(mine)), has_unique_id=has_unique_id, now_ms=now_ms)
 
     @fault(Repair.on_receive, "R-STATE-05", "answers although a copy came, if its bytes differ from the cached message")
-    def only_equal_copies_answer(self, message: Message, *, counts: bool, now_ms: int) -> None:
+    def only_equal_copies_answer(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         cached = self.cache.get(message.message_id)
         equal = cached is None or encode(cached) == encode(message)
-        super().on_receive(message, counts=counts and equal, now_ms=now_ms)
+        super().on_receive(message, has_unique_id=has_unique_id and equal, now_ms=now_ms)
 
 
 @mutant("R-STATE-08", "does not answer for a message that was acknowledged after the request")

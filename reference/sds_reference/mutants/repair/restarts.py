@@ -57,20 +57,20 @@ class _Restarting(Repair):
     @fault(
         Repair.on_receive, "R-STATE-02", "recomputes T_req with every copy of the message that names the missing one"
     )
-    def t_req_restarted_by_copies(self, message: Message, *, counts: bool, now_ms: int) -> None:
-        if counts and self.has_arrived(message.message_id):
+    def t_req_restarted_by_copies(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
+        if has_unique_id and self.has_arrived(message.message_id):
             for entry in message.causal_history:
                 if self.outgoing.remove(entry.message_id) is not None:
                     self.outgoing.add(entry, self.t_req(entry, now_ms))
-        super().on_receive(message, counts=counts, now_ms=now_ms)
+        super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
 
     @unseen_too("unseen-t-req-restarted-by-syncs", "and does not show its state")
     @fault(Repair.on_receive, "R-STATE-02", "recomputes T_req with every sync message that names the missing one")
-    def t_req_restarted_by_syncs(self, message: Message, *, counts: bool, now_ms: int) -> None:
-        if not counts:
+    def t_req_restarted_by_syncs(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
+        if not has_unique_id:
             for entry in message.causal_history:
                 self.outgoing.remove(entry.message_id)
-        super().on_receive(message, counts=counts, now_ms=now_ms)
+        super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
 
 
 class _KnowsTheAsker(Repair):
@@ -79,9 +79,9 @@ class _KnowsTheAsker(Repair):
         self._askers: dict[str, str] = {}
         self._asker = ""
 
-    def on_receive(self, message: Message, *, counts: bool, now_ms: int) -> None:
+    def on_receive(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         self._asker = message.sender_id
-        super().on_receive(message, counts=counts, now_ms=now_ms)
+        super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
 
 
 @unseen_too("unseen-same-requester-postpones", "and does not show its state")
@@ -107,11 +107,11 @@ class AnotherRequesterPostpones(_KnowsTheAsker):
 @unseen_too("copies-of-requests-postpone-unseen", "and does not show its state")
 @mutant("R-STATE-06", "recomputes T_resp with every copy of the requesting message")
 class CopiesOfRequestsPostpone(Repair):
-    def on_receive(self, message: Message, *, counts: bool, now_ms: int) -> None:
-        if counts and self.has_arrived(message.message_id):
+    def on_receive(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
+        if has_unique_id and self.has_arrived(message.message_id):
             for entry in message.repair_request:
                 self.incoming.remove(entry.message_id)
-        super().on_receive(message, counts=counts, now_ms=now_ms)
+        super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
 
 
 _DEFAULTS = RepairConfig()

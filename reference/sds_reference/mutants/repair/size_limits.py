@@ -23,18 +23,18 @@ class RoomForMissing(_Sized):
 
 @for_sizes("R-RECV-08", "answers only the first {} entries of a repair request", 190)
 class LooksAtTheFirstItems(_Sized):
-    def on_receive(self, message: Message, *, counts: bool, now_ms: int) -> None:
+    def on_receive(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         short = replace(message, repair_request=message.repair_request[: self.size])
-        super().on_receive(short, counts=counts, now_ms=now_ms)
+        super().on_receive(short, has_unique_id=has_unique_id, now_ms=now_ms)
 
 
 @for_sizes("R-RECV-12", "processes only the first {} entries of a repair request as requests of others", 100, 190)
 class OverhearsTheFirstItems(_Sized):
     _heard = 0
 
-    def on_receive(self, message: Message, *, counts: bool, now_ms: int) -> None:
+    def on_receive(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         self._heard = 0
-        super().on_receive(message, counts=counts, now_ms=now_ms)
+        super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
 
     def remove_overheard(self, message_id: str) -> None:
         self._heard += 1

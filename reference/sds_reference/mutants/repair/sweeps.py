@@ -170,9 +170,9 @@ class _Asker(Repair):
 
     asker = ""
 
-    def on_receive(self, message: Message, *, counts: bool, now_ms: int) -> None:
+    def on_receive(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         self.asker = message.sender_id
-        super().on_receive(message, counts=counts, now_ms=now_ms)
+        super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
 
 
 @unseen_too("distance-to-the-asker-unseen", "and does not show its state")
