@@ -39,7 +39,7 @@ from benchmarks.units import FEW, FOLDER, UNITS, Measure, Unit
 HERE = Path(__file__).resolve().parent
 README = HERE / "README.md"
 MEASURED = HERE / "measured.json"
-"""The measurements from which the tables of the README were made."""
+"""The file with the measurements from which the tables of the README are made."""
 TOLERATED = 0.2
 PACKAGES = ("sds-conformance", "protobuf", "orjson", "grpcio", "pyspark", "pyarrow", "duckdb")
 LOOPS = 2_000_000
@@ -52,7 +52,7 @@ class ScriptError(Exception):
 
 
 def yardstick_s() -> float:
-    """CPU seconds of a loop that never changes."""
+    """CPU seconds of the calibration loop, which never changes."""
     began, total = time.process_time(), 0
     for number in range(LOOPS):
         total += number ^ (total & 7)

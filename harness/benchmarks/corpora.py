@@ -2,8 +2,9 @@
 
     python harness/benchmarks/corpora.py FOLDER [--rows N] [--divergent PERCENT]
 
-The corpora repeat the rows of a few recorded schedules. B is a copy of A in which one schedule of a thousand is changed
-in one of ten known ways. A list of the changes is written to the same folder. Needs the extra `spark`.
+The corpora repeat the rows of a few recorded schedules. Corpus B is a copy of corpus A in which one schedule in a
+thousand is changed in one of ten known ways. A list of the changes is written to the same folder. Needs the extra
+`spark`.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ SEEDS = 256
 PER_SHARD = 4096
 TOKEN = "benchmark"
 TRUTH = "truth.json"
-"""The file in the folder of kept corpora that lists how they were made and what was changed. It is written last."""
+"""The file in the folder of the corpora that lists how they were made, and all changes. It is written last."""
 
 WIRE = "one bit of the content"
 Change = Callable[[dict[str, Any]], None]
@@ -109,7 +110,7 @@ def make(folder: Path, rows: int, percent: float) -> tuple[list[Path], list[dict
 
 
 def make_or_reuse(folder: Path, rows: int, percent: float) -> tuple[list[Path], list[dict[str, Any]]]:
-    """Like ``make``, in a folder that is kept. Existing corpora are reused if they have the requested size."""
+    """Make the corpora in a folder that the user keeps. Existing corpora of the requested size are reused."""
     known = folder / TRUTH
     if not known.exists():
         if folder.exists() and any(folder.iterdir()):
@@ -124,7 +125,7 @@ def make_or_reuse(folder: Path, rows: int, percent: float) -> tuple[list[Path], 
 
 
 def load(folder: Path) -> tuple[list[Path], list[dict[str, Any]]]:
-    """The corpora that ``kept`` made in a folder, and the list of changes."""
+    """The corpora that ``make_or_reuse`` made in a folder, and the list of changes."""
     try:
         changes: list[dict[str, Any]] = json.loads((folder / TRUTH).read_text())["changes"]
     except FileNotFoundError:

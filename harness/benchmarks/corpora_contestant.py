@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Found = list[tuple[int, int]]
 """Schedules that differ, each with the first step that differs."""
 Run = Callable[[], Found | None]
-"""Compares once and returns what was found; None if the contestant does not compare."""
+"""Compares once and returns the schedules that differ; None if the contestant does not compare."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Job:
     """Folders of the two corpora."""
     b: str
     keys: list[str]
-    """Names of the columns on which rows are joined. The second is the step, which is 0 in rows that are not
+    """Names of the columns on which rows are joined. The second column is the step, which is 0 in rows that are not
     compared."""
     columns: list[str]
     """Names of the columns that are compared."""
@@ -103,7 +103,7 @@ def duckdb_join(job: Job) -> Iterator[Run]:
     sides = [
         f"(SELECT {names} FROM read_parquet('{place}/steps/*.parquet') WHERE {step} > 0)" for place in (job.a, job.b)
     ]
-    # No column is ever null, so a row that exists on one side only is distinct as well.
+    # No column is ever null, so a row that exists on one side only counts as distinct, too.
     distinct = " OR ".join(f"a.{name} IS DISTINCT FROM b.{name}" for name in job.columns)
     query = (
         f"SELECT {schedule}, min({step}) FROM {sides[0]} a FULL JOIN {sides[1]} b USING ({schedule}, {step}) "

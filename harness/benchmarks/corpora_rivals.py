@@ -232,7 +232,7 @@ def line(name: str, measured: dict[str, Any]) -> str:
 
 
 def remarks(name: str, measured: dict[str, Any]) -> Iterator[str]:
-    """Facts that do not fit into the table."""
+    """Yield the versions, the failure and the missed changes of a contestant, which do not fit into the table."""
     versions = ", ".join(f"{package} {version}" for package, version in measured["versions"].items())
     if versions and name in ELSEWHERE:
         yield f"{name}: {versions}"

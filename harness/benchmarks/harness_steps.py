@@ -8,7 +8,7 @@ the cost that is not caused by the pipe. Over gRPC the answer comes from the sam
 its row shows the cost of the carrier.
 
 The cost of a round trip depends on where the kernel puts the two processes: on one core it is two context switches, on
-two cores each end must be woken up every time. --cores fixes that for the echo and for the steps.
+two cores each end must be woken up every time. --cores sets this for the echo and for the steps.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Workload:
     commands: tuple[str, ...]
     filters: Config
     goal: bool
-    """Whether the goal applies to it, in binary framing."""
+    """Whether the goal applies to this workload, in binary framing."""
 
 
 WORKLOADS = (
@@ -132,7 +132,7 @@ class Cores:
 
 
 def carried(carrier: str, cores: Cores) -> Session:
-    """A session with the reference in its own process."""
+    """A session over this carrier with the reference in its own process."""
     limits = Limits()
 
     def connect() -> Link:

@@ -57,10 +57,10 @@ class Asking:
 
     title: str
     every_ms: int
-    """A participant sends its own messages at this interval."""
+    """Interval, in milliseconds, at which a participant sends its own messages."""
     t_max_ms: int = T_MAX_MS
     in_step: bool = False
-    """Whether all send at the same moments; otherwise each at its own."""
+    """Whether all participants send at the same moments; otherwise each has its own."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def own_moment(due_ms: int, phase_ms: int, period_ms: int) -> int:
 
 
 def on_the_wire(planned_ms: Sequence[int], delay_ms: int, unstoppable_ms: int | None = None) -> list[int]:
-    """The times of sent messages, ascending: all that are planned before the first one arrives.
+    """The times of sent messages, ascending: of all messages that are planned before the first message arrives.
 
     ``unstoppable_ms`` is always sent.
     """
@@ -127,15 +127,15 @@ class Trial:
         self.ids = [f"participant-{n}" for n in range(1, participants + 1)]
         draw = Random(f"{seed}/{number}").random
         self.phase = draw()
-        """The phase of the sender, and of all participants if they are in step; a fraction of a period, as the
-        others."""
+        """The phase of the sender, and of all participants if they are in step, as a fraction of a period."""
         self.phases = [draw() for _ in self.ids]
         self._t_req: dict[int, list[int]] = {}
         self._t_resp: dict[int, list[int]] = {}
         self._members: dict[int, list[bool]] = {}
 
     def requests(self, setting: Asking, missing: int, delay_ms: int) -> list[int]:
-        """The times at which the first ``missing`` participants ask, after all have noticed the gap."""
+        """The times at which the first ``missing`` participants send a repair request, after all have noticed the
+        missing message."""
         every = setting.every_ms
         phases = [self.phase] * missing if setting.in_step else self.phases
         due = zip(self.t_req(setting.t_max_ms)[:missing], phases, strict=False)
@@ -156,7 +156,7 @@ class Trial:
         return on_the_wire(planned, delay_ms, own)
 
     def t_req(self, t_max_ms: int) -> list[int]:
-        """T_req of all participants, counted from the moment at which the gap is noticed."""
+        """T_req of all participants in milliseconds after they notice the missing message."""
         if t_max_ms not in self._t_req:
             self._t_req[t_max_ms] = [
                 t_req_offset(self.profile, each, self.message_id, T_MIN_MS, t_max_ms) for each in self.ids
@@ -232,7 +232,8 @@ def simulate_trial(
 
 
 def measure(arguments: argparse.Namespace) -> tuple[list[Row], dict[str, float]]:
-    """Return all rows; and by T_max in ms, the share of participants whose T_resp is 0, so that they answer at once."""
+    """Return all rows and, for each T_max in milliseconds, the share of participants with a T_resp of 0, which answer
+    at once."""
     profile, sizes, trials = HASH_PROFILES[arguments.hash_profile], arguments.sizes, arguments.trials
     sent: dict[tuple[str, str, int], list[list[int]]] = {}
     zeros = dict.fromkeys((setting.t_max_ms // setting.unit_ms for setting in ANSWERING), 0)

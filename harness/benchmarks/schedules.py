@@ -1,4 +1,5 @@
-"""Measures where the time of generated schedules goes: the implementation, driving it, or judging or recording.
+"""Measures how the time of generated schedules is divided among the implementation, the harness, and judging or
+recording.
 
     python harness/benchmarks/schedules.py [--schedules N] [--framing json|binary] [--record] [-- COMMAND]
 
@@ -77,7 +78,7 @@ def judge(scope: Scope, index: int, group_trace: GroupTrace, judged: tuple[str, 
 
 
 def measure(command: tuple[str, ...], framing: Framing, examples: int, *, record: bool, as_json: bool) -> None:
-    """Play, and print where the time went."""
+    """Play the schedules, and print how the time was divided."""
     links: list[TimedLink] = []
 
     def connect(variables: Mapping[str, str]) -> TimedLink:

@@ -3,7 +3,7 @@
     python harness/benchmarks/small_worlds.py [--events K] [--alphabet NAMES[:K] ...] [--only GLOB] [--jobs N]
                                               [--keep FILE [--minutes M]] [--json]
 
-Each mutant plays all schedules, the shortest first, until a finding accuses it. Mutants of core SDS play without SDS-R
+Each mutant plays all schedules, the shortest first, until one shows a finding. Mutants of core SDS play without SDS-R
 first, and with it if nothing was found. The numbers of schedules and the seconds are those of an implementation without
 a fault, in this process alone.
 
@@ -140,7 +140,7 @@ def needs(name: str) -> str:
 
 
 def price(events: int, alphabet: tuple[AlphabetPart, ...]) -> list[tuple[int, float]]:
-    """For each bound, the number of schedules and the seconds that they take."""
+    """For each maximum number of events, the number of schedules and the seconds that they take."""
     order = Exhaustion(lambda _: default().model.reference(NOTHING), alphabet=alphabet)
     company = order.make_company()
     out = []

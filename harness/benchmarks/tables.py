@@ -46,7 +46,7 @@ def waku(of: Results) -> str:
 
 
 def steps(unit: str) -> Callable[[Results], str]:
-    """Only the carriers that are framings of a pipe."""
+    """Return a function that makes the table of steps over a pipe, for each framing."""
 
     def made(of: Results) -> str:
         rows = [
@@ -77,7 +77,7 @@ def carriers(of: Results) -> str:
 
 
 def shares(prefix: str, working: str) -> Callable[[Results], str]:
-    """Where the time of generated schedules goes, without the time to generate them."""
+    """Return a function that makes the table of the time of generated schedules, without the time to generate them."""
 
     def made(of: Results) -> str:
         rows = []
@@ -142,7 +142,8 @@ TABLES: dict[str, tuple[str, Callable[[Results], str]]] = {
     "corpora_rivals": ("corpora_rivals", rivals),
     "whole_commands": ("whole_commands", commands),
 }
-"""By name in the markers: the prefix of the units that a table is made of, and the function that makes it."""
+"""For each name in the markers: the prefix of the units from which the table is made, and the function that makes
+it."""
 
 
 def rewritten(page: str, results: Results) -> str:

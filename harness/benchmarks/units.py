@@ -21,7 +21,7 @@ Result = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Measure:
-    """One number that can be compared with that of another day."""
+    """One number that can be compared with the same number of another run."""
 
     name: str
     value: float
@@ -49,7 +49,8 @@ class Unit:
     quick: tuple[str, ...]
     """Arguments for tiny sizes."""
     read: Callable[[Result, float], Iterator[Measure]]
-    """The measures of a result, given the seconds of the yardstick in the same run."""
+    """Returns the measures of a result. The second argument is the CPU seconds of the calibration loop (the yardstick)
+    in the same run."""
     needs: tuple[Callable[[], str], ...] = ()
     """Functions that return what is missing; "" if nothing is."""
     first: tuple[str, ...] = field(default=())
@@ -221,4 +222,4 @@ UNITS = (
     ),
     Unit("whole_commands", "whole_commands", (), ("--quick", "--rounds", "1"), of_commands),
 )
-"""In the order of their subjects. repair_storms.py does not measure speed."""
+"""All units, in the order of their subjects. repair_storms.py is not among them, because it does not measure speed."""

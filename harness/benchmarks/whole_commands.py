@@ -4,10 +4,10 @@
     python harness/benchmarks/whole_commands.py --only requirements --only run-plain --rounds 5
 
 FOLDER is a checkout of an earlier commit. Each command is its own process. In each round the commands of both checkouts
-and a yardstick, a loop in Python that never changes, take turns; the medians are printed. Without --before, only this
-checkout is measured, against the yardstick. CPU seconds are given for the process of the command and, separately, for
-all its descendants: workers and the implementation. Memory is the peak resident size of the process, and of the largest
-of its descendants.
+and a calibration loop take turns; the medians are printed. The calibration loop (the yardstick) is a loop in Python
+that never changes. Without --before, only this checkout is measured, against the calibration loop. CPU seconds are
+given for the process of the command and, separately, for all its descendants: workers and the implementation. Memory is
+the peak resident size of the process, and of the largest of its descendants.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ WAKU = TREE / "harness" / "adapters" / "waku-sds"
 LOOP = "total = 0\nfor number in range({}):\n    total += number ^ (total & 7)\n"
 LOOKS_EVERY_S = 0.02
 PATIENCE_S = 10.0
-"""Seconds that descendants may outlast the command."""
+"""Seconds that descendants may run after the command has ended."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,5 @@
-"""A caching link: does not repeat requests that a participant has received before in the same order.
+"""A caching link: answers requests from a cache if a participant has received the same requests in the same order
+before.
 
 It assumes two things: an implementation is deterministic, and its participants share only messages. Both are
 checked. When a participant needs a new request after cached ones, the cached requests are replayed first, and each
@@ -14,7 +15,7 @@ from typing import Any
 from .link import Link, Listener
 
 MOST = 200_000
-"""The cache is emptied when it has this many answers."""
+"""Maximum number of answers in the cache. It is emptied when it has as many."""
 _AGAIN = 1 << 32
 """First number of replayed requests, far above the numbers of a session."""
 
@@ -195,7 +196,7 @@ class CachingLink(Link):
 
 
 def _body(answer: Any) -> bytes:
-    """An answer without the parts that differ each time: its ID and the handle."""
+    """The bytes of an answer without its ID and the handle, which differ each time."""
     number, answer.id = answer.id, 0
     opened = answer.opened.handle if answer.WhichOneof("answer") == "opened" else 0
     if opened:

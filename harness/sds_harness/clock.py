@@ -81,8 +81,8 @@ def _machine(file: Path) -> bytes:
     return b""
 
 
-class _Hands:
-    """Sets the time of one clock: a private folder with the file that libfaketime reads."""
+class _TimeFile:
+    """The file from which libfaketime reads the time of one clock, in a private folder."""
 
     def __init__(self, library: Path, *, monotonic: bool) -> None:
         """``monotonic``: monotonic time is moved as well."""
@@ -111,7 +111,7 @@ class _Hands:
         }
         return {**others, **moved}
 
-    def show(self, now_ms: int) -> None:
+    def set_time(self, now_ms: int) -> None:
         """Set the time to ``now_ms``, in epoch milliseconds."""
         now_ms = min(now_ms, OutsideClock.latest_ms)
         if now_ms == self._shows:
@@ -139,18 +139,18 @@ class ClockedLink(Link):
         start: Start,
         variables: Mapping[str, str],
         outside: OutsideClock,
-        hands: _Hands | None = None,
+        time_file: _TimeFile | None = None,
         capability: int = 0,
     ) -> None:
-        """With ``hands`` the implementation reads their time, and ``capability`` is added to its answer to the
-        handshake."""
+        """With ``time_file``, the implementation reads the time from it, and ``capability`` is added to its answer to
+        the handshake."""
         self.outside_clock = outside
         self.own_clock = False
         """Whether the implementation declares a virtual clock itself."""
-        self._hands = hands
+        self._time_file = time_file
         self._capability = capability
         try:
-            self._link = start(hands.variables(variables) if hands else variables)
+            self._link = start(time_file.variables(variables) if time_file else variables)
         except BaseException:
             self._put_away(None)
             raise
@@ -162,10 +162,10 @@ class ClockedLink(Link):
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         name = request.WhichOneof("command") or ""
         command = getattr(request, name, None)
-        if self._hands and command is not None and "now_ms" in command.DESCRIPTOR.fields_by_name:
-            self._hands.show(command.now_ms)
+        if self._time_file and command is not None and "now_ms" in command.DESCRIPTOR.fields_by_name:
+            self._time_file.set_time(command.now_ms)
         answered = self._link.call(request, timeout_s, reply)
-        if name == HANDSHAKE and answered.WhichOneof("answer") == HANDSHAKE and self._hands:
+        if name == HANDSHAKE and answered.WhichOneof("answer") == HANDSHAKE and self._time_file:
             self.own_clock = self._capability in answered.hello.capabilities
             if not self.own_clock:
                 answered.hello.capabilities.append(self._capability)
@@ -197,8 +197,8 @@ class ClockedLink(Link):
         self._put_away(self._link.pid)
 
     def _put_away(self, pid: int | None) -> None:
-        if self._hands:
-            self._hands.remove(pid)
+        if self._time_file:
+            self._time_file.remove(pid)
 
 
 @dataclass
@@ -261,8 +261,8 @@ class Faketime:
     ) -> ClockedLink:
         capability = self.language.number_of(VIRTUAL_CLOCK)
         assert capability is not None, "a language without a virtual clock has no clock to move"
-        hands = _Hands(self.library, monotonic=monotonic)
-        return ClockedLink(start, variables, outside, hands, capability)
+        time_file = _TimeFile(self.library, monotonic=monotonic)
+        return ClockedLink(start, variables, outside, time_file, capability)
 
 
 def _standing_clock(why: str) -> OutsideClock:

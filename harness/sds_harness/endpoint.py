@@ -17,7 +17,7 @@ AUTO = "auto"
 _HOST_AND_PORT = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(?P<port>[0-9]{1,5})")
 _UNIX = "unix:"
 LONGEST_PATH = 100
-"""Longest socket path in bytes. The kernel accepts a few more."""
+"""Maximum length of a socket path in bytes. The kernel accepts a few more."""
 _LARGEST_CA = 4 << 20
 
 

@@ -289,7 +289,7 @@ def _fork() -> None:
     """Forget everything in a forked child: the started processes and the guardian belong to the parent."""
     global _lock, _token, _guard, _adopting
     if _guard is not None and _guard.stdin is not None:
-        _guard.returncode = 0  # the child must not wait for it
+        _guard.returncode = 0  # the child must not wait for the guardian
         with contextlib.suppress(OSError):
             _guard.stdin.close()
     _lock, _token, _guard, _adopting = threading.RLock(), "", None, False

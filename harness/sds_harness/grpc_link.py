@@ -38,8 +38,8 @@ _LATE_S = 0.5
 _CLOSE_S = 1.0
 """Seconds that a connection may take to close, before and after the server process is ended."""
 _MOST_STUCK = 8
-"""Most connections to one server that may fail to close. Each one costs two threads and the data the server sends on
-it."""
+"""Maximum number of connections to one server that may fail to close. Each one costs two threads and the data that the
+server sends on it."""
 _stuck: list[str] = []
 """The addresses of connections that did not close."""
 _HEALTH = "/grpc.health.v1.Health/Check"

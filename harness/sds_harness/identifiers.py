@@ -14,8 +14,8 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 MAX_BYTES = 64 << 10
-"""Bytes of an identifier, unless the suite has sent a larger request in the same conversation. Identifiers in use have
-32 to 64 bytes. With this bound the log of a filter with 10,000 messages still fits a reply."""
+"""Maximum length of an identifier in bytes, unless the suite has sent a larger request in the same conversation.
+Identifiers in use have 32 to 64 bytes. With this bound the log of a filter with 10,000 messages still fits a reply."""
 
 
 def too_long(pairs: Iterable[tuple[str, str]], limit: int) -> str:

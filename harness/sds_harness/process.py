@@ -153,7 +153,7 @@ class TesteeProcess:
 
     @property
     def why_at_once(self) -> str:
-        """The likely question to ask the user about a process that failed before it answered anything."""
+        """A hint for the user if the process failed before it answered anything; "" if there is none."""
         return why_ended_at_once(self._command, self._child.returncode)
 
     def wait_for_exit(self, seconds: float = 0.5) -> int | None:
@@ -176,8 +176,8 @@ class TesteeProcess:
     def new_stderr_lines(self) -> tuple[str, ...]:
         """The lines written to stderr since the last call: the first ones, the last ones, and how many were left out
         between."""
-        if self._unheard.poll(0):  # lines that were written before the answer are in the pipe now
-            self._hear()
+        if self._unheard.poll(0):  # all lines that were written before the answer are in the pipe now
+            self._read_stderr()
         with self._hearing:
             untold, self._unread_stderr = self._unread_stderr, 0
             if not untold:
@@ -238,10 +238,10 @@ class TesteeProcess:
     def _keep_stderr(self) -> None:
         waiting = select.poll()  # its own poll object: two threads cannot share one
         waiting.register(self._kept.fileno(), select.POLLIN)
-        while self._hear():
+        while self._read_stderr():
             waiting.poll()
 
-    def _hear(self) -> bool:
+    def _read_stderr(self) -> bool:
         """Read the available bytes of stderr. Returns False at its end."""
         with self._hearing:
             try:

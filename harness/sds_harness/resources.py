@@ -21,7 +21,7 @@ WORKER_BYTES = 200 << 20
 """Memory of one worker with its implementation: about 60 MiB of the suite, and a Python or Node process."""
 MOST_JOBS = 256
 _LONGEST_FOLDER = 70
-"""Longest folder path in bytes. A socket path may have 104, and multiprocessing appends up to 32."""
+"""Maximum length of a folder path in bytes. A socket path may have 104, and multiprocessing appends up to 32."""
 _MISSING = {
     errno.EAGAIN: "the machine starts no more processes: raise `ulimit -u`, or use fewer --jobs",
     errno.EDQUOT: "the quota of the disk is used up: free some room, or set TMPDIR to a folder that has some",

@@ -23,8 +23,8 @@ START_MS = 1_800_000_000_000
 COUNTING_START_MS = 100_000_000
 """The start of virtual time for protocols that count instead of reading a clock. It fits 31 bits and is far from 0."""
 NEEDS = "needs the capability "
-"""The start of the reason for a stopped schedule, before the name of the capability. Judges read the missing capability
-from it."""
+"""The start of the reason for a stopped schedule, before the name of the capability. Other code reads the missing
+capability from it."""
 
 
 class ScheduleStoppedError(Exception):
@@ -108,7 +108,7 @@ class Stage(Generic[S]):
     def close(self) -> None:
         """Free the participants. The commands become part of the trace only if they break the conversation. Raises
         TesteeError."""
-        self._hear()
+        self._record_late_stderr()
         for participant, handle in self._handles:
             request = self.session.language.request()
             request.close.now_ms, request.close.handle = self.now_ms - self.ahead_ms, handle
@@ -122,7 +122,7 @@ class Stage(Generic[S]):
     def step(self, participant: str, request: Any) -> S:
         """Send one command and record it in the trace. Raises TesteeError; then the broken step is recorded, too."""
         steps = self.trace.steps
-        self._hear()
+        self._record_late_stderr()
         if offset := self.environment.offset_ms(len(steps)) - self.ahead_ms:
             command = getattr(request, request.WhichOneof("command") or "")
             if "now_ms" in command.DESCRIPTOR.fields_by_name:
@@ -148,8 +148,8 @@ class Stage(Generic[S]):
             raise ScheduleStoppedError(f"{step.command} was answered `unsupported` ({what or 'nothing named'})")
         return step
 
-    def _hear(self) -> None:
-        """Add late output on stderr to the step before."""
+    def _record_late_stderr(self) -> None:
+        """Add output that appeared on stderr after the last step to that step."""
         late = self.session.link.new_stderr_lines()
         if late and self.trace.steps:
             self.trace.steps[-1].stderr += late

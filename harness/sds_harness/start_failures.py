@@ -18,7 +18,7 @@ _SOURCES = {*_RUN_BY, ".jar", ".lua", ".php", ".ts", ".exs"}
 _NOT_FOUND = 127
 """The exit code of shells and of env for a program that they do not find."""
 _LONGEST_LINE = 256
-"""Bytes of the first line of a script: systems read no more of it."""
+"""Maximum length of the first line of a script in bytes: systems read no more."""
 
 
 def why_not_started(command: Sequence[str], error: Exception) -> str:
@@ -91,7 +91,7 @@ def _interpreter_question(path: Path) -> str:
 
 
 def _split_first_word(command: Sequence[str]) -> list[str]:
-    """The command with its first word split into several."""
+    """The command, with its first word split at blanks."""
     try:
         return [*shlex.split(command[0]), *command[1:]]
     except ValueError:

@@ -8,9 +8,10 @@ from difflib import SequenceMatcher, get_close_matches
 from itertools import takewhile
 
 _ALIKE = 0.75
-"""The minimal similarity of two names, from 0 to 1."""
+"""Minimum similarity of two names, from 0 to 1."""
 _LONGEST = 80
-"""Characters of a word for which names are compared: comparing longer ones takes too long, and no name is longer."""
+"""Maximum length, in characters, of a word that is compared with names. Comparing longer words takes too long, and no
+name is longer."""
 
 
 def did_you_mean(word: str, names: Iterable[str]) -> str:

@@ -26,9 +26,9 @@ from .language import Language
 from .link import UNKNOWN_COMMAND, Listener
 
 MAX_OF_ONE = 5
-"""Most complaints about one message."""
+"""Maximum number of complaints about one message."""
 MAX_COMPLAINTS = 50
-"""Most distinct complaints that are kept."""
+"""Maximum number of distinct complaints that are kept."""
 _SHOWN = 60
 FieldComplaint = tuple[str, str, str]
 """The path of a field, its error, and the violated rule of the schema."""
@@ -57,7 +57,7 @@ class SchemaComplaint:
     rule: str = ""
     """The violated rule of the schema. Complaints about the same field and rule count as equal, for any value."""
     more: int = 0
-    """The number of further complaints that are alike."""
+    """The number of further complaints about the same field and rule."""
 
 
 class Validator(Listener):

@@ -12,7 +12,7 @@ from typing import Any
 from .declaration import printable
 
 DEEPEST = 20
-"""Levels of nesting. No format of the suite has more."""
+"""Maximum number of levels of nesting. No format of the suite has more."""
 Path = tuple[str | int, ...]
 """The keys and indices that lead to a value."""
 _TAG = "tag:yaml.org,2002:"

@@ -1,8 +1,8 @@
-"""Adapters that break the testee protocol in one way each, and a few that only seem to break it.
+"""Adapters that break the testee protocol, each in one way, and a few that only seem to break it.
 
     python broken_adapters.py NAME [FILE]
 
-Each answers like the reference until the first Tick and fails there, unless ELSEWHERE or its description says
+Each adapter answers like the reference until the first Tick and fails there, unless ELSEWHERE or its description says
 otherwise. An adapter that starts another process writes the process ID to FILE.
 """
 
@@ -88,15 +88,15 @@ ANSWERS: dict[str, Callable[[bytes], bytes]] = {
     "refuses-to-close": lambda right: changed(right, unsupported),
     "refuses-to-be-observed": lambda right: changed(right, unsupported),
     "announces-4-gib": lambda right: b"\xff\xff\xff\xff" + right,
-    # These three answer a Tick correctly: see main.
+    # The next three answer a Tick correctly; ``main`` makes them fail elsewhere.
     "never-exits": lambda right: right,
     "is-dishonest": lambda right: right,
     "has-a-hostile-name": lambda right: right,
 }
-"""What these write instead of the right answer."""
+"""For each of these adapters, the bytes that it writes instead of the right answer."""
 
 ACTIONS: dict[str, Callable[[bytes], None]] = {}
-"""What these do instead of answering, given the right answer."""
+"""For each of these adapters, the function that it calls with the right answer instead of writing it."""
 
 
 def adapter(action: Callable[[bytes], None]) -> Callable[[bytes], None]:
@@ -259,7 +259,7 @@ def exits_while_a_stranger_keeps_stdin(right: bytes) -> None:
 @adapter
 def hangs_while_a_stranger_trickles(right: bytes) -> None:
     trickle = 'echo $$ >"$0"; while :; do printf x; sleep 0.02; done'
-    # Its parent ends at once, and its environment does not show its origin.
+    # The parent of this process ends at once, and its environment does not show its origin.
     command = ["sh", "-c", 'sh -c "$1" "$0" &', sys.argv[2], trickle]
     subprocess.run(command, env={"PATH": os.environ["PATH"]}, start_new_session=True, check=True)
     sleep()
@@ -276,7 +276,7 @@ ELSEWHERE = {
     "hangs-on-close": "close",
     "exits-on-close": "close",
 }
-"""By name of an adapter that breaks at another command than Tick: that command."""
+"""The adapters that break at another command than Tick, with that command."""
 
 
 def main() -> None:

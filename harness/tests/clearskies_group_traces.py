@@ -22,7 +22,7 @@ def shown(*operations: Operation, members: tuple[Member, ...] = TRIO, testee: An
 
 
 def commands(group_trace: GroupTrace, who: str = "") -> list[str]:
-    """The acts, of all or of one participant, without openings and receipts of requests."""
+    """The commands of all or of one participant, without those that belong to no operation, such as openings."""
     return [
         act.step.command if who else f"{act.who} {act.step.command}"
         for act in group_trace.acts
@@ -31,7 +31,7 @@ def commands(group_trace: GroupTrace, who: str = "") -> list[str]:
 
 
 def arrived(group_trace: GroupTrace, who: str) -> list[str]:
-    """The labels of the messages that arrived at a participant, without unlabelled ones."""
+    """The labels of the messages that arrived at a participant, without messages that have no label."""
     return [act.packet.label for act in received(group_trace, who) if act.packet is not None and act.packet.label]
 
 
@@ -40,7 +40,7 @@ def received(group_trace: GroupTrace, who: str) -> list[Act]:
 
 
 def values(group_trace: GroupTrace, who: str) -> dict[str, str]:
-    """The records that a participant showed last and that are not deleted: JSON text by key."""
+    """The records that are not deleted in the state that a participant showed last: JSON text by key."""
     states = [act.step.state for act in group_trace.acts if act.who == who and act.step.state is not None]
     assert states, f"{who} has shown nothing"
     return {record.key: record.value for record in states[-1].records if not record.deleted}

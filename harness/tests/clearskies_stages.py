@@ -39,5 +39,5 @@ def values(actor: Actor) -> dict[str, Any]:
 
 
 def without(*capabilities: int) -> dict[str, Any]:
-    """Options of an implementation without some capabilities."""
+    """Options of a model that does not declare some capabilities."""
     return {"without": frozenset(capabilities)}

@@ -1,11 +1,11 @@
-"""Servers of the testee protocol that break it in one way each.
+"""Servers that break the testee protocol, each in one way.
 
 ``serving`` and ``listening`` start servers in this process, which the suite did not start. As a program, this is a
 server that the suite starts for a conversation:
 
     python hostile_servers.py NAME
 
-Each answers like the reference until the first Tick and fails there, unless its description says otherwise.
+Each server answers like the reference until the first Tick and fails there, unless its description says otherwise.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from sds_testee.rpc import ADDRESS_VARIABLE, METHOD
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 FLOOD = 3_000_000
-"""Bytes on stdout."""
+"""Number of bytes that a server writes to stdout."""
 
 
 def changed(right: bytes, **fields: Any) -> bytes:
@@ -86,7 +86,7 @@ ANSWERS: dict[str, Callable[[bytes, Any], Iterator[bytes]]] = {
     "fails": fails,
     "aborts": aborts,
 }
-"""What these send instead of the right answer."""
+"""For each of these servers, the replies that it sends instead of the right answer."""
 
 
 class Conversation:
@@ -122,9 +122,10 @@ def serving(
     at_tick: Callable[[], object] = lambda: None,
     takes: int = -1,
 ) -> Iterator[tuple[int, health.HealthServicer]]:
-    """A server on a free port, and its health service, which reports ``status``; no health service if it is None.
+    """A server on a free port, and its health service, which reports ``status``. If ``status`` is None, there is no
+    health service.
 
-    It accepts messages of up to this number of bytes, -1 for any size.
+    The server accepts messages of up to ``takes`` bytes; -1 means any size.
     """
     options = (("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", takes))
     server = grpc.server(ThreadPoolExecutor(8), options=options)
@@ -159,7 +160,7 @@ def listening(greet: Callable[[socket.socket], object]) -> Iterator[int]:
 
 
 def reset(connection: socket.socket) -> None:
-    """Close it like a machine that has restarted: with a reset."""
+    """Close a connection with a reset, like a machine that has restarted."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     connection.shutdown(socket.SHUT_RD)
     connection.close()
@@ -182,7 +183,7 @@ def between(port: int) -> Iterator[tuple[int, Callable[[], None]]]:
         pump(onward, connection)
 
     def cut() -> None:
-        # Connections that arrive meanwhile are accepted: a disconnected client reconnects at once.
+        # New connections are accepted at the same time: a disconnected client reconnects at once.
         for connection in through.copy():
             through.remove(connection)
             reset(connection)
@@ -196,7 +197,7 @@ FLOODS: dict[str, Callable[[socket.socket], object]] = {
     "floods-at-once": flood,
     "floods-after-hello": lambda connection: answer(connection, message(HELLO), after=flood),
 }
-"""Servers at a socket that send PING frames without end."""
+"""Functions that serve one connection and send PING frames without end."""
 
 
 # ---- As a program --------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Changes that the tests of the native kits make in a template before they build it, the same in every language.
 
 The changed adapter prints a line with each message that it sends, fails if the content is "boom", and crashes if it is
-"crash". It declares ephemeral messages without a method for them. Observe reports the largest Lamport timestamp, and
+"crash". It declares ephemeral messages, but has no method for them. Observe reports the largest Lamport timestamp, and
 for each ID whether it is not empty. Filters consist of the IDs with commas between them, and are never queried.
 RepairTimes rejects with the number of response groups. Decode returns the bytes themselves as content, after an entry
 "a" with an empty hint.
@@ -253,4 +253,4 @@ CHANGES: dict[str, dict[str, dict[str, str]]] = {
     "c": {"adapter.c": C},
     "nim": {"adapter.nim": NIM},
 }
-"""By language and file: text that occurs there once, and its replacement."""
+"""For each language and file: texts that occur once in the file, with their replacements."""

@@ -29,7 +29,7 @@ class Built:
     language: str
     folder: Path
     command: tuple[str, ...]
-    """To be run in the folder."""
+    """The command of the adapter, to be run in ``folder``."""
 
 
 def build_once(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 OTHER = 65534
-"""The number of another user than root."""
+"""The user ID of a user who is not root."""
 
 
 def _regular(path: Path) -> None:
@@ -97,7 +97,7 @@ NODES: dict[str, Callable[[Path], None]] = {
     "folder": Path.mkdir,
 }
 FILES = ("new", "regular", "read-only", "of-another", "hard-link", "link", "link-to-nothing")
-"""Those that are, or become, a regular file."""
+"""Names of nodes that are, or become, a regular file."""
 STREAMS = ("fifo", "device")
-"""Those that are written through."""
+"""Names of nodes that are not replaced: the text is written to them."""
 REFUSED = ("block-device", "socket", "folder")

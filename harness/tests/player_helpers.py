@@ -52,7 +52,7 @@ def shown(
 
 
 def commands(group_trace: GroupTrace, who: str = "") -> list[str]:
-    """The acts, of all or of one participant, without openings."""
+    """The commands of all or of one participant, without openings."""
     acts = [act for act in group_trace.acts if who in ("", act.who) and act.step.command != "open"]
     return [act.step.command if who else f"{act.who} {act.step.command}" for act in acts]
 
@@ -62,12 +62,12 @@ def arrivals(group_trace: GroupTrace, who: str) -> list[Act]:
 
 
 def heard(group_trace: GroupTrace, who: str) -> list[str]:
-    """Labels of the messages that arrived, "" for unlabelled ones."""
+    """Labels of the messages that arrived; "" for a message without a label."""
     return [act.packet.label if act.packet else "?" for act in arrivals(group_trace, who)]
 
 
 def delivered(group_trace: GroupTrace, who: str) -> list[str]:
-    """Labels of the delivered messages, "" for unlabelled ones."""
+    """Labels of the delivered messages; "" for a message without a label."""
     label = {message(group_trace, name).message_id: name for name in group_trace.labels}
     events = [event for act in group_trace.acts if act.who == who for event in act.step.events]
     return [label.get(event.message_id, "") for event in events if event.kind == "delivered"]

@@ -19,15 +19,15 @@ from sds_testee.stdio import serve
 
 COMMAND = (sys.executable, __file__)
 MONOTONIC = "monotonic-timers"
-"""Due work follows monotonic time."""
+"""Timers use monotonic time."""
 IDLE = "idle"
-"""Nothing is ever due."""
+"""The model has no periodic work."""
 DEAF = "deaf"
-"""It has itself started without the library that was loaded before all others."""
+"""It starts itself again without the preloaded library."""
 SHY = "shy"
-"""It does not start under such a library."""
+"""It does not start with a preloaded library."""
 FAST = "fast"
-"""Its clock is a minute fast, and goes right."""
+"""Its clock is a minute ahead, but runs at the right speed."""
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -28,7 +28,8 @@ ADAPTERS = Path(__file__).with_name("broken_adapters.py")
 LIMITS = Limits(start_s=20, command_s=10, exit_s=5, memory_bytes=1 << 30)
 IMPATIENT = replace(LIMITS, command_s=0.4, exit_s=0.4)
 SLACK_S = 3.0
-"""What finding out and killing may take on a busy machine, on top of the limit itself."""
+"""Seconds beyond the time limit that the harness may need on a busy machine to detect the breakdown and to kill the
+adapter."""
 
 Start = Callable[..., Session]
 
@@ -73,7 +74,7 @@ def lives(pid: int) -> bool:
 
 
 def soon_gone(pid: int) -> bool:
-    """Return whether the process ends within a second: a kill takes effect a moment after it was sent."""
+    """Return whether the process ends within a second: a signal needs a moment to end a process."""
     deadline = time.monotonic() + 1
     while lives(pid):
         if time.monotonic() > deadline:
@@ -367,7 +368,7 @@ def test_a_stranger_that_trickles_bytes_holds_up_nobody(start: Start, tmp_path: 
 @pytest.mark.parametrize("lives", ["read", "exit"])
 @pytest.mark.parametrize("pause", ["", "time.sleep(0.1);"])
 def test_of_a_banner_the_first_line_that_says_something_is_quoted(lives: str, pause: str) -> None:
-    """As with `npm start`: a blank line, then the command."""
+    """`npm start` prints a blank line and then the command."""
     end = "sys.stdin.read()" if lives == "read" else ""
     program = (
         f"import sys, time; sys.stdin.readline(); print(flush=True); {pause} "

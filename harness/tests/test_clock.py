@@ -1,4 +1,4 @@
-"""Time is moved from outside where that works; elsewhere a probe reports the reason."""
+"""The time of an implementation is moved from outside if that works; otherwise a probe reports the reason."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def why_not(declared: Declaration) -> str:
     return declared.outside_clock.why_not
 
 
-# ---- Where it works --------------------------------------------------------------------------------------------------
+# ---- Implementations whose time can be moved -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Istanbul", "America/St_Johns", "Europe/Berlin"])
@@ -81,7 +81,8 @@ def test_a_clock_shows_each_time_to_the_millisecond_in_every_zone(zone: str) -> 
     moving = from_outside(lambda session: ClockProbe())
     link = moving.connect(partial(start, system_clock.COMMAND), {"TZ": zone})
     stage = Stage(Session(lambda: link, LIMITS, CURRENT, SDS), "a schedule")
-    # An hour that comes twice in Berlin, times before and after the present, and fractions that no double can hold.
+    # An hour that occurs twice in Berlin, times before and after the present, and fractions that no double can
+    # represent.
     twice = (1_792_893_600_001, 1_792_897_200_001)
     times = [START_MS, 86_400_000, START_MS + 123, *twice, START_MS + 999, 4_294_967_296_007, START_MS - 1]
     assert [sent_at(stage, now_ms) for now_ms in times] == [now_ms + 1 for now_ms in times]
@@ -119,7 +120,8 @@ def test_monotonic_time_is_moved_for_who_needs_it() -> None:
 def test_a_program_in_node_reads_it_too(tmp_path: Path) -> None:
     node, adapter = waku_command()
     undone = tmp_path / "undone.mjs"
-    # Its adapter normally sets the clock of the library from the commands and declares that; here it does not.
+    # The adapter normally sets the clock of the library to the time in the commands, and declares that. In this test it
+    # does not.
     undone.write_text("""
 const now = Date.now, write = process.stdout.write.bind(process.stdout);
 Object.defineProperty(Date, "now", { get: () => now, set: () => {} });
@@ -138,7 +140,7 @@ def test_who_declares_a_virtual_clock_keeps_its_own() -> None:
     assert declared.outside_clock == OutsideClock(False, "its own, as declared: the suite does not move it")
 
 
-# ---- Where it does not -----------------------------------------------------------------------------------------------
+# ---- Implementations whose time cannot be moved ----------------------------------------------------------------------
 
 
 def test_a_static_binary_is_found_out(tmp_path: Path) -> None:
@@ -170,7 +172,7 @@ def test_timers_that_stand_still_are_named() -> None:
     )
 
 
-# ---- What the probe makes of others ----------------------------------------------------------------------------------
+# ---- Probes of unusual implementations -------------------------------------------------------------------------------
 
 
 def seen_of(config: Config, participant: type) -> ClockProbe:
@@ -221,7 +223,7 @@ def test_nothing_on_the_wire_of_the_proposal_shows_a_clock() -> None:
     assert probe_clock(session, None).clock == "no field on the wire of this revision depends on the clock"
 
 
-# ---- What is left, and what is needed --------------------------------------------------------------------------------
+# ---- Cleanup and requirements ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("end", [ClockedLink.close, ClockedLink.kill])

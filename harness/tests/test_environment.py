@@ -1,4 +1,4 @@
-"""An environment changes one condition, and a schedule means the same in it."""
+"""An environment changes one condition. A schedule has the same meaning in every environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The family of a process: processes that left their group, session and parent are found, named and killed, too."""
+"""The family of a process: processes that have left their group, session or parent are found, named and killed, too."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ GREEDY = f"{DAEMON}daemon(sys.executable, '-c', 'import time; hoard = b\"x\" * (
 
 @pytest.fixture(autouse=True)
 def nothing_told_yet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Processes that other tests left do not count."""
+    """Forget the processes that other tests left running."""
     monkeypatch.setattr(family, "_survivors", [])
 
 

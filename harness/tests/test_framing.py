@@ -51,7 +51,7 @@ framings = st.sampled_from(Framing)
 
 
 def taken(framing: Framing, chunks: Iterable[bytes]) -> tuple[list[bytes], bytes]:
-    """Bodies of the frames that arrive in ``chunks``, and what is left of an unfinished one."""
+    """Bodies of the frames that arrive in ``chunks``, and the bytes of an unfinished frame at the end."""
     buffer, bodies, searched = bytearray(), [], 0
     for chunk in chunks:
         buffer += chunk
@@ -196,8 +196,8 @@ def test_any_bytes_are_a_message_or_a_framing_error(framing: Framing, body: byte
 
 
 class Pipes:
-    """The functions of the module os that ``serve`` needs: a stdin that arrives in chunks, a stdout that takes a few
-    bytes a time.
+    """The functions of the module os that ``serve`` needs: stdin arrives in chunks, and stdout accepts a few bytes at a
+    time.
     """
 
     def __init__(self, chunks: list[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""Access control: TLS with a self-made certificate, and tokens."""
+"""Access control: TLS with a certificate of an own authority, and tokens."""
 
 from __future__ import annotations
 

@@ -31,9 +31,9 @@ SERVERS = Path(__file__).with_name("hostile_servers.py")
 LIMITS = Limits(start_s=20, command_s=10, exit_s=5, memory_bytes=1 << 30)
 IMPATIENT = replace(LIMITS, command_s=0.4, exit_s=0.4)
 CLOSE_S = 1.0
-"""What closing a connection may take, before and after the process is ended."""
+"""Seconds that a connection may take to close, before and after the process is ended."""
 SLACK_S = 3.0
-"""What finding out may take on a busy machine, on top of the limit itself."""
+"""Seconds beyond the time limit that the harness may need on a busy machine to detect a breakdown."""
 
 
 def connected(port: int, limits: Limits = LIMITS) -> Session:
@@ -75,8 +75,8 @@ def command_of(process: psutil.Process) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def nothing_is_left(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """No process, and no folder for a socket."""
-    tmp_path_factory.getbasetemp()  # it must not be in a folder that is removed
+    """Assert after each test that no server process and no folder of a socket is left."""
+    tmp_path_factory.getbasetemp()  # make the folder of pytest before: it must not be in the folder that is removed
     with tempfile.TemporaryDirectory() as folder:
         monkeypatch.setattr(tempfile, "tempdir", folder)
         yield
@@ -166,7 +166,7 @@ def test_a_request_that_the_server_has_no_room_for_is_reported_as_the_limit_of_t
     assert breakdown.advice.startswith("Let the server receive messages of 67108864 bytes")
 
 
-# ---- What no library would send ------------------------------------------------------------------------------------
+# ---- Bytes that no library would send --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def broken(call: Callable[[], object]) -> Breakdown:
 
 
 def stage(change: Callable[[pb.Request, pb.Reply], object]) -> Stage:
-    """A stage with the reference. Each reply is changed."""
+    """A stage with the reference; ``change`` changes each reply."""
     testee = Testee(TesteeOptions("1"))
 
     def answer(request: pb.Request) -> pb.Reply:
@@ -47,7 +47,7 @@ def stage(change: Callable[[pb.Request, pb.Reply], object]) -> Stage:
 
 
 def on_the_wire(**fields: object) -> Callable[[pb.Request, pb.Reply], object]:
-    """Sent messages have these fields as well."""
+    """Add these fields to the messages that the reference sends."""
 
     def change(request: pb.Request, reply: pb.Reply) -> None:
         if request.HasField("send"):
@@ -59,7 +59,7 @@ def on_the_wire(**fields: object) -> Callable[[pb.Request, pb.Reply], object]:
 
 
 def in_the_reply(**fields: object) -> Callable[[pb.Request, pb.Reply], object]:
-    """The answer to Send has these fields as well."""
+    """Add these fields to the answer to Send."""
     added = pb.Reply(effects=pb.Effects(**fields))  # type: ignore[arg-type]
     return lambda request, reply: reply.MergeFrom(added) if request.HasField("send") else None
 

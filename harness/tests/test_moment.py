@@ -36,7 +36,7 @@ def test_a_moment_is_the_same_in_another_process_of_the_machine(tmp_path: Path) 
     until = after(60)
     kept = tmp_path / "limits"
     kept.write_bytes(pickle.dumps((Limits(total_s=60, began=until), until)))
-    time.sleep(0.2)  # the time of the transfer is not given back
+    time.sleep(0.2)  # the time that the transfer takes is counted, too
     code = "import pickle, sys; limits, at = pickle.load(open(sys.argv[1], 'rb')); print(limits.began.at_s, at.at_s)"
     output = subprocess.run([sys.executable, "-c", code, kept], capture_output=True, text=True, check=True).stdout
     assert [float(word) for word in output.split()] == [until.at_s, until.at_s]

@@ -17,7 +17,7 @@ NOTHING = Wire(b"", None)
 
 
 class Line:
-    """A network on which all send to all others; it returns the fates."""
+    """A network on which each participant sends to all others, and which records the lost copies."""
 
     def __init__(self, *rules: Links | Cut, seed: int = 7) -> None:
         self.network = Network[Wire](seed)
@@ -35,7 +35,7 @@ class Line:
         listeners: tuple[str, ...] = ALL,
         wire: Wire = NOTHING,
     ) -> int:
-        """The number of the packet."""
+        """Broadcast a message. Returns the number of its packet."""
         self._count += 1
         packet = Packet(self._count, sender, wire, at_ms, 0, 0)
         others = [name for name in listeners if name != sender]
@@ -43,7 +43,7 @@ class Line:
         return packet.number
 
     def arrivals(self, until_ms: int = EVER) -> list[tuple[int, str, int]]:
-        """The time, the listener and the number of each packet that arrives."""
+        """For each packet that arrives until then: the time, the listener and the number."""
         out = []
         while (due := self.network.due(until_ms)) is not None:
             out.append((due[0], due[1], due[2].number))
@@ -103,7 +103,8 @@ def test_what_becomes_of_one_broadcast_does_not_change_the_next_ones() -> None:
 
 
 def test_less_loss_loses_no_other_copies() -> None:
-    """So a counterexample remains one when its links lose less."""
+    """With a lower loss, the lost copies are a subset of those before. So shrinking the loss of a counterexample loses
+    no other copies."""
     lost = {}
     for percent in (10, 50):
         line = Line(Links(loss_percent=percent))

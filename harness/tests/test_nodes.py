@@ -19,7 +19,7 @@ from sds_harness import files, nodes
 from sds_harness.files import check_folder, check_named, make_folder, write_named, write_new
 
 LARGE = "x" * (1 << 20)
-"""More than the buffer of a FIFO holds."""
+"""A text that is larger than the buffer of a FIFO."""
 
 
 @contextmanager
@@ -251,7 +251,7 @@ def test_a_full_disk_costs_nothing(where: str, tmp_path: Path, monkeypatch: pyte
     assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
 
 
-# ---- Names of ours in a folder that the user named ---------------------------------------------------------------
+# ---- File names of the suite in a folder that the user named ---------------------------------------------------------
 
 
 def test_a_folder_of_ours_is_no_link(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The process behind a link starts, gets the framing, and ends, when nothing breaks."""
+"""If nothing breaks, the process behind a link starts, gets the framing, and ends."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def python(program: str) -> process.TesteeProcess:
 
 
 def children() -> set[int]:
-    """Processes of an implementation that this one has started."""
+    """The child processes of this process."""
     return {child.pid for child in psutil.Process().children() if "sds_reference" in child.cmdline()}
 
 

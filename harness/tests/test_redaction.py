@@ -34,7 +34,7 @@ LIMITS = Limits(start_s=10, command_s=10, exit_s=5)
 
 
 def encodings(token: str) -> Iterator[str]:
-    """The token as programs log it."""
+    """The encodings of the token that programs may log."""
     yield token
     yield json.dumps(token)[1:-1]
     yield quote(token, safe="")

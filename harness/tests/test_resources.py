@@ -1,4 +1,4 @@
-"""Processors and memory are those that the process may use, by its affinity, its cgroups and what is free."""
+"""Affinity, cgroups and free memory limit the processors and the memory that the suite uses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ V1 = (
 
 
 def machine(root: Path, mounts: str, group: str, **files: str) -> Path:
-    """A machine with these files, whose names have ``__`` for a slash; the process is in the group."""
+    """A machine with these files and a process in this cgroup. In the names of files, ``__`` stands for a slash."""
     for name, text in {"proc/self/mountinfo": mounts, "proc/self/cgroup": group, **files}.items():
         path = root / name.replace("__", "/")
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -193,7 +193,7 @@ def test_after_a_fault_nothing_more_is_asked() -> None:
     assert len(link.asked) == 2
 
 
-# ---- Promises --------------------------------------------------------------------------------------------------------
+# ---- Declared capabilities -------------------------------------------------------------------------------------------
 
 HINT = b"where it is kept"
 PROMISED: dict[str, tuple[pb.Request, tuple[int, ...]]] = {
@@ -238,7 +238,7 @@ FOR_EVERYBODY = {
 
 
 def refusing(*capabilities: int) -> ScriptedLink:
-    """An implementation that declares these, and answers `unsupported` to everything."""
+    """An implementation that declares these capabilities, and answers `unsupported` to every command."""
     hello = pb.HelloReply(protocol_version=1, name="dummy", capabilities=map(pb.Capability.Name, capabilities))
     return ScriptedLink(pb.Reply(hello=hello), UNSUPPORTED)
 
@@ -282,7 +282,7 @@ def test_a_refusal_is_reported_with_what_was_said_and_what_to_do() -> None:
     assert "(nothing named)" in broken(lambda: session_on(link).call(COMMANDS["tick"])).detail
 
 
-# ---- Honesty ---------------------------------------------------------------------------------------------------------
+# ---- The probe with an unknown command -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("refusal", [UNSUPPORTED, REJECTED, ERROR])

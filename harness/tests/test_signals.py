@@ -23,7 +23,7 @@ PATIENCE_S = 60
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The grace period ends no test; returns the exit codes with which the program would have ended."""
+    """Keep the grace period from ending the test process. Returns the exit codes with which it would have ended."""
     codes: list[int] = []
     monkeypatch.setattr(signals, "end_now", codes.append)
     monkeypatch.setattr(signals, "GRACE_S", 1e6)
@@ -103,7 +103,7 @@ def test_a_second_signal_ends_at_once_but_not_one_that_is_the_first_again(
     ending = EndRequest()
     with pytest.raises(KeyboardInterrupt):
         ending.handle(signal.SIGTERM)
-    ending.handle(signal.SIGTERM)  # as `timeout` sends it, to the process and to its group
+    ending.handle(signal.SIGTERM)  # `timeout` sends the signal to the process and to its group
     assert patient == []
     monkeypatch.setattr(signals, "AGAIN_S", 0.0)
     ending.handle(signal.SIGINT)
@@ -111,7 +111,7 @@ def test_a_second_signal_ends_at_once_but_not_one_that_is_the_first_again(
 
 
 def test_what_was_ignored_stays_ignored_and_handlers_are_given_back() -> None:
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as `nohup` does
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # `nohup` ignores the signal like this
     terminating = signal.getsignal(signal.SIGTERM)
     try:
         with handle_signals():
@@ -161,7 +161,7 @@ def test_who_works_for_a_program_ends_with_it_even_when_that_is_killed() -> None
     said = [line(child) for _ in range(3)]
     workers = [psutil.Process(int(pid)) for pid in next(one for one in said if one != "works").split()]
     for worker in workers:
-        worker.send_signal(signal.SIGINT)  # as a terminal does, which sends it to all
+        worker.send_signal(signal.SIGINT)  # a terminal sends the signal to all processes of the group
         worker.send_signal(signal.SIGHUP)
     time.sleep(0.2)
     assert all(worker.is_running() and worker.status() != psutil.STATUS_ZOMBIE for worker in workers)

@@ -1,4 +1,4 @@
-"""The validator names the side to blame and the field, whatever the line is."""
+"""For any line, the validator names the field and the side at fault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every schedule of a small world, each once: compared with an enumeration without reduction."""
+"""A small world has each schedule exactly once, as an enumeration without reduction shows."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_each_trace_has_one_word(name: str) -> None:
 
 @pytest.mark.parametrize("name", WORLDS)
 def test_names_are_changed_where_they_cannot_matter(name: str) -> None:
-    """One word of each orbit stays if names do not matter, and all words if they do."""
+    """One word of each orbit is kept if names do not matter. If they matter, all words are kept."""
     world, most = WORLDS[name]
     for length in range(most + 1):
         words = list(world.words(length))
@@ -150,7 +150,7 @@ def test_names_are_changed_where_they_cannot_matter(name: str) -> None:
 
 
 def test_nothing_comes_after_the_end() -> None:
-    """Each word without a final event is followed by a word with one."""
+    """No event follows the final event of a word. Each shorter word can be continued with the final event."""
     endless, world = (
         World(2, (SEND, ARRIVE)),
         World(2, (SEND, EventKind("rest", doing, everybody=True, ends=True), ARRIVE)),
@@ -274,7 +274,7 @@ def read(world: World, word: Word) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("name", STREAMS)
 def test_each_trace_of_streams_has_one_word(name: str) -> None:
-    """An arrival is everything that is under way, so it depends on all events of its sender."""
+    """An arrival delivers all messages in transit, so it depends on all events of its sender."""
     world, most = STREAMS[name]
     for length in range(most + 1):
         everything: dict[tuple[object, ...], Word] = {}
@@ -299,7 +299,7 @@ def test_names_matter_on_streams_if_two_participants_write(name: str) -> None:
 
 @pytest.mark.parametrize("name", STREAMS)
 def test_a_participant_is_the_newest_on_streams_if_its_event_depends_on_all_others(name: str) -> None:
-    """In any other word, its last event and everything before it is a shorter word."""
+    """In all other words, the last event of the participant and the events on which it depends are a shorter word."""
     world, _ = STREAMS[name]
     words = list(all_stream_words(world, 3))
     for word in world.words(3):

@@ -64,7 +64,8 @@ answer differently each time."""
 Operations = tuple[Operation, ...]
 
 _KINDS: list[EventKind] = []
-"""The kinds of events at one participant, and those that need nothing else, in the order in which words are spelled."""
+"""All kinds of events, except those that depend on the names of all participants, in the order in which words are
+spelled."""
 
 
 def event(name: str, **rest: Any) -> Callable[[Write], Write]:

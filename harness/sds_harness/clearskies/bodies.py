@@ -13,7 +13,7 @@ from typing import Any
 from clearskies_reference.json_text import collapse
 
 MAX_VALUES = 4_000_000
-"""Most values of all bodies of a trace. Further bodies are not parsed."""
+"""Maximum number of values in all bodies of a trace. Further bodies are not parsed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,11 @@ class Body:
     error: str = ""
     """Why the body is not valid JSON."""
     twice: tuple[str, ...] = ()
-    """Names that occur more than once in an object. The value has the last one."""
+    """Names that occur more than once in an object. ``value`` has the last member with such a name."""
 
     depth: int = 0
-    """The depth of the nesting if it is too deep for ``value``, in which strings replace the innermost parts;
-    else 0."""
+    """The depth of the nesting if it exceeds the bound; else 0. In ``value``, strings replace the parts beyond the
+    bound."""
 
     @property
     def members(self) -> dict[str, Any]:

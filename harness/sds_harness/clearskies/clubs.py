@@ -63,7 +63,8 @@ def keys_of(level: AccessLevel) -> pb.Keys:
 
 
 def profile_called(name: str) -> SignatureProfile | None:
-    """The signature profile of a declaration, "" being the default; None if it is unknown."""
+    """The signature profile with the name that an implementation declares ("" for the default); None if it is
+    unknown."""
     try:
         return signature_profile(name) if name else RSA_PKCS1_SHA256
     except ConfigurationError:

@@ -24,13 +24,13 @@ Lost = Callable[[Packet, str], None]
 class CountedNetwork(Network):
     """Links between peers of one or several stages.
 
-    Links are streams, so a delivery need not begin where a packet begins. For each recipient, the bytes of each packet
-    that have not arrived yet are counted.
+    Links are streams, so a delivery need not begin where a packet begins. So the network counts, for each recipient,
+    the bytes of each packet that have not arrived yet.
     """
 
     def __init__(self, stage: Stage, at: Callable[[str], Stage], took: Took, lost: Lost) -> None:
-        """``at`` returns the stage of a peer at the peer's time. ``took`` is called with each step before its messages
-        are sent, ``lost`` with each packet that a peer does not receive."""
+        """``at`` returns the stage of a peer, set to the peer's own time. ``took`` is called with each step before its
+        messages are sent, ``lost`` with each packet that a peer does not receive."""
         super().__init__(stage)
         self._at = at
         self._on_step = took
@@ -38,7 +38,7 @@ class CountedNetwork(Network):
         self._under_way: dict[tuple[int, str], deque[tuple[Packet, int]]] = {}
         """By link and recipient: packets, each with the number of bytes that have not arrived."""
         self.arriving: Packet | None = None
-        """The packet with which the bytes begin that a peer is receiving."""
+        """The packet that contains the first of the bytes that a peer is receiving."""
 
     def drop_callbacks(self) -> None:
         """Drop the callbacks. They refer to this network in a cycle, which would keep all of it in memory."""
@@ -84,7 +84,7 @@ class CountedNetwork(Network):
             raise ScheduleTooLongError(str(stopped)) from None
 
     def _next(self, number: int, listener: str, size: int) -> Packet | None:
-        """The packet with which the next ``size`` bytes begin. Marks these bytes as arrived."""
+        """The packet that contains the first of the next ``size`` bytes. Marks these bytes as arrived."""
         waiting = self._under_way.get((number, listener), deque())
         first = waiting[0][0] if waiting else None
         while waiting and size:

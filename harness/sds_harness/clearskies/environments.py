@@ -10,8 +10,8 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from ..environment import PLAIN, PROCESSES, UNSTEADY_MS, Environment
 
 SINGLE_BYTES = 6
-"""Bytes at the beginning of a delivery that arrive one by one, because they contain the length; and ``LAST_BYTES`` at
-its end, because it contains newlines."""
+"""Number of bytes at the beginning of a delivery that arrive one by one, because they contain the length of a message.
+``LAST_BYTES`` is the same for the end of a delivery, which contains newlines."""
 LAST_BYTES = 2
 
 

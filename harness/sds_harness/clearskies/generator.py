@@ -1,7 +1,7 @@
 """Generates schedules: a few peers, links between them, and one to four passages, each about one kind of trouble.
 
-At the end, usually all peers are open and connected, everything under way arrives, and a new scripted peer requests all
-records of each peer. This shows whether they have the same records.
+Most schedules end in the same way: all peers are open and connected, all bytes in transit arrive, and a new scripted
+peer requests all records of each peer. This shows whether all peers have the same records.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from .passages import PASSAGES, Passage
 from .writer import Writer
 
 PARTICIPANTS = ((3, 50), (4, 25), (5, 11), (6, 7), (7, 4), (8, 3))
-"""Numbers of participants with weights: a change is at least one step for each participant."""
+"""Numbers of participants, with weights. Larger groups are rare, because every change is a step for each
+participant."""
 CLOCKS_MS = (1_000, -1_000, 40, 3_600_000, -3_600_000, 600_000)
 
 
@@ -27,7 +28,7 @@ class Grammar:
 
     fewest: int = 3
     most: int = 8
-    """Number of participants."""
+    """Maximum number of participants."""
     scripted: bool = True
     """Whether scripted peers take part."""
     passages: tuple[str, ...] = ()

@@ -45,17 +45,17 @@ class Line:
         return not self.broken and end in self.connected and end is not self.closed_by
 
     def hold(self) -> Line:
-        """Hold the link: everything sent from now on stays under way. Returns the link."""
+        """Hold the link: all bytes sent from now on stay in transit. Returns the link."""
         self.held = True
         return self
 
     def release(self) -> None:
-        """Let everything under way arrive, and carry what the peers send in response."""
+        """Deliver all bytes in transit, and carry what the peers send in response."""
         self.held = False
         self.network.carry()
 
     def let_through(self, sender: Actor, size: int) -> None:
-        """Let only ``size`` bytes of those that ``sender`` has under way arrive. The line stays held."""
+        """Deliver only ``size`` of the bytes that ``sender`` has in transit. The line stays held."""
         waiting = b"".join(self.under_way[sender.name])
         self.under_way[sender.name] = deque([waiting[size:]] if waiting[size:] else [])
         if (arriving := waiting[:size]) and self.can_hear(self.other(sender)):

@@ -30,7 +30,7 @@ class Names:
         self._members = {peer_id(name): name for name in schedule.names}
         self._club = group_trace.traces[0].club
         self.first: dict[str, int] = {}
-        """By participant, the least own revision that it has sent or shown."""
+        """For each participant, the smallest own revision that it has sent or shown."""
         self._records: dict[str, str] = {}
         self._written: Counter[int] = Counter()
         self._unlabelled: Counter[str] = Counter()
@@ -48,8 +48,8 @@ class Names:
         return self._records.get(uuid, f"={uuid[:LONGEST]}") if isinstance(uuid, str) else "?"
 
     def revision(self, member: object, revision: object) -> int | str:
-        """The number of a peer's change, from 1. For peers that are not participants, the revision itself. 0 means a
-        peer without changes."""
+        """The number of a peer's change, counted from 1; 0 for a peer without changes. For a peer that is not a
+        participant, the revision itself."""
         if type(revision) is not int:
             return "?"
         first = self.first.get(self.name_of(member))
@@ -99,8 +99,8 @@ class Names:
         return f"{label}.{number}" if number > 1 else label
 
     def _name_foreign_record(self, act: Act, uuid: str) -> str:
-        """The name of a record that no application has created. If a scripted peer has, the uuid, which is the same in
-        every group_trace. Otherwise the first peer that sent it, with a number."""
+        """The name of a record that no application has created. If a scripted peer has created it, this is the uuid,
+        which is the same in every group trace. Otherwise it is the first peer that sent the record, with a number."""
         if act.packet is not None and act.packet.sender not in self.group_trace.schedule.names:
             return f"={uuid}"
         self._unlabelled[act.who] += 1

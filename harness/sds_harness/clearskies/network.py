@@ -42,7 +42,7 @@ class Network:
         line.held = held
         self._links[line.number] = line
         for here, there in ((one, other), (other, one)):
-            # Bytes that the first end sends at once stay under way until the second end knows of the link.
+            # Bytes that the first end sends immediately stay in transit until the second end knows of the link.
             if line.closed_by is None:
                 line.connected.append(here)
                 self._connect(here, line.number, there.party.peer_id, there.party.level)
@@ -64,7 +64,7 @@ class Network:
         return link
 
     def took(self, actor: Actor, step: Step) -> None:
-        """Put the messages of a step under way, and end the links that the peer has closed."""
+        """Send the messages of a step over their links, and end the links that the peer has closed."""
         for number, data in step.sent:
             match self._links.get(number):
                 case Line() as line if actor in line.connected:
@@ -88,9 +88,9 @@ class Network:
         return step
 
     def carry(self) -> None:
-        """Deliver everything that is under way and not held, and what the peers send in response.
+        """Deliver all bytes in transit on links that are not held, and what the peers send in response.
 
-        Raises ScheduleStoppedError if it has no end, which is recorded in the trace.
+        Raises ScheduleStoppedError if the peers send without end, which is recorded in the trace.
         """
         most = max(MAX_DELIVERIES, DELIVERIES_A_LINK * len(self._links))
         for _ in range(most):

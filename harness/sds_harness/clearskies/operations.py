@@ -58,7 +58,7 @@ class Entry:
     """The name of a participant, of a scripted peer, or of a peer that never appears."""
     number: Uint64 = 0
     label: OptionalLabel = ""
-    """The revision of the change with this label, in place of a number; 0 if that was never sent."""
+    """The revision of the change with this label, in place of a number; 0 if the change was never sent."""
 
 
 Entries = Annotated[tuple[Entry, ...], Shape("entries", maxItems=1_000)]
@@ -150,9 +150,10 @@ class Release(Operation, op="release"):
     who: OptionalName = EVERYBODY
     to: OptionalName = EVERYBODY
     size: Annotated[int, Shape(minimum=0, maximum=MOST_BYTES)] = 0
-    """Deliver only this many bytes of ``who``, and keep the link held; 0 delivers everything of both."""
+    """Deliver only this many of the bytes that ``who`` has sent, and keep the link held; 0 delivers all bytes of both
+    participants and releases the link."""
     one_way: bool = False
-    """Whether only what ``who`` has under way now is delivered, and the link stays held."""
+    """Whether only the bytes that ``who`` has in transit now are delivered, and the link stays held."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +263,8 @@ class Say(Write, op="say"):
 
     to: Name = field(kw_only=True)
     link: OptionalName = ""
-    """As for ``Scripted``."""
+    """The name of the link, see ``Connect``; "" for the first link to the participant, or a new link if there is
+    none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,15 +20,15 @@ from .streams import Message
 DEPTH = 20_000
 """Levels of nesting that are too deep for a recursive parser."""
 DEEPEST = 200
-"""Most levels of nesting of a value that an operation gives."""
+"""Maximum nesting of a value that an operation gives."""
 LONGEST = 100
-"""Most characters of a text in the reason why an operation was not played."""
+"""Maximum length, in characters, of a text that the reason for an operation that was not played quotes."""
 LATEST_MS = 253_402_300_799_000
 """The last second of the year 9999, the last one with four digits."""
 _FLAT = "the value"
 """A value that is replaced in the text of a body."""
 LARGE_BYTES = 15_000_000
-"""Bytes of a string that leaves room for the rest of the largest allowed body."""
+"""Length of a string in bytes. A body that contains the string is almost as large as allowed."""
 
 
 def message_of_write(

@@ -59,11 +59,12 @@ CUT = "cut"
 NO_LINK = "there is no link"
 """The start of the reason why a scripted peer sent nothing: the participant closed the link."""
 MOST_SPOKEN = 64 << 20
-"""Most bytes that all scripted peers may write: each byte is repeated to all peers."""
+"""Maximum number of bytes that all scripted peers together may write: peers relay each byte to all others."""
 READER, READER_ONLY = "stranger", "reader"
 """The scripted peers that request everything: a writer and a read-only peer."""
 ANSWER_TICKS = 4
-"""Ticks after a request for everything: some implementations collect messages for seconds before they send them."""
+"""Number of ticks after a request for all records: some implementations collect messages for seconds before they send
+them."""
 
 
 _RESOLUTIONS = {int(known): known for known in (pb.RESOLUTION_MERGE, pb.RESOLUTION_SEPARATE)}
@@ -110,9 +111,9 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         self._writes: dict[tuple[str, str], str] = {}
         """The label of the last change, by the writer and the uuid."""
         self._signed: dict[str, Message] = {}
-        """By label, the first signed copy of the update."""
+        """By label, the first signed message with the update."""
         self._told: dict[str, Message] = {}
-        """By label, the first copy of the update that a participant has sent."""
+        """By label, the update as a participant has sent it first."""
         self._written: dict[str, tuple[Frame, str]] = {}
         """The messages of scripted peers by label, unsigned, each with how it is signed when it is sent."""
         self._links: list[ScriptedLink] = []

@@ -134,8 +134,8 @@ def _plain(text: str) -> list[Any]:
 
 
 def _form(value: Any) -> list[Any]:
-    """A JSON value in one form, however deep it is nested: a flat list of its parts, lists with their lengths and
-    objects with their sorted names. Integers and floats of equal value are equal."""
+    """A JSON value of any depth as a flat list of its parts: lists with their lengths, objects with their sorted names.
+    Integers and floats of equal value are equal."""
     out: list[Any] = []
     left = [value]
     while left:

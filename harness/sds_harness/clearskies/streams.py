@@ -80,13 +80,13 @@ class Stream:
         self._asked: dict[str, Any] | None = None
         """The members of the last request for updates."""
         self._asked_again = 0
-        """How many requests for updates repeated the one before."""
+        """Number of requests for updates that were equal to the request before."""
         self._told: dict[bytes, int] = {}
-        """By the body of an update: the number of repeated requests of the other end when it was last sent."""
+        """For the body of each sent update: the number of repeated requests of the other end when it was last sent."""
         self._other: Stream | None = None
 
     def face(self, other: Stream) -> None:
-        """Connect with ``other``, the other direction of the link: its requests may be answered here."""
+        """Connect with ``other``, the other direction of the link: this direction may answer its requests."""
         self._other, other._other = other, self
 
     @property
@@ -96,7 +96,8 @@ class Stream:
 
     @property
     def unfinished(self) -> int | None:
-        """Index of the step with the first of these bytes; None if there are none."""
+        """Index of the step with the first byte of a message that is not whole at the end; None if there is no such
+        message."""
         return self._began if self._rest else None
 
     def feed(self, data: bytes, step: int) -> list[Message]:
@@ -127,7 +128,7 @@ class Stream:
             return again
         if body.type != UPDATE or self._other is None:
             return False
-        # Each copy needs its own request. A copy without one does not count as repeated.
+        # Each repeated answer needs its own repeated request. An update without one is new traffic.
         asked = self._other._asked_again
         again = self._told.get(body.raw, asked) < asked
         self._told[body.raw] = asked

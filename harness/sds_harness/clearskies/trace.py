@@ -55,7 +55,7 @@ class Event(NamedTuple):
 
 @dataclass(frozen=True)
 class Text:
-    """A revision of the specification; there is one."""
+    """A revision of the specification. There is only one."""
 
     name: str
     title: str
@@ -188,7 +188,7 @@ class Connection:
     closed_by_peer: bool = False
     """Whether the peer under test closed it by itself."""
     reason: str = ""
-    """Why, as reported by the peer."""
+    """Why it ended, as reported by the peer."""
 
 
 @dataclass(frozen=True)

@@ -35,8 +35,10 @@ ENDING_TICKS = 3
 
 
 def stranger_of(who: str) -> str:
-    """The scripted peer that is linked to a participant, and the name of their link. They share no state, so what one
-    of them sends does not depend on other participants."""
+    """The scripted peer that is linked to a participant. Their link has the same name.
+
+    Scripted peers share no state, so the messages of one do not depend on other participants.
+    """
     return STRANGERS[NAMES.index(who)]
 
 
@@ -97,7 +99,7 @@ def _turns(world: World, word: Word, names: Sequence[str]) -> list[_Turn]:
     last = [0] * len(names)
     """By participant: the time of its last event."""
     taken = [0] * len(names)
-    """By participant: the last time at which something that it had under way arrived."""
+    """By participant: the last time at which bytes that it had sent arrived at another participant."""
     numbers = [0] * len(names)
     """By participant: the number of its actions."""
     for place, event in enumerate(word):

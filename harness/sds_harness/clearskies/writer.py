@@ -218,11 +218,11 @@ class Writer:
         return out
 
     def others_than(self, *but: str) -> list[str]:
-        """The present participants except some."""
+        """The present participants except ``but``."""
         return [name for name in self.here if name not in but]
 
     def connect_others(self, *but: str) -> None:
-        """Add links until all others are connected without these."""
+        """Add links until all participants except these are connected, without a path through these."""
         first, *others = self.others_than(*but) or [self.here[0]]
         for name in others:
             if not any(name in part and first in part for part in self.parts()):

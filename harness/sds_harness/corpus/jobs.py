@@ -27,7 +27,7 @@ Progress = Callable[[int, int], None]
 """Called from time to time with the number of finished tasks and the total."""
 
 MOST_TASKS = 1 << 14
-"""Most tasks of one job."""
+"""Maximum number of tasks of one job."""
 _EVERY_S = 0.2
 
 
@@ -58,7 +58,7 @@ def in_schedules(progress: Progress, numbers: int, schedules: int, known: int = 
     tasks = min(numbers, MOST_TASKS)
 
     def report_progress(done: int, of: int) -> None:
-        if of == tasks:  # otherwise it is the stage that sums up the results
+        if of == tasks:  # another total: Spark is summing up the results
             progress(known + (schedules - known) * done // tasks, schedules)
 
     return report_progress

@@ -38,7 +38,7 @@ class CorpusKind:
     language: Language
     columns: Columns
     facts: Callable[[GroupTrace], RowReader]
-    """Reads a group trace."""
+    """Makes the reader of the columns of a group trace."""
     stage: Callable[[Session, str, Any], Stage[Any]]
     """Makes the stage for a schedule with this name, in this dialect."""
     play: Callable[[Schedule, Mapping[str, Any]], GroupTrace]
@@ -61,7 +61,7 @@ class CorpusKind:
     shown_columns: str = "observe"
     """The command, and the capability, by which an implementation shows its state."""
     portable: Callable[[Any], Any] = _as_it_is
-    """A request without the parts that depend on the machine, such as paths."""
+    """Returns a request without the parts that depend on the machine, such as paths."""
     stored_names: Mapping[str, str] = field(default_factory=dict)
     """The names of profiles in a manifest, where they differ from those in the handshake."""
 

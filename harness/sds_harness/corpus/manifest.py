@@ -25,7 +25,7 @@ MOST_SCHEDULES = 1 << 40
 _SHARDS_WANTED = 64
 _LARGEST_SHARD = 4096
 _MOST_PER_SHARD = 1 << 16
-"""Larger values in a manifest are rejected."""
+"""Maximum number of schedules in one shard. Larger values in a manifest are rejected."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ _SECRETS = re.compile(r"\?.*$|(?<=://)[^/@]*@", re.DOTALL)
 TEMPORARY = ".tmp-"
 """Prefix of the names of files that are being written. Spark and Arrow ignore names that begin with a dot."""
 MAX_TEXT = 1 << 20
-"""Bytes of a small text file, such as the manifest."""
+"""Maximum size in bytes of a small text file, such as the manifest."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from .shards import DamagedFileError, file_name, hold_to_count, pair_of
 TO_REBUILD = ("schedule", "position", "trace", "request", "reply")
 """The columns from which a group trace can be rebuilt."""
 Compare = Callable[[GroupTrace, Replay], None]
-"""Requests the group traces with which one was compared when it was recorded."""
+"""Requests the twins: the group traces with which a group trace was compared when it was recorded."""
 
 
 @dataclass(frozen=True)

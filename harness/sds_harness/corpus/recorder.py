@@ -118,7 +118,7 @@ class Recorder:
 _SUMS = ("schedules", "steps", "rows", "kept_steps", "kept_rows", "seconds")
 _SCHEMA = ", ".join(f"{name} {'double' if name == 'seconds' else 'long'}" for name in _SUMS) + ", trouble string"
 _TROUBLES = 8
-"""The most reasons that are reported."""
+"""Maximum number of reasons that are reported."""
 
 
 @dataclass
@@ -142,7 +142,7 @@ class RecordingOutcome:
     """Steps of the schedules that were recorded now."""
     rows: int = 0
     seconds: float = 0.0
-    """Seconds that all tasks together spent on them."""
+    """Seconds that all tasks together spent on these schedules."""
     troubles: tuple[str, ...] = ()
     """Why shards are missing; empty if none are."""
 
@@ -209,7 +209,7 @@ def record(spark: SparkSession, recording: Recording, progress: Progress = lambd
     troubles = f.slice(f.sort_array(trouble), 1, _TROUBLES).alias("troubles")
     report = in_schedules(progress, manifest.shards, manifest.schedules, known)
     with watch_progress(spark, report), convert_job_failures():
-        # Spark sums the rows up: one row per shard may be many.
+        # Let Spark sum the rows up: there is one row per shard, and there may be many shards.
         rows = run_tasks(spark, range(manifest.shards), Recorder(recording), _SCHEMA)
         (total,) = rows.groupBy().agg(*(f.sum(name).alias(name) for name in _SUMS), troubles).collect()
     if not total.troubles:

@@ -294,7 +294,8 @@ def _has_schedule_within(bounds: tuple[int, int], schedules: Sequence[int]) -> b
 
 
 class TooLargeError(Exception):
-    """More than any schedules can have. The message continues a sentence that begins with the file."""
+    """A file has or claims more data than schedules can have. The message continues a sentence that begins with the
+    file."""
 
 
 def _texts_of(metadata: Any) -> list[str]:

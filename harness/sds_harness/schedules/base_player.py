@@ -32,9 +32,9 @@ from .operations import (
 )
 
 MAX_STEPS = 50_000
-"""Most steps of a group trace, over all participants, so that it fits into memory."""
+"""Maximum number of steps of a group trace, of all participants together, so that it fits into memory."""
 MOST_REPEATED = 100_000
-"""Most operations that are played because others repeat them."""
+"""Maximum number of operations that are played in the rounds of `repeat` operations."""
 QUIET_ROUNDS = 2
 """Rounds without change after which a calm phase ends, if no participant lacks a message."""
 
@@ -203,7 +203,7 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
                     self._open_all()
                     opened = True
                 if index < skipped:
-                    continue  # it was repeated
+                    continue  # it was played by the `repeat` before it
                 if isinstance(operation, Repeat):
                     skipped = index + 1 + operation.operations
                 self._play_one(index)

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 LONGEST = 200
-"""Most characters of an expression."""
+"""Maximum length of an expression in characters."""
 MOST = 1 << 62
 """Greatest absolute value of any part of an expression."""
 
@@ -99,7 +99,7 @@ def _parse(text: str) -> ast.expr:
 
 
 def _strange(node: ast.expr) -> Iterator[ast.expr]:
-    """The parts that an expression must not have."""
+    """The parts of a parsed text that an expression must not have."""
     match node:
         case ast.Constant(value=int() as number) if not isinstance(number, bool) and number <= MOST:
             return

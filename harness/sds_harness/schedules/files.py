@@ -51,7 +51,8 @@ MAX_YAML_BYTES = 256 << 10
 YAML_SUFFIXES = (".yaml", ".yml")
 MOST_ERRORS = 50
 MOST_ARRIVALS = 6_000
-"""Most messages times their recipients in one schedule. Each arrival is a step; this many take a gigabyte of memory."""
+"""Maximum number of arrivals in one schedule: the messages, each times its recipients. Each arrival is a step; this
+many take a gigabyte of memory."""
 
 
 class ScheduleFileError(Exception):

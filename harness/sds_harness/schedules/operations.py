@@ -114,8 +114,8 @@ class Look(Operation, op="look", command="observe"):
     channel: Channel | None = None
     """The only channel whose state is requested; None for all channels."""
     filter: Annotated[tuple[Any, ...], Shape("references")] | None = None
-    """The messages to look up in the bloom filter of the participant, by label or as entries. None for the newest
-    messages that the participant has."""
+    """The messages to look up in the bloom filter of the participant, by label or as entries. None for the last 20
+    messages that the participant has in the channel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +175,8 @@ class Heal(Operation, op="heal"):
 class Calm(Operation, op="calm"):
     """Heal the network and then play up to ``rounds`` rounds. In each round a period passes, and all participants run
     their periodic work and exchange their state, as their protocol does. The rounds end early when two of them in a row
-    change nothing. While a participant lacks a message, the rounds last longer than the longest time in which the
-    message may still arrive, by two rounds."""
+    change nothing. While a participant lacks a message, the rounds do not end before two rounds after the longest time
+    in which the message may still arrive."""
 
     rounds: Annotated[int, Shape(minimum=1, maximum=200)] = 20
     period_ms: Annotated[int, Shape(minimum=1, maximum=10**9)] = 60_000
@@ -193,7 +193,7 @@ class Repeat(Operation, op="repeat"):
     operations: Annotated[int, Shape(minimum=1, maximum=200)]
     """How many of the next operations are repeated. None of them is a `repeat`."""
     most: Annotated[int, Shape(minimum=1, maximum=2_000)]
-    """Most rounds."""
+    """Maximum number of rounds."""
     rounds: Expression = ""
     """The number of rounds, if it is less: an expression over the configuration in force, see ``expressions``."""
     until: Expression = ""

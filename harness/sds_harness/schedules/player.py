@@ -16,8 +16,8 @@ from .network import Network
 from .operations import STRAIGHT, Crash, Cut, Heal, Join, Links, Member, Route, Schedule
 
 MAX_PACKETS = 1_000
-"""Most packets of one operation or one calm round. With more, the run is stopped: some participant answers
-without end."""
+"""Maximum number of packets of one operation or one calm round. With more, the run is stopped, because participants
+answer each other without end."""
 
 
 class Player(BasePlayer[A, S, T, W]):

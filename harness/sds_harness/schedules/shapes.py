@@ -18,9 +18,9 @@ class Shape:
 
 
 LONGEST_NAME = 200
-"""In characters. A public key in hexadecimal digits, which participants use as their IDs, has 132."""
+"""Maximum length in characters. A public key in hexadecimal digits, which participants use as their IDs, has 132."""
 LONGEST_LABEL = 220
-"""In characters: the name of a participant and a number."""
+"""Maximum length in characters: the name of a participant and a number."""
 Name = Annotated[str, Shape("name", minLength=1, maxLength=LONGEST_NAME)]
 """The name of a participant or a scripted peer."""
 OptionalName = Annotated[str, Shape("optional_name", maxLength=LONGEST_NAME)]
@@ -37,7 +37,7 @@ Ms = Annotated[int, Shape("ms", minimum=0, maximum=10**12)]
 SignedMs = Annotated[int, Shape("signed_ms", minimum=-(10**12), maximum=10**12)]
 Percent = Annotated[int, Shape("percent", minimum=0, maximum=100)]
 Uint64 = Annotated[int, Shape("uint64", minimum=0, maximum=1 << 64)]
-"""A number of 64 bits, or the one above."""
+"""An unsigned number of 64 bits, or 2^64, which does not fit 64 bits."""
 Bytes = Annotated[int, Shape("bytes", minimum=0, maximum=4 << 20)]
 """A number of bytes."""
 Channel = Annotated[int, Shape("channel", minimum=0, maximum=63)]

@@ -80,7 +80,8 @@ def unfold(world: World, word: Word, setting: Schedule) -> UnfoldedBroadcasts:
     operations: list[Operation] = []
     sources: dict[Known, int] = {}
     elapsed = more = 0
-    # Nothing arrives in the millisecond in which it was sent. So participants can act one after the other.
+    # No message arrives in the millisecond in which it was sent. So the order of actions in one millisecond does not
+    # matter.
     for at_ms, _, (who, _), one in sorted(turns, key=lambda turn: turn[:3]):
         if at_ms > elapsed:
             operations.append(Wait(at_ms - elapsed))

@@ -3,10 +3,9 @@
 A word is a sequence of events. The set of words depends only on the kinds of events and on no implementation. After an
 event that broadcasts, one copy is under way to each other participant, and each copy arrives once, later, or never. So
 words can be counted, numbered and distributed before anything is played, and are the same for all implementations. If
-an implementation broadcasts nothing at an event, nothing can arrive; the player detects that and skips the word.
-Everything that one participant broadcasts at one event travels together.
-
-A copy that never arrives is a lost one. So a loss is not an event and does not count towards the length.
+an implementation broadcasts nothing at an event, nothing can arrive; the player detects that and skips the word. All
+messages that one participant broadcasts at one event travel together. A copy that never arrives is lost. So a loss is
+not an event and does not count towards the length.
 
 **One word per class.** Two words that differ only in the order of independent events show every participant the same.
 Two events are dependent if the same participant takes part in both, or if one is the arrival of the other's broadcast.
@@ -75,7 +74,7 @@ class EventKind:
     after_ms: int = 0
     """Milliseconds that pass before it."""
     most: int = 0
-    """Most events of this name in a word; 0 means any number."""
+    """Maximum number of events with this name in a word; 0 means any number."""
     equals: bool = True
     """Whether names of participants make no difference."""
     ranked: bool = False
@@ -99,7 +98,7 @@ class AlphabetPart:
     names: tuple[str, ...]
     """Names of kinds."""
     most: int = 0
-    """Longest word, in events; 0 means any length."""
+    """Maximum length of a word in events; 0 means any length."""
 
     def without(self, name: str) -> AlphabetPart:
         """The part without one name."""

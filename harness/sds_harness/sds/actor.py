@@ -23,7 +23,7 @@ FILTER_MAKER = "filter-maker"
 """Name prefix of participants that exist only to make bloom filters."""
 
 ASKED_OF = 100
-"""Most IDs in one question to a codec; the newest are used."""
+"""Maximum number of IDs in one query to a codec. Of more IDs, the newest are used."""
 
 Payload = bytes | Message | Wire
 
@@ -184,7 +184,7 @@ class Actor:
         return self.party.channels[0] if channel_id is None else self.stage.label(channel_id)
 
     def _ask_codec(self, bloom_filter: bytes | None, message_ids: Collection[str]) -> None:
-        """Ask the codec which IDs a filter contains that was sent or is about to be received.
+        """Ask the codec which IDs are in a filter that was sent or is about to arrive.
 
         Only used if the encoding of the filters has no name, because then no other way works. The filter must have the
         size for which the codec works.

@@ -88,7 +88,7 @@ class SdsAlphabet(Alphabet):
             "resend_unacknowledged_ms": 30_000,
             "resend_possibly_acknowledged_ms": 60_000,
         }
-        if not names & {PATIENT, REST}:  # participants may give up different messages, and then need not agree
+        if not names & {PATIENT, REST}:  # participants may give up different messages
             configuration["lost_timeout_ms"] = 90_000
         if PERIODIC in names:
             configuration["sync_interval_ms"] = SYNC_INTERVAL_MS
@@ -107,7 +107,7 @@ class SdsAlphabet(Alphabet):
 class ProposedAlphabet(SdsAlphabet):
     """The alphabet of the proposal of 2024, which has no SDS-R.
 
-    Its sync messages have a place in an order, and others wait for them, as for content.
+    Its sync messages are part of the log, and other messages wait for them as for content messages.
     """
 
     names = tuple(name for name in ALPHABET if name != REPAIR)

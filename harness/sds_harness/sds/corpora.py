@@ -74,8 +74,7 @@ def write_dialect(dialect: Dialect) -> str:
 
 
 def translate(group_trace: GroupTrace) -> None:
-    """Translate all bytes on the network from a dialect to the layout of the specification, as if they had been sent
-    so."""
+    """Translate all bytes on the network from a dialect to the layout of the specification, in place."""
     for trace in group_trace.traces:
         trace.translate()
 

@@ -9,7 +9,7 @@ from sds_reference.testee.dialect import Dialect, load_dialect
 from ..files import read_text
 
 LARGEST = 1 << 20
-"""Most bytes of the file. A file that names all fields has some hundred bytes."""
+"""Maximum size of the file in bytes. A file that names all fields has a few hundred bytes."""
 
 
 def load_named_dialect(name: str) -> Dialect:

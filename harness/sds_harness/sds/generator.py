@@ -28,7 +28,7 @@ class Grammar:
 
     fewest: int = 3
     most: int = 8
-    """Number of participants."""
+    """Maximum number of participants."""
     sds_r: bool | None = None
     """Whether SDS-R is on; None means sometimes."""
     scripted: bool = True

@@ -72,8 +72,10 @@ class Names:
         return sorted({self.names_of(channel_id, message_id) for message_id in message_ids})
 
     def newest(self, message: Message) -> str:
-        """The name of the entry of a causal history with the greatest Lamport timestamp, which histories of all lengths
-        have in common. "" for an empty history."""
+        """The name of the entry with the greatest Lamport timestamp in a causal history; "" for an empty history.
+
+        Causal histories of all lengths contain this entry.
+        """
         newest = self._newest(message)
         return self.names_of(*newest) if newest is not None else ""
 

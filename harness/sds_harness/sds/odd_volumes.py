@@ -15,7 +15,7 @@ from .operations import Again, Ephemeral, Look, Say, Send, Sync, Tick, Wait
 
 MANY = "many"
 _MOST_LABELS = 950
-"""Most labels in one message."""
+"""Maximum number of labels that one message names."""
 
 many = partial(event, MANY, most=1, equals=False, starts=True, aware=True)
 

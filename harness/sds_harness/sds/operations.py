@@ -114,8 +114,8 @@ class Send(Operation, op="send", command="send"):
     times: Annotated[int, Shape(minimum=1, maximum=2_000)] = 1
     """Number of messages sent at once. The label is that of the last one; the others have ".1", ".2", ... appended."""
     numbered: bool = False
-    """Whether the content has a number per participant, and is not made from the label. An
-    environment may give such messages of different senders the same content."""
+    """Whether the content is made from a counter of the participant's messages, and not from the label. An environment
+    may give such messages of different senders the same content."""
     may_be_refused: bool = False
     """Whether the implementation may refuse to send it, and the schedule goes on."""
     route: Route = STRAIGHT
@@ -180,8 +180,8 @@ class Write(Operation, op="write"):
     peer: Name
     label: Label
     lamport_ms: Annotated[int, Shape(minimum=-(10**13), maximum=1 << 64)] | None = 0
-    """Lamport timestamp relative to virtual time. In revisions that count, relative to the successor of the greatest
-    timestamp that participants have sent. None is unset."""
+    """Lamport timestamp relative to virtual time. In revisions whose timestamps count from 0, relative to the successor
+    of the greatest timestamp that participants have sent. None is unset."""
     after: References = ()
     """The causal history of the message."""
     content: LongText | None = "usual"
@@ -215,8 +215,8 @@ class Write(Operation, op="write"):
     number: Annotated[int, Shape(minimum=0, maximum=1_000_000)] = 0
     """The message has the ID and the content of the n-th message of the peer, in place of those made from the label."""
     since: OptionalLabel = ""
-    """The label of a mark or of a message. ``lamport_ms`` is then relative to the virtual time at the mark, also in
-    revisions that count, or to the timestamp of the message."""
+    """The label of a mark or of a message. ``lamport_ms`` is then relative to the virtual time at the mark, in all
+    revisions, or to the timestamp of the message."""
     lamport: Annotated[int, Shape(minimum=0, maximum=(1 << 64) - 1)] | Expression | None = None
     """The Lamport timestamp, in place of ``lamport_ms``: an expression, see ``expressions``, or a number. The greatest
     one that the revision can encode is used in place of a greater number."""
@@ -252,10 +252,10 @@ class Receive(Operation, op="receive", command="receive"):
     hint: Hexadecimal = ""
     """Hexadecimal digits of a retrieval hint that the transport of the recipient has for the messages."""
     asked: bool = False
-    """Only messages that the newest broadcast of the participant requests in its repair request arrive."""
+    """Whether only messages arrive that are in the repair request of the participant's newest broadcast."""
     unanswered_since: OptionalLabel = ""
-    """The label of a mark: only messages that request a message which the participant has not sent since then
-    arrive."""
+    """The label of a mark: only messages arrive whose repair request has a message that the participant has not sent
+    since then."""
     empty: Annotated[tuple[Annotated[str, Shape(enum=["hint"])], ...], Shape(maxItems=1)] = ()
     """Fields that are empty: ``hint``. Without the capability, there is no hint."""
 

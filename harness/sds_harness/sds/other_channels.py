@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from .stage import Stage
 
 AHEAD_MS = {"first": 500_000, "second": 1_000}
-"""The other channels, and how far the timestamps of messages that arrive in them are ahead of the timestamps in the
-third."""
+"""The other channels. For each of them, how many milliseconds the Lamport timestamps of arriving messages are ahead of
+those in the third channel."""
 MIRRORED = ("send", "send_ephemeral", "send_sync", "receive", "observe")
 
 

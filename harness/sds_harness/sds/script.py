@@ -285,7 +285,7 @@ class Script(script.Script[Member]):
     ) -> Part:
         """Open a participant; ``instance`` distinguishes participants with one ID.
 
-        If it ``may_be_refused`` and is, its operations are left out.
+        If it ``may_be_refused`` and is refused, its operations are left out.
         """
         if len(channels) > 1:
             self.need(pb.CAPABILITY_CHANNELS)
@@ -350,11 +350,11 @@ class Part:
         self.script.add(Receive(self.name, _labels(messages), (hint or b"").hex(), empty=empty))
 
     def receive_asked(self, *messages: Message) -> None:
-        """Let the messages arrive that the newest broadcast of the participant requests."""
+        """Let the messages arrive that are in the repair request of the participant's newest broadcast."""
         self.script.add(Receive(self.name, _labels(messages), asked=True))
 
     def receive_unanswered(self, since: Moment, *messages: Message) -> None:
-        """Let the messages arrive that request a message which the participant has not sent since a mark."""
+        """Let messages arrive whose repair request has a message that the participant has not sent since a mark."""
         self.script.add(Receive(self.name, _labels(messages), unanswered_since=since.since))
 
     def receive_bytes(self, wire: bytes) -> None:

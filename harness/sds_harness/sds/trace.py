@@ -260,8 +260,10 @@ class Trace(trace.Trace[Step]):
     dialect: Dialect | None = None
 
     def translate(self) -> None:
-        """Translate all bytes on the network from a dialect to the layout of the specification, as if they had been
-        sent so. Checks of the layout then do not judge the dialect."""
+        """Translate all bytes on the network from a dialect to the layout of the specification, in place.
+
+        Checks of the layout then do not judge the dialect.
+        """
         for step in self.steps:
             for wire in (*step.broadcasts, *([step.received] if step.command == "receive" else [])):
                 wire.translate()

@@ -14,7 +14,7 @@ from ..link import Link, Listener
 from .writer import Transcript
 
 MAX_RAW = 1 << 20
-"""Bytes of the largest message that is recorded whole."""
+"""Maximum size in bytes of a message that is recorded whole."""
 _BEGINNING = 4096
 """At most this many bytes of a message, or of bytes that are not a message, are recorded."""
 _SHORT = 256

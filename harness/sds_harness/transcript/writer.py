@@ -18,7 +18,7 @@ from ..json_text import dumps, escape_json
 
 VERSION = 1
 MAX_LINE = 4 << 20
-"""Bytes of the longest line."""
+"""Maximum length of a line in bytes."""
 LOCK_S = 5.0
 """Seconds to wait for the lock of the file. The suite holds it for less than a millisecond per line."""
 _LOCKED = f"another process held its lock for {LOCK_S:g} s"

@@ -91,7 +91,8 @@ def test_what_is_found_is_shrunk() -> None:
     def deletes(schedule: Schedule) -> bool:
         return any(isinstance(operation, ops.Delete) for operation in schedule.operations)
 
-    # Hypothesis also draws constants of loaded modules, so the number of examples that it takes depends on these.
+    # Hypothesis also draws constants of the loaded modules, so the number of examples that it needs depends on the
+    # modules.
     found = find(schedules(longest=1, scripted=False), deletes, settings=few(600))
     assert deletes(found)
     assert len(found.members) == 3

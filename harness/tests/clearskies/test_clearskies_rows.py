@@ -138,7 +138,7 @@ def test_values_count_however_deep_they_are_nested() -> None:
     assert one == same != other
 
 
-# ---- Made again ------------------------------------------------------------------------------------------------------
+# ---- Rebuilding group traces -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("index", range(6))

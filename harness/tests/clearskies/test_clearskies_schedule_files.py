@@ -77,7 +77,7 @@ FULL: dict[str, Operation] = {
 }
 """Every operation, with no field at its default."""
 NOT_IN_FILES = {"tick": {"route"}, "calm": {"store"}, "look": {"channel", "filter"}}
-"""What only other protocols have."""
+"""Operations and fields that only other protocols have."""
 
 
 def schedule(*operations: Operation, **changed: Any) -> Schedule:

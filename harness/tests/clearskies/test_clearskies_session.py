@@ -26,7 +26,7 @@ A, B = b'{"%s":1}' % (b"a" * 32), b'{"%s":2}' % (b"a" * 32)
 
 
 def requests(handle: int) -> dict[str, pb.Request]:
-    """One of each command except the handshake, in a possible order, to the peer with that handle."""
+    """One request for each command except the handshake, in a valid order, to the peer with this handle."""
     at: dict[str, Any] = {"now_ms": 1_800_000_000_000, "handle": handle}
     other: dict[str, Any] = {"peer_id": "b" * 32, "access_level": pb.ACCESS_LEVEL_READ_WRITE}
     verify = pb.Verify(body=BODY, signature=b"x", public_key=public_pem(READ_WRITE))

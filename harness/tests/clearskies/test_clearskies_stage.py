@@ -52,7 +52,7 @@ def test_a_peer_that_closes_a_link_is_believed() -> None:
 
 
 class Breaks(Testee):
-    """The second participant sends a last message at the first update, and closes the link."""
+    """An implementation whose second participant sends a last message at the first update, and closes the link."""
 
     def handle(self, request: pb.Request) -> pb.Reply:
         if request.HasField("receive") and request.receive.handle == 2 and b"update_time" in request.receive.data:

@@ -70,7 +70,7 @@ def damaged() -> None:
     ],
 )
 def test_a_task_says_whose_fault_it_is(task: Callable[[], None], kind: type[Exception], output: str) -> None:
-    """A fault of the suite is never reported as a usage error or as a fault of Spark."""
+    """A failure of the suite is never reported as a usage error or as a failure of Spark."""
     with pytest.raises(kind, match=f"^{output}$") as raised, convert_task_failures():
         task()
     assert raised.type is kind

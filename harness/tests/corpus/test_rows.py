@@ -93,7 +93,7 @@ def test_what_the_text_leaves_open_is_not_in_the_digest(name: str) -> None:
 
 
 class _Alike(Channel):
-    """All sync messages have the ID of alice's first message."""
+    """A channel whose sync messages all have the ID of alice's first message."""
 
     def new_message_id(self, lamport: int | None, content: bytes) -> str:
         return super().new_message_id(lamport, content) if content else "m1"

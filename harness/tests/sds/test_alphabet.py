@@ -18,14 +18,14 @@ def everything(*, repairs: bool) -> tuple[AlphabetPart, ...]:
 
 
 def plain(*, repairs: bool) -> tuple[AlphabetPart, ...]:
-    """The words with only events of participants."""
+    """The part of the alphabet that has only events of participants."""
     names = ("send", "sync", "ephemeral", "time", "arrive", "twice", REPAIR)
     return (AlphabetPart(names if repairs else names[:-1]),)
 
 
 @pytest.mark.parametrize("repairs", [False, True])
 def test_every_word_is_a_schedule(repairs: bool) -> None:
-    """Words can be stored as files, too, so that findings can be kept."""
+    """The schedule of each word can be stored in a file, so that findings can be kept."""
     alphabet = everything(repairs=repairs)
     all_of_it = SDS.world(3, alphabet)
     assert {kind.name for kind in all_of_it.kinds} == {*ALPHABET} - {REPAIR}
@@ -38,7 +38,7 @@ def test_every_word_is_a_schedule(repairs: bool) -> None:
 
 
 def test_what_is_under_way_arrives() -> None:
-    """Each copy arrives as often and at the participants that the word says; missing broadcasts are detected."""
+    """Each copy arrives at the participants and as often as the word says. Events without a broadcast are detected."""
     alphabet = plain(repairs=False)
     small = SDS.world(2, alphabet)
     for word in small.words(3):

@@ -26,7 +26,7 @@ FULL_IN_TEXT_ORDER = bytes.fromhex(
     "0a03 6d2d33"  # 1 message_id
     "2202 6331"  # 4 channel_id
     "10 80a0f1c2b134"  # 2 lamport_timestamp
-    "1a05 0a03 6d2d31"  # 3 causal_history, whose entry is as in the text
+    "1a05 0a03 6d2d31"  # 3 causal_history, whose entry is as in the specification
     "3202 0080"  # 6 bloom_filter
     "6a05 0a03 6d2d30"  # 13 repair_request
     "2a02 6869"  # 5 content

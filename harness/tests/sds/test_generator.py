@@ -93,7 +93,7 @@ def test_each_passage_alone_makes_valid_schedules(name: str) -> None:
 
 
 def noting(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """Counts the passages that are written from now on."""
+    """Count the passages that are drawn from now on."""
     written: Counter[str] = Counter()
 
     def counting(name: str, write: Callable[[Writer], None]) -> Callable[[Writer], None]:
@@ -176,7 +176,7 @@ def test_every_operation_is_drawn() -> None:
 def test_as_many_participants_as_were_asked_for(bounds: tuple[int, int]) -> None:
     sizes = {len(schedule.members) for schedule in drawn(80, Grammar(*bounds))}
     least, most = bounds
-    # Numbers without a weight are drawn only if there are no others.
+    # Numbers without a weight are drawn only if no number in the range has one.
     assert sizes == set(range(max(least, min(3, most)), most + 1))
 
 

@@ -1,6 +1,6 @@
 """The kits in compiled languages, each with its toy: invalid lines, faults in the implementation, large and odd values.
 
-All get the same conversation, because they must answer alike.
+All kits get the same conversation, because their answers must be equal.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def raw(built: Built, data: bytes, **variables: str) -> subprocess.CompletedProc
 
 
 def said(built: Built, *lines: bytes) -> list[pb.Reply]:
-    """A reply to each line, strict ProtoJSON in UTF-8."""
+    """The reply to each line, which must be strict ProtoJSON in UTF-8."""
     done = raw(built, b"\n".join(lines))
     assert done.returncode == 0, done.stderr.decode()
     replies = [json_format.Parse(line.decode(), pb.Reply()) for line in done.stdout.splitlines()]
@@ -50,7 +50,7 @@ def said(built: Built, *lines: bytes) -> list[pb.Reply]:
 
 
 def asked(built: Built, *commands: dict[str, Any]) -> list[pb.Reply]:
-    """A reply to each command, the first of which has id 1."""
+    """The reply to each command; the first command has id 1."""
     lines = [json.dumps({"id": str(number), **command}).encode() for number, command in enumerate(commands, 1)]
     replies = said(built, *lines)
     assert [reply.id for reply in replies] == list(range(1, len(commands) + 1))

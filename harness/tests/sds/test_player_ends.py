@@ -41,7 +41,7 @@ def test_calm_ends_once_a_message_is_missing_that_nobody_will_send_again() -> No
     assert strange.calm_rounds == 4
 
 
-# ---- What cannot be had ----------------------------------------------------------------------------------------------
+# ---- Undeclared capabilities and refusals ----------------------------------------------------------------------------
 
 
 def test_what_needs_a_capability_that_is_not_there_is_left_out_and_reported() -> None:
@@ -138,7 +138,7 @@ def test_a_schedule_without_end_is_left_out_from_there_on(monkeypatch: pytest.Mo
     assert not group_trace.storm
 
 
-# ---- Several implementations, again and again ------------------------------------------------------------------------
+# ---- Several implementations, repeatedly -----------------------------------------------------------------------------
 
 BUSY = Schedule(
     (Member("alice"), Member("bob", clock_ms=700), Member("carol", late=True)),

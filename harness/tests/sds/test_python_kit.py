@@ -3,7 +3,7 @@ reference.
 
     python test_python_kit.py
 
-runs as a filled-in adapter.
+runs as an adapter in which all methods are implemented.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ else:
 
 
 class Filled(kit.Implementation):
-    """The kit as a user would fill it in, with the reference as the implementation."""
+    """An adapter as a user would write it with the kit, with the reference as the implementation."""
 
     hello: ClassVar[dict[str, Any]] = {
         "name": "filled-kit",
@@ -158,7 +158,7 @@ def sized(bloom_capacity: Any = None, bloom_error_rate: Any = None) -> Config:
 
 
 def in_json(value: Any) -> Any:
-    """A message, its entries and its set fields, with the names of the JSON."""
+    """A message as JSON values: its set fields under their names in JSON."""
     if isinstance(value, tuple):
         return [in_json(entry) for entry in value]
     if not is_dataclass(value):
@@ -208,7 +208,7 @@ def refused(session: Session, request: pb.Request) -> str:
     return caught.value.breakdown.detail
 
 
-# ---- As it is ----------------------------------------------------------------------------------------------------
+# ---- The template without changes ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["kit.py", "adapter.py", "toy.py"])
@@ -289,7 +289,7 @@ def test_it_refuses_the_other_framing_in_words() -> None:
     assert b"JSON lines only" in done.stderr
 
 
-# ---- Filled in ---------------------------------------------------------------------------------------------------
+# ---- The kit with all methods ----------------------------------------------------------------------------------------
 
 
 def story(stage: Stage) -> None:

@@ -35,7 +35,7 @@ def without(*capabilities: int) -> Handle:
 
 
 def changed(handle: Handle, **replies: Callable[[pb.Request, pb.Reply], None]) -> Handle:
-    """``handle`` with its replies to some commands changed; it sees the original requests."""
+    """Change the replies of ``handle`` to some commands. It receives the original requests."""
 
     def changing(request: pb.Request) -> pb.Reply:
         reply = handle(request)
@@ -204,7 +204,7 @@ def test_settling_ends_with_an_implementation_that_never_becomes_quiet() -> None
 
 
 def test_what_arrives_at_many_is_kept_once() -> None:
-    """A broadcast with a large filter arrives at every other participant: its bytes are kept once in a trace."""
+    """A trace stores the bytes of a large broadcast once, although it arrives at every other participant."""
     stage = stage_on(reference())
     actors = [stage.open(name) for name in ("alice", "bob", "carol")]
     message = stage.peer("dave").content(stage.now_ms, content=bytes(20_000))

@@ -18,7 +18,7 @@ from sds_reference import Config, Participant
 from sds_reference.mutants import MUTANTS
 
 SMALL = 8
-"""Operations of one simple passage."""
+"""Maximum number of operations of one simple passage."""
 
 
 def few(examples: int) -> settings:
@@ -54,7 +54,7 @@ def sends(schedule: Schedule) -> int:
     return sum(isinstance(operation, Send) for operation in schedule.operations)
 
 
-# ---- What is drawn ---------------------------------------------------------------------------------------------------
+# ---- The drawn schedules ---------------------------------------------------------------------------------------------
 
 
 @given(schedules())

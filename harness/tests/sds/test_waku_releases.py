@@ -1,4 +1,4 @@
-"""The adapter of @waku/sds drives each release that its package.json pins, unchanged."""
+"""The adapter of @waku/sds works unchanged with each release that its package.json pins."""
 
 from __future__ import annotations
 
