@@ -85,7 +85,7 @@ def schema_of(protocol: str) -> Json:
         channels = {"description": "There are none.", "items": {"type": "string"}, "maxItems": 0, "default": []}
         least, *_, most = sorted(clearskies_pb.Resolution.values())
         resolution = {"type": "integer", "minimum": least, "maximum": most}
-        described = "0 is the default of the text, 1 merges, 2 separates."
+        described = "0 is the default of the specification, 1 merges, 2 separates."
         configuration = _object({"resolution": {"description": described, **resolution}})
         objects = [clearskies.Entry, clearskies.Copy]
     top = _field_docstrings(Schedule)

@@ -167,7 +167,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--json", type=Path, metavar="FILE", help="file for the results")
     parser.add_argument("--against", type=Path, metavar="FILE", help="results of an earlier run")
     parser.add_argument("--only", action="append", choices=scripts, metavar="NAME", help=f"of {', '.join(scripts)}")
-    parser.add_argument("--quick", action="store_true", help="tiny sizes: to see that everything runs")
+    parser.add_argument("--quick", action="store_true", help="use tiny sizes, to test that all scripts run")
     parser.add_argument("--before", type=Path, metavar="FOLDER", help="a checkout that whole_commands.py compares with")
     parser.add_argument("--readme", action="store_true", help="only make the tables of the README, from FILE")
     return parser.parse_args()

@@ -255,9 +255,9 @@ def arguments() -> argparse.Namespace:
     parsing.add_argument("--json", action="store_true", help="print JSON")
     asked = parsing.parse_args()
     if asked.repeats < 0 or asked.limit_s <= 0:
-        parsing.error("--repeats is at least 0, and --limit-s more")
+        parsing.error("--repeats must be at least 0, and --limit-s more than 0")
     if not re.fullmatch(r"[1-9]\d*[kmgt]", asked.memory):
-        parsing.error("--memory is a number and k, m, g or t")
+        parsing.error("--memory must be a number followed by k, m, g or t")
     if asked.rivals_python is None:
         if wanted := [name for name in asked.only or () if name in ELSEWHERE]:
             parsing.error(f"{' and '.join(wanted)} cannot run without --rivals-python PATH")

@@ -58,8 +58,8 @@ def main() -> None:
     print(f"{outcome.declaration.name}: {outcome.runs} runs, {outcome.steps} steps")
     for name, seconds in rows.items():
         print(f"  {name:<34} {seconds:8.2f} s")
-    print(f"  with all forms beside without      {ratio:8.3f}")
-    print(f"  all forms later, from the files    {later:8.2f} s")
+    print(f"  run with all forms / run alone     {ratio:8.3f}")
+    print(f"  all forms from stored reports      {later:8.2f} s")
 
 
 def timed(work: Callable[[], R]) -> tuple[float, R]:

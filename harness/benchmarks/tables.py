@@ -97,7 +97,7 @@ def forms(of: Results) -> str:
         for unit in ("report_forms, reference", "report_forms, waku")
         if (one := of.get(unit)) is not None
     ]
-    return table(["implementation", "run", "all forms", "with beside without"], rows)
+    return table(["implementation", "run", "all forms", "with forms / without"], rows)
 
 
 def rivals(of: Results) -> str:

@@ -262,7 +262,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--rounds", type=int, default=3, help="number of rounds; the result is their median (default 3)"
     )
-    parser.add_argument("--quick", action="store_true", help="tiny sizes: to see that everything runs")
+    parser.add_argument("--quick", action="store_true", help="use tiny sizes, to test that all commands run")
     for name in ("examples", "schedules", "rows"):
         parser.add_argument(f"--{name}", type=int, metavar="N", help=f"(default {getattr(FULL, name):,})")
     parser.add_argument("--scratch", type=Path, help="folder for corpora (default: TMPDIR)")

@@ -95,7 +95,7 @@ class _TimeFile:
         preloaded.symlink_to(library)
         self._preloaded = str(preloaded)
         self._monotonic = monotonic
-        self.show(START_MS)
+        self.set_time(START_MS)
 
     def variables(self, others: Mapping[str, str]) -> dict[str, str]:
         """``others`` and the environment variables that make a process read this clock."""

@@ -1,4 +1,4 @@
-"""Writes JSON for files that people open. The values stay the same, but the text contains nothing that terminals,
+"""Writes JSON for files that people open. The values stay the same, but the JSON text contains nothing that terminals,
 editors and CIs would obey.
 
 Control characters, bidirectional marks and lone surrogates are escaped, so that a program reads the same value while

@@ -40,8 +40,8 @@ class _LosersOfKeys(Peer):
     def loser_of(self, uuid: str, other_uuid: str) -> Record:
         """Return the one of two records with the same key that loses it."""
         one, other = self.store.get(uuid), self.store.get(other_uuid)
-        assert one is not None, "it had the key"
-        assert other is not None, "it has come"
+        assert one is not None, "the first record had the key"
+        assert other is not None, "the other record was stored"
         return self.decide(one.record, other.record)[1]
 
 

@@ -270,8 +270,8 @@ class Database(ABC):
     def resolve_key(self, uuid: str, other_uuid: str, effects: Effects) -> None:
         """Rule: "Two records with the same key are created on two different peers"."""
         one, other = self.store.get(uuid), self.store.get(other_uuid)
-        assert one is not None, "it had the key"
-        assert other is not None, "it has come"
+        assert one is not None, "the first record had the key"
+        assert other is not None, "the other record was stored"
         winner, loser = self.decide(one.record, other.record)
         if self.config.resolution is Resolution.MERGE:
             self.merge(winner.uuid, winner, loser, effects)

@@ -31,4 +31,4 @@ def marked(module: ModuleType) -> set[str]:
 @pytest.mark.parametrize(("package", "module"), MODULES, ids=lambda module: module.__name__)
 def test_every_method_that_is_marked_as_a_fault_is_a_mutant(package: ModuleType, module: ModuleType) -> None:
     lost = {name for name in marked(module) if name.replace("_", "-").lower() not in package.MUTANTS}
-    assert lost == set(), "decorate the class with @mutants"
+    assert lost == set(), "decorate the class with @register_faults"

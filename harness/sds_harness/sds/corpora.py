@@ -44,8 +44,8 @@ COMPARED: tuple[Column, ...] = (
     normative("broadcasts", TEXTS, "names of the messages broadcast, sorted"),
     _digest(
         "wire",
-        summary="digest of them without what the text leaves open: ID, encoding, filter, length of the causal history "
-        "(its newest entry counts), repair request",
+        summary="digest of them without the parts that the specification leaves open: ID, encoding, filter, length of "
+        "the causal history (its newest entry counts), repair request",
     ),
     normative("repair_requests", TEXTS, "names of the requested messages, sorted, without duplicates"),
     _digest("log", summary="digest of the log that is shown: names and Lamport timestamps"),

@@ -94,7 +94,7 @@ class RelaysWithTheNextRevision(Peer):
 @mutant(
     "21",
     "sends updates back to the peers that they came from",
-    out_of_reach="the check only notes it, because the text calls it an optimization",
+    out_of_reach="the check only reports a note, because the specification calls it an optimization",
 )
 class RepeatsToTheSource(Peer):
     def is_recipient(self, link: Link, source: int | None) -> bool:
