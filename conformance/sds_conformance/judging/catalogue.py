@@ -1,4 +1,4 @@
-"""The requirement catalogue: every testable statement of a text, paraphrased, with a stable ID."""
+"""The requirement catalogue: every testable statement of a specification, paraphrased, with a stable ID."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section of the text."""
+    """A section of the specification."""
 
     id: str
     title: str
@@ -39,13 +39,17 @@ class Requirement:
     softened: str
     """The position that turns a violation into a warning; "" if none does."""
     revisions: tuple[str, ...]
-    """The revisions that state it; the current one first if it is among them."""
+    """The revisions that state the requirement. If the current revision states it, it comes first."""
     link: str = ""
-    """Link to the public text, to the nearest heading that has an anchor; "" if no public text is known to state it."""
+    """Link to the nearest heading with an anchor in the published specification; "" if no published specification is
+    known to state the requirement.
+    """
     codes: Mapping[str, str] = field(default_factory=dict)
-    """Short descriptions of the ways to violate it, by code: ``delivered-early`` in ``SDS-RECV-06/delivered-early``."""
+    """Short descriptions of the violations, by code. The code of ``SDS-RECV-06/delivered-early`` is
+    ``delivered-early``.
+    """
     untestable: str = ""
-    """Why no check tests it; "" if one does."""
+    """Why no check tests the requirement; "" if a check does."""
     experimental: bool = False
     """The requirement is new: a violation is at most a warning and does not count for levels, certificates or exit
     codes.
@@ -53,12 +57,12 @@ class Requirement:
 
     @property
     def is_binding(self) -> bool:
-        """A violation is a failure, not a warning."""
+        """Is a violation a failure, not a warning?"""
         return self.level.startswith("MUST") and not self.experimental
 
     @property
     def optional(self) -> bool:
-        """A deviation is only noted."""
+        """Is a deviation only noted, because the requirement is a MAY?"""
         return self.level in ("MAY", "RECOMMENDED")
 
     def is_stated_in(self, revision: str) -> bool:
@@ -68,7 +72,7 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """All requirements of all revisions, in the order of the texts."""
+    """All requirements of all revisions, in the order of the specification."""
 
     sections: tuple[Section, ...]
     requirements: dict[str, Requirement]
@@ -98,7 +102,7 @@ class Option:
     """One of the choices that a position leaves to implementations."""
 
     words: str
-    """Description in a few words."""
+    """Description of the choice in a few words, for reports."""
     taken_by: str = ""
     """The model that makes this choice: ``reference``, ``variant NAME`` or ``mutant NAME``; "" if none does."""
     reason: str = ""
@@ -114,11 +118,11 @@ NOT_SHOWN = {
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """The decision of the suite on a point that the text leaves open."""
+    """The decision of the suite on a point that the specification leaves open."""
 
     id: str
     question: str
-    """The point that the text leaves open, in one sentence."""
+    """The point that the specification leaves open, in one sentence."""
     position: str
     """The decision of the suite, in one sentence."""
     verdict: str
@@ -128,7 +132,7 @@ class Position:
     not_shown: str = ""
     """Why no run shows the choice of an implementation; "" if a run can."""
     variants: Sequence[str] = ()
-    """The legal variants of the model that make a choice which no run shows."""
+    """Legal variants of the model that take another choice at this position, if no run can show the choice."""
     explains: Sequence[str] = ()
     """Names of the permitted differences in a corpus diff that this position explains."""
 
@@ -144,15 +148,18 @@ class Consequence:
     of: tuple[str, ...]
     """The requirements that have the fault."""
     fail: tuple[str, ...]
-    """The requirements, or properties of the group, that may fail as well; full codes for some ways to violate them."""
+    """The requirements or properties of the group that may fail as well. A full code means that only this violation of
+    the requirement may occur.
+    """
     because: str
     """The reason, in one sentence."""
     shown_by: str = SELF_TEST
-    """The runs that show it: ``self-test``, which plays each mutant in some scenarios; ``all scenarios``; or generated
-    ``schedules``."""
+    """The runs that show the consequence on a mutant: ``self-test`` (each mutant plays some scenarios), ``all
+    scenarios``, or ``schedules`` (generated ones).
+    """
 
     def explains(self, cause: str, effect: str) -> bool:
-        """Does it declare that a fault in ``cause`` can fail ``effect``, in some way or in any?"""
+        """Does it declare that a fault in ``cause`` can violate ``effect``, with any code or with some codes only?"""
         return cause in self.of and any(one.partition("/")[0] == effect for one in self.fail)
 
     def explained_codes(self, effect: str, codes: frozenset[str]) -> frozenset[str]:
@@ -164,11 +171,11 @@ class Consequence:
 
 
 def read_catalogue(package: str, names: Sequence[str]) -> Catalogue:
-    """Read the catalogue from the JSON files ``names`` of a package, one for each text, and from its
+    """Read the catalogue of a package from the JSON files ``names``, one for each specification, and
     ``positions.json``.
 
-    A row belongs to all revisions of its text unless it lists some. ``consequences.json`` is optional. ``text`` is the
-    address of the first revision; if ``anchored`` is set, links go to its headings.
+    A row belongs to all revisions of its file unless it lists revisions of its own. ``consequences.json`` is optional.
+    The JSON key ``text`` is the address of the first revision. If ``anchored`` is set, links go to its headings.
     """
     texts = [json.loads(files(package).joinpath(name).read_text("utf-8")) for name in names]
     requirements = [

@@ -2,26 +2,28 @@
 
 A fault in one requirement often violates others as well: an implementation that does not keep a message does not resend
 it either. The catalogue declares which requirements a fault in one of them can violate, as consequences. A root cause
-is a violated requirement that no other violated one explains, or that explains most. Nothing is inferred from what
-fails together: two faults can meet in one run by chance, and a fault that shows in every run meets all others.
+is a violated requirement that no other violated one explains, or that explains most. The suite does not infer causes
+from requirements that fail together: two faults can occur in one run by chance, and a fault that shows in every run
+occurs together with all others.
 
 A fault that shows in few of the runs that exercise it does not explain a requirement that fails in most of its runs:
 then the other one is a separate root cause, unless the fault shows in each run in which that requirement fails. For
-example, an outgoing buffer that is too small shows in one long scenario, together with everything that it causes.
+example, an outgoing buffer that is too small shows in one long scenario, together with all its consequences.
 
-A fault that shows in very few of the runs that exercise it acts in few situations. The runs of scenarios show whether
-it acted: if some of the runs in which another requirement fails exercise it, and none of them violates it, the other
-one is a separate root cause. Frequent faults are not ruled out in this way, because a check can miss their effects. Nor
-are requirements of one table (see ``judging.table``): a mistake violates only the first of them that applies, so one
-fault violates different ones in different situations. A generated schedule rules out nothing: it has so many events
-that a fault can act unseen by any check.
+A fault in requirement A that shows in very few of the runs that exercise A has an effect in few situations only.
+Suppose that requirement B fails as well. If some of the runs in which B fails exercise A, and none of them violates A,
+then A does not explain B, and B is a separate root cause. Frequent faults are not ruled out in this way, because a
+check can miss their effects. Nor are requirements of one table (see ``judging.table``): a mistake violates only the
+first of them that applies, so one fault violates different ones in different situations. The rule does not apply to
+generated schedules: they have so many events that a fault can have an effect that no check sees.
 
-Two requirements can explain each other, such as a rule and a special case of it. The one that explains more is the root
-cause; if both explain equally many, the one that is violated in the larger part of the runs that exercise it. A
-requirement that another one explains becomes a root cause if it explains two that no root cause explains yet.
+Two requirements can explain each other, such as a rule and a special case of it. The requirement that explains more is
+the root cause. If both explain equally many, it is the requirement with the larger share of violating runs, see
+`Failure.share`. A requirement that another one explains is a root cause, too, if it explains two requirements that no
+root cause explains yet.
 
-A dialect is a separate root cause. Its layout of messages differs from that of the text, which violates the
-requirements on the layout, and it causes no other violation: everything else is judged after translation.
+A dialect is a separate root cause. Its layout of messages violates the requirements on the layout, and it causes no
+other violation, because everything else is judged after translation.
 """
 
 from __future__ import annotations
@@ -34,12 +36,13 @@ from .rules import Rules
 from .verdict import RANK, Finding, RequirementVerdict, Verdict
 
 LEAST_SHARE = 0.1
-"""A cause has at least this part of the share of its effect, see `Failure.share`."""
+"""Minimum `Failure.share` of a cause, as a part of that of its effect."""
 RARE_SHARE = 0.025
-"""A fault of a smaller share must show in a run with the effect, if one exercises it.
+"""A cause with a smaller `Failure.share` explains an effect only if no run with the effect exercises the cause, or if
+one of these runs violates it.
 
 Measured on 180 mixtures of three faults (see ``judging.mixtures``): without it, 91 % of the faults are root causes
-instead of 94 %. With a share of 0.1, 94 % are, and one more in a hundred root causes is an effect.
+instead of 94 %. With a share of 0.1, it is also 94 %, and 1 % more of the root causes are only effects of a fault.
 """
 
 
@@ -53,20 +56,20 @@ class Failure:
     runs: int
     """Number of runs, or of generated schedules, that violate it."""
     exercised: int
-    """Number of those that exercise it."""
+    """Number of runs, or of generated schedules, that exercise it."""
     violations: int = 0
     codes: frozenset[str] = frozenset()
-    """How it is violated."""
+    """Codes of its violations."""
     rests_on: tuple[str, ...] = ()
-    """Of a property of the group: the requirements that it follows from."""
+    """For a property of the group: the requirements from which it follows."""
     held: frozenset[str] = frozenset()
-    """The requirements that some of those runs exercise and none of them violates. Empty for schedules."""
+    """Requirements that at least one of the violating runs exercises and none of them violates. Empty for schedules."""
     accompanied_by: frozenset[str] = frozenset()
-    """The requirements that all of those runs violate. Empty for schedules."""
+    """Requirements that are violated in each of the violating runs. Empty for schedules."""
 
     @property
     def share(self) -> float:
-        """The part of the runs that exercise it that violate it, from 0 to 1."""
+        """Violating runs divided by exercising runs, from 0 to 1."""
         return self.runs / max(self.runs, self.exercised, 1)
 
 
@@ -76,7 +79,7 @@ class Root:
 
     id: str
     under: Mapping[str, str] = field(default_factory=dict)
-    """By requirement or property: why it fails as well, in one sentence."""
+    """Maps each explained requirement or property to the reason why it fails as well, in one sentence."""
     title: str = ""
     """A description of the fault, such as "speaks the layout nim-sds"; "" if the statement of the requirement is
     enough."""
@@ -94,7 +97,7 @@ class Cause:
 
     @property
     def severity(self) -> int:
-        """The severity of the most severe requirement among them, see ``judging.severity``."""
+        """Severity of the most severe of its requirements, see ``judging.severity``."""
         return min(verdict.requirement.severity for verdict in self._verdicts)
 
     @property
@@ -157,7 +160,7 @@ def _held(
 
 
 def roots(rules: Rules, failures: Sequence[Failure], dialect: str = "") -> list[Root]:
-    """Return the root causes of ``failures``, each of which is one of them or under one of them."""
+    """Return the root causes of ``failures``. Each failure is a root cause or is listed under one."""
     place = {requirement: number for number, requirement in enumerate(rules.catalogue.requirements)}
     found = sorted(
         failures,
@@ -171,7 +174,7 @@ def roots(rules: Rules, failures: Sequence[Failure], dialect: str = "") -> list[
     why = {effect: _reasons(rules, one, others.values()) for effect, one in others.items()}
     root_of: dict[str, str] = {}
     while left := [name for name in others if name not in root_of]:
-        # A failure that follows from an earlier root is a root as well if it explains two that are left.
+        # A failure that follows from an earlier root is a root as well if it explains two of the remaining failures.
         following = {cause: [effect for effect in left if cause in why[effect]] for cause in others}
         covered = {cause: len({cause, *following[cause]} & {*left}) for cause in others}
         possible = [cause for cause in others if cause not in root_of or covered[cause] > 1]
@@ -199,7 +202,7 @@ def consequences(rules: Rules, cause: str, effect: str) -> list[Consequence]:
 
 
 def is_reported_elsewhere(rules: Rules, note: Finding, verdicts: Iterable[RequirementVerdict]) -> bool:
-    """Is a note also reported as a failure or warning of a requirement that fails as a consequence?
+    """Is the deviation of a note also reported as a failure or warning of another requirement, at the same step?
 
     One deviation is reported once, at its highest severity.
     """
@@ -212,8 +215,8 @@ def is_reported_elsewhere(rules: Rules, note: Finding, verdicts: Iterable[Requir
 
 
 def _reasons(rules: Rules, effect: Failure, others: Iterable[Failure]) -> dict[str, str]:
-    """By requirement: why ``effect`` may be violated because that requirement is. A failure never follows from a
-    warning.
+    """Map each possible cause among ``others`` to the reason why it explains ``effect``. A warning never explains a
+    failure.
     """
     return {
         cause.id: why
@@ -226,7 +229,7 @@ def _reasons(rules: Rules, effect: Failure, others: Iterable[Failure]) -> dict[s
 
 
 def _reason(rules: Rules, cause: Failure, effect: Failure) -> str:
-    """Why ``effect`` may be violated because ``cause`` is, in each of its ways; "" if it may not."""
+    """Return why ``cause`` explains all violations (codes) of ``effect``; "" if it does not."""
     if cause.id in effect.rests_on:
         return f"It follows from {cause.id}."
     for name in (effect.id, *effect.rests_on):

@@ -51,25 +51,25 @@ class Certification:
     """By the name of the run: traces with findings or breakdowns, and those of the plain environment if they are kept.
     """
     doubt_data: list[Any] = field(default_factory=list)
-    """The data that `Rules.extract_doubt_data` extracted from the runs, to report verdicts that are in doubt."""
+    """The data that `Rules.extract_doubt_data` extracted from the runs. Reports use it to mark doubtful verdicts."""
     played_runs: list[str] = field(default_factory=list)
     """The names of the runs that were played, in order."""
     steps: int = 0
     unmet_expectations: dict[str, tuple[tuple[int, str], ...]] = field(default_factory=dict)
-    """By run of a scenario file: the expectations that were not met, by index, and what was seen."""
+    """Maps runs of scenario files to their unmet expectations: the index of each, and what was seen."""
     unchecked: dict[str, str] = field(default_factory=dict)
-    """By run of a scenario file: why its expectations were not checked."""
+    """Maps runs of scenario files to the reason why their expectations were not checked."""
     left_out: dict[str, str] = field(default_factory=dict)
     """Skipped environments, with the reason."""
     sightings: dict[str, dict[str, int]] = field(default_factory=dict)
-    """By requirement: the runs that exercised it, with the number of observations."""
+    """Maps each requirement to the runs that exercised it, each with the number of observations."""
     causes: list[Cause] = field(default_factory=list)
     """Failures and warnings, each with the failures that it explains."""
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     ways: dict[str, list[WayShown]] = field(default_factory=dict)
-    """By position that a run can show: the ways of the implementation; empty if no run showed one."""
+    """Maps each position that a run can show to the ways of the implementation; no ways if no run showed one."""
     way_errors: dict[str, str] = field(default_factory=dict)
-    """By position: the error of the suite that occurred while the position was examined."""
+    """Maps positions to the error of the suite that occurred while the position was examined."""
     seconds: float = 0.0
     gave_up: bool = False
     """The rest was not played: the implementation broke down too often, or a resource was used up."""
@@ -135,14 +135,15 @@ def certify(
 ) -> Certification:
     """Play and judge. Raises TesteeError if the implementation cannot be driven at all.
 
-    An implementation that is ``running`` already is not restarted: environments that need a new process are
-    skipped. The runs ``first`` are played before the others. With ``enough``, playing ends after the first run in which
-    something fails for which it returns True: a requirement, or the conversation (``breakdown``). ``keep`` says what is
-    stored of each run in addition to verdicts. Results of known runs are taken from ``known``. ``begun`` is
-    called after the handshake with the number of runs to play, ``failing`` after each run with the number of
-    requirements that fail so far. With ``sharing``, several processes play, and the result is the same.
+    An implementation that is ``running`` already is not restarted: environments that need a new process are skipped.
+    The runs ``first`` are played before the others. If ``enough`` is given, it is called with each failed requirement,
+    and with ``breakdown`` or ``expectation`` after a run with one; playing ends after the first run for which it
+    returns True. ``keep`` selects the data of each run that is stored in addition to verdicts. Results of known runs
+    are taken from ``known``. ``begun`` is called after the handshake with the number of runs to play, ``failing`` after
+    each run with the number of requirements that fail so far. With ``sharing``, several processes play, and the result
+    is the same.
 
-    An interrupt (Ctrl-C, SIGTERM, SIGHUP) ends the playing; the runs that were played are judged.
+    After an interrupt (Ctrl-C, SIGTERM, SIGHUP) no further run is played; the runs that were played are judged.
     """
     began = time.monotonic()
     runner = Runner(connect, limits, what.rules, what.revision, dialect)
@@ -249,7 +250,7 @@ class _ProgressReporter:
 
 
 def not_driven(what: Plan, name: str, fault: TesteeError, dialect: str | None, strict: bool) -> Certification:
-    """Return the result for an implementation that failed the handshake; ``name`` is all that is known of it."""
+    """Return the result for an implementation that failed the handshake. Only its ``name`` is known."""
     out = Certification(
         what, Declaration.for_unknown(name, what.rules.language), dialect or "", strict, is_driven=False
     )

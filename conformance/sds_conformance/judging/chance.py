@@ -6,12 +6,12 @@ from collections import Counter
 from math import comb, exp, gcd, log, log1p, sqrt
 
 FALSE_ALARM = 1e-6
-"""Largest probability that a statistical check rejects a conforming implementation."""
+"""Maximum probability that a statistical check rejects a conforming implementation."""
 
 
 def upper_bound_of_hits(samples: int, share: float, alarm: float = FALSE_ALARM) -> int:
-    """Return the count of hits that ``samples``, each a hit with probability ``share``, exceed with probability <
-    ``alarm``.
+    """Return a number of hits that is exceeded with probability < ``alarm``, if each of ``samples`` is a hit with
+    probability ``share``.
     """
     if not 0 < share < 1:
         return samples if share >= 1 else 0
@@ -25,19 +25,21 @@ def upper_bound_of_hits(samples: int, share: float, alarm: float = FALSE_ALARM) 
 
 
 def least(samples: int, share: float, alarm: float = FALSE_ALARM) -> int:
-    """Return the count of hits that ``samples`` stay below with probability < ``alarm``."""
+    """Return a number of hits such that fewer hits have probability < ``alarm``, if each of ``samples`` is a hit with
+    probability ``share``.
+    """
     return samples - upper_bound_of_hits(samples, 1 - share, alarm)
 
 
 def lower_bound_of_distinct_values(
     samples: int, values: int, tests: int = 1, *, of: int | None = None, share: float | None = None
 ) -> int:
-    """Return a lower bound on the number of different values among this number of samples.
+    """Return a lower bound on the number of different values among ``samples`` random samples.
 
     Each value has a probability of at most ``share``, by default 1 / ``values``. The probability that all samples fall
     among some k values is at most comb(values, k) * (k * share) ** samples. If the samples are only a known part of
-    ``of`` samples, it is multiplied by comb(of, samples). With ``tests`` such sets, any of them has fewer values with
-    probability < FALSE_ALARM.
+    ``of`` samples, this probability is multiplied by comb(of, samples). For ``tests`` sets of samples, the probability
+    that any set has fewer values than the bound is < FALSE_ALARM.
     """
     share = 1 / values if share is None else share
     ways, enough = tests * comb(samples if of is None else of, samples), 1
@@ -49,7 +51,7 @@ def lower_bound_of_distinct_values(
 
 
 def probability_of_agreement(samples: int, share: float) -> float:
-    """Return the probability that all samples are hits or none is; each is a hit with probability ``share``."""
+    """Return the probability that all samples are hits or all are misses, if each is a hit with probability ``share``."""
     return float(share**samples + (1 - share) ** samples)
 
 

@@ -1,4 +1,4 @@
-"""Selects the checks that apply to a view: a check is skipped if the view lacks a fact that the check is about."""
+"""Selects the checks that apply to a view. A check names the facts (such as a kind of event) that a view must have."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ Facts = Mapping[str, Callable[[Any], object]]
 
 
 class FactFunction(Protocol):
-    """A check, or a function that shows the option of a position."""
+    """A function that needs facts: a check, or a function that shows the option of a position."""
 
     @property
     def of(self) -> Sequence[str]:
-        """Names of the facts that a view must have; without one of them there is nothing to report."""
+        """Names of the facts that a view must have. If one is missing, the function would report nothing."""
         ...
 
 
 A = TypeVar("A", bound=FactFunction)
 _MOST = 1_000
-"""Combinations of facts whose selections are cached."""
+"""Maximum number of combinations of facts whose selections are cached."""
 
 
 class CheckSelection(Generic[A]):
@@ -31,7 +31,8 @@ class CheckSelection(Generic[A]):
         self._names = tuple(dict.fromkeys(name for one in self.functions for name in one.of))
         self._facts = [facts[name] for name in self._names]
         self._known: dict[tuple[bool, ...], tuple[tuple[int, A], ...]] = {}
-        """The selected functions, by the facts that are present. Most views have the same combination of facts."""
+        """Cache: maps combinations of facts to the selected functions. Most views have the same combination of facts.
+        """
 
     def select(self, view: Any) -> tuple[tuple[int, A], ...]:
         """Return the functions that apply to a view, each with its index among all."""

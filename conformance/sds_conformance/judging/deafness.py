@@ -1,9 +1,9 @@
 """Detects *deaf* implementations, in one run or in all of them.
 
-A *deaf* implementation answers valid messages with empty effects and never shows one of them. Most checks find nothing
-wrong with it, because nothing that it does depends on the messages of others. Each protocol counts, for one
-participant, the messages that must show somewhere, and reports whether any did. Only the sum over all runs gives a
-verdict: a single run may have given a legal implementation no occasion to show a message.
+A *deaf* implementation answers valid messages with empty effects and never shows one of them. Most checks accept it,
+because its behaviour does not depend on the messages of others. Each protocol counts, for one participant, the messages
+that must show in an event, in the state or in a later message, and reports whether any did. Only the sum over all runs
+gives a verdict, because a conforming implementation may have no occasion to show a message in a single run.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ class Hearing:
     received: int = 0
     """Messages that are valid, new, within the limits, with their dependencies met, and answered with effects."""
     due: int = 0
-    """Number of those that must show in something that the implementation declares or sends."""
+    """Number of these messages that must show in an event, in the state, or in a message that the participant sends
+    later.
+    """
     shown: bool = False
-    """At least one received message showed in an event, in the state, or in an own message."""
+    """At least one received message showed in an event, in the state, or in a message that the participant sent."""
 
     def add(self, other: Hearing) -> None:
         """Add the counts of another participant or run."""
@@ -32,7 +34,7 @@ class Hearing:
 
     @property
     def deaf(self) -> bool:
-        """At least one message had to show, and none did."""
+        """Is the implementation deaf? At least one message had to show, and none did."""
         return self.due > 0 and not self.shown
 
     @property

@@ -1,15 +1,15 @@
-"""Random declarations, tested with the honest model and with models so broken that no declaration may hide it.
+"""Random declarations, tested with the unchanged model and with models whose faults no declaration may hide.
 
 The declaration of an implementation decides which checks apply to it, so a declaration can hide a fault. Some faults
-are so gross that no declaration may hide them:
+are so severe that no declaration may hide them:
 
-- *deaf*: it drops every message that it receives;
-- *half-deaf*: it drops every second one;
-- *refusing*: it rejects every one;
-- *mute*: it sends nothing;
-- *forgetful*: it loses its state after each command.
+- *deaf*: the model drops every message that it receives;
+- *half-deaf*: the model drops every second message;
+- *refusing*: the model rejects every message;
+- *mute*: the model sends nothing;
+- *forgetful*: the model loses its state after each command.
 
-`examine_declaration` plays each of them, and the model as it is, behind one declaration.
+`examine_declaration` plays a model with each of these faults, and the unchanged model, with one declaration.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ MUTE = "mute"
 FORGETFUL = "forgetful"
 BROKEN = (DEAF, HALF_DEAF, REFUSING, MUTE, FORGETFUL)
 MOST_CHANGES = 3
-"""Largest number of changes to a declaration."""
+"""Maximum number of changes to a declaration."""
 _LARGEST = (1 << 64) - 1
 _EDGES = (0, 1, 2, 1_000, 60_000, _LARGEST)
-"""Values for every limit, in addition to the edges of the supported ones."""
+"""Values for every limit, in addition to the minimum and maximum of its supported values."""
 PRIVATE = "private"
 """The name of a profile that the suite does not implement."""
 _ADVERSE_VERDICTS = (Verdict.FAIL, Verdict.WARN, Verdict.ERROR)
@@ -71,13 +71,13 @@ class Declared:
 
 
 def _all_capabilities(language: Language) -> frozenset[int]:
-    """All capabilities except those that declare a restriction: leaving these out makes no sense."""
+    """Return all capabilities except those that declare a restriction of the implementation."""
     names = language.capabilities.items()
     return frozenset(number for name, number in names if number and not name.endswith("-required"))
 
 
 def declarations(rules: Rules, count: int, seed: int) -> Iterator[Declared]:
-    """Draw ``count`` declarations with one to three changes each; the same ones for the same seed."""
+    """Draw ``count`` declarations with one to three changes each. Equal seeds give equal declarations."""
     chance = random.Random(seed)
     for _ in range(count):
         yield _draw(rules, chance)
@@ -112,7 +112,7 @@ def _draw(rules: Rules, chance: random.Random) -> Declared:
 
 
 class Disguise(Link):
-    """The model behind a declaration, optionally broken in one of the ways above."""
+    """The model with another declaration, and optionally with one of the faults above (``how``)."""
 
     def __init__(self, model: Link, language: Language, declared: Declared, how: str = HONEST) -> None:
         self._model, self._language, self._declared, self._how = model, language, declared, how
@@ -154,7 +154,7 @@ class Disguise(Link):
         return self._model.call_unknown(request, timeout_s, reply)
 
     def _is_dropped(self) -> bool:
-        """Is the next message that arrives dropped or rejected?"""
+        """Count an arriving message, and return whether the model must drop or reject it."""
         self._received += 1
         return self._how in (DEAF, REFUSING) or (self._how == HALF_DEAF and self._received % 2 == 0)
 
@@ -168,7 +168,7 @@ class Disguise(Link):
             setattr(hello.profiles, name, profile)
 
     def _answer_forgetfully(self, command: str, request: Any, timeout_s: float, reply: type[Any]) -> Any:
-        """Answer with a participant that was created only for this command."""
+        """Answer a command with a new participant in the initial state, so that no state of earlier commands is left."""
         fields = getattr(request, command, None)
         handle = getattr(fields, "handle", 0)
         if command not in ("open", "close") and handle in self._opened:
@@ -205,7 +205,7 @@ class DeclarationResults:
     declared: str
     """The declaration in one line."""
     broken: Mapping[str, int]
-    """Exit codes, by the way in which the implementation is broken."""
+    """Maps each fault that the model was given to the exit code of its run."""
     honest: tuple[str, ...]
     """Failures of the honest model; empty if there are none."""
 
@@ -218,9 +218,9 @@ class DeclarationResults:
 def examine_declaration(
     rules: Rules, model: Model, name: str, declared: Declared, how: Iterable[str] = (HONEST, *BROKEN)
 ) -> DeclarationResults:
-    """Play the model behind a declaration in each of the ways ``how``, in the plain environment.
+    """Play the model with a declaration and each fault of ``how``, in the plain environment.
 
-    A broken one is played until something fails. If no requirement fails, the run as a whole must.
+    A model with a fault is played until a requirement fails. If none fails, the exit code must still report a failure.
     """
     codes, wrong = dict[str, int](), tuple[str, ...]()
     for each in how:

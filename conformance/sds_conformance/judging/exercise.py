@@ -28,7 +28,7 @@ NOTHING = frozenset[int]()
 
 
 class Choice(Protocol):
-    """The model with one choice or fault changed."""
+    """The model with another choice (a legal variant) or a fault (a mutant)."""
 
     @property
     def name(self) -> str: ...
@@ -42,7 +42,7 @@ class Variation(Choice, Protocol):
 
     @property
     def leaves_out(self) -> tuple[str, ...]:
-        """IDs of SHOULD requirements that it does not follow: they may warn, and other requirements may be
+        """IDs of SHOULD requirements that the variant does not follow. They may warn, and other requirements may be
         inconclusive.
         """
         ...
@@ -58,22 +58,22 @@ class Fault(Choice, Protocol):
 
     @property
     def unseen(self) -> bool:
-        """The mutant does not show its state, so only its messages and events can reveal the fault."""
+        """Does the mutant not show its state? Then only its messages and events can reveal the fault."""
         ...
 
     @property
     def undeclared(self) -> tuple[str, ...]:
-        """Short names of further capabilities that it does not declare."""
+        """Short names of further capabilities that the mutant does not declare."""
         ...
 
     @property
     def pending(self) -> str:
-        """Why the check of its requirement does not reject it yet; "" if that check rejects it."""
+        """Why the check of its requirement does not reject the mutant yet; "" if that check rejects it."""
         ...
 
     @property
     def out_of_reach(self) -> str:
-        """Why generated schedules with a few participants cannot find it; "" if they can."""
+        """Why generated schedules with a few participants cannot find the fault; "" if they can."""
         ...
 
 
@@ -117,11 +117,13 @@ class Model:
     reference: Start
     mutants: Mapping[str, Fault] = field(default_factory=dict)
     mutant: Callable[[str, frozenset[int]], Link] = _raise_unknown_name
-    """Starts the mutant of that name, or several at once, with ``+`` between their names. Raises ValueError."""
+    """Starts the mutant of that name. Names joined by ``+`` start one model with several faults. Raises ValueError."""
     variants: Mapping[str, Variation] = field(default_factory=dict)
     variant: Callable[[str, frozenset[int]], Link] = _raise_unknown_name
     list_choices: Callable[[str], Sequence[tuple[str, str]]] = lambda name: ()
-    """The revisions in which a variant makes a difference, each with the profile."""
+    """Returns the revisions in which a variant of that name behaves differently from the model, each with the profile
+    to judge.
+    """
     source: ModelSource | None = None
     """Source code of the model, from which faults are derived; None if none are."""
     start_in_dialect: Callable[[str, frozenset[int]], Link] | None = None
@@ -149,8 +151,8 @@ def certify_reference(
 def certify_every_revision(
     rules: Rules, start: Callable[[], Link], progress: Progress = lambda name, number, total: None
 ) -> dict[str, Certification]:
-    """Judge every revision: completely, or only a profile if the revision differs from another one only in that
-    profile. Raises KeyboardInterrupt, because the sightings of some runs would look like those of all runs.
+    """Judge every revision. If a revision differs from another one only in a profile, judge only that profile. Raises
+    KeyboardInterrupt when interrupted: the sightings of an incomplete run would be taken for complete ones.
     """
     outcomes = {}
     for revision in rules.revisions:
@@ -162,7 +164,7 @@ def certify_every_revision(
 
 
 Sightings = Mapping[str, Mapping[str, int]]
-"""By requirement: the runs that exercised it, and how often."""
+"""Maps each requirement to the runs that exercised it, each with the number of observations."""
 
 
 def sightings_of(runs: Iterable[Certification]) -> Sightings:
@@ -196,13 +198,13 @@ class MutantResult:
     skipped: str
     """Why its requirement cannot be judged without the excluded capabilities; "" if it can."""
     unexplained: tuple[str, ...] = ()
-    """Other violated requirements for which no consequence is declared. Not computed if capabilities are excluded or
-    for a pending mutant, which often fails a wrong requirement; experimental requirements are not included.
+    """Other violated requirements for which no consequence is declared, without experimental ones. Empty if
+    capabilities are excluded. Also empty for a pending mutant, because it often fails another requirement than its own.
     """
     pending: str = ""
-    """Why its requirement does not reject it yet; "" if it must."""
+    """Why the check of its requirement need not reject the mutant yet; "" if it must."""
     codes: tuple[str, ...] = ()
-    """Full codes of all violations, of its requirement and of others, optional ones included."""
+    """Full codes of all violations, of its requirement and of others. Deviations from a MAY are included."""
 
     @property
     def has_survived(self) -> bool:
@@ -224,7 +226,7 @@ class VariantResult:
     skipped: int
     """Requirements that cannot be judged without the excluded capabilities."""
     refused: tuple[str, ...]
-    """The other requirements that did not pass, each with its verdict."""
+    """The requirements that got a verdict which the variant must not get, each with the verdict; and breakdowns."""
 
 
 def capabilities_left_out(rules: Rules, mutant: Fault) -> frozenset[int]:
@@ -235,9 +237,10 @@ def capabilities_left_out(rules: Rules, mutant: Fault) -> frozenset[int]:
 
 
 QUICK_SHARE = 12
-"""In a quick self-test, each variant plays only every n-th of the long scenarios; this is n."""
+"""In a quick self-test, each variant plays only every n-th long scenario. This is n."""
 OTHER_SHARE = 8
-"""In a quick self-test, each mutant plays only every n-th of the scenarios that are not written for its requirement."""
+"""In a quick self-test, each mutant plays only every n-th scenario that is not written for its requirement. This is n.
+"""
 
 
 def examine_mutant(
@@ -251,10 +254,10 @@ def examine_mutant(
 ) -> MutantResult:
     """Run a mutant. It is killed if the check of its requirement rejects it; a crash does not count.
 
-    The scenarios of its part of the protocol and of its requirement are played; long scenarios are played only if they
-    are written for its requirement. With ``quick`` it plays a share of those that are not, and all of them if it
-    survives these or if they show an undeclared consequence. The mutant does not declare the capabilities ``without``.
-    Results of known runs are taken from ``known``.
+    The scenarios of its part of the protocol and of its requirement are played. Long scenarios are played only if they
+    are written for its requirement. With ``quick``, only a share of the scenarios for other requirements is played
+    first. The rest follows if the mutant survives, or if an undeclared consequence shows. The mutant does not declare
+    the capabilities ``without``. Results of known runs are taken from ``known``.
     """
     result = _play_mutant(rules, model, name, without, known, quick=quick)
     if quick and (result.has_survived or result.unexplained):
@@ -309,7 +312,9 @@ def _play_mutant(
 
 
 def _scenarios_of_mutant(rules: Rules, name: str, violated: Requirement, *, quick: bool) -> list[str]:
-    """The scenarios that a mutant plays, by name: those of its requirement, and others of its part of the protocol."""
+    """Return the names of the scenarios that a mutant plays: those of its requirement, and others of its part of the
+    protocol.
+    """
     part, requirements = rules.part_of(violated), rules.catalogue.requirements
     return [
         scenario.name
@@ -323,13 +328,15 @@ def _scenarios_of_mutant(rules: Rules, name: str, violated: Requirement, *, quic
 
 
 def _shown_by(verdict: RequirementVerdict) -> Iterator[str]:
-    """In full: the codes of a verdict's violations; the tally counts none of an optional requirement."""
+    """Yield the full codes of a verdict's violations. For an optional requirement they come from the notes, because the
+    tally counts violations only.
+    """
     yield from (full_code(verdict.requirement.id, kind.code) for kind in verdict.tally.kinds)
     yield from (finding.full_code for finding in verdict.findings if finding.code)
 
 
 def _rejecting_checks(rules: Rules, verdict: RequirementVerdict) -> tuple[str, ...]:
-    """The checks behind a verdict; for a pass, the checks that noted anything."""
+    """Return the checks that found a violation; for a verdict of pass, the checks that noted something."""
     against = set(verdict.checks_by_outcome.get(Outcome.VIOLATED, ()))
     if verdict.verdict is Verdict.PASS:
         against |= verdict.checks_by_outcome.get(Outcome.NOTED, set())
@@ -348,8 +355,8 @@ def examine_variant(
     """Run a legal variant: every requirement that can be judged without the capabilities ``without`` must pass.
 
     It runs under every revision in which its choice makes a difference. Requirements that it does not follow may warn;
-    in that case other requirements may be inconclusive. With ``quick`` it plays a share of the long scenarios, and
-    requirements of the others may be inconclusive.
+    in that case other requirements may be inconclusive. With ``quick`` it plays only a share of the long scenarios.
+    Requirements for which the omitted scenarios are written may be inconclusive then.
     """
     variant = model.variants[name]
     start = partial(model.variant, name, without)
@@ -391,7 +398,7 @@ def examine_variant(
 
 
 def _left_out_when_quick(rules: Rules, variant: str) -> dict[str, Scenario]:
-    """The long scenarios that a variant does not play in a quick self-test, by name."""
+    """Return the long scenarios that a variant does not play in a quick self-test, by name."""
     return {
         name: scenario
         for name, scenario in rules.register.scenarios.items()
@@ -400,15 +407,18 @@ def _left_out_when_quick(rules: Rules, variant: str) -> dict[str, Scenario]:
 
 
 def _is_left_out(model: str, scenario: str, share: int) -> bool:
-    """Decide by the names whether a mutant or variant leaves a scenario out and plays only one in ``share``.
+    """Does this mutant or variant (``model``) omit the scenario, because it plays only one scenario in ``share``?
 
-    The hashes are added up, so that no scenario falls to a few mutants or variants by chance.
+    The decision depends on the sum of two hashes of the names, so that each scenario is played by about equally many
+    mutants or variants.
     """
     return (crc32(model.encode()) + crc32(scenario.encode())) % share != 0
 
 
 def unguarded_requirements(rules: Rules, model: Model) -> list[str]:
-    """Requirements that have a check but no mutant that proves that the check can fail, except optional ones."""
+    """Return the requirements with a check but without a mutant that shows that the check can fail, except optional
+    ones.
+    """
     guarded = {mutant.requirement for mutant in model.mutants.values() if not mutant.pending}
     known = rules.catalogue.requirements
     return [
@@ -441,14 +451,16 @@ def outdated_consequences(rules: Rules, kills: Iterable[MutantResult]) -> list[s
 
 
 def _fails_requirement(rules: Rules, kill: MutantResult, effect: str) -> bool:
-    """Does a mutant fail another requirement, or with a full code in that way?"""
+    """Does a mutant violate ``effect``: a requirement, or a full code?"""
     name, _, code = effect.partition("/")
     others = [other for other in kill.also if name in rules.register.with_counterparts_of(other)]
     return any(full_code(other, code) in kill.codes for other in others) if code else bool(others)
 
 
 def compare_codes(rules: Rules, kills: Iterable[MutantResult]) -> tuple[list[str], list[str]]:
-    """Two lists of full codes: listed in the catalogue but shown by no mutant, and shown by mutants but not listed."""
+    """Return two lists of full codes: those of the catalogue that no mutant shows, and those that a mutant shows and
+    the catalogue does not list.
+    """
     shown_codes = {code for kill in kills for code in kill.codes}
     listed = [full_code(r.id, code) for r in rules.catalogue.requirements.values() for code in r.codes]
     ours = {code for code in shown_codes if code.partition("/")[0] in rules.catalogue.requirements}

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from .formats import format_count
 
 ENOUGH = 3
-"""Number of replays after which a finding is reported as reproducible, if each of them shows it."""
+"""Number of replays after which a finding is reported as reproducible, if each of these replays shows it."""
 TIMES = 5
-"""Number of replays if one of them does not show the finding, to report how flaky it is."""
+"""Number of replays if one of them does not show the finding. The report says how many of them showed it."""
 
 
 @dataclass(frozen=True)
 class FindingReplays:
-    """Number of replays of a finding, and how many of them showed it."""
+    """How many replays of a finding there were, and how many of them showed the finding."""
 
     shown: int
     played: int

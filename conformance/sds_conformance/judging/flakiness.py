@@ -22,9 +22,9 @@ from .runner import Connect, Runner
 from .verdict import RANK, Finding, Judge, Verdict
 
 MOST_RUNS = 10
-"""Largest number of scenarios that are replayed because requirements fail in them."""
+"""Maximum number of runs that are replayed because a requirement fails in them."""
 MOST_BREAKDOWNS = 3
-"""Largest number of breakdowns that are replayed. A hanging implementation takes the full timeout each time."""
+"""Maximum number of breakdowns that are replayed. A hanging implementation takes the full timeout each time."""
 
 
 @dataclass

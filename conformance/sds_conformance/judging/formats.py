@@ -11,20 +11,20 @@ from sds_harness.declaration import printable
 from sds_harness.stage import START_MS
 
 LONGEST_NAME = 20
-"""Characters of a label or of a participant's name that are shown."""
+"""Maximum number of characters of a label or of a participant's name that are shown."""
 LONG_ID = 40
 """IDs with more characters are shortened."""
 MOST = 12
-"""Number of items shown if all of them matter."""
+"""Maximum number of items that are shown if all of them matter."""
 MOST_BYTES = 64
-"""Bytes of a malformed message that are shown."""
+"""Maximum number of bytes of a malformed message that are shown."""
 
 T = TypeVar("T")
 
 
 def clock(milliseconds: int, start_ms: int = START_MS) -> str:
-    """Format a time or a Lamport timestamp in ms relative to the start T of virtual time; as it is if more than 400
-    days away, such as a Lamport timestamp that starts at 0.
+    """Format a time or a Lamport timestamp, in ms, relative to the start T of virtual time. A value more than 400 days
+    from T, such as a Lamport timestamp that starts at 0, is formatted as a number.
     """
     difference = milliseconds - start_ms
     if abs(difference) > 400 * 24 * 3_600_000:
@@ -52,15 +52,15 @@ def json_of(value: object, most: int) -> str:
 
 
 def format_count(number: int, what: str, several: str = "") -> str:
-    """Format a number with its noun; ``several`` is the plural if it is not formed with s."""
+    """Format a number with its noun. ``several`` is the plural of the noun if it is irregular."""
     return f"{number:,} {what if number == 1 else several or f'{what}s'}"
 
 
 def foremost(items: Sequence[T], matters: Callable[[T], bool], few: int, most: int = MOST) -> tuple[list[T], int]:
-    """Return a few of the items, in their order, and how many are left out.
+    """Return a few of the items, in their order, and the number of omitted items.
 
-    Items that matter are preferred, up to ``most`` of them even if ``few`` is smaller. A single item is never left out,
-    because the note about it would take as much room.
+    Items that matter are preferred: up to ``most`` of them are returned, even if ``few`` is smaller. A single item is
+    never omitted, because the note about the omission would take as much room.
     """
     mine = [number for number, item in enumerate(items) if matters(item)]
     room = max(few, min(len(mine), most))
@@ -71,7 +71,7 @@ def foremost(items: Sequence[T], matters: Callable[[T], bool], few: int, most: i
 
 
 def hex_of(raw: bytes, most: int = MOST_BYTES) -> str:
-    """The first bytes in hexadecimal digits, in groups of four, and how many follow."""
+    """Format the first ``most`` bytes in hexadecimal digits, in groups of four, and the number of bytes that follow."""
     if not raw:
         return "no bytes"
     more = f" ... and {format_count(len(raw) - most, 'more byte')}" if len(raw) > most else ""

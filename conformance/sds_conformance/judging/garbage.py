@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 PIECES = 500
-"""Number of collections after which a full one runs, because some objects may have survived the earlier ones."""
+"""Number of partial collections after which a full collection runs. It frees objects that survived partial ones."""
 
 
 @contextmanager
@@ -24,7 +24,7 @@ def garbage_collection_paused() -> Iterator[None]:
 
 @contextmanager
 def garbage_collected_at_end() -> Iterator[None]:
-    """Collect once after a piece of work of which only the result is kept.
+    """Collect garbage once after a piece of work, when only the result of the work is kept.
 
     Traces are full of reference cycles, which can be freed only when the work is done.
     """

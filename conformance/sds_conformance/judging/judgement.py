@@ -40,22 +40,22 @@ def observe_met(step: Step) -> Observation:
 
 @lru_cache(4_096)
 def _observe_met_at(index: int) -> Observation:
-    """Cached, because nearly all observations are of this kind, about ten per step."""
+    """Return the observation of a met requirement. Cached, because there are about ten such observations per step."""
     return Observation(Outcome.HELD, index)
 
 
 def observe_violation(step: Step, code: str, expected: str, seen: str, position: str = "") -> Observation:
-    """Observe a violation at a step. ``code`` names the way; ``expected`` and ``seen`` are parts of sentences for
-    reports.
+    """Observe a violation at a step. ``code`` is one of `Requirement.codes`; ``expected`` and ``seen`` are parts of
+    sentences for reports.
     """
     return Observation(Outcome.VIOLATED, step.index, code, expected, seen, position)
 
 
 def observe_note(step: Step, seen: str) -> Observation:
-    """Observe that the requirement was exercised, with something to report that is not a violation."""
+    """Observe that the requirement was exercised. Report ``seen``, which is not a violation."""
     return Observation(Outcome.NOTED, step.index, seen=seen)
 
 
 def observe_outcome(step: Step, code: str, met: bool, expected: str, seen: str, position: str = "") -> Observation:
-    """Observe that the requirement was exercised at a step, and ``met`` or violated."""
+    """Observe that the requirement was met or violated at a step, as ``met`` says."""
     return _observe_met_at(step.index) if met else observe_violation(step, code, expected, seen, position)

@@ -1,8 +1,8 @@
-"""Results of runs that were played before. A mutant behaves like the reference model in most runs.
+"""Cached results of runs, which save time because a mutant behaves like the reference model in most runs.
 
-A schedule decides each request from the replies before it, and checks see only requests and replies. So the requests
-of known runs are sent without a stage. If each reply equals the reply in a known run, the result of that run
-is used. At the first other reply the run is played and judged as usual.
+The requests of a schedule depend only on the replies so far, and checks see only requests and replies. So the requests
+of known runs are sent without a stage. If each reply equals the reply in a known run, the result of that run is used.
+At the first reply that differs from all known runs, the run is played and judged as usual.
 """
 
 from __future__ import annotations
@@ -24,40 +24,40 @@ from .run_summary import RunSummary
 from .runner import Runner
 
 _NO_PARTICIPANT = -1
-"""The participant of a request that has no handle."""
+"""Stands for the participant in a request that has no handle."""
 
 
-class _Point:
+class _Node:
     """A node in the tree of known runs. The runs through it have the same requests and replies up to it."""
 
-    __slots__ = ("before", "next_points", "participant", "reply", "request", "result")
+    __slots__ = ("before", "next_nodes", "participant", "reply", "request", "result")
 
-    def __init__(self, before: _Point | None = None, reply: bytes = b"") -> None:
+    def __init__(self, before: _Node | None = None, reply: bytes = b"") -> None:
         self.before = before
         self.reply = reply
-        """The digest of the reply between the point before and this one."""
+        """Digest of the reply between the previous node and this one."""
         self.request: bytes | None = None
         """The next request, without its number and handle; None at the end of a run."""
         self.participant = _NO_PARTICIPANT
-        """The participant that gets the request: its place in the order of opening."""
-        self.next_points: dict[bytes, _Point] = {}
-        """The points after it, by the digest of the reply."""
+        """Index, in the order of opening, of the participant that gets the request."""
+        self.next_nodes: dict[bytes, _Node] = {}
+        """The next nodes, by the digest of the reply to ``request``."""
         self.result: RunSummary | None = None
-        """The result, only at the end of a run."""
+        """The result of the run; None except at the end of a run."""
 
 
 class KnownRuns:
     """The results of recent runs, for implementations in this process that are deterministic and use virtual time."""
 
     def __init__(self, size: int = 1_500) -> None:
-        """``size`` is the number of runs."""
+        """``size`` is the maximum number of runs that are stored."""
         self._size = size
-        self._first: dict[Hashable, _Point] = {}
-        self._ends: OrderedDict[_Point, None] = OrderedDict()
-        """The ends of all known runs. The run that was not used for the longest time is the first."""
+        self._first: dict[Hashable, _Node] = {}
+        self._ends: OrderedDict[_Node, None] = OrderedDict()
+        """The last nodes of all known runs, the least recently used run first."""
         self._declared: tuple[Declaration, bytes] | None = None
         self.recalled = 0
-        """Number of runs whose result was known."""
+        """Number of runs whose result was taken from here."""
 
     def recall(self, runner: Runner, run: Run, requirements: tuple[str, ...]) -> RunSummary | None:
         """Return the result of a run for these requirements; None if it must be played."""
@@ -66,7 +66,7 @@ class KnownRuns:
             first = self._first.get(self._key(session, runner, run.name, requirements))
             if first is None:
                 return None
-            session.link.note("part", name=run.name)  # as a stage does; a model may draw the same random numbers again
+            session.link.note("part", name=run.name)  # as a stage does, for models that draw random numbers by it
             end = _follow(session, first)
         except TesteeError:
             runner.kill()  # it breaks down again when it is played
@@ -78,10 +78,10 @@ class KnownRuns:
         return replace(end.result, declaration=session.declaration)
 
     def add(self, runner: Runner, trace: Trace[Any], requirements: tuple[str, ...], summary: RunSummary) -> None:
-        """Store the result of a run, unless the implementation broke down or the suite made an error.
+        """Store the result of a run, unless the implementation broke down or the suite failed.
 
-        Runs with violations are not stored: other implementations seldom have the same ones, and their evidence is
-        large.
+        Runs with violations are not stored: other implementations seldom have the same violations, and the stored
+        evidence would be large.
         """
         if trace.breakdown is not None or trace.suite_error or summary.has_reports:
             return
@@ -89,7 +89,7 @@ class KnownRuns:
             return
         with suppress(TesteeError):
             session = runner.session()
-            at = self._first.setdefault(self._key(session, runner, summary.run, requirements), _Point())
+            at = self._first.setdefault(self._key(session, runner, summary.run, requirements), _Node())
             places: dict[int, int] = {}
             for step in trace.steps:
                 request, participant, reply = _normalize_step(step, places)
@@ -97,23 +97,23 @@ class KnownRuns:
                     at.request, at.participant = request, participant
                 if (at.request, at.participant) != (request, participant):
                     return  # the requests do not depend on the replies alone
-                at = at.next_points.setdefault(reply, _Point(at, reply))
+                at = at.next_nodes.setdefault(reply, _Node(at, reply))
             at.result = summary
             self._ends[at] = None
             if len(self._ends) > self._size:
                 self._forget(self._ends.popitem(last=False)[0])
 
     @staticmethod
-    def _forget(end: _Point) -> None:
-        """Remove a run, up to the last point that it has in common with another one."""
+    def _forget(end: _Node) -> None:
+        """Remove the nodes of a run, from its end back to the last node that another run shares."""
         end.result = None
-        while end.before is not None and not end.next_points and end.result is None:
-            before, end.before = end.before, None  # no cycle is left for the garbage collector, which runs rarely
-            del before.next_points[end.reply]
+        while end.before is not None and not end.next_nodes and end.result is None:
+            before, end.before = end.before, None  # break the reference cycle
+            del before.next_nodes[end.reply]
             end = before
 
     def _key(self, session: Session, runner: Runner, run: str, requirements: tuple[str, ...]) -> Hashable:
-        """Everything that a result depends on, except requests and replies."""
+        """Return everything that the result of a run depends on, except requests and replies."""
         declared = session.declaration
         if self._declared is None or self._declared[0] is not declared:
             hello = declared.to_hello()
@@ -124,12 +124,13 @@ class KnownRuns:
         return run, requirements, setting, self._declared[1]
 
 
-def _follow(session: Session, at: _Point) -> _Point | None:
-    """Send the requests of known runs. Return the end of the run with the same replies; None if no run has them. Raises
-    TesteeError."""
+def _follow(session: Session, at: _Node) -> _Node | None:
+    """Send the requests of known runs. Return the last node of the run with the same replies; None if no run has them.
+    Raises TesteeError.
+    """
     handles: list[int] = []
     request: Any = None
-    found: _Point | None = at
+    found: _Node | None = at
     while found is not None and found.request is not None:
         request = session.language.request.FromString(found.request)
         if found.participant != _NO_PARTICIPANT:
@@ -140,7 +141,7 @@ def _follow(session: Session, at: _Point) -> _Point | None:
             handles.append(reply.opened.handle)
             reply.opened.handle = 0
         reply.id = 0
-        found = found.next_points.get(_digest(reply))
+        found = found.next_nodes.get(_digest(reply))
     for handle in handles:
         close = session.language.request()
         close.close.handle = handle
@@ -150,9 +151,9 @@ def _follow(session: Session, at: _Point) -> _Point | None:
 
 
 def _normalize_step(step: Step, places: dict[int, int]) -> tuple[bytes, int, bytes]:
-    """Return request, place of the participant and digest of the reply of a step, without running numbers.
+    """Return request, index of the participant and digest of the reply of a step, without request numbers and handles.
 
-    ``places`` are the places of all participants by handle; a new one is added.
+    ``places`` maps handles to the indexes of participants. The handle of a newly opened participant is added.
     """
     answered = step.whole_reply
     assert answered is not None, "it did not break down"
@@ -171,5 +172,5 @@ def _normalize_step(step: Step, places: dict[int, int]) -> tuple[bytes, int, byt
 
 
 def _digest(reply: Any) -> bytes:
-    """Replies are compared and not needed, and some are large."""
+    """Hash a reply. Replies are only compared, and some are large."""
     return hashlib.blake2b(reply.SerializeToString(deterministic=True), digest_size=16).digest()

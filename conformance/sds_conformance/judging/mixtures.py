@@ -1,11 +1,12 @@
 """Several faults in one implementation: does a report distinguish them?
 
-A mixture is the reference model with the faults of several mutants at once. Each fault should be a separate root cause,
-and nothing else should be one. The mutants of a mixture are drawn at random. They must not change the same code or hide
-each other's fault.
+A mixture is the reference model with the faults of several mutants at once. A report should have each fault as a
+separate root cause, and no other root causes. The mutants of a mixture are drawn at random. They must not change the
+same code or hide each other's fault.
 
-The text states some duties twice, such as SDS-RECV-08 and SDS-STATE-09. Where two requirements are declared to fail
-because of each other, a fault in one is found if the other one is the root cause and has it below.
+The specification states some duties twice, such as SDS-RECV-08 and SDS-STATE-09. If the catalogue declares that two
+requirements explain each other, a fault in one of them also counts as found if the other one is the root cause and the
+first one is reported under it.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ FAULTS = 3
 LEAST_FOUND = 0.93
 """At least this part of all faults must be root causes, see `are_separated`."""
 MOST_EFFECTS = 0.06
-"""At most this part of all root causes may be other than the faults."""
+"""At most this part of all root causes may be effects, which are not faults of the mixture."""
 _DRAWS = 100
 _SECONDS = 60.0
-"""Time limit of one mixture in seconds: some faults together make endless conversations."""
+"""Time limit of one mixture in seconds: some combinations of faults make endless conversations."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,9 @@ class Mixture:
     roots: tuple[str, ...]
     """The requirements that are root causes."""
     found_as: tuple[str, ...]
-    """For each fault: the root cause that it is, or that states it in other words; "" if there is none."""
+    """For each fault: its requirement if that is a root cause, or the root cause that states the same duty; "" if the
+    fault is not found.
+    """
 
     @property
     def found(self) -> int:
@@ -64,9 +67,9 @@ class Mixture:
 
 
 def are_separated(mixtures: Iterable[Mixture]) -> bool:
-    """Are enough faults root causes, and few others?
+    """Are enough faults root causes, and few enough root causes effects?
 
-    A sample of mixtures may miss each limit by two standard deviations: few mixtures show only what is much worse.
+    Each share may miss its limit by two standard deviations of the sample, because the shares of a small sample vary.
     """
     mixtures = list(mixtures)
     faults, roots = sum(len(one.faults) for one in mixtures), sum(len(one.roots) for one in mixtures)
@@ -76,8 +79,9 @@ def are_separated(mixtures: Iterable[Mixture]) -> bool:
 
 
 def _allowance(part: float, count: int) -> float:
-    """Two standard deviations of the number of hits in a sample of ``count`` of which each is a hit with probability
-    ``part``."""
+    """Return two standard deviations of the number of hits among ``count`` samples, each of which is a hit with
+    probability ``part``.
+    """
     return 2 * sqrt(count * part * (1 - part))
 
 
@@ -101,7 +105,7 @@ def examine_mixture(
         try:
             model.mutant(JOINT.join(names), without).kill()
         except ValueError:
-            continue  # they exclude each other
+            continue  # the mutants exclude each other
         root_of = _play_joint_mutant(rules, model, names, without, known)
         faults = tuple(mutant.requirement for mutant in mutants)
         if root_of is not None and {*faults} <= root_of.keys():
@@ -112,7 +116,9 @@ def examine_mixture(
 
 
 def _place_in_draw(draw: str, mutant: Fault) -> bytes:
-    """Return a key that puts the mutants in a random order. A new mutant changes only the draws to which it belongs."""
+    """Return a key that sorts the mutants in a random order. A mutant that is added later leaves the order of the
+    others unchanged.
+    """
     return sha256(f"{draw} {mutant.name}".encode()).digest()
 
 
@@ -123,7 +129,9 @@ def _found_as(rules: Rules, fault: str, root: str) -> str:
 def _play_joint_mutant(
     rules: Rules, model: Model, names: list[str], without: frozenset[int], known: KnownRuns | None
 ) -> dict[str, str] | None:
-    """By violated requirement: its root cause, which can be itself; None if the conversation broke down."""
+    """Map each violated requirement to its root cause, which can be the requirement itself. None if the implementation
+    broke down.
+    """
     what = plan(rules, environments=("plain",))
     joint = JOINT.join(names)
     outcome = certify(

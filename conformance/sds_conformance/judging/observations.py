@@ -26,7 +26,7 @@ class CheckResult:
     participant: str
     channel_id: str
     accepted_any: bool | None
-    """Did the participant show any message that it received? See ``Rules.accepted_any``."""
+    """Did the participant show any of the messages that it received? See ``Rules.accepted_any``."""
     places: int
     """Number of observations of any kind."""
     held: int
@@ -39,12 +39,12 @@ class CheckResult:
 
     @property
     def error(self) -> str:
-        """The error with the check and the schedule; "" if there was none."""
+        """The exception, with the names of the check and of the schedule; "" if there was none."""
         return f"{self.check.name} on {self.schedule}: {self.exception}" if self.exception else ""
 
 
 class CheckResults(dict[str, list[CheckResult]]):
-    """Results by requirement, for all requirements that the trace counts for."""
+    """Results by requirement, for all requirements that the trace may judge."""
 
     hearing: Hearing
     """How many of the received messages the participants showed."""
@@ -74,7 +74,7 @@ class Applicable(dict[str, list[Check]]):
 
 
 def observe(rules: Rules, trace: Trace[Any], views: Sequence[View], applicable: Applicable) -> CheckResults:
-    """Apply every check to every view of a trace that has the facts which the check is about."""
+    """Apply every check to the views of a trace. A view must have the facts that the check needs."""
     accepted = [(view, rules.accepted_any(view)) for view in views]
     sights = CheckResults(_counting_requirements(rules, trace, views, applicable))
     for sight in apply_checks(applicable, accepted):
@@ -100,7 +100,9 @@ def apply_checks(applicable: Applicable, accepted: Iterable[tuple[View, bool | N
 def _counting_requirements(
     rules: Rules, trace: Trace[Any], views: Sequence[View], applicable: Applicable
 ) -> Sequence[str]:
-    """The requirements that a trace counts for: all, unless the one presumed by its environment is violated."""
+    """Return the requirements that a trace may judge: all of them, or only the requirement that the environment
+    presumes if the trace violates it.
+    """
     presumed = rules.environments[trace.environment].presumes
     presumed = next((r for r in rules.register.counterparts.get(presumed, ()) if r in applicable), presumed)
     with suppress(Exception):  # an error of the check is recorded where it is applied

@@ -26,7 +26,7 @@ class Plan:
     scenarios: tuple[Scenario, ...]
     environments: tuple[Environment, ...] = (PLAIN,)
     narrowed: frozenset[str] = frozenset()
-    """The parts that the user narrowed down: ``requirements``, ``scenarios``, ``environments``."""
+    """Of which the user selected only some: ``requirements``, ``scenarios``, ``environments``."""
 
     @property
     def catalogue(self) -> Catalogue:
@@ -67,10 +67,11 @@ def plan(
 ) -> Plan:
     """Select the requirements that match the globs and have checks, and the scenarios and environments to play.
 
-    Checks judge all scenarios, so all are played. Exceptions: the globs in ``scenarios`` select some, the profile
-    excludes all their requirements, or the revision does not state any of them. If there are ``files``, scenarios that
-    were read from files, only they and those that the globs select are played. Without a profile everything is judged,
-    without a revision the current one.
+    Each check judges all scenarios, so all scenarios are played by default. If there are globs in ``scenarios``, only
+    matching scenarios are played. A scenario is not played if the profile excludes all its requirements, or if the
+    revision states none of them. If there are ``files`` (scenarios that were read from files), only these and the
+    scenarios that the globs select are played. The default profile is everything; the default revision is the current
+    one.
     """
     profile, revision = profile or rules.full, revision or rules.current
     known = rules.catalogue.requirements
@@ -122,7 +123,9 @@ def plan(
 def find_unplayable_environments(
     environments: Iterable[Environment], declared: Declaration, revision: Revision, running: bool
 ) -> dict[str, str]:
-    """Environments that cannot be played, with the reason; ``running``: the implementation cannot be started again."""
+    """Return the environments that cannot be played, each with the reason. ``running``: the implementation cannot be
+    restarted.
+    """
     out: dict[str, str] = {}
     for environment in environments:
         if unfit := environment.why_unfit(revision):

@@ -1,8 +1,8 @@
-"""Shows the ways of an implementation: which options its traces prove at positions.
+"""Shows the ways of an implementation: the options that its traces prove at positions.
 
 A position and its options are a row of the catalogue's ``positions.json``. Functions registered under its ID yield the
-steps that prove an option. A way is not a verdict: it is reported if a trace proves it, with the number of places. If
-no trace proves an option of a position, the position stays open; the absence of one way does not prove another.
+steps that prove an option. A way is not a verdict: it is reported if a trace proves it, with the number of steps that
+do. If no trace proves an option of a position, the position stays open; the absence of one way does not prove another.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class WayShown:
     words: str
     """The description of the option."""
     count: int
-    """Number of places that prove it."""
+    """Number of steps that prove it."""
     run: str
     """The run that shows it best: in the plain environment if possible, then after the fewest steps."""
     step: int
@@ -37,7 +37,9 @@ class WayShown:
 @dataclass(frozen=True, slots=True)
 class _Sighting:
     rank: tuple[bool, int]
-    """Whether the environment is not the plain one, and the step. The lowest rank shows a way best."""
+    """(Is the environment another than the plain one?, index of the step). The sighting with the lowest rank is
+    reported.
+    """
     run: str
     count: int = 1
 
@@ -49,10 +51,10 @@ class Ways:
     found: dict[str, dict[str, _Sighting]] = field(default_factory=dict)
     """The sightings of each position, by way."""
     errors: dict[str, str] = field(default_factory=dict)
-    """By position: the first exception that its functions raised, and where. It is an error of the suite."""
+    """Maps positions to the first exception that their functions raised, and its place. It is an error of the suite."""
 
     def add(self, position: str, way: str, seen: _Sighting) -> None:
-        """Count places that prove a way."""
+        """Count steps that prove a way."""
         ways = self.found.setdefault(position, {})
         if known := ways.get(way):
             seen = replace(min(known, seen, key=lambda one: one.rank), count=known.count + seen.count)
@@ -66,7 +68,7 @@ class Ways:
         self.errors = other.errors | self.errors
 
     def group_by_position(self, rules: Rules) -> dict[str, list[WayShown]]:
-        """The ways shown at each position that a run can show, the most frequent one first."""
+        """Map each position that a run can show to the ways that were shown, the most frequent first."""
         positions = rules.catalogue.positions
         return {
             position: sorted(
@@ -93,7 +95,8 @@ class WayReader:
     def read(self, trace: Trace[Any], views: Sequence[View]) -> Ways:
         """Return the ways that a trace shows in its views.
 
-        A participant that shows none of the messages it is sent is skipped, as is a trace of another text.
+        Participants that show none of the messages that they receive are skipped. Traces of another specification are
+        skipped as well.
         """
         ways = Ways()
         if f"{trace.revision.prefix}-" != self._rules.register.prefix:

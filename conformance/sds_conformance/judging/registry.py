@@ -18,11 +18,11 @@ from .view_cache import cache_per_view
 
 E = TypeVar("E", bound=Fact)
 CheckFunction = Callable[[Any], Iterator[Observation]]
-"""Takes a view of a trace, of the class that its protocol uses."""
+"""Judges a view of a trace. The class of the view depends on the protocol."""
 ShowingFunction = Callable[[Any], Iterator[tuple[Any, str]]]
-"""Takes such a view, and yields the steps that prove an option of a position, each with the name of the option."""
+"""Takes a view of a trace. Yields the steps that prove an option of a position, each with the name of the option."""
 ScenarioFunction = Callable[[Any], None]
-"""Takes a stage, of the class that its protocol uses."""
+"""Plays a scenario on a stage. The class of the stage depends on the protocol."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class Check:
     requirement: str
     function: CheckFunction
     needs: tuple[int, ...]
-    """Capabilities without which it has nothing to judge."""
+    """Capabilities that the implementation must declare; without them the check has nothing to judge."""
     of: tuple[str, ...] = ()
     """Facts that a view must have; the check is not applied to other views."""
     together: bool = False
-    """The check compares participants: its result for one does not follow from what that one participant saw."""
+    """Does the check compare participants? Then its result for a participant depends on the steps of others as well."""
 
     @property
     def name(self) -> str:
@@ -67,7 +67,7 @@ class ScenarioFile:
     """The file of a user that a scenario was read from."""
 
     path: str
-    """As the user typed it, or within the folder that the user typed."""
+    """The path that the user typed, or a path in the folder that the user typed."""
     description: str = ""
     expected: tuple[tuple[int, str], ...] = ()
     """The expectations of the file: the line of each, 0 if it is unknown, and a sentence."""
@@ -82,26 +82,28 @@ class Scenario:
     declared: tuple[str, ...]
     """The requirements that it was written for."""
     violated: frozenset[str] = frozenset()
-    """Those of ``declared`` that only a faulty implementation exercises in it."""
+    """The subset of ``declared`` that only a faulty implementation exercises in this scenario."""
     long: bool = False
     """The scenario has many steps and would show nothing new in another environment."""
     of_one_text: bool = False
-    """The scenario depends on rules of one text; it is not played for equivalent requirements of other texts."""
+    """The scenario depends on rules of one specification. It is not played for equivalent requirements of others."""
     counterparts: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False, compare=False)
-    """By requirement: equivalent requirements of other texts."""
+    """Maps requirements to equivalent requirements of other specifications."""
     file: ScenarioFile | None = None
     """The file that it was read from; None if it is built in."""
     write: Callable[[], Schedule] | None = field(default=None, repr=False, compare=False)
-    """Writes the schedule that it plays; None if it is a function on the stage."""
+    """Writes the schedule to play; None if the scenario is a function that is called with the stage."""
 
     @property
     def schedule(self) -> Schedule | None:
-        """The schedule that it plays; None if it is a function on the stage."""
+        """The schedule to play; None if the scenario is a function that is called with the stage."""
         return self.write() if self.write is not None else None
 
     @property
     def exercises(self) -> tuple[str, ...]:
-        """The requirements that it is played for: those it was written for, and their equivalents in other texts."""
+        """The requirements for which it is played: those it was written for, and their equivalents in other
+        specifications.
+        """
         common = self.declared if not self.of_one_text else ()
         alike = [other for requirement in common for other in self.counterparts.get(requirement, ())]
         return tuple(dict.fromkeys([*self.declared, *alike]))
@@ -144,8 +146,8 @@ class Register:
     """The checks and scenarios of a protocol."""
 
     def __init__(self, prefix: str, *others: str, facts: Facts | None = None) -> None:
-        """``prefix`` starts the IDs of requirements, unless one of ``others`` does, the prefixes of other texts.
-        ``facts`` are the facts that checks can be about.
+        """``prefix`` is put before the IDs of requirements, unless they begin with one of ``others``, the prefixes of
+        other specifications. ``facts`` are the facts that checks can require of a view.
         """
         self.prefix, self._others = prefix, others
         self.facts: Facts = facts or {}
@@ -154,9 +156,9 @@ class Register:
         self.scenarios: dict[str, Scenario] = {}
         """The scenarios by name."""
         self.counterparts: dict[str, list[str]] = {}
-        """By requirement: requirements of other texts that are equivalent, at least in part."""
+        """Maps requirements to requirements of other specifications that are equivalent, at least in part."""
         self.of_tables: dict[str, list[Check]] = {}
-        """The subset of ``checks`` that was registered as tables."""
+        """The subset of ``checks`` that was registered by `table`."""
         self._tables: list[frozenset[str]] = []
         """The requirements of each table in which one mistake violates one of them."""
         self.shown: dict[str, list[Showing]] = {}
@@ -165,9 +167,9 @@ class Register:
     def check(
         self, requirement: str, *needs: int, of: str = "", together: bool = False
     ) -> Callable[[CheckFunction], CheckFunction]:
-        """Register a check of ``requirement``. It has nothing to judge without the capabilities ``needs``, or in a view
-        that lacks a fact named in ``of``. A check that compares several views sets ``together``. Raises ValueError for
-        unknown facts.
+        """Register a check of ``requirement``. The check is skipped without the capabilities ``needs``, and for views
+        that lack a fact named in ``of``. Set ``together`` for a check that compares several views. Raises ValueError
+        for unknown facts.
         """
         about = self._check_fact_names(of)
 
@@ -186,7 +188,7 @@ class Register:
         of: str = "",
         apart: bool = False,
     ) -> None:
-        """Register a `Table` as a check of each requirement that has rows in it; ``of`` as for checks.
+        """Register a `Table` as a check of each requirement that has rows in it. ``of`` is the same as in `check`.
 
         With ``apart``, each requirement has a separate table, so one mistake may violate several requirements.
         """
@@ -208,7 +210,7 @@ class Register:
                 self.of_tables.setdefault(requirement, []).append(check)
 
     def shows(self, position: str, *needs: int, of: str = "") -> Callable[[ShowingFunction], ShowingFunction]:
-        """Register a function that shows options of a position; ``needs`` and ``of`` as for checks."""
+        """Register a function that shows options of a position. ``needs`` and ``of`` are the same as in `check`."""
         about = self._check_fact_names(of)
 
         def register(function: ShowingFunction) -> ShowingFunction:
@@ -218,9 +220,9 @@ class Register:
         return register
 
     def same_as(self, requirement: str, *checks: CheckFunction | str) -> None:
-        """Also register existing checks under an equivalent requirement of another text.
+        """Also register existing checks under an equivalent requirement of another specification.
 
-        Checks of tables are given by the ID of their requirement.
+        A check that belongs to a table is given by the ID of its requirement.
         """
         known = {registered.function: [registered] for checks in self.checks.values() for registered in checks}
         for check in checks:
@@ -229,7 +231,7 @@ class Register:
                 self.counterpart(original.requirement, requirement)
 
     def counterpart(self, requirement: str, other: str) -> None:
-        """Play the scenarios of ``requirement`` for ``other`` as well, an equivalent requirement of another text."""
+        """Play the scenarios of ``requirement`` also for ``other``, an equivalent requirement of another specification."""
         alike = self.counterparts.setdefault(requirement, [])
         if other not in alike:
             alike.append(other)
@@ -241,7 +243,7 @@ class Register:
         return names
 
     def with_counterparts_of(self, requirement: str) -> set[str]:
-        """The requirement, and those that it is a counterpart of."""
+        """Return the requirement, and the requirements of which it is a counterpart."""
         return {requirement} | {original for original, alike in self.counterparts.items() if requirement in alike}
 
     def share_table(self, requirement: str, other: str) -> bool:
@@ -262,8 +264,8 @@ class Register:
         """Register a scenario for the requirements ``exercises``, given without the default prefix.
 
         ``violated`` are further requirements that only a faulty implementation exercises in it. A ``long`` scenario is
-        played in one environment only, the plain one if selected. With ``of_one_text`` it is played only for the text
-        of its requirements. ``write`` writes it as a schedule. Raises ValueError if the name exists.
+        played in one environment only, the plain one if selected. With ``of_one_text`` it is not played for equivalent
+        requirements of other specifications. ``write`` writes it as a schedule. Raises ValueError if the name exists.
         """
 
         def register(function: ScenarioFunction) -> ScenarioFunction:
@@ -290,8 +292,8 @@ class Register:
     ) -> Callable[[Callable[..., None]], ScenarioFunction]:
         """Register a function that writes a schedule as a scenario.
 
-        ``write`` makes the schedule of such a function, and ``perform`` plays it on a stage; the rest as for
-        ``scenario``.
+        ``write`` calls the registered function and returns its schedule; ``perform`` plays the schedule on a stage. The
+        other parameters are those of ``scenario``.
         """
 
         def register(plot: Callable[..., None]) -> ScenarioFunction:

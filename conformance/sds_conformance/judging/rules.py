@@ -31,35 +31,36 @@ class View(Protocol):
 
 
 class Rules(ABC):
-    """Defines the requirements to judge and the way in which implementations are driven. Each protocol has its own
-    subclass."""
+    """Defines the requirements to judge, and how implementations are driven. Each protocol has its own subclass."""
 
     register: Register
     """Checks, scenarios, and functions that show options of positions."""
     revisions: Mapping[str, Revision]
-    """The revisions of the texts by name, the current one first."""
+    """The revisions of the specifications by name, the current one first."""
     language: Language
     """The testee protocol."""
     environments: Mapping[str, Environment] = MappingProxyType({PLAIN.name: PLAIN})
     profiles: Mapping[str, str] = MappingProxyType({"full": "all of it"})
-    """The parts that can be judged separately, each with a description; the first one is everything."""
+    """The profiles that can be judged separately, each with a description. The first profile includes everything."""
     differs_in: Mapping[str, str] = MappingProxyType({})
-    """Revisions that differ from the current one in one profile only, with that profile."""
+    """Maps revisions that differ from the current one in one profile only to that profile."""
     dialects: tuple[str, ...] = ()
     """Names of the dialects that ship with the suite."""
     positions: str = POSITIONS
     """Prefix of position IDs, before the dash."""
     shows_time: bool = False
-    """Can a session show the time that an implementation uses?"""
+    """Can a session find out whether an implementation uses virtual time? See `clock`."""
 
     @property
     @abstractmethod
     def catalogue(self) -> Catalogue:
-        """The requirements; the same object each time. Loaded on first use, because not every command needs it."""
+        """The requirements, positions and consequences. Cached, and loaded on first use, because not every command
+        needs it.
+        """
 
     @abstractmethod
     def stage(self, session: Session, schedule: str, dialect: Any, environment: Environment) -> Stage[Any]:
-        """Return the stage for the schedule of that name, in a dialect (or None) and an environment."""
+        """Return a stage that plays the schedule of that name, in a dialect (None: without one) and an environment."""
 
     @abstractmethod
     def views(self, trace: Any) -> Sequence[View]:
@@ -76,13 +77,13 @@ class Rules(ABC):
         return None
 
     def find_misfit(self, revision: str, profile: str, dialect: str) -> str:
-        """Return why a profile of a revision cannot be judged in a dialect ("" for none), and what to type instead; ""
-        if it can.
+        """Return why a profile of a revision cannot be judged in a dialect, and what to type instead; "" if it can.
+        ``dialect`` is "" for none.
         """
         return ""
 
     def accepted_any(self, view: Any) -> bool | None:
-        """Did a participant show any message that it was sent? None if unknown, or if there was no valid message."""
+        """Did a participant show any of the messages that it received? None if unknown, or if no message was valid."""
         return True
 
     def extract_doubt_data(self, trace: Any) -> Any:
@@ -90,11 +91,11 @@ class Rules(ABC):
         return None
 
     def clock(self, session: Session, dialect: Any) -> ClockProbe:
-        """Read from a session which time an implementation uses. Only if ``shows_time`` is set."""
+        """Find out in a session whether an implementation uses virtual time. Only called if ``shows_time`` is set."""
         raise NotImplementedError
 
     def excuse(self, requirement: str, declared: Declaration) -> str:
-        """Return why a requirement that was not exercised does not apply to an implementation; "" if it does."""
+        """Return why a requirement that was not exercised does not apply to an implementation; "" if it applies."""
         return ""
 
     def count_shown_messages(self, view: Any) -> Hearing:

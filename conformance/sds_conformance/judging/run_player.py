@@ -1,4 +1,4 @@
-"""Plays runs on one implementation and judges each; its trace is dropped, or packed for reports."""
+"""Plays runs on one implementation and judges each of them. Then the trace is dropped, or compressed for reports."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RunListener = Callable[[str], None]
 
 @dataclass(frozen=True)
 class RunResult:
-    """The result of one run, or of the end of a unit. Plain data."""
+    """The result of one run, or of ending the process of a unit. Plain data."""
 
     run: str = ""
     """Name of the run; "" at the end of a unit."""
@@ -31,10 +31,11 @@ class RunResult:
     """None if the handshake failed."""
     breakdowns: tuple[BrokenRun, ...] = ()
     trace: bytes | None = None
-    """Packed; None if reports do not need it."""
+    """The compressed trace; None if reports do not need it."""
     doubt_data: Any = None
-    """The data that `Rules.extract_doubt_data` extracted, to report verdicts that are in doubt; None if there is
-    none."""
+    """The data that `Rules.extract_doubt_data` extracted; None if there is none. Reports use it to mark doubtful
+    verdicts.
+    """
     unmet: tuple[tuple[int, str], ...] = ()
     """The expectations of its file that were not met: the index of each, and what was seen."""
     unchecked: str = ""
@@ -64,7 +65,7 @@ VERDICTS = Keep(traces=False, plain=False, ways=False)
 
 
 class RunPlayer:
-    """Plays units in sequence. The runs of a unit share a process of the implementation, which ends with them."""
+    """Plays units in sequence. The runs of a unit share a process of the implementation, which is ended after them."""
 
     def __init__(
         self,
@@ -76,7 +77,7 @@ class RunPlayer:
         known: KnownRuns | None = None,
         on_start: RunListener = lambda run: None,
     ) -> None:
-        """Results of runs that were played before are taken from ``known``; then ``keep`` must be `VERDICTS`."""
+        """Results of known runs are taken from ``known``. If it is given, ``keep`` must be `VERDICTS`."""
         assert known is None or keep == VERDICTS, "a known run has a result and no trace"
         self.runner = runner
         self._requirements = tuple(requirements)
@@ -86,7 +87,7 @@ class RunPlayer:
         self._keep = keep
         self._on_start = on_start
         self._never_exits = False
-        """The process did not exit by itself once; do not wait for that again."""
+        """A process has failed to exit by itself. The next ones are killed without waiting for their exit."""
         self._reported_count = 0
 
     def play_unit(self, runs: Sequence[Run]) -> Iterator[RunResult]:
@@ -110,7 +111,7 @@ class RunPlayer:
         return RunResult(breakdowns=broken)
 
     def _recall(self, run: Run) -> RunResult | None:
-        """The result of the run if it is known; None if it must be played."""
+        """Return the result of the run if it is known; None if the run must be played."""
         if self._known is None or (summary := self._known.recall(self.runner, run, self._requirements)) is None:
             return None
         self.runner.begin()
@@ -143,7 +144,7 @@ class RunPlayer:
 
 
 def _why_unchecked(run: Run, trace: Trace[Any]) -> str:
-    """Why the expectations of a scenario file were not checked; "" if they were, and if it has none."""
+    """Return why the expectations of a scenario file were not checked; "" if they were checked or if it has none."""
     if run.scenario.file is None or not run.scenario.file.expected:
         return ""
     if trace.breakdown is not None:
@@ -152,5 +153,5 @@ def _why_unchecked(run: Run, trace: Trace[Any]) -> str:
 
 
 def describe_first_breakdown(breakdown: Breakdown) -> str:
-    """Why expectations were not checked, as text."""
+    """Format a breakdown as the reason why expectations were not checked."""
     return f"the implementation broke down first ({breakdown.kind.value})"

@@ -34,9 +34,9 @@ class ResultCollector:
         self.doubt_data: list[Any] = []
         """The data that `Rules.extract_doubt_data` extracted from each run."""
         self.unmet: dict[str, tuple[tuple[int, str], ...]] = {}
-        """By run of a scenario file: the expectations that were not met."""
+        """Maps runs of scenario files to the expectations that were not met."""
         self.unchecked: dict[str, str] = {}
-        """By run of a scenario file: why its expectations were not checked."""
+        """Maps runs of scenario files to the reason why their expectations were not checked."""
         self._runs = {run.name: run for run in runs}
         self._plain_runs = {run.name for run in self._runs.values() if run.plain}
         """The runs whose traces are kept even without findings."""
@@ -50,13 +50,13 @@ class ResultCollector:
 
     @property
     def gave_up(self) -> bool:
-        """No further run can be played, or further runs would show nothing new."""
+        """True if no further run can be played, or if the implementation broke down too often in a row."""
         return self._consecutive_breakdowns >= PATIENCE or bool(self.exhausted_resource)
 
     def take(self, result: RunResult) -> None:
         """Add the next result."""
         self._consecutive_breakdowns = result.count_consecutive_breakdowns(self._consecutive_breakdowns)
-        # Report a process that does not exit only once.
+        # Report only once that a process does not exit.
         known = any(broken.where == END for broken in self.breakdowns)
         self.breakdowns += [broken for broken in result.breakdowns if not (known and broken.where == END)]
         summary = result.summary
@@ -79,7 +79,7 @@ class ResultCollector:
             self._keep(result.run, result.trace)
 
     def record_lost_unit(self, lost: LostUnit, declaration: Declaration) -> None:
-        """Record the unplayed runs of a unit as an error of the suite: a worker process has ended."""
+        """Record the unplayed runs of a unit as an error of the suite, because the worker process ended too early."""
         for run in lost.unit:
             if run.name not in self.played:
                 why = f"{run.name}: {lost.why}"
@@ -88,8 +88,9 @@ class ResultCollector:
                 self.judge.take(summary, run)
 
     def should_stop(self, enough: Callable[[str], bool]) -> bool:
-        """Does ``enough`` hold for a requirement that fails by now, or for "breakdown" or "expectation" if the last run
-        broke, or did not meet an expectation?"""
+        """Does ``enough`` return True for a requirement that has failed so far? It is also asked about "breakdown" if
+        the last run broke down, and about "expectation" if the last run did not meet one.
+        """
         last = {"breakdown": self._broke, "expectation": self._missed_expectation}
         return any(map(enough, [*self.judge.failed_requirements, *(what for what, so in last.items() if so)]))
 

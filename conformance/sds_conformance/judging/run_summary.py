@@ -1,4 +1,6 @@
-"""Everything that verdicts need of one run, computed where the run was played, so that its trace can be dropped."""
+"""The data of one run from which verdicts are computed. It is extracted in the process that played the run, which can
+then drop the trace.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +38,13 @@ class RequirementResult:
     """The results of a run for one requirement."""
 
     exercised: int = 0
-    """Number of observations, without those that were met only because the participant accepted no message."""
+    """Number of observations. A requirement that is met only because the participant accepted no message does not
+    count.
+    """
     places: dict[bool | None, int] = field(default_factory=dict)
-    """Number of all observations, by whether the participant showed any message that it was sent."""
+    """Number of all observations. The key says whether the participant showed any of the messages that it received
+    (None: unknown).
+    """
     reported: list[ReportedObservation] = field(default_factory=list)
     error: str = ""
     """The error that a check raised."""
@@ -58,19 +64,19 @@ class RunSummary:
     suite_error: str = ""
     stopped: str = ""
     counted: tuple[str, ...] = ()
-    """The requirements that the run counts for."""
+    """The requirements that the run may judge."""
     hearing: Hearing = field(default_factory=Hearing)
     """How many of the received messages the participants showed."""
     results: dict[str, RequirementResult] = field(default_factory=dict)
     """Results by requirement, only for those with observations or errors."""
     reading_error: str = ""
-    """The error that occurred when the trace was read; nothing else is known of the run in that case."""
+    """The exception that was raised when the trace was read. In that case there are no other results of the run."""
     ways: Ways = field(default_factory=Ways)
     """The ways of the implementation that the run shows."""
 
     @classmethod
     def from_trace(cls, trace: Trace[Any]) -> RunSummary:
-        """Return the data of a run that was not judged yet."""
+        """Return a summary with the data of a trace that is not judged yet."""
         return cls(
             trace.schedule,
             trace.environment,
@@ -92,12 +98,14 @@ class TraceJudge:
     """Judges traces, one by one, for some requirements."""
 
     def __init__(self, rules: Rules, requirements: Iterable[str], *, ways: bool = False) -> None:
-        """With ``ways``, also read the ways of the implementation: reading a trace is expensive and done once."""
+        """With ``ways``, also find the ways of the implementation. Both use the same views, because making them is
+        expensive.
+        """
         self._rules = rules
         self._requirements = tuple(requirements)
         self._ways = WayReader(rules) if ways else None
         self._checks_for: dict[frozenset[int], Applicable] = {}
-        """Applicable checks by requirement, by the declared capabilities."""
+        """Cache: maps the set of declared capabilities to the applicable checks."""
 
     def judge(self, trace: Trace[Any]) -> RunSummary:
         """Judge one trace."""

@@ -21,11 +21,11 @@ from .registry import Run
 from .rules import Rules
 
 END = "end of the session"
-"""``where`` of a process that does not exit."""
+"""Value of `BrokenRun.where` for a process that does not exit."""
 ALL_RUNS = "all runs"
-"""``where`` of a breakdown that no single run shows."""
+"""Value of `BrokenRun.where` for a breakdown that no single run shows."""
 PATIENCE = 4
-"""Number of consecutive breakdowns, each in a new process, after which the run ends: more would show nothing new."""
+"""Number of consecutive breakdowns, each in a new process, after which no further run is played."""
 
 
 Connect = Callable[[Mapping[str, str]], Link]
@@ -51,7 +51,7 @@ class BrokenRun:
 
 
 class Runner:
-    """One implementation under test, and all that is needed to reconnect after a breakdown."""
+    """Drives one implementation under test, and reconnects after a breakdown."""
 
     def __init__(
         self,
@@ -77,9 +77,7 @@ class Runner:
         self._consecutive_breakdowns = 0
 
     def start(self) -> Declaration:
-        """Perform the handshake and the honesty probe. Raises TesteeError if the implementation cannot be driven at
-        all.
-        """
+        """Perform the handshake and the honesty probe. Raises TesteeError if one of them fails."""
         session = self._open()
         try:
             session.probe_honesty()
@@ -134,7 +132,9 @@ class Runner:
 
     @contextmanager
     def play_context(self, stage: Stage[Any]) -> Iterator[None]:
-        """Context for playing a schedule: exceptions that end it early are stored in its trace and not raised."""
+        """Context for playing a schedule. Exceptions that end the schedule early are stored in its trace and not
+        raised.
+        """
         try:
             try:
                 yield
@@ -195,16 +195,18 @@ def exhausted_resource(breakdowns: Iterable[BrokenRun]) -> str:
 
 
 OUR_LIMITS = (FaultKind.TOO_LONG,)
-"""Breakdowns that are limits of the suite: a longer reply is not judged and is not a failure."""
+"""Breakdowns that come from a limit of the suite and are no failure: the suite does not judge replies beyond its size
+limit.
+"""
 SOFT_FAULTS = (FaultKind.NEVER_EXITS,)
-"""Breakdowns that are reported and do not count as a failure, because they do not violate the protocol."""
+"""Breakdowns that are reported but are no failure, because they do not violate the protocol."""
 
 
 def tolerated_breakdowns(*, strict: bool = False, narrowed: Collection[str] = ()) -> frozenset[str]:
     """Return the kinds of breakdowns that do not make an implementation fail; fewer if ``strict``.
 
-    If ``narrowed`` says that only some requirements or scenarios were played, a deaf implementation only gets a
-    warning: the played runs may not have required it to show a message.
+    ``narrowed`` is `Plan.narrowed`. If only some requirements or scenarios were selected, a deaf implementation only
+    gets a warning, because the played runs may not have required it to show a message.
     """
     soft = {kind.value for kind in OUR_LIMITS}
     soft |= set() if strict else {kind.value for kind in SOFT_FAULTS}

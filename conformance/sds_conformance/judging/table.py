@@ -1,4 +1,6 @@
-"""Similar checks as a table: each row is the rule of one requirement for facts of one kind."""
+"""A table of similar checks. Each row is the rule of one requirement for one kind of item in a trace, such as a sent
+message.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,11 @@ from .view_cache import cache_per_view
 
 
 class Fact(Protocol):
-    """Something in a trace that can be right or wrong."""
+    """An item of a trace that a table judges, such as a sent message."""
 
     @property
     def step(self) -> Step:
-        """The step where it happened."""
+        """The step of the item."""
         ...
 
 
@@ -25,28 +27,28 @@ E = TypeVar("E", bound=Fact)
 
 
 class RuleRow(NamedTuple, Generic[E]):
-    """The rule of a requirement for one fact of a trace."""
+    """One row of a table of checks: to which items of a trace the requirement applies, and when it is violated."""
 
     requirement: str
     applies: Callable[[E], object]
-    """Does the requirement apply to the fact?"""
+    """Does the requirement apply to the item?"""
     wrong: Callable[[E], object]
-    """Is it violated, if it applies?"""
+    """Does the item violate the requirement? Only called if the requirement applies."""
     code: str
-    """The code of the violation; "" if it is noted and no violation."""
+    """The code of the violation; "" if the deviation is only a note."""
     why: str = ""
-    """Reason in a few words."""
+    """Reason of the rule in a few words."""
     position: str | Callable[[E], str] = ""
-    """The position that softens the violation; "" if none does; a function if that depends on the fact."""
+    """The position that softens the violation, or "". A function if that depends on the item."""
     needs: tuple[int, ...] = ()
     """Capabilities without which the row does not apply."""
 
 
 class Table(Generic[E]):
-    """Rows in order of precedence.
+    """The rows, in order of precedence, and the items that they judge.
 
-    The first row that applies to a fact and is wrong is reported as violated. The other rows are then not exercised, so
-    that one mistake is one violation. If no row is wrong, all rows that apply are met.
+    Only the first row that an item violates is reported, and the other rows do not count as exercised, so that one
+    mistake is one violation. If the item violates no row, all rows that apply to it are met.
     """
 
     def __init__(
@@ -55,8 +57,8 @@ class Table(Generic[E]):
         describe: Callable[[E, RuleRow[E]], tuple[str, str]],
         rows: Sequence[RuleRow[E]],
     ) -> None:
-        """``facts`` finds in a view what the rows judge, each with the ``step`` where it happened. ``describe`` returns
-        the expected and the seen value of a fact that violates a row.
+        """``facts`` finds the items of a view that the rows judge. ``describe`` returns the expected and the seen value
+        of an item that violates a row.
         """
         self.rows = tuple(rows)
         self._facts, self._describe = facts, describe

@@ -1,4 +1,4 @@
-"""Counts the violations of a requirement, by code, and stores the steps and runs."""
+"""Counts the violations of a requirement by code, and stores their steps and runs."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 MAX_STEPS = 64
-"""Largest number of steps stored per run."""
+"""Maximum number of steps that are stored per run."""
 
 
 class ViolationKind(NamedTuple):
-    """A way to violate a requirement, with its severity."""
+    """A code of violations, with their severity."""
 
     code: str
     """One of `Requirement.codes`."""
@@ -24,9 +24,9 @@ class Tally:
     """All violations of one requirement."""
 
     kinds: dict[ViolationKind, Counter[str]] = field(default_factory=dict)
-    """By kind: number of violations in each scenario."""
+    """Maps each kind to the number of violations in each scenario."""
     places: dict[str, set[int]] = field(default_factory=dict)
-    """By run: the steps that violate the requirement."""
+    """Maps each run to the steps that violate the requirement."""
 
     def add(self, run: str, scenario: str, step: int, kind: ViolationKind) -> None:
         """Count one violation."""

@@ -1,4 +1,6 @@
-"""Compressed storage for the traces that reports need. The same bloom filters occur in them again and again."""
+"""Compressed storage for the traces that reports need. Traces compress well, because many bloom filters in them are
+equal.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,13 @@ from sds_harness.language import Language
 from sds_harness.trace import Trace
 
 MAX_BYTES = 256 << 20
-"""Limit of the compressed size. Later traces are judged and reported, but their conversation is not stored."""
+"""Maximum compressed size of all traces. Later traces are judged and reported, but their conversation is not stored."""
 _FAST = 1
 """Compression level. Higher levels take far longer and save little."""
 
 
 def dumps(what: object) -> bytes:
-    """Pickle an object of the suite, without the language, which every process has."""
+    """Pickle an object of the suite without the `Language`, because every process has it."""
     out = BytesIO()
     _Pickler(out, pickle.HIGHEST_PROTOCOL).dump(what)
     return out.getvalue()
@@ -30,7 +32,7 @@ def loads(data: bytes, language: Language) -> Any:
 
 
 def pack(trace: Trace[Any]) -> bytes:
-    """Pickle and compress a trace. Compress while pickling: the whole pickle would need much memory."""
+    """Pickle and compress a trace. Compression runs while pickling, because the whole pickle would need much memory."""
     deflating = _Deflating()
     _Pickler(deflating, pickle.HIGHEST_PROTOCOL).dump(trace)
     return deflating.finish()
@@ -76,7 +78,7 @@ class Traces(Mapping[str, Trace[Any]]):
         self._packed: dict[str, bytes] = {}
         self._size = 0
         self._last: tuple[str, Trace[Any]] | None = None
-        """Cache of the last access: the findings of one run are mostly reported together."""
+        """Cache of the last access: findings of one run are usually reported one after the other."""
 
     def add(self, run: str, packed: bytes) -> None:
         """Store a packed trace unless the limit is reached."""

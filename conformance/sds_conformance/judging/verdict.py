@@ -26,7 +26,9 @@ MAX_FINDINGS = 5
 """Findings stored per requirement; further ones are only counted."""
 MAX_OF_ONE_RUN = 2
 MAX_TEXT = 400
-"""Largest length of ``expected`` and ``seen``, in characters: they contain IDs from the implementation."""
+"""Maximum length of ``expected`` and ``seen``, in characters. They contain IDs from the implementation, which can be
+long.
+"""
 
 
 class Verdict(Enum):
@@ -45,12 +47,12 @@ class Verdict(Enum):
 
 
 RANK = {Verdict.PASS: 0, Verdict.WARN: 1, Verdict.FAIL: 2}
-"""Order of verdicts by how bad they are."""
+"""The higher the rank, the worse the verdict."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One place where a requirement was violated, or a note."""
+    """A violation at one step, or a note."""
 
     requirement: str
     code: str
@@ -85,12 +87,14 @@ class Finding:
         return "note" if self.severity is Verdict.PASS else self.severity.value
 
     def is_like(self, other: Finding) -> bool:
-        """Is the same requirement violated in the same way?"""
+        """Do both findings have the same requirement and code?"""
         return (self.requirement, self.code) == (other.requirement, other.code)
 
 
 def full_code(requirement: str, code: str) -> str:
-    """A code as reports show it: ``SDS-RECV-06/delivered-early``; the requirement alone without a code."""
+    """Return requirement and code in the form of reports, such as ``SDS-RECV-06/delivered-early``; only the requirement
+    if ``code`` is "".
+    """
     return f"{requirement}/{code}" if code else requirement
 
 
@@ -140,9 +144,11 @@ class RequirementVerdict:
     exercised: int = 0
     """Number of observations: places where the situation of the requirement arose."""
     places: dict[bool | None, int] = field(default_factory=dict)
-    """Number of such places, by whether the participant showed any message that it was sent.
+    """Number of all observations. The key says whether the participant showed any of the messages that it received
+    (None: unknown).
 
-    If it showed none, requirements may be met only for lack of messages; those places are not counted as exercised.
+    If it showed none, requirements may be met only for lack of messages. Such observations are not counted in
+    ``exercised``.
     """
     traces: int = 0
     """Number of runs that exercised it."""
@@ -151,7 +157,7 @@ class RequirementVerdict:
     tally: Tally = field(default_factory=Tally)
     """All violations, including those without a stored finding."""
     checks_by_outcome: dict[Outcome, set[str]] = field(default_factory=dict)
-    """By outcome: names of the checks that observed it."""
+    """Maps each outcome to the names of the checks that observed it."""
     replays: FindingReplays | None = None
     """Result of replaying the reported finding; None if it was not replayed."""
     reason: str = ""
@@ -180,7 +186,7 @@ class Judge:
         self._declared: Declaration | None = None
         self._worst: dict[str, Verdict] = {}
         self._seen_capabilities: set[frozenset[int]] = set()
-        """The sets of capabilities that were declared so far."""
+        """The different sets of capabilities that implementations declared in the runs so far."""
 
     def add(self, trace: Trace[Any], run: Run | None = None) -> None:
         """Judge one trace; ``run`` is the run that it was played for."""
@@ -236,7 +242,7 @@ class Judge:
 
     @property
     def evidence(self) -> Iterable[RequirementVerdict]:
-        """The results so far, without verdicts."""
+        """The evidence so far. The verdicts in it are not computed yet."""
         return self._verdicts.values()
 
     def sightings(self, requirement_id: str) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """Distributes the units of a run among processes. Results are yielded in the order of the units.
 
-Each unit has its own process of the implementation, and the plan alone decides which runs it contains. So the report
-does not depend on the number of processes.
+Each unit has its own process of the implementation. The runs of a unit depend on the plan only, so the report does not
+depend on the number of worker processes.
 """
 
 from __future__ import annotations
@@ -26,19 +26,23 @@ from .trace_storage import dumps, loads
 from .workers import Workers
 
 PIECES = 4
-"""Parts into which the first environment is cut: it has the long runs, and takes as long as several others."""
+"""Number of units into which the runs of the first environment are divided. It has the long runs, and takes as long as
+several other environments.
+"""
 
 FEWEST = 60
-"""Number of runs from which a worker process pays off."""
+"""Minimum number of runs per process for which a worker process saves time."""
 
 Unit = tuple[Run, ...]
 RulesOf = Callable[[str], Rules]
-"""Returns the rules of a revision in any process: must be a function of a module, so that it can be pickled."""
+"""Returns the rules of a revision. Must be a function at the top level of a module, so that it can be pickled for
+workers.
+"""
 
 
 @dataclass(frozen=True)
 class LostUnit:
-    """A unit whose worker process ended before the unit was done."""
+    """A unit that was not completed, because its worker process ended too early."""
 
     unit: Unit
     why: str
@@ -52,7 +56,7 @@ class Sharing:
     rules_of: RulesOf
 
     def jobs_for(self, units: Sequence[Unit]) -> int:
-        """Number of processes that pay off: starting one takes longer than playing a few runs."""
+        """Return the number of processes that save time. Starting a process takes longer than playing a few runs."""
         return max(1, min(self.jobs, len(units), sum(map(len, units)) // FEWEST))
 
 
@@ -65,7 +69,7 @@ class WorkerOrder:
     revision: str
     dialect: str | None
     declaration: bytes
-    """Made by `dumps`."""
+    """The declaration, pickled by `dumps`."""
     requirements: tuple[str, ...]
     keep: Keep
     files: tuple[Scenario, ...] = ()
@@ -73,7 +77,7 @@ class WorkerOrder:
 
 
 def units_of(runs: Sequence[Run]) -> list[Unit]:
-    """Group runs into units that share a process: one per environment; the first one is cut into pieces."""
+    """Group runs into units: one per environment, but several for the first environment."""
     out: list[Unit] = []
     for _, several in groupby(runs, lambda run: run.environment.name):
         unit = tuple(several)
@@ -83,7 +87,7 @@ def units_of(runs: Sequence[Run]) -> list[Unit]:
 
 
 class ResultSource(Protocol):
-    """An iterator of results."""
+    """Source of the results of all units."""
 
     def results(self) -> Iterator[RunResult | LostUnit]:
         """Yield the results of all units, in their order."""
@@ -128,7 +132,7 @@ class SharedWork(ResultSource):
         self._received = received
         self._unit_counter = others.context.Value("i", 0)
         self._arrived_results: defaultdict[int, deque[bytes | RunResult]] = defaultdict(deque)
-        """The arrived results by unit; results of workers stay pickled until they are yielded."""
+        """The arrived results by unit. Results of workers stay pickled until they are yielded."""
         self._current_unit = 0
         self._returned: list[int] = []
         """Units that workers could not start, for example because the implementation lacked memory."""
@@ -137,13 +141,13 @@ class SharedWork(ResultSource):
 
     def begin(self, order: WorkerOrder, rules_of: RulesOf, jobs: int) -> None:
         """Start workers, so that ``jobs`` processes play in total."""
-        self._unit_counter.value = 1  # this process plays the first unit, because it has the implementation running
+        self._unit_counter.value = 1  # this process plays the first unit, because its implementation is already running
         names = [[run.name for run in unit] for unit in self._units]
         for _ in range(jobs - 1):
             try:
                 self._others.start(_play_units, order, rules_of, names, self._unit_counter)
             except MissingResourceError:
-                return  # fewer processes play the units
+                return  # the units are played by fewer processes
 
     def results(self) -> Iterator[RunResult | LostUnit]:
         mine: int | None = 0
@@ -189,7 +193,7 @@ class SharedWork(ResultSource):
         return run is not None
 
     def _receive(self, *, wait: bool) -> str | None:
-        """Return the run whose result arrived; "" at the end of a unit, None if nothing arrived."""
+        """Return the name of the run whose result arrived; "" at the end of a unit, None if nothing arrived."""
         report = self._others.report(wait=wait)
         if report is None:
             return None
@@ -219,7 +223,7 @@ def find_run(rules: Rules, name: str, files: Sequence[Scenario] = ()) -> Run:
 
 
 def _claim_next_unit(unit_counter: Any, unit_count: int) -> int | None:
-    """Claim the next unit that no process plays, and return its number; None if there is none."""
+    """Claim the next unit that no process has claimed, and return its number; None if there is none."""
     with unit_counter.get_lock():
         number: int = unit_counter.value
         unit_counter.value += 1

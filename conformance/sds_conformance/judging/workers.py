@@ -22,7 +22,9 @@ from sds_harness.watchdog import watch_worker
 
 PATIENCE_S = 5.0
 ENDING_S = 0.5
-"""Seconds that a worker has to end its implementation; after that it is killed, and the guardian process does it."""
+"""Seconds that a worker has to end its implementation. After that the worker is killed, and the guardian process ends
+the implementation.
+"""
 _AT_ONCE_S = 0.2
 _NO_ROOM = 75
 """The exit code of a worker that lacks a resource of the machine: EX_TEMPFAIL."""
@@ -33,14 +35,14 @@ _FORK_SERVER_ENDED = 255
 class Workers:
     """Some worker processes, and the queue of their reports."""
 
-    # Forks of this process would share its pipes and threads. Workers are forks of a server that has neither and has
-    # imported the same modules: a new interpreter for each would take longer than many a schedule.
+    # Forks of this process would share its pipes and threads. Workers are forks of a server that has no pipes or
+    # threads and has imported the same modules: a new interpreter for each would take longer than many a schedule.
     context = multiprocessing.get_context("forkserver")
 
     def __init__(self) -> None:
         self._reports: Any = None
         self._processes: list[BaseProcess] = []
-        with safe_path(), suppress(OSError):  # otherwise the first lock would start it with an unsafe path
+        with safe_path(), suppress(OSError):  # a lock would start it with an unsafe path
             resource_tracker.ensure_running()
 
     def start(self, work: Callable[..., None], *arguments: Any) -> None:
@@ -48,7 +50,7 @@ class Workers:
         picklable. Raises MissingResourceError.
         """
         environment = dict(os.environ)
-        with safe_path():  # locks start a process that cleans up after them
+        with safe_path():  # a lock starts the resource tracker process
             if self._reports is None:
                 prepare()
                 self._reports = self.context.Queue()
@@ -72,7 +74,7 @@ class Workers:
             return None
 
     def counter(self, *, shared: bool) -> Any:
-        """Return a counter with a lock, from 0; if it is not ``shared``, it needs no system resources."""
+        """Return a counter with a lock that starts at 0. If it is not ``shared``, it needs no system resources."""
         return self.context.Value("q", 0) if shared else SimpleNamespace(value=0, get_lock=nullcontext)
 
     @property
@@ -82,7 +84,7 @@ class Workers:
     def wait_for_failures(self) -> list[int]:
         """Wait for all workers, and return the exit codes of those that failed.
 
-        Workers that lacked a system resource are not included: this process must do the work that they left.
+        Workers that lacked a system resource are not included: this process does their remaining work.
         """
         for worker in self._processes:
             worker.join(PATIENCE_S)

@@ -38,7 +38,7 @@ def importable_copy(
 
 
 class _CopyFinder(MetaPathFinder):
-    """Finds the modules of a copy in the files of the package."""
+    """Import finder: maps the module names of the copy to the files of the original package."""
 
     def __init__(self, package: str, name: str, changed: Mapping[str, ast.Module], given: Mapping[str, object]) -> None:
         self._package = package

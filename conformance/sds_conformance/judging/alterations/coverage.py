@@ -1,7 +1,7 @@
 """Records which statements of a model each run of each configuration executes, and what the model answers.
 
 A fault can show only where its statement is executed. So a copy of the model marks every statement of its functions,
-and plays the scenarios of judging in each configuration; nothing is judged.
+and plays all scenarios in each configuration. Nothing is judged.
 """
 
 from __future__ import annotations
@@ -25,36 +25,37 @@ from .timed_run import HashingLink, play
 _MARK = "__executed__"
 
 Statements = Mapping[tuple[str, int], int]
-"""The number of each statement within a function, by module and line."""
+"""Maps the module and line of each statement in a function to the number of the statement."""
 
 
 @dataclass(frozen=True)
 class RunCoverage:
-    """One run of a configuration, as the model plays it."""
+    """The statements that the unchanged model executes in one run of a configuration, and its answers."""
 
     run: str
     steps: int
     answers: bytes
-    """Hash of all answers of the model: if a copy answers the same, there is nothing to judge."""
+    """Hash of all answers of the model. If an altered model gives the same answers, its run is not judged."""
     executed: int
     """The executed statements, as a bit mask."""
 
 
 @dataclass(frozen=True)
 class StatementCoverage:
-    """The statements that all configurations execute."""
+    """The statements that each configuration executes."""
 
     statements: Statements
     reaches: Mapping[Configuration, Sequence[RunCoverage]]
     """The runs of each configuration, those with the fewest steps first."""
     functions: Mapping[tuple[str, str], int]
-    """The statements of each function as a bit mask, by module and name."""
+    """Maps module and name of each function to its statements, as a bit mask."""
 
     def find_reaching(self, place: AlterationPlace) -> list[tuple[Configuration, list[RunCoverage]]]:
-        """The configurations that execute a place, with the runs in which they do.
+        """Return the configurations that execute a place, each with the runs that execute it.
 
         Configurations that execute the same statements of the function form a group, because they probably find the
-        same faults. The first of each group come first. Outside of functions everything is executed.
+        same faults. The first configuration of each group comes before all others. Code outside of functions is always
+        executed.
         """
         bit = 1 << self.statements[place.module, place.statement] if place.statement else -1
         within = self.functions.get((place.module, place.function), -1)
@@ -69,7 +70,7 @@ class StatementCoverage:
 
     @cached_property
     def _bits_of_configurations(self) -> dict[Configuration, int]:
-        """Everything that each configuration executes."""
+        """Maps each configuration to the statements that it executes, as a bit mask."""
         out = dict.fromkeys(self.reaches, 0)
         for configuration, reaches in self.reaches.items():
             for reach in reaches:
@@ -88,7 +89,7 @@ def number_statements(source: ModelSource) -> Statements:
 
 
 def find_functions(source: ModelSource, known: Statements) -> dict[tuple[str, str], int]:
-    """The statements of each function, as bit masks."""
+    """Map module and name of each function to its statements, as a bit mask."""
     return {
         (module, name): sum(1 << known[module, line] for line in _lines(function))
         for module in source.modules
@@ -97,7 +98,7 @@ def find_functions(source: ModelSource, known: Statements) -> dict[tuple[str, st
 
 
 def _functions(tree: ast.AST, within: str = "") -> dict[str, ast.FunctionDef]:
-    """The functions of a module, by their full names."""
+    """Return the functions and methods below ``tree``, by name, such as ``Class.method``."""
     out: dict[str, ast.FunctionDef] = {}
     for node in ast.iter_child_nodes(tree):
         name = f"{within}.{node.name}".lstrip(".") if isinstance(node, ast.FunctionDef | ast.ClassDef) else within
@@ -109,7 +110,7 @@ def _functions(tree: ast.AST, within: str = "") -> dict[str, ast.FunctionDef]:
 
 
 def _lines(function: ast.FunctionDef) -> set[int]:
-    """The lines of its statements."""
+    """Return the line numbers of the statements of a function."""
     return {node.lineno for node in ast.walk(function) if isinstance(node, ast.stmt) and node is not function}
 
 
@@ -130,19 +131,21 @@ def measure_coverage(rules: Rules, source: ModelSource, configuration: Configura
 
 
 def plan_of(rules: Rules, configuration: Configuration) -> Plan:
-    """The plan of a configuration."""
+    """Select the requirements and runs of a configuration."""
     c = configuration
     return plan(rules, profile=c.profile, revision=c.revision, environments=[c.environment])
 
 
 def runs_of(rules: Rules, configuration: Configuration) -> list[Run]:
-    """The runs of a configuration; long ones only in the plain environment."""
+    """Return the runs of a configuration, with long scenarios only in the plain environment."""
     plain = configuration.environment == PLAIN.name
     return [run for run in plan_of(rules, configuration).runs if plain or not run.scenario.long]
 
 
 def _mark_statements(package: str, module: str, known: Statements) -> ast.Module:
-    """The module with a mark before each statement of its functions, and without caches, which hide executions."""
+    """Return the syntax tree of a module with a mark before each statement of its functions. Remove caches, because a
+    cached call executes no statements.
+    """
     tree = ast.parse(read_module_text(package, module))
     for function in _functions(tree).values():
         function.decorator_list = [one for one in function.decorator_list if "cache" not in ast.unparse(one)]

@@ -22,17 +22,18 @@ from .source import Configuration, ModelSource
 from .timed_run import HashingLink, RunTimeoutError, cpu_time_limit, play
 
 BUDGET_S = 20.0
-"""CPU seconds for judging one place; a run that has started is completed."""
+"""CPU seconds for judging one place. A run that has started when they are over is completed."""
 PATIENCE_S = 180.0
-"""Seconds after which the suite is assumed to hang."""
+"""CPU seconds for one place after which the suite is assumed to hang."""
 BRIEF_BUDGET_S = 5.0
-"""CPU seconds for an excused place: enough to see whether the excuse still holds."""
+"""CPU seconds for judging an excused place. They suffice to see whether the excuse is outdated."""
 MOST_CONFIGURATIONS = 3
-"""Number of configurations in which other methods are tried."""
+"""Maximum number of configurations in which other methods are tried."""
 
 OtherMethod = Callable[[Connect, Configuration], str]
-"""Another method to find a fault: returns a description of the fault of a model in a configuration; "" if it finds
-none."""
+"""Another method than runs to find a fault. Returns a description of the fault that a model shows in a configuration,
+or "" if it finds none.
+"""
 
 _WORST = ((Verdict.FAIL, End.FAILS), (Verdict.WARN, End.WARNS), (Verdict.ERROR, End.SUITE_ERROR))
 
@@ -45,7 +46,7 @@ class AlterationExaminer:
     source: ModelSource
     reached: StatementCoverage
     other_methods: Sequence[tuple[str, OtherMethod]] = ()
-    """Other methods by name, for alterations that judging accepts."""
+    """Methods to try, each with its name, if runs find no fault."""
 
     def examine(self, place: AlterationPlace, *, briefly: bool = False) -> AlterationResult:
         """Return the result of one alteration; ``briefly`` skips expensive methods."""
@@ -136,7 +137,7 @@ class AlterationExaminer:
         tried = list(dict.fromkeys(replace(configuration, environment="plain") for configuration in reaching))
         for configuration in tried[:MOST_CONFIGURATIONS]:
             for name, means in self.other_methods:
-                # A finding that the unchanged model has, too, does not count against the change.
+                # A finding counts only if the unchanged model does not have it.
                 if (seen := self._apply_method(means, package, configuration)) and not self._apply_method(
                     means, self.source.package, configuration
                 ):

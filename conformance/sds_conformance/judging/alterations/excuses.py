@@ -1,7 +1,7 @@
 """Excuses: places whose alteration is not a fault, because it changes nothing observable or is legal.
 
-They are listed in a text, one per line: ``equivalent`` or ``legal``, the name of the place and the reason, separated by
-tabs. A line that begins with # is a comment on the lines below it.
+Excuses are listed in a text file, one per line: ``equivalent`` or ``legal``, the name of the place and the reason,
+separated by tabs. A line that begins with # is a comment on the lines below it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from .fates import AlterationResult
 from .places import AlterationPlace
 
 EQUIVALENT = "equivalent"
-"""No test could distinguish it from the model."""
+"""No test can distinguish the altered model from the unchanged one."""
 LEGAL = "legal"
-"""The text or a position allows it."""
+"""The specification or a position allows the altered behaviour."""
 LARGEST_SHARE = 0.2
-"""Largest share of all places that may be excused, because excused places are hardly tested."""
+"""Maximum share of all places that may be excused: excused places are hardly tested."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def read_excuses(text: str) -> dict[str, Excuse]:
 def find_stale_excuses(
     excuses: Mapping[str, Excuse], places: Iterable[AlterationPlace], fates: Iterable[AlterationResult]
 ) -> dict[str, str]:
-    """The outdated excuses by place, with the reason."""
+    """Map the place of each outdated excuse to the reason why it is outdated."""
     known = {place.name for place in places}
     out = {name: "the source has no such place" for name in excuses if name not in known}
     return out | {fate.name: f"killed: {fate.end.value}" for fate in fates if fate.is_killed and fate.name in excuses}

@@ -18,9 +18,9 @@ class End(Enum):
     BREAKS = "breaks down"
     """The altered model crashes, hangs or rejects everything: exit code 1, 3 or 4 without a violation."""
     SUITE_ERROR = "suite error"
-    """The altered model makes the suite fail, which is an error of the suite."""
+    """The suite itself fails with an exception or hangs, which is an error of the suite."""
     FOUND = "found otherwise"
-    """Runs do not find the fault; another method does."""
+    """No run finds the fault, but another method does."""
     LIVES = "lives"
 
 
@@ -29,18 +29,18 @@ KILLED_BY_RUN = (End.FAILS, End.WARNS, End.BREAKS)
 
 @dataclass(frozen=True)
 class AlterationResult:
-    """The result of the model with one alteration."""
+    """The result of testing the model with one alteration."""
 
     place: AlterationPlace
     end: End
     by: str = ""
-    """The method that found it: a requirement, or the name of another method."""
+    """ID of the requirement whose check found the fault, or the name of another method that found it."""
     seen: str = ""
-    """Description for reports."""
+    """Description of the fault for reports."""
     configuration: str = ""
-    """The configuration in which it was found."""
+    """The configuration in which the fault was found."""
     run: str = ""
-    """The run in which it was found."""
+    """The run in which the fault was found."""
     configurations: int = 0
     """Number of configurations that were played."""
     reaching: int = 0

@@ -19,7 +19,7 @@ _TURNED = ("always", "never", "negated", "opposite", "without")
 
 @dataclass(frozen=True)
 class AlterationPlace:
-    """One possible alteration. Plain data."""
+    """One possible alteration and its place in the source. Plain data."""
 
     module: str
     """Name of the module within the package."""
@@ -27,7 +27,7 @@ class AlterationPlace:
     """The function, class or variable that contains it; "" if none does."""
     rule: str
     about: str
-    """Source of the node that names the place."""
+    """Source text of the node that names the place."""
     old: str
     """The source text that is replaced, usually equal to ``about``."""
     new: str
@@ -40,7 +40,7 @@ class AlterationPlace:
     number: int
     """Index among all alterations of its module."""
     refusal: str = ""
-    """The name of the exception, if the condition decides only whether that is raised; "" otherwise."""
+    """Name of the exception if the altered condition only decides whether that exception is raised; "" otherwise."""
 
     @property
     def name(self) -> str:
@@ -63,8 +63,8 @@ def read_module_text(package: str, module: str) -> str:
 
 
 def find_places(source: ModelSource) -> list[AlterationPlace]:
-    """All places in the modules of the protocol, except choices that the text leaves open, and except checks of misuse
-    by the caller of the model.
+    """Return all places in the modules of the protocol. Excluded are conditions of choices that the specification
+    leaves open, and checks of misuse by the caller of the model.
     """
     every = (
         place

@@ -17,7 +17,7 @@ class Configuration:
     profile: str = ""
     """The profile to judge; "" for the whole revision."""
     variant: str = ""
-    """"" is the unchanged model."""
+    """Name of the legal variant; "" for the unchanged model."""
     environment: str = PLAIN.name
 
     def __str__(self) -> str:
@@ -30,16 +30,16 @@ class ModelSource:
     """The source of a model."""
 
     package: str
-    """The package of the model; a copy of it is imported under another name for every fault."""
+    """The package of the model. For every fault, a copy of the package is imported under another name."""
     modules: tuple[str, ...]
-    """The modules of the protocol, without the name of the package."""
+    """Names of the modules to alter, without the name of the package."""
     configurations: tuple[Configuration, ...]
     """The configurations to play, first the unchanged model under the current revision in the plain environment."""
     start: Callable[[str, Configuration], Link]
     """Starts a copied model in this process, given the name of the copied package."""
     choice: Callable[[str], bool] = lambda condition: False
-    """Does the text leave a condition open? Its negation is a legal variant and no fault."""
+    """Is a condition a choice that the specification leaves open? Negating it gives a legal variant, not a fault."""
     misuse: frozenset[str] = frozenset()
     """Names of exceptions that report a mistake of the model's caller; implementations are not tested for these."""
     excuses: Callable[[], str] = lambda: ""
-    """Returns the text that lists the alterations that change nothing or are legal, see ``excuses``."""
+    """Returns the list of excuses as text, see ``excuses``."""

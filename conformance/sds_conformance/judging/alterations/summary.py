@@ -12,9 +12,9 @@ from .fates import AlterationResult, End
 from .places import AlterationPlace
 
 GOAL_BY_RUN = 0.97
-"""Share of the unexcused alterations that judging must find."""
+"""Share of the alterations without an excuse that runs must find."""
 GOAL = 0.99
-"""Share of them that any method must find."""
+"""Share of the alterations without an excuse that runs or other methods must find."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class AlterationSummary:
     places: Sequence[AlterationPlace]
     """All places."""
     fates: Sequence[AlterationResult]
-    """Results of those that were played, in the order of the source."""
+    """Results of the alterations that were played, in the order of the source."""
     excuses: Mapping[str, Excuse]
     planned: int = 0
     """Number of alterations that were planned."""
@@ -36,7 +36,7 @@ class AlterationSummary:
 
     @cached_property
     def counted_results(self) -> list[AlterationResult]:
-        """Results that count: not excused."""
+        """Results of alterations without an excuse."""
         return [fate for fate in self.fates if fate.name not in self.excuses]
 
     @cached_property
@@ -46,22 +46,22 @@ class AlterationSummary:
 
     @cached_property
     def survivors(self) -> list[AlterationResult]:
-        """Alterations that nothing found, and those that made the suite fail."""
+        """Alterations that no method found, and those that made the suite fail."""
         return [fate for fate in self.counted_results if not fate.is_killed]
 
     @cached_property
     def end_counts(self) -> Counter[str]:
-        """Number of results by kind; for those that another method found, by that method."""
+        """Number of results by kind. Faults that another method found are counted by the name of the method."""
         return Counter(fate.by if fate.end is End.FOUND else fate.end.value for fate in self.counted_results)
 
     @property
     def share_killed_by_run(self) -> float:
-        """The share that judging finds."""
+        """Share of the counted alterations that runs find."""
         return _share(sum(fate.is_killed_by_run for fate in self.counted_results), len(self.counted_results))
 
     @property
     def share_killed(self) -> float:
-        """The share that any method finds."""
+        """Share of the counted alterations that runs or other methods find."""
         return _share(sum(fate.is_killed for fate in self.counted_results), len(self.counted_results))
 
     @property

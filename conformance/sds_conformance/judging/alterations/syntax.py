@@ -30,7 +30,8 @@ _SIGN: dict[type[ast.operator], type[ast.operator]] = {ast.Add: ast.Sub, ast.Sub
 _ANY_ORDER = ("max", "min")
 """Functions for which the order of the arguments does not matter."""
 _LEFT_ALONE = (ast.Assert, ast.Raise, ast.JoinedStr, ast.Import, ast.ImportFrom)
-"""Not altered: only messages or types depend on these. Whether an exception is raised depends on the condition before.
+"""Nodes that are not altered, because only messages or types depend on them. The condition that decides whether an
+exception is raised is altered.
 """
 
 
@@ -50,7 +51,7 @@ class NodePosition:
 
 @dataclass(frozen=True)
 class Alteration:
-    """One change to a tree; `apply` makes it."""
+    """One possible change to a syntax tree. `apply` makes the change."""
 
     rule: str
     node: ast.expr | ast.stmt
@@ -103,7 +104,7 @@ def _enter_node(parent: ast.AST, node: ast.AST, where: NodePosition) -> NodePosi
 
 
 def _raised_exception(node: ast.AST) -> str:
-    """The name of the exception if raising it is all that an `if` does."""
+    """Return the name of the exception if the body of an `if` only raises an exception; "" otherwise."""
     match node:
         case ast.If(body=[ast.Raise(exc=ast.Call(func=ast.Name(name)))], orelse=[]):
             return name

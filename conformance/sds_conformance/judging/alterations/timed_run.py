@@ -20,18 +20,18 @@ from ..runner import Runner
 from .source import Configuration
 
 COMMAND_S = 5.0
-"""CPU seconds that a model may take for one command; it needs a thousandth of that."""
+"""CPU seconds that a model may take for one command. The unchanged model needs a thousandth of this time."""
 
 
 class RunTimeoutError(BaseException):
-    """A model in this process takes too long. Not an Exception, because a model may catch those."""
+    """A model in this process takes too long. Not a subclass of Exception, because a model may catch every Exception."""
 
 
 @contextmanager
 def cpu_time_limit(seconds: float, *, whole: bool = False) -> Iterator[None]:
     """Raise RunTimeoutError after this number of CPU seconds; main thread only, because it uses signals.
 
-    One such limit can be nested in another one that is set for the ``whole``.
+    A limit for the ``whole`` test of an alteration may contain limits for single commands.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -76,7 +76,9 @@ class HashingLink(Link):
 
 
 def play(rules: Rules, configuration: Configuration, link: Link, run: Run) -> tuple[Trace[Any] | None, str]:
-    """Return the trace of a run, None if it did not begin, and how the model broke down, "" if it did not."""
+    """Return the trace of a run (None if the handshake failed), and a description of the breakdown ("" if there was
+    none).
+    """
     runner = Runner(lambda _: link, Limits(), rules, configuration.revision)
     traces = [trace for _, trace in runner.play([run])]
     broke = runner.breakdowns[0].breakdown if runner.breakdowns else None
