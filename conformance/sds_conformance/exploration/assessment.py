@@ -28,9 +28,9 @@ from .casts import OutOfTimeError
 BREAKDOWN = "breakdown"
 """Used in place of a requirement in findings about a hang, a crash or an invalid reply."""
 STORM = "storm"
-"""Used in place of a requirement if participants answer each other without end."""
+"""Used in place of a requirement in findings about participants that answer each other without end."""
 ENDLESS = "endless"
-"""The code of such a finding."""
+"""The code of a finding about endless messages (`STORM`)."""
 
 
 class UnknownRevisionError(ValueError):
@@ -38,9 +38,9 @@ class UnknownRevisionError(ValueError):
 
 
 def judged_revision(recorded: str) -> str:
-    """The revision by which a stored schedule is judged: the one that it names, or the current one if it names none.
+    """Return the revision for judging a stored schedule: the revision that it names, or else the current revision.
 
-    Raises UnknownRevisionError: judging by another revision would report false violations.
+    Raises UnknownRevisionError for an unknown name, because judging by another revision would report false violations.
     """
     if recorded and recorded not in revisions():
         raise UnknownRevisionError(
@@ -59,7 +59,7 @@ class Scope:
     properties: tuple[str, ...]
     strict: bool = False
     include_notes: bool = False
-    """Notes count as findings as well, such as a deviation from a MAY."""
+    """Notes (such as a deviation from a MAY) count as findings as well."""
     _known: dict[tuple[frozenset[int], bool], Applicable] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -71,7 +71,9 @@ class Scope:
     def select(
         cls, profile: str = "", revision: str = "", *, strict: bool = False, include_notes: bool = False
     ) -> Scope:
-        """All requirements with checks in a profile of a revision; by default all of the current one."""
+        """Return a scope with all requirements that have checks, in a profile of a revision. Default: all of the
+        current revision.
+        """
         revision = revision or default().rules.current
         rules = protocol_of(revision).rules
         requirements = tuple(rules.judged_requirements(revision, profile or rules.full))
@@ -110,13 +112,13 @@ class Assessment:
     findings: list[Finding] = field(default_factory=list)
     """The first finding of each check and severity."""
     exercised: Counter[str] = field(default_factory=Counter)
-    """By requirement or property: how often its situation arose."""
+    """Maps requirements and properties to how often they were exercised."""
     situations: Counter[str] = field(default_factory=Counter)
     errors: dict[str, str] = field(default_factory=dict)
-    """Errors of the suite: the check and the exception."""
+    """Errors of the suite: maps the name of the check to the exception."""
 
     def worst(self, what: str) -> Verdict:
-        """The worst severity found against a requirement or property; PASS if there is none."""
+        """Return the worst severity among the findings of a requirement or property; PASS if there is no finding."""
         found = [f.severity for f in self.findings if f.requirement == what]
         return max(found, key=RANK.__getitem__, default=Verdict.PASS)
 
@@ -131,8 +133,8 @@ def assess(
     """Judge a group trace.
 
     ``judged`` are the participants under test; all if empty. With ``replay``, properties that compare two group traces
-    are examined as well. If only the ``newest`` participants saw something new, the others are only compared with each
-    other.
+    are examined as well. ``newest`` are the participants whose traces are new: the traces of all others have been
+    judged in earlier schedules, so only checks that compare participants are applied to them. None: all are new.
     """
     with garbage_collection_paused():
         return _assess(group_trace, scope, judged or group_trace.schedule.names, replay, newest)
@@ -172,7 +174,7 @@ def _assess(
 
 
 def make_time_key(group_trace: GroupTrace) -> Callable[[Finding], int]:
-    """A sort key that orders findings by time. Each implementation of a cast counts its own steps, so steps do not."""
+    """Return a sort key that orders findings by time. Step numbers do not, because each implementation has its own."""
     places = {(id(act.trace), act.step.index): place for place, act in enumerate(group_trace.acts)}
 
     def place_of(finding: Finding) -> int:

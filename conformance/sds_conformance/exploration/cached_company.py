@@ -18,14 +18,14 @@ class Suspects:
 
     def __init__(self) -> None:
         self.guilty: frozenset[int] = frozenset()
-        """Kinds of events at which it breaks down."""
+        """Kinds of events at which the implementation is assumed to break down."""
         self._sound: frozenset[int] = frozenset()
-        """Kinds of schedules in which it did not break down."""
+        """Kinds of events in words that did not end in a breakdown."""
         self._broken: list[frozenset[int]] = []
-        """The kinds of events in each of the last words; all of these words ended in a breakdown."""
+        """Kinds of events of each word since the last one without a breakdown."""
 
     def note(self, kinds: frozenset[int], *, broke: bool) -> None:
-        """Record that a word with these kinds of events was played."""
+        """Record that a word with these kinds of events was played, and whether it ended in a breakdown (``broke``)."""
         if broke:
             self._broken.append(kinds)
         else:
@@ -33,9 +33,10 @@ class Suspects:
             self._sound |= kinds
 
     def find(self, odd: frozenset[int]) -> bool:
-        """After consecutive breakdowns, suspect the kinds that occur in no other word, else their common ``odd`` kinds.
+        """After consecutive breakdowns, suspect the kinds of events in these words that occur in no other word. If
+        there are none, suspect the ``odd`` kinds that all these words have.
 
-        Returns False if there are no such kinds, or if every word so far broke down.
+        Returns False if no kind is suspected, or if every word so far ended in a breakdown.
         """
         if not (self._sound and self._broken):
             return False
@@ -61,7 +62,7 @@ class CachingCompany(Company):
         """With ``forgetful``, nothing is cached."""
         self.forgetful = forgetful
         self.otherwise = ""
-        """The answer that differed from the cached one, after which nothing is cached; "" if none did."""
+        """The first answer that differed from the cached answer; "" if none did. After it, nothing is cached."""
         self.suspects = Suspects()
         self._links: WeakSet[CachingLink] = WeakSet()
         self._whole = False
@@ -78,7 +79,7 @@ class CachingCompany(Company):
 
     @property
     def whole(self) -> bool:
-        """The implementation plays everything, and its answers are compared with the cache."""
+        """Does the implementation play all requests? Then its answers are compared with the cache."""
         return self._whole
 
     @whole.setter

@@ -1,8 +1,8 @@
 """A campaign: many generated schedules, played and judged on all processors.
 
-The seed and the number of schedules decide which schedules are played, and the number of a schedule decides which
-worker plays it. So a campaign has the same result on every machine, and an interrupted one has it for the schedules it
-played.
+The seed and the number of schedules decide which schedules are played, and the index of a schedule decides which worker
+plays it. So a campaign has the same result on every machine. The result of an interrupted campaign is the same for the
+schedules that it played.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ from .casts import NotPlayedError, NotStartedError
 from .company import Casting, Company
 
 TWINS_EVERY = 8
-"""Every n-th schedule is played a second time in another way, to compare; that costs as much as a new one."""
+"""This is n: every n-th schedule is played a second time with a change, for properties that compare two group traces.
+The second play takes as long as another schedule.
+"""
 
 
 @dataclass(frozen=True)
@@ -49,28 +51,28 @@ class CampaignOrder:
     profile: str = "full"
     casting: Casting = Casting.TOGETHER
     grammar: Any = None
-    """The possible content of schedules; None for everything."""
+    """The grammar that limits the content of generated schedules; None for the default grammar."""
     seed: int = 0
     examples: int = 500
     """The number of generated schedules."""
     time_budget_s: float = 0.0
-    """No schedule starts after this time; 0 means no limit."""
+    """No schedule starts after this time, in seconds; 0 means no limit."""
     jobs: int = 1
     strict: bool = False
     twins: bool = True
     include_notes: bool = False
-    """Deviations from a MAY count as findings."""
+    """Notes, such as deviations from a MAY, count as findings."""
     files: tuple[Schedule, ...] = ()
-    """Schedules of users, which are played first. Their expectations are checked."""
+    """Schedules from files of users, which are played first. Their expectations are checked."""
     shrink_budget_s: float = 0.0
-    """The time to shrink one counterexample; 0 means no limit."""
+    """Maximum time to shrink one counterexample, in seconds; 0 means no limit."""
 
     @cached_property
     def scope(self) -> Scope:
         return Scope.select(self.profile, self.revision, strict=self.strict, include_notes=self.include_notes)
 
     def schedule(self, index: int) -> Schedule:
-        """The schedule with that number. Schedules of users come first."""
+        """Return the schedule with that index, from 0. Schedules of users come first."""
         if index < len(self.files):
             return self.files[index]
         repertoire = repertoire_of(self.revision)
@@ -78,7 +80,7 @@ class CampaignOrder:
 
     @property
     def schedules(self) -> int:
-        """The number of all schedules."""
+        """Number of schedules of users and generated schedules."""
         return len(self.files) + self.examples
 
     def company(self) -> Company:
@@ -87,14 +89,14 @@ class CampaignOrder:
 
 @dataclass
 class Played:
-    """One schedule of a campaign."""
+    """The result of one schedule of a campaign."""
 
     index: int
     steps: int
     assessment: Assessment
     breakdown: Breakdown | None = None
     expectations: ExpectationResult | None = None
-    """None if the schedule is not of a user."""
+    """Result of its expectations; None for a generated schedule."""
 
 
 @dataclass
@@ -105,29 +107,32 @@ class CampaignTally:
     schedules: int = 0
     steps: int = 0
     found: dict[str, Finding] = field(default_factory=dict)
-    """By requirement or property: the worst finding; among equally bad ones, that of the first schedule."""
+    """Maps requirements and properties to the worst finding. If several are equally bad, it is that of the first
+    schedule.
+    """
     found_at: dict[str, int] = field(default_factory=dict)
-    """The number of that schedule."""
+    """Maps requirements and properties to the index of the schedule of the finding in ``found``."""
     found_in: Counter[str] = field(default_factory=Counter)
-    """Number of schedules with a finding."""
+    """Maps requirements and properties to the number of schedules with a finding."""
     exercised: Counter[str] = field(default_factory=Counter)
-    """By requirement or property: number of schedules that exercised it."""
+    """Maps requirements and properties to the number of schedules that exercised them."""
     situations: Counter[str] = field(default_factory=Counter)
-    """Number of schedules in which each situation arose."""
+    """Maps situations to the number of schedules in which they arose."""
     flaky: dict[str, FindingReplays] = field(default_factory=dict)
-    """Findings that not every replay of their schedule shows."""
+    """Findings that not every replay of their schedule shows, by requirement or property."""
     expectations: dict[int, ExpectationResult] = field(default_factory=dict)
-    """The results of expectations, by the number of the user's schedule."""
+    """Maps the index of each schedule of a user to the result of its expectations."""
     errors: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     shrinking_s: float = 0.0
-    """The part of ``seconds`` spent on shrinking and replaying findings."""
+    """The part of ``seconds`` that was spent on shrinking and replaying findings."""
     interrupted: bool = False
     out_of_time: bool = False
     gave_up: str = ""
     """Why some schedules were not played, if the implementation broke down too often."""
     not_started: str = ""
-    """Why some schedules were not played, if a process of the implementation did not start, such as for lack of memory.
+    """Why some schedules were not played, if a process of the implementation did not start (for example, for lack of
+    memory).
     """
 
     def add(self, played: Played) -> None:
@@ -155,7 +160,7 @@ class CampaignTally:
 
     @property
     def exit_code(self) -> Exit:
-        """The exit code of the campaign. `text.last_line` is the sentence for the same result."""
+        """The exit code of the campaign. `text.last_line` says the same in a sentence."""
         if self.interrupted:
             return Exit.INTERRUPTED
         if self.unmet_count or any(finding.severity is Verdict.FAIL for finding in self.found.values()):
@@ -170,20 +175,22 @@ class CampaignTally:
 
 
 def weight(finding: Finding) -> tuple[int, bool]:
-    """A sort key: the worst finding first, and findings that only a dialect explains last."""
+    """Return a sort key. It puts the worst finding first; among equally bad ones, findings caused by a dialect are
+    last.
+    """
     return -RANK[finding.severity], finding.code == ANOTHER_LAYOUT
 
 
 @dataclass(frozen=True)
 class WorkerEnded:
-    """A worker has played everything it can."""
+    """Report of a worker that can play no further schedule."""
 
     worker: int
     gave_up: str = ""
     not_started: str = ""
     """Why a process of the implementation did not start."""
     at: int = 0
-    """The first schedule that was not played for that reason."""
+    """Index of the first schedule that was not played for that reason."""
 
 
 NO_ROOM = "the machine has no room for another process of the suite"
@@ -227,7 +234,7 @@ def explore(
 
 
 def play_one(order: CampaignOrder, company: Company, index: int, scope: Scope | None = None) -> Played:
-    """Play and judge the schedule with that number; ``scope`` replaces that of the order. Raises NotPlayedError."""
+    """Play and judge the schedule with that index. ``scope`` overrides `CampaignOrder.scope`. Raises NotPlayedError."""
     with garbage_collected_at_end():
         return _play_one(order, company, index, scope or order.scope)
 
@@ -265,7 +272,7 @@ def _is_out_of_time(order: CampaignOrder, began: float) -> bool:
 
 def _play_with_workers(order: CampaignOrder, tally: CampaignTally, began: float) -> Generator[Played, None, None]:
     left = {worker: WorkerEnded(worker, not_started=NO_ROOM, at=worker) for worker in range(order.jobs)}
-    """By worker: the schedules that are not played yet."""
+    """Maps each worker to the reason why it stopped, and to its first schedule that is not played."""
     with workers() as others:
         stop = others.context.Event()
         running = 0
@@ -297,7 +304,7 @@ def _play_with_workers(order: CampaignOrder, tally: CampaignTally, began: float)
     if lost:
         tally.errors["worker"] = f"a worker ended with exit code {lost[-1]}"
         return
-    # The machine may have lacked resources for several processes; with one it can continue.
+    # The machine may have lacked resources for several processes. Continue with this process only.
     for ended in left.values():
         yield from _play_remaining(order, tally, began, ended)
 
@@ -305,7 +312,7 @@ def _play_with_workers(order: CampaignOrder, tally: CampaignTally, began: float)
 def _play_remaining(
     order: CampaignOrder, tally: CampaignTally, began: float, ended: WorkerEnded
 ) -> Generator[Played, None, None]:
-    """Play the schedules that a worker left."""
+    """Play the schedules that a worker did not play."""
     company = order.company()
     try:
         company.start()
@@ -317,7 +324,7 @@ def _play_remaining(
 
 
 def _work(results: Any, order: CampaignOrder, worker: int, stop: Event) -> None:
-    """Play every n-th schedule. Report at the end, or when the implementation was abandoned."""
+    """Play the schedules of one worker: every n-th one. Report at the end, or when the implementation is abandoned."""
     company, index = order.company(), worker
     try:
         company.start()

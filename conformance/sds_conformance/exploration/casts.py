@@ -28,7 +28,7 @@ from ..judging.runner import PATIENCE, BrokenRun, Connect
 from ..protocols import protocol_of, repertoire_of, revisions
 
 LARGE_BYTES = 32 << 20
-"""If a schedule used more memory for requests and replies, it is freed before the next one."""
+"""If the requests and replies of a schedule use more memory than this, the memory is freed before the next schedule."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Implementation:
     connect: Connect
     limits: Limits = field(default_factory=Limits)
     dialect: str | None = None
-    """The private wire layout; "" for the layout of the text, None for the declared one."""
+    """The dialect; "" for the layout of the specification, None for the declared dialect."""
 
 
 class NotPlayedError(Exception):
@@ -49,7 +49,7 @@ class NotPlayedError(Exception):
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(name, reason)  # the constructor arguments, so that the exception can be pickled
         self.name = name
-        """The implementation."""
+        """Name of the implementation that could not take part."""
         self.reason = reason
 
     def __str__(self) -> str:
@@ -57,7 +57,7 @@ class NotPlayedError(Exception):
 
 
 class NotStartedError(NotPlayedError):
-    """A process of the implementation did not start again."""
+    """A new process of the implementation could not be started."""
 
 
 class AbandonedError(NotPlayedError):
@@ -65,11 +65,13 @@ class AbandonedError(NotPlayedError):
 
 
 class OutOfTimeError(NotPlayedError):
-    """The total time was used up before the schedule ended; later schedules will fail in the same way."""
+    """The total time was used up before the schedule ended. Later schedules will fail in the same way."""
 
 
 class RevisionMismatchError(ValueError):
-    """An implementation declares another text than the cast; the message has its name and the text."""
+    """An implementation declares no revision of the specification by which the cast is judged. The message has its name
+    and its revisions.
+    """
 
     def __init__(self, name: str, spoken: Sequence[str], revision: str) -> None:
         super().__init__(f"{name} speaks {' and '.join(spoken)}, and not {revision}")
@@ -78,7 +80,9 @@ class RevisionMismatchError(ValueError):
 
 
 def not_played_error(name: str, breakdown: Breakdown, otherwise: str) -> NotPlayedError:
-    """The exception for an implementation that did not start: OutOfTimeError, or NotStartedError with ``otherwise``."""
+    """Return the exception for a breakdown: OutOfTimeError if the time was used up, else NotStartedError with the
+    reason ``otherwise``.
+    """
     if breakdown.kind is FaultKind.OUT_OF_TIME:
         return OutOfTimeError(name, f"ran out of time: {breakdown.detail}")
     return NotStartedError(name, otherwise)
@@ -96,9 +100,9 @@ class Cast:
         self.declarations: dict[str, Declaration] = {}
         """The declarations of all implementations that completed the handshake."""
         self.undriven: dict[str, Breakdown] = {}
-        """Implementations that failed the handshake, with the reason; they take no part."""
+        """Implementations that failed the handshake, each with its breakdown. They play no schedules."""
         self.breakdowns: list[tuple[str, BrokenRun]] = []
-        """Every later breakdown, with the name of the implementation."""
+        """All breakdowns after the handshake, each with the name of the implementation."""
         self.revision = revision
         self._protocol = protocol_of(revision)
         self._sessions: dict[str, Session] = {}
@@ -115,7 +119,9 @@ class Cast:
         self.kill()
 
     def start(self) -> None:
-        """Perform the handshake and the honesty probe with each; see ``undriven`` and ``breakdowns``."""
+        """Perform the handshake and the honesty probe with each implementation. Sets ``undriven`` and
+        ``breakdowns``.
+        """
         for name in self.implementations:
             try:
                 self.declarations[name] = self._session(name).declaration
@@ -139,8 +145,9 @@ class Cast:
         return tuple(name for name in self.declarations if name not in self.undriven)
 
     def check_text(self) -> None:
-        """Raise RevisionMismatchError if an implementation declares only revisions of another text: they cannot be
-        judged."""
+        """Raise RevisionMismatchError if an implementation declares only revisions of another specification, which
+        cannot be judged by this one.
+        """
         known, text = revisions(), revisions()[self.revision].prefix
         for name in self.driven:
             spoken = [revision for revision in self.declarations[name].revisions if revision in known]
@@ -155,8 +162,9 @@ class Cast:
     def play(self, schedule: Schedule, roles: Mapping[str, str], *, translated: bool = True) -> GroupTrace:
         """Play a schedule; ``roles`` maps each member to the name of its implementation.
 
-        Unless ``translated``, all bytes are sent unchanged, with any dialects. An implementation that breaks down
-        ends the group trace, which records that; it is restarted for the next one. Raises NotPlayedError.
+        If ``translated`` is False, dialects are not translated: all bytes are sent unchanged. If an implementation
+        breaks down, the schedule ends, and the group trace has the breakdown. The implementation is restarted for the
+        next schedule. Raises NotPlayedError.
         """
         if self._memory is not None and self._memory.used > LARGE_BYTES:
             # A trace and its views form reference cycles, so they are freed only by a collection.
@@ -185,7 +193,9 @@ class Cast:
         return group_trace
 
     def play_after_breakdowns(self, schedule: Schedule, roles: Mapping[str, str]) -> GroupTrace:
-        """Play even if an implementation was abandoned, because shrinking a breakdown causes many of them."""
+        """Play even if an implementation was abandoned. Shrinking needs this, because it reproduces a breakdown many
+        times.
+        """
         try:
             return self.play(schedule, roles)
         except NotPlayedError:
@@ -194,11 +204,11 @@ class Cast:
             return self.play(schedule, roles)
 
     def resume(self) -> None:
-        """Continue with an abandoned implementation: the events at which it breaks down are now left out."""
+        """Continue with abandoned implementations: reset their counts of consecutive breakdowns."""
         self._in_a_row.clear()
 
     def broken_in(self, group_trace: GroupTrace, roles: Mapping[str, str]) -> tuple[str, Breakdown] | None:
-        """The implementation that broke down in a group trace, and how; None if none did."""
+        """Return the implementation that broke down in a group trace, and its breakdown; None if none broke down."""
         for member, trace in group_trace.cast.items():
             if trace.breakdown is not None:
                 return roles[member], trace.breakdown
@@ -241,7 +251,8 @@ class Cast:
                 raise not_played_error(name, fault.breakdown, why) from None
             dialect = self.dialect(name) if translated else None
             stages[name] = self._protocol.rules.stage(session, schedule.name, dialect, PLAIN)
-        # If one of them uses its own clock, virtual time must be the real time, or timestamps would be months apart.
+        # If one implementation uses its own clock, virtual time must be the real time, or timestamps would be months
+        # apart.
         if not all(self.declarations[name].can_by_name(VIRTUAL_CLOCK) for name in stages):
             now_ms = time.time_ns() // 1_000_000  # noqa: TID251 - the date that they read, too
             for stage in stages.values():

@@ -1,7 +1,7 @@
 """Stores the progress of an exhaustion in a file, to resume it later.
 
-The file has the numbers of schedules with findings and of finished chunks; findings are reproduced when it is read.
-Data that the same world could not have produced are rejected.
+The file has the numbers of schedules with findings and of finished chunks. When it is read, the schedules with findings
+are replayed. A file that the same small world cannot have produced is rejected.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ SCHEMA_ID = "sds-conformance/exhaustion/1"
 MAX_BYTES = 4 << 20
 MAX_COUNT = 1 << 40
 MAX_SCHEDULES = 1 << 24
-"""Largest number of schedules over all bounds: they are counted again, which takes up to a minute."""
+"""Maximum number of schedules over all bounds. They are counted again when the file is read, which takes up to a
+minute.
+"""
 
 
 class ResumeError(Exception):
@@ -76,7 +78,7 @@ def load(path: Path, order: Exhaustion, company: CachingCompany) -> Coverage:
     try:
         data = json.loads(read_bytes(path, MAX_BYTES))
         if not isinstance(data, dict) or data.get("schema") != SCHEMA_ID:
-            raise ResumeError("it is not of `exhaust`, or of another version of it")
+            raise ResumeError("it was not written by `exhaust`, or by another version of it")
         about = _parameters_of(order, tally)
         for key, value in about.items():
             if data[key] != value:
@@ -87,7 +89,7 @@ def load(path: Path, order: Exhaustion, company: CachingCompany) -> Coverage:
             coverage.bounds.append(_read_bound(order, number, row))
         coverage.without = frozenset(map(_count, data.get("without", ())))
         if any(kind >= len(order.world.kinds) for kind in coverage.without):
-            raise ResumeError("it leaves out an event that is in no schedule")
+            raise ResumeError("it excludes an event that is not in the alphabet")
         tally.steps = _count(data["steps"])
         coverage.earlier_s = tally.seconds = float(_count(int(data["seconds"])))
         tally.exercised = _counter(data["exercised"], [*order.scope.by_id, *order.scope.properties])
@@ -105,13 +107,13 @@ def load(path: Path, order: Exhaustion, company: CachingCompany) -> Coverage:
         raise ResumeError("a finding has a number that no schedule has")
     _replay_findings(coverage, company, found)
     if lost := [what for what in often if what not in tally.found]:
-        raise ResumeError(f"{printable(lost[0])} was found, and does not show when that schedule is played again")
+        raise ResumeError(f"{printable(lost[0])} was found, but a replay of its schedule does not show it")
     tally.found_in = Counter({what: often.get(what, 1) for what in tally.found})
     return coverage
 
 
 def _replay_findings(coverage: Coverage, company: CachingCompany, found: Iterable[int]) -> None:
-    """Replay the schedules that had findings; they count as before."""
+    """Replay the schedules that had findings, without counting them again."""
     order, tally = coverage.order, coverage.tally
     prober = Prober(order, company)
     for index in found:
@@ -139,7 +141,7 @@ def _parameters_of(order: Exhaustion, tally: CampaignTally) -> dict[str, Any]:
 
 
 def _read_bound(order: Exhaustion, events: int, row: Any) -> Bound:
-    """Raises ValueError for an impossible bound."""
+    """Parse the progress of a bound. Raises ValueError for an impossible bound."""
     played, impossible, renamed = (_count(row[key]) for key in ("played", "impossible", "renamed"))
     bound = Bound(events, _count(row["schedules"]), played, impossible, renamed, _count(row.get("left_out", 0)))
     chunks = -(-bound.schedules // CHUNK)

@@ -1,4 +1,4 @@
-"""The company that plays the participants of a schedule when one implementation is under test."""
+"""Plays schedules when one implementation is under test: a company has its processes and those of the references."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def under_test(casting: Casting, schedule: Schedule) -> tuple[str, ...]:
 
 
 class Company:
-    """The implementation under test and the references; plays any number of schedules."""
+    """Plays schedules with the implementation under test and, in the cast ``among``, with references."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Company:
 
     def start(self) -> Declaration:
         """Perform the handshake. Raises TesteeError if the implementation cannot be driven, and RevisionMismatchError
-        if it declares another text than the references in the cast.
+        if it declares another specification than the references in the cast.
         """
         self.cast.start()
         for breakdown in self.cast.undriven.values():
@@ -88,8 +88,9 @@ class Company:
         return self.cast.play(schedule, self._roles(schedule))
 
     def play_after_breakdowns(self, schedule: Schedule) -> GroupTrace:
-        """Play a schedule even if the implementation was abandoned, as in shrinking a breakdown. Raises
-        NotPlayedError."""
+        """Play a schedule even if the implementation was abandoned, which shrinking a breakdown needs. Raises
+        NotPlayedError.
+        """
         return self.cast.play_after_breakdowns(schedule, self._roles(schedule))
 
     def participants_under_test(self, schedule: Schedule) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from .company import Company
 from .shrinking import MAX_ATTEMPTS, shrink
 
 BROKEN_ATTEMPTS = 100
-"""Attempts to shrink a breakdown: each reproduction costs a restart, and for a hang also a timeout."""
+"""Maximum number of attempts to shrink a breakdown. Each reproduction takes a restart, and a hang also a timeout."""
 
 _STEP = re.compile(r"\bstep (\d+)\b")
 
@@ -44,7 +44,7 @@ class Counterexample:
     attempts: int
     """Number of schedules played to shrink it."""
     out_of_time: bool = field(default=False, kw_only=True)
-    """The time for shrinking was over before nothing more could be removed."""
+    """The time for shrinking was over, so the schedule may not be the smallest one."""
 
     @property
     def act(self) -> Act | None:
@@ -63,13 +63,14 @@ class Counterexample:
 
     @property
     def seen(self) -> str:
-        """The values seen, with the step numbers of the schedule."""
+        """What was seen, with the step numbers of the schedule."""
         return self._with_numbers_of_acts(self.finding.seen)
 
     def _with_numbers_of_acts(self, text: str) -> str:
-        """Replace the numbers of steps: checks count the steps of one trace, stories and drawings those of all traces.
+        """Replace step numbers in a text of a check. Checks count the steps of one trace; stories and drawings count
+        the steps of all participants.
 
-        Properties already use the numbers of stories.
+        Texts of properties already have the numbers of stories.
         """
         act = self.act
         if act is None or property_of(self.what) is not None:
@@ -95,7 +96,7 @@ def make_slug(what: str) -> str:
 
 
 def find_reproduction(found: Finding, findings: Iterable[Finding]) -> Finding | None:
-    """The finding that reproduces ``found`` with at least its severity; None if there is none."""
+    """Return the finding that reproduces ``found`` with at least the same severity; None if there is none."""
     for finding in findings:
         if finding.is_like(found) and RANK[finding.severity] >= RANK[found.severity]:
             return finding
@@ -138,8 +139,8 @@ def counterexample(
 ) -> Counterexample | FindingReplays:
     """Shrink a schedule that showed ``found``, and replay the result in new processes.
 
-    If not every replay reproduces the finding, return how often it was reproduced: the implementation is not
-    deterministic. Raises NotPlayedError if the implementation was abandoned.
+    Return the counterexample. If not every replay reproduces the finding, return the replays instead: the
+    implementation is not deterministic. Raises NotPlayedError if the implementation was abandoned.
     """
     scope = order.scope.restricted_to(found.requirement)
     if found.requirement == BREAKDOWN:
@@ -191,11 +192,11 @@ def shrink_finding(
 
 
 _LONGEST_NOTE = 400
-"""Characters, by the schema of schedules; longer names of implementations are cut."""
+"""Maximum number of characters of a note, by the schema of schedules. Longer names of implementations are cut."""
 
 
 def make_notes(found: Finding, schedule: Schedule, revision: str, **more: str) -> tuple[tuple[str, str], ...]:
-    """Notes for a replay and for readers of the file, such as what a shrunk schedule shows."""
+    """Return notes for a replay and for readers of the file, such as the finding that the schedule shows."""
     notes = {
         "shows": found.requirement,
         "code": found.full_code,
@@ -224,7 +225,7 @@ def save(example: Counterexample, folder: Path, svg: str, story: str) -> dict[st
 
 
 def save_unshrunk(order: CampaignOrder, index: int, found: Finding, folder: Path) -> dict[str, Path]:
-    """Write the schedule with that number unshrunk to ``folder``, for a replay. Raises OSError."""
+    """Write the schedule with that index to ``folder`` without shrinking it, for a replay. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     schedule = order.schedule(index)
     annotated = replace(schedule, notes=make_notes(found, schedule, order.revision, cast=order.casting.value))

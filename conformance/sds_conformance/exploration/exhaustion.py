@@ -1,4 +1,4 @@
-"""Enumerates every schedule of a small world, the shortest first, and plays them.
+"""Enumerates all schedules of a small world, the shortest first, and plays them.
 
 The number of a schedule, counted over all bounds, depends only on the participants and the alphabet. Chunks of
 schedules are distributed and finished in any order; a bound is finished when all of its chunks are.
@@ -31,11 +31,12 @@ from .company import Casting
 SCHEMA_ID = "sds-conformance/exhaust/1"
 """Schema of the JSON that the command prints."""
 CHUNK = 250
-"""Schedules that are played together; takes some seconds."""
+"""Number of schedules in a chunk, which takes some seconds to play."""
 TWINS_EVERY = 64
-"""Every n-th schedule is played twice, for properties that compare two group traces, and without the cache."""
+"""This is n: every n-th schedule is played twice, for properties that compare two group traces, and without the cache.
+"""
 SHORT = 2
-"""Schedules with at most this number of events are not played twice."""
+"""Schedules with at most this number of events are played without the cache."""
 
 
 def alphabet_of(revision: str) -> Alphabet:
@@ -53,16 +54,18 @@ class Exhaustion(CampaignOrder):
     participants: int = 2
     alphabet: tuple[AlphabetPart, ...] = ()
     whole: bool = False
-    """No answers are cached, and every participant is judged in each schedule."""
+    """The implementation plays all requests, and every participant is judged in each schedule."""
     without: frozenset[int] = frozenset()
-    """Kinds of events, by index, at which the implementation always breaks down; schedules with them are left out."""
+    """Indexes of the kinds of events at which the implementation always breaks down. Schedules with them are not
+    played.
+    """
 
     def __reduce__(self) -> tuple[type[Exhaustion], tuple[object, ...]]:
-        """Cached properties are not pickled: they contain functions that cannot be."""
+        """Pickle without the cached properties, because they contain functions that cannot be pickled."""
         return Exhaustion, tuple(getattr(self, field.name) for field in fields(self))
 
     def make_company(self) -> CachingCompany:
-        """The company that plays all schedules and caches what participants answered."""
+        """Return a company that plays all schedules and caches the answers of participants."""
         return CachingCompany(
             self.connect, self.limits, self.casting, self.revision, self.dialect, forgetful=self.whole
         )
@@ -75,7 +78,7 @@ class Exhaustion(CampaignOrder):
     @cached_property
     def world(self) -> World:
         world = self.letters.world(self.participants, self.alphabet)
-        # The implementation among references differs from them, so renaming does not make schedules equal.
+        # Among references, participants are not interchangeable, so schedules that differ only in names are not equal.
         return replace(world, alike=world.alike and self.casting is not Casting.AMONG)
 
     @cached_property
@@ -99,27 +102,27 @@ class Exhaustion(CampaignOrder):
         return setting
 
     def restrict_to(self, declared: Declaration) -> Exhaustion:
-        """Restrict the alphabet to what an implementation with this declaration supports."""
+        """Restrict the alphabet to the events that an implementation with this declaration supports."""
         return replace(self, alphabet=self.letters.select_possible(declared, self.profile, self.alphabet))
 
     def schedule(self, index: int) -> Schedule:
-        """The schedule with that number."""
+        """Return the schedule with that index."""
         return self.make_schedule(self.word(index), index).schedule
 
     def word(self, index: int) -> Word:
-        """The word with that number, counted over all bounds from 0."""
+        """Return the word with that index, counted over all bounds from 0."""
         words = (word for events in count(1) for word in self.world.words(events))
         return next(islice(words, index, None))
 
     def make_schedule(self, word: Word, index: int) -> Unfolded:
-        """Convert a word with that number to a schedule."""
+        """Convert the word with that index to a schedule."""
         unfolded = self.letters.unfold(self.world, word, self.setting_of(word))
         text = f"schedule {index:,} ({self.participants} participants, {format_count(len(word), 'event')})"
         return replace(unfolded, schedule=replace(unfolded.schedule, name=text))
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the parameters of the enumeration: equal for the same schedules in the same order."""
+        """SHA-256 of the parameters of the enumeration. It is equal for the same schedules in the same order."""
         kinds = [(kind.name, *(getattr(kind, part) for part in _SHAPE)) for kind in self.world.kinds]
         contents = (self.participants, [str(part) for part in self.alphabet], kinds, dumps(self.setting))
         return hashlib.sha256(repr(contents).encode()).hexdigest()
@@ -136,21 +139,21 @@ class ChunkResults:
     events: int
     """The number of events."""
     chunks: tuple[int, ...] = ()
-    """The chunks that are finished with it."""
+    """The chunks that are finished by these results."""
     played: int = 0
     impossible: int = 0
-    """Schedules in which something must arrive that the implementation does not broadcast."""
+    """Number of schedules that cannot be played: a message must arrive that the implementation does not broadcast."""
     renamed: int = 0
-    """Schedules that equal another one after renaming."""
+    """Number of schedules that equal another schedule after renaming participants."""
     left_out: int = 0
-    """Schedules with an event at which the implementation breaks down."""
+    """Number of schedules that are not played, because they have an event at which the implementation breaks down."""
     without: frozenset[int] = frozenset()
-    """The kinds of these events."""
+    """The kinds of events at which the implementation breaks down."""
     seconds: float = 0.0
     otherwise: str = ""
-    """The answer that differed from the cached one, after which the cache is not used; "" if none did."""
+    """The first answer that differed from the cached answer; "" if none did. After it, the cache is not used."""
     reason: str = ""
-    """Why it was not finished, if the implementation was abandoned."""
+    """Why the chunk was not finished, if the implementation was abandoned."""
 
     @property
     def settled_count(self) -> int:
@@ -160,11 +163,11 @@ class ChunkResults:
 
 @dataclass
 class Bound:
-    """The progress for schedules with a number of events."""
+    """The progress for all schedules with the same number of events."""
 
     events: int
     schedules: int
-    """The total number."""
+    """Total number of schedules."""
     played: int = 0
     impossible: int = 0
     renamed: int = 0
@@ -191,12 +194,14 @@ class Bound:
 
     @property
     def percent(self) -> int:
-        """Rounded down, so that an incomplete bound never shows 100."""
+        """Percentage of the schedules that need no more playing, rounded down, so that an incomplete bound never shows
+        100.
+        """
         return 100 * self.settled_count // self.schedules if self.schedules else 100
 
 
 class Prober:
-    """Plays words in order, and remembers which messages cannot arrive after their common prefix."""
+    """Plays words in order. Stores which messages cannot arrive, so that words with the same prefix are skipped."""
 
     def __init__(self, order: Exhaustion, company: CachingCompany) -> None:
         self._order = order
@@ -204,12 +209,15 @@ class Prober:
         self._names = order.setting.names
         self._last: Word = ()
         self._missing: dict[Copy, int] = {}
-        """Copies that cannot arrive in the last word, with the index of the event that proves it."""
+        """Deliveries of messages that are impossible in the last word, each with the index of the event that proves it.
+        """
         self._suspects = company.suspects
         self._suspects.guilty |= order.without
 
     def probe(self, word: Word, index: int, share: ChunkResults) -> None:
-        """Play the word with that number if needed, and add the result to ``share``. Raises NotPlayedError."""
+        """Play the word with that index unless it is skipped, and add the result to ``share``. Raises
+        NotPlayedError.
+        """
         if not self._order.world.first_of_its_names(word):
             share.renamed += 1
             return
@@ -226,11 +234,13 @@ class Prober:
 
     @property
     def left_out_kinds(self) -> frozenset[int]:
-        """The kinds of events that are left out."""
+        """Words with these kinds of events are not played."""
         return self._suspects.guilty
 
     def leave_out(self) -> bool:
-        """Leave out the kinds of events that made the implementation break down; False if they are unknown."""
+        """From now on, exclude the kinds of events that made the implementation break down. Return False if they are
+        unknown.
+        """
         odd = frozenset(number for number, kind in enumerate(self._order.world.kinds) if kind.most)
         found = self._suspects.find(odd)
         if found:
@@ -238,7 +248,7 @@ class Prober:
         return found
 
     def play(self, word: Word, index: int) -> Played | None:
-        """Play a word and judge it; None if it is impossible. Raises NotPlayedError."""
+        """Play a word and judge it. Return None if a message in it cannot arrive. Raises NotPlayedError."""
         self._keep(word)
         if self._is_impossible(word):
             return None
@@ -262,7 +272,7 @@ class Prober:
         return bool(self._missing) and any((event.who, event.sender, event.nth) in self._missing for event in word)
 
     def _keep(self, word: Word) -> None:
-        """Forget everything that does not follow from the common prefix with the last word."""
+        """Keep only the impossible deliveries that follow from the common prefix of ``word`` and the last word."""
         if self._missing:
             pairs = zip(word, self._last, strict=False)
             common = next((place for place, (one, other) in enumerate(pairs) if one != other), len(self._last))
@@ -283,7 +293,7 @@ class Task:
     since: Word = ()
     """The first word of that chunk; empty for the very first word."""
     chunks: int | None = None
-    """Number of chunks from there; None for all."""
+    """Number of chunks from ``first``; None for all."""
 
 
 def play_chunks(
@@ -295,8 +305,8 @@ def play_chunks(
 ) -> Iterator[ChunkResults]:
     """Play the remaining chunks for which ``mine`` is true.
 
-    A chunk that is interrupted because of ``ended`` is not reported; one in which the implementation was abandoned is
-    the last.
+    If ``ended`` returns True during a chunk, the chunk is not reported. If the implementation is abandoned in a chunk,
+    the chunk is reported and is the last one.
     """
     prober = Prober(order, company)
     for task in tasks:
@@ -330,7 +340,7 @@ def play_chunks(
 
 
 def join(tally: CampaignTally, more: CampaignTally) -> None:
-    """Add the results of other schedules; the order does not matter."""
+    """Add the results ``more`` of other schedules to ``tally``; the order does not matter."""
     tally.schedules += more.schedules
     tally.steps += more.steps
     for mine, others in ((tally.exercised, more.exercised), (tally.situations, more.situations)):

@@ -20,9 +20,9 @@ from .campaign import NO_ROOM, CampaignTally, WorkerEnded
 from .exhaustion import Bound, ChunkResults, Exhaustion, Task, join, play_chunks
 
 SAMPLE = 1_000
-"""Schedules after which the duration of the rest is estimated."""
+"""Number of schedules after which the duration of the rest is estimated."""
 MOST_EVENTS = 64
-"""Larger bounds would take too long."""
+"""Maximum number of events in a schedule. More would take too long."""
 
 
 @dataclass
@@ -32,19 +32,19 @@ class Coverage:
     order: Exhaustion
     tally: CampaignTally
     bounds: list[Bound] = field(default_factory=list)
-    """One per number of events, from 1 without gaps; the last one is the target."""
+    """The bounds of 1, 2, 3, ... events. The last one is the target."""
     otherwise: str = ""
-    """The answer that differed from the cached one, after which the cache is not used; "" if none did."""
+    """The first answer that differed from the cached answer; "" if none did. After it, the cache is not used."""
     without: frozenset[int] = frozenset()
-    """Kinds of events that are left out because the implementation breaks down at them."""
+    """Kinds of events that are excluded because the implementation breaks down at them."""
     expected_s: float = 0.0
-    """Expected duration of the remaining schedules when they were planned, in seconds."""
+    """Duration of the remaining schedules in seconds, as estimated when they were planned."""
     earlier_s: float = 0.0
     """Duration of the run that was resumed, in seconds."""
 
     @property
     def last_complete(self) -> Bound | None:
-        """The last bound that is complete, with all before it."""
+        """The last bound of which all smaller bounds are complete as well."""
         last = None
         for bound in self.bounds:
             if not bound.is_complete:
@@ -69,7 +69,7 @@ class Coverage:
 
     @property
     def last_proved(self) -> Bound | None:
-        """The last complete bound without schedules that were left out."""
+        """The last complete bound such that no schedule up to it was excluded because of a breakdown."""
         last = None
         for bound in self.bounds:
             if not bound.is_complete or bound.left_out:
@@ -79,7 +79,7 @@ class Coverage:
 
     @property
     def left_out(self) -> int:
-        """Schedules that are not played because the implementation breaks down at one of their events."""
+        """Number of schedules that are not played because the implementation breaks down at one of their events."""
         return sum(bound.left_out for bound in self.bounds)
 
     @property
@@ -88,7 +88,7 @@ class Coverage:
         return sum(bound.schedules for bound in self.bounds) - self.settled_count
 
     def add_bound(self, schedules: int) -> Bound:
-        """Add a bound with one event more, and that many schedules."""
+        """Add the bound with one more event, which has this number of schedules."""
         self.bounds.append(Bound(len(self.bounds) + 1, schedules))
         return self.bounds[-1]
 
@@ -109,8 +109,8 @@ class Coverage:
 
 CoverageListener = Callable[[Coverage], None]
 Source = Callable[[Exhaustion, list[Task], CampaignTally, float], Generator[ChunkResults, None, None]]
-"""Plays tasks. Its last arguments are the tally, which records an abandoned implementation, and the seconds left, 0 for
-no limit.
+"""Plays tasks. The tally records an abandoned implementation. The last argument is the time left in seconds; 0 for no
+limit.
 """
 
 
@@ -123,11 +123,13 @@ def exhaust(
     progress: CoverageListener = lambda coverage: None,
     elsewhere: Source | None = None,
 ) -> None:
-    """Play what ``coverage`` does not cover yet, up to ``last`` events, or as many as the time is expected to allow.
+    """Play the schedules that are missing in ``coverage``, up to ``last`` events. Without ``last``, the estimated time
+    decides.
 
-    ``company`` must be started, and is not used afterwards. A sample is played in this process first, so that
-    ``planned`` can report the amount of work; it is called again if all is done and time is left. Workers play the
-    rest, or ``elsewhere``. An interrupt (Ctrl-C) ends the playing; the schedules that were played count.
+    ``company`` must be started. The caller must not use it afterwards. A sample is played in this process first, so
+    that ``planned`` can report the amount of work. If time is left at the end, more events are planned, and ``planned``
+    is called again. Workers play the rest, or ``elsewhere`` if it is given. An interrupt (Ctrl-C) ends the playing; the
+    schedules that were played count.
     """
     began = time.monotonic()
     tally = coverage.tally
@@ -185,7 +187,7 @@ def exhaust(
 
 
 class _Pace:
-    """Measures the time of the longest schedules. Schedules with slow events are shorter, so they do not count."""
+    """Measures the time per schedule, only on the longest schedules: those with ``events`` events."""
 
     def __init__(self, events: int) -> None:
         self._events = events
@@ -213,7 +215,9 @@ def _count_processes(order: Exhaustion) -> int:
 def _sample(
     order: Exhaustion, company: CachingCompany, coverage: Coverage, last: int | None, late: Callable[[], bool]
 ) -> float:
-    """Play the first `SAMPLE` remaining schedules. Return the seconds that one of the longest took, or 0."""
+    """Play the first `SAMPLE` remaining schedules. Return the mean time of the longest ones in seconds, or 0 if
+    unknown.
+    """
     settled, each_s = 0, 0.0
     for events in range(1, (last or MOST_EVENTS) + 1):
         bound = coverage.bounds[events - 1] if events <= len(coverage.bounds) else _add_next_bound(order, coverage)
@@ -235,13 +239,15 @@ def _sample(
 
 
 def _add_next_bound(order: Exhaustion, coverage: Coverage, most: int | None = None) -> Bound | None:
-    """Add the next bound; None if it has no schedules, or more than ``most``."""
+    """Add the next bound and return it; None if it has no schedules, or more than ``most`` schedules."""
     schedules = order.world.count(len(coverage.bounds) + 1, None if most is None else most + 1)
     return coverage.add_bound(schedules) if schedules and (most is None or schedules <= most) else None
 
 
 def _plan(order: Exhaustion, coverage: Coverage, last: int | None, each_s: float, left_s: float) -> bool:
-    """Choose the last bound: the requested one, or the last that fits into the time. True if anything is left."""
+    """Add bounds up to the requested one, or as many as fit into the time. Return True if any schedules are left to
+    play.
+    """
     reach = int(left_s / each_s) if each_s and order.time_budget_s else 0
     while len(coverage.bounds) < (last or MOST_EVENTS):
         room = None if last else max(0, reach - coverage.remaining_count)
@@ -263,9 +269,9 @@ def _play_with_workers(
 ) -> Generator[ChunkResults, None, None]:
     until = time.monotonic() + left_s if left_s else math.inf
     left = dict.fromkeys(range(order.jobs), NO_ROOM)
-    """By worker: why it did not play all of its chunks."""
+    """Maps each worker to the reason why it did not play all of its chunks."""
     played: defaultdict[int, set[int]] = defaultdict(set)
-    """By number of events: the finished chunks."""
+    """Maps numbers of events to the finished chunks."""
     with workers() as others:
         stop = others.context.Event()
         running = 0
@@ -294,7 +300,7 @@ def _play_with_workers(
     if lost:
         tally.errors["worker"] = f"a worker ended with exit code {lost[-1]}"
         return
-    # The machine may have lacked resources for several processes; with one it can continue.
+    # The machine may have lacked resources for several processes. Continue with this process only.
     tasks = [replace(task, done=task.done | played[task.events]) for task in tasks]
     for worker, reason in left.items():
         company = order.make_company()
@@ -318,7 +324,7 @@ def _play_nth_chunks(
 
 
 def _work(results: Any, order: Exhaustion, tasks: list[Task], worker: int, stop: Event) -> None:
-    """Play every n-th chunk. Report at the end."""
+    """Play the chunks of one worker: every n-th one. Report at the end."""
     company, not_started = order.make_company(), ""
     try:
         company.start()

@@ -1,4 +1,6 @@
-"""Searches for mutants with generated schedules only: how soon each is found, and how small its counterexample is."""
+"""Searches for mutants with generated schedules only. Reports how many schedules find each mutant, and the size of its
+counterexample.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,12 @@ from .company import Casting, Company
 from .counterexample import counterexample
 
 EXAMPLES = 1_000
-"""Schedules after which the search for a mutant ends."""
+"""Maximum number of schedules that are played in the search for one mutant."""
 
 
 def names_to_hunt(revision: str = "") -> tuple[list[str], list[str]]:
-    """Return the mutants of a revision, without pending ones, and its legal variants; by default those of the current
-    text.
+    """Return the mutants of a revision, without pending ones, and its legal variants. By default, those of all
+    revisions that have schedules.
 
     Raises ValueError for a revision without schedules.
     """
@@ -60,7 +62,7 @@ class MutantHunt:
     found_after: int = 0
     """Number of schedules up to the one that found it; 0 if none did."""
     found_by: str = ""
-    """The violated requirement or property; its own requirement if that is violated."""
+    """The violated requirement or property. If the requirement of the mutant is violated, it is this one."""
     operations: int = 0
     """Number of operations in the shrunk schedule."""
     participants: int = 0
@@ -70,7 +72,7 @@ class MutantHunt:
 
 
 def order_for(mutant: Fault, casting: Casting = Casting.TOGETHER, seed: int = 0, revision: str = "") -> CampaignOrder:
-    """A campaign against a mutant in this process, by default under the revision of its requirement."""
+    """Return a campaign against a mutant in this process, by default under the revision of its requirement."""
     protocol = _protocol(revision)
     violated = protocol.rules.catalogue.requirements[mutant.requirement]
     without = capabilities_left_out(protocol.rules, mutant)
@@ -82,8 +84,8 @@ def order_for(mutant: Fault, casting: Casting = Casting.TOGETHER, seed: int = 0,
 def hunt(name: str, examples: int = EXAMPLES, seed: int = 0, revision: str = "") -> MutantHunt:
     """Play schedules against a mutant until one finds it, and shrink that schedule.
 
-    First only its own requirement is judged; if that finds nothing, any finding counts. Every other schedule is played
-    with reference participants: a fault that all participants share may stay hidden.
+    First only the requirement of the mutant is judged. If no schedule violates it, any finding counts. Every second
+    schedule is played among references, because a fault that all participants share may stay hidden.
     """
     mutant, missed = _protocol(revision).model.mutants[name], not_found(name, revision)
     orders = [order_for(mutant, casting, seed, revision) for casting in (Casting.TOGETHER, Casting.AMONG)]
@@ -122,7 +124,7 @@ def not_found(name: str, revision: str = "") -> MutantHunt:
 def _findings(
     orders: list[CampaignOrder], companies: list[Company], scope: Scope, examples: int
 ) -> Iterator[tuple[int, Finding]]:
-    """Yield the worst finding of each schedule with findings; stops when both companies are abandoned."""
+    """Yield the worst finding of each schedule with findings. Ends early if both implementations are abandoned."""
     for index in range(examples):
         order, company = orders[index % 2], companies[index % 2]
         try:

@@ -24,8 +24,9 @@ _BAD = (Status.FAIL, Status.WARN, Status.BROKEN)
 
 
 def schedules(connect: Connect, configuration: Configuration) -> str:
-    """The findings of generated schedules against a model; "" if there are none. Every second schedule is played among
-    references."""
+    """Return the first failure that generated schedules find in a model; "" if there is none. Every second schedule is
+    played among references.
+    """
     repertoire = protocol_of(configuration.revision).repertoire
     if repertoire is None or configuration.revision not in repertoire.revisions:
         return ""
@@ -48,7 +49,7 @@ def schedules(connect: Connect, configuration: Configuration) -> str:
 
 
 def vectors(connect: Connect, configuration: Configuration) -> str:
-    """The first fault of a model that the golden vectors find; "" if there is none."""
+    """Return the first fault that the golden vectors find in a model; "" if there is none."""
     material = protocol_of(configuration.revision).vectors
     if material is None:
         return ""

@@ -1,8 +1,8 @@
-"""Shrinking: reduces a schedule that shows a fault to a small one that still does.
+"""Shrinking: reduces a schedule that shows a fault to a small schedule that still shows it.
 
-A schedule is data whose operations name participants and messages, and a name without a message is harmless. So
-anything can be removed, and the rest is still valid. This works on any schedule, from a seed, Hypothesis, a file or a
-corpus.
+The operations of a schedule name participants and messages. An operation that names a missing message has no effect. So
+any operation can be removed, and the rest is still a valid schedule. Shrinking works on all schedules: from a seed,
+Hypothesis, a file or a corpus.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..protocols.schedules import Repertoire
 from .usual_names import with_numbered_labels, with_usual_names, with_usual_peers
 
 Fails = Callable[[Schedule], GroupTrace | None]
-"""Plays a schedule: returns the group trace if it shows the fault, else None."""
+"""Plays a schedule. Returns the group trace if it shows the fault, else None."""
 MAX_ATTEMPTS = 3_000
 
 
@@ -32,7 +32,7 @@ class Shrunk:
     attempts: int
     """Number of schedules that were played."""
     out_of_time: bool = False
-    """The time was over before nothing more could be removed."""
+    """The time was over, so the schedule may not be the smallest one."""
 
 
 class _LimitReachedError(Exception):
@@ -46,11 +46,11 @@ def shrink(
     max_attempts: int = MAX_ATTEMPTS,
     budget_s: float = math.inf,
 ) -> Shrunk:
-    """Return a schedule that ``fails`` as well, and from which nothing more can be removed.
+    """Return a schedule for which ``fails`` still returns a group trace, and from which nothing more can be removed.
 
-    It has no expectations: they are about all operations of the schedule, and may name a message that is left out.
-    ``schedule`` itself must fail. No attempt starts after ``budget_s`` seconds; without that limit the result is
-    deterministic. An interrupt is not caught.
+    The shrunk schedule has no expectations, because they may name a message that was removed. ``schedule`` itself must
+    show the fault. No attempt starts after ``budget_s`` seconds; without this limit the result is deterministic. An
+    interrupt is not caught.
     """
     return _Shrinker(schedule, fails, repertoire, max_attempts, budget_s).run()
 
@@ -80,7 +80,8 @@ class _Shrinker:
                 self._simplify_operations()
                 if self.best == before:
                     break
-            # IDs depend on names, and ties and times depend on IDs: a renamed schedule may not show the fault.
+            # IDs depend on names, and the order of equal timestamps and some times depend on IDs. So a renamed schedule
+            # may not show the fault.
             self._try(with_numbered_labels(self.best))
             usual = with_usual_names(self.best, self._repertoire.names)
             if not usual.peers & set(usual.names):
@@ -91,7 +92,7 @@ class _Shrinker:
         return Shrunk(self.best, self._max - self._left, self._out_of_time)
 
     def _try(self, candidate: Schedule) -> bool:
-        """Keep a candidate if it fails as well."""
+        """Keep a candidate if it shows the fault as well."""
         if candidate == self.best or candidate in self._known:
             return False
         self._known.add(candidate)
@@ -110,7 +111,7 @@ class _Shrinker:
     # ---- operations ------------------------------------------------------------------------------------------------
 
     def _drop_operations(self) -> None:
-        """Delta debugging: remove chunks from the end, first halves, at last single operations."""
+        """Delta debugging: remove chunks from the end, first halves of the schedule, finally single operations."""
         size = max(1, len(self.best.operations) // 2)
         while size:
             start = len(self.best.operations) - size
@@ -121,7 +122,7 @@ class _Shrinker:
             size //= 2
 
     def _explain_losses(self) -> None:
-        """Replace network rules and cuts by the losses and delays of each operation."""
+        """Replace network rules and cuts by the losses and delays that they caused at each operation."""
         if not any(isinstance(operation, Links | Cut) for operation in self.best.operations):
             return
         group_trace = self._fails(self.best)
@@ -158,7 +159,7 @@ class _Shrinker:
                 self._try(without_member(self.best, name))
 
     def _simplify_setting(self) -> None:
-        # Remove related settings together: half of a pair of periods could be an invalid configuration.
+        # Remove related settings together: one of two periods alone could be an invalid configuration.
         for group in {key.partition("_")[0]: None for key, _ in self.best.configuration}:
             kept = tuple(pair for pair in self.best.configuration if pair[0].partition("_")[0] != group)
             self._try(self._change_best(configuration=kept))
@@ -211,7 +212,7 @@ def _route_without(route: Route, name: str) -> Route:
 
 
 def store_route_effects(schedule: Schedule, group_trace: GroupTrace) -> Schedule:
-    """Store the effects of network rules at each operation."""
+    """Return the schedule with the effects of network rules stored at each operation instead."""
     lost: dict[int, dict[str, None]] = {}
     late: dict[int, dict[str, int]] = {}
     for loss in group_trace.losses:

@@ -39,13 +39,13 @@ from .counterexample import Counterexample
 
 SCHEMA_ID = "sds-conformance/fuzz/2"
 Shrunk = dict[str, tuple[Counterexample | None, dict[str, Path]]]
-"""By requirement or property: the counterexample, None after an interrupt, and its files."""
+"""Maps requirements and properties to their counterexample (None after an interrupt) and its files."""
 RARE_PERCENT = 2
-"""Situations that a smaller percentage of the schedules reached are listed."""
+"""Situations are listed if a smaller percentage of the schedules reached them."""
 
 
 def rule_of(what: str) -> tuple[str, str]:
-    """The source and the text of a requirement, a property, or a breakdown."""
+    """Return the source and the statement of a requirement, a property, or a breakdown."""
     entry = property_of(what)
     if entry is not None:
         return f"property of the group, {', '.join(entry.requirements)}", entry.title
@@ -58,7 +58,7 @@ def rule_of(what: str) -> tuple[str, str]:
 
 
 def severity_number(what: str) -> int:
-    """The severity of a requirement, 1 to 4; of a property that of its most severe requirement."""
+    """Return the severity of a requirement, 1 to 4. A property has the severity of its most severe requirement."""
     entry = property_of(what)
     severities = []
     for requirement in entry.requirements if entry is not None else (what,):
@@ -69,8 +69,9 @@ def severity_number(what: str) -> int:
 
 
 def failure_of(finding: Finding, schedules: int, exercised: int) -> Failure:
-    """The data of a finding that root causes depend on; with the numbers of schedules that show it and that exercised
-    it."""
+    """Return the `Failure` of a finding. ``schedules`` is the number of schedules that show it, ``exercised`` of those
+    that exercise it.
+    """
     entry = property_of(finding.requirement)
     rests_on = tuple(entry.requirements) if entry is not None else ()
     codes = frozenset({finding.code})
@@ -91,7 +92,7 @@ def _severity(root: Root) -> int:
 
 
 def cause_lines(tally: CampaignTally, found: Iterable[Root]) -> list[CauseLine]:
-    """The lines of the last screen for root causes."""
+    """Return the lines of the last screen about root causes."""
     return sort_causes(
         CauseLine(tally.found[root.id].severity, _severity(root), root.id, root.title or rule_of(root.id)[1])
         for root in found
@@ -104,7 +105,7 @@ def roots_in(tally: CampaignTally, order: CampaignOrder) -> list[Root]:
 
 
 def details_of(finding: Finding, files: Mapping[str, Path] = MappingProxyType({})) -> list[Text]:
-    """The lines about a finding that follows from a root cause: the seen values, and the file of its schedule."""
+    """Return the lines about a finding that follows from a root cause: what was seen, and the file of its schedule."""
     location = [Text(f"kept in {files['schedule']}", "dim", no_wrap=True)] if "schedule" in files else []
     return [Text(f"seen: {finding.seen}", "dim", overflow="ellipsis"), *location]
 
@@ -127,7 +128,7 @@ def svg_of(example: Counterexample) -> str:
 
 
 def describe_finding(example: Counterexample) -> str:
-    """Expected and seen, in one sentence."""
+    """Return what was expected and what was seen, as text."""
     return f"Expected: {example.expected}. Seen: {example.seen}."
 
 
@@ -137,13 +138,13 @@ def story_of(example: Counterexample) -> list[str]:
 
 
 def proof_of(example: Counterexample) -> list[str]:
-    """Why it is a violation, line by line."""
+    """Return why the finding is a violation, line by line."""
     act = example.act
     return proof(example.group_trace, act, example.expected, example.seen) if act is not None else []
 
 
 def plain_story(example: Counterexample) -> str:
-    """Story and proof as the text of a file."""
+    """Return the finding, its story and its proof as the text of a file."""
     where, rule = rule_of(example.what)
     finding = example.finding
     head = [f"{finding.severity.value.upper()} {finding.full_code} ({where})", rule, ""]
@@ -153,7 +154,7 @@ def plain_story(example: Counterexample) -> str:
 
 
 def describe_discovery(example: Counterexample, schedules: int) -> str:
-    """The schedule that found it, its size after shrinking, and how many schedules show it."""
+    """Return the schedule that found the violation, the size after shrinking, and how many schedules show it."""
     before, after = len(example.original.operations), len(example.schedule.operations)
     found = f"by {example.original.name or 'a schedule'} of {format_count(before, 'step')}"
     shrunk = f"shrunk to {format_count(after, 'step')}" if after else "and shown without any of them"
@@ -174,7 +175,7 @@ def show_counterexample(console: Console, example: Counterexample, tally: Campai
 
 
 def show_dropped_expectations(console: Console, example: Counterexample) -> None:
-    """Print that a shrunk schedule lacks the expectations of its file."""
+    """Print that a shrunk schedule does not have the expectations of its file."""
     if example.original.expect and not example.schedule.expect:
         print_labelled(console, "", Text("without the expectations of its file, which are about all of its steps"))
 
@@ -254,7 +255,7 @@ def show_coverage(console: Console, tally: CampaignTally, scope: Scope) -> None:
 
 
 def summarize_failures(tally: CampaignTally, found: Iterable[Root]) -> str:
-    """How much failed, and of how many root causes, and how many expectations were not met; "" if nothing failed."""
+    """Return the numbers of failures, of root causes and of unmet expectations, as text; "" if nothing failed."""
     failed = sum(finding.severity is Verdict.FAIL for finding in tally.found.values())
     causes = sum(tally.found[root.id].severity is Verdict.FAIL for root in found)
     parts = [f"{format_count(causes, 'root cause')}, {failed} failed"] if failed else []
@@ -310,7 +311,9 @@ def finding_json(tally: CampaignTally, what: str, root: Root | None) -> dict[str
 
 
 def order_by_root_cause(found: Iterable[Root]) -> dict[str, Root | None]:
-    """All findings in the order of their root causes: each root cause, then the findings that follow from it."""
+    """Map each finding to the root cause that explains it; None for a root cause itself. Each root cause comes before
+    the findings that it explains.
+    """
     return {what: None if what == root.id else root for root in found for what in (root.id, *root.under)}
 
 

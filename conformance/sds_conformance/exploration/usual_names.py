@@ -9,11 +9,11 @@ from typing import Any
 from sds_harness.schedules import Operation, Route, Schedule
 
 PEERS = ("xavier", "zoe", "wendy", "victor", "uma", "trent", "sybil")
-"""Usual names of scripted peers."""
+"""Names of scripted peers in generated schedules."""
 
 
 def with_usual_names(schedule: Schedule, names: Sequence[str]) -> Schedule:
-    """Name the participants as in generated schedules, in their order."""
+    """Rename the participants to the names of generated schedules, in the same order."""
     usual = dict(zip(schedule.names, names, strict=False))
     if len(schedule.names) > len(names):
         return schedule
@@ -24,7 +24,7 @@ def with_usual_names(schedule: Schedule, names: Sequence[str]) -> Schedule:
 
 
 def with_usual_peers(schedule: Schedule) -> Schedule:
-    """Name scripted peers with odd names as usual ones."""
+    """Rename scripted peers whose names are not ASCII to names of generated schedules."""
     peers = list(dict.fromkeys(peer for o in schedule.operations if (peer := getattr(o, "peer", ""))))
     free = (name for name in PEERS if name not in {*peers, *schedule.names})
     usual = {peer: peer if peer.isascii() else next(free, peer) for peer in peers}
@@ -37,7 +37,7 @@ def with_usual_peers(schedule: Schedule) -> Schedule:
 
 
 def with_numbered_labels(schedule: Schedule) -> Schedule:
-    """Name the messages m1, m2, m3, ... in the order of sending; messages that were never sent come last."""
+    """Rename the messages to m1, m2, m3, ... in the order of sending. Messages that were never sent come last."""
     sent = [getattr(operation, "label", "") for operation in schedule.operations if hasattr(operation, "label")]
     spoken = [label for operation in schedule.operations for label in labels_of(operation)]
     labels = [label for label in dict.fromkeys([*sent, *spoken]) if label]
@@ -46,18 +46,18 @@ def with_numbered_labels(schedule: Schedule) -> Schedule:
 
 
 def labels_of(operation: Operation) -> list[str]:
-    """The labels of messages that an operation names."""
+    """Return the labels of messages that an operation names."""
     out: list[str] = []
     for key in operation.labels:
         value = getattr(operation, key, None) or ()
         referred = [value] if isinstance(value, str) else value
-        # An entry has a label among other fields.
+        # An entry of a causal history has a label, and other fields.
         out += [label for one in referred if (label := one if isinstance(one, str) else one.label)]
     return out
 
 
 def _rename_reference(item: Any, known: Mapping[str, str]) -> Any:
-    """A name, a label, or an entry that has a label among other fields."""
+    """Rename a name, a label, or the label of an entry."""
     return known.get(item, item) if isinstance(item, str) else replace(item, label=known.get(item.label, item.label))
 
 

@@ -51,7 +51,9 @@ def lower_bound_of_distinct_values(
 
 
 def probability_of_agreement(samples: int, share: float) -> float:
-    """Return the probability that all samples are hits or all are misses, if each is a hit with probability ``share``."""
+    """Return the probability that all samples are hits or all are misses, if each is a hit with probability
+    ``share``.
+    """
     return float(share**samples + (1 - share) ** samples)
 
 

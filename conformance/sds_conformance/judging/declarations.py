@@ -168,7 +168,9 @@ class Disguise(Link):
             setattr(hello.profiles, name, profile)
 
     def _answer_forgetfully(self, command: str, request: Any, timeout_s: float, reply: type[Any]) -> Any:
-        """Answer a command with a new participant in the initial state, so that no state of earlier commands is left."""
+        """Answer a command with a new participant in the initial state, so that no state of earlier commands is
+        left.
+        """
         fields = getattr(request, command, None)
         handle = getattr(fields, "handle", 0)
         if command not in ("open", "close") and handle in self._opened:

@@ -231,7 +231,7 @@ class Register:
                 self.counterpart(original.requirement, requirement)
 
     def counterpart(self, requirement: str, other: str) -> None:
-        """Play the scenarios of ``requirement`` also for ``other``, an equivalent requirement of another specification."""
+        """Play the scenarios of ``requirement`` also for ``other``, an equivalent one of another specification."""
         alike = self.counterparts.setdefault(requirement, [])
         if other not in alike:
             alike.append(other)

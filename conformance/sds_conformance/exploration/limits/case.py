@@ -1,4 +1,4 @@
-"""One case: plays a dimension at one size, and judges it by all checks."""
+"""Plays a dimension at one size, and judges the trace by all checks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SizeOutcome(Enum):
     """An expectation of a scenario file was not met."""
     REFUSED = "refused"
     LOST = "lost"
-    """Messages that were accepted but not processed, at a size where no requirement demands it any more."""
+    """Messages were accepted but not processed, at a size at which no requirement demands processing."""
     CRASHED = "crashed"
     """The conversation ended or became invalid."""
     SLOW = "slow"
@@ -46,7 +46,7 @@ class SizeOutcome(Enum):
 
     @property
     def limits(self) -> bool:
-        """Does the result mean that a size does not hold?"""
+        """Does the result mean that the implementation failed at this size?"""
         return self in _LIMITS
 
 
@@ -66,7 +66,7 @@ _BREAKDOWNS = {
     FaultKind.TOO_LONG: SizeOutcome.UNREACHED,
     FaultKind.OUT_OF_TIME: SizeOutcome.UNREACHED,
 }
-"""Results of breakdowns that are not crashes."""
+"""The result for each kind of breakdown that is not a crash."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class SizeResult:
     """All violated requirements."""
     steps: int = 0
     spent_s: float = 0.0
-    """CPU seconds of the implementation for the timed part."""
+    """CPU seconds that the implementation used for the timed operations; 0 if the dimension is not timed."""
     seconds: float = 0.0
     """Duration in seconds, including the judging."""
 
@@ -93,7 +93,7 @@ class SizeResult:
 
     @property
     def same_as(self) -> tuple[SizeOutcome, str]:
-        """Two cases of this size with equal values show the same."""
+        """Key for comparing two cases: equal keys mean the same result."""
         return self.outcome, self.finding.requirement if self.finding is not None else ""
 
     def describe(self) -> str:
@@ -110,10 +110,10 @@ class Cases:
         self.runner = runner
         self._rules = rules
         self._strict = strict
-        self._looker = TraceJudge(rules, requirements)
+        self._trace_judge = TraceJudge(rules, requirements)
 
     def play(self, dimension: Dimension, size: int, known: frozenset[str] = frozenset()) -> SizeResult:
-        """Play a size. Requirements in ``known`` are violated at any size, so they do not count."""
+        """Play the dimension at one size. Requirements in ``known`` are violated at any size, so they do not count."""
         began = time.perf_counter()
         parts: list[str] = []
         spent: list[float] = []
@@ -131,8 +131,8 @@ class Cases:
             return SizeResult(
                 size, _breakdown_outcome(broken, dimension, size), _detail(broken), seconds=time.perf_counter() - began
             )
-        # Timed dimensions are not judged, because others that are judged play the same operations.
-        summary = RunSummary.from_trace(trace) if dimension.timed else self._looker.judge(trace)
+        # Timed dimensions are not judged: other dimensions play the same operations and are judged.
+        summary = RunSummary.from_trace(trace) if dimension.timed else self._trace_judge.judge(trace)
         findings = self._findings(summary)
         new = [finding for finding in findings if finding.requirement not in known]
         how, why = _result_of(trace, summary, bool(new), "".join(parts))
@@ -154,7 +154,7 @@ class Cases:
         )
 
     def _findings(self, summary: RunSummary) -> list[Finding]:
-        """Failures and warnings, the first of each requirement and severity."""
+        """Return failures and warnings: the first one of each requirement and severity."""
         out: dict[tuple[str, Verdict], Finding] = {}
         for requirement_id, met in summary.results.items():
             requirement = self._rules.catalogue.requirements[requirement_id]
@@ -169,7 +169,7 @@ class Cases:
 
 
 def _result_of(trace: Trace[Any], summary: RunSummary, violated: bool, stop_reason: str) -> tuple[SizeOutcome, str]:
-    """The result of a trace without a breakdown, and the reason."""
+    """Return the result of a trace without a breakdown, and the reason."""
     ours = (
         trace.suite_error
         or summary.reading_error
@@ -212,7 +212,7 @@ def _copies(refused: Step, trace: Trace[Any]) -> bool:
 
 
 def _breakdown_outcome(breakdown: Breakdown, dimension: Dimension, size: int) -> SizeOutcome:
-    """The result of a breakdown. A reply may be too large for a frame, which is allowed beyond the demanded size."""
+    """Return the result of a breakdown. A reply that is too large for a frame is allowed beyond the demanded size."""
     if breakdown.kind is FaultKind.OVERSIZED and size > dimension.demanded:
         return SizeOutcome.UNREACHED
     return _BREAKDOWNS.get(breakdown.kind, SizeOutcome.CRASHED)

@@ -1,4 +1,6 @@
-"""The cost per message as their number grows: an exponent fitted to the time of each size."""
+"""Estimates how the cost per message grows with the number of messages: an exponent is fitted to the times of the
+sizes.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +11,18 @@ from itertools import pairwise
 from .case import SizeResult
 
 STEADY = 0.4
-"""Below, the growth cannot be distinguished from a logarithm or from noise."""
+"""An exponent below this value cannot be distinguished from logarithmic growth or from noise."""
 _LEAST_S = 0.03
-"""Shorter times are dominated by noise of the machine."""
+"""Minimum time in seconds. Shorter times are dominated by noise of the machine."""
 _LEAST_SIZE = 64
 _LEAST = 3
 _LAST = 3
-"""Number of the largest sizes used: at small sizes, constant costs hide the growth."""
+"""Only this number of the largest sizes is used, because constant costs hide the growth at small sizes."""
 
 
 def growth(cases: Iterable[SizeResult]) -> float | None:
-    """The exponent of the cost per message: 0 is constant, 1 means quadratic total cost. None if too little was played.
+    """Return the exponent of the cost per message: 0 is constant, 1 means quadratic total cost. None if too few sizes
+    were played.
 
     The cost of the additional messages of each size is the difference of the times; the exponent is the least-squares
     slope of its logarithm.

@@ -26,9 +26,10 @@ from .search import Search
 
 SCHEMA_ID = "sds-conformance/limits/2"
 MARGIN = 20
-"""Largest number of further messages in a schedule."""
+"""Maximum number of messages that a schedule has in addition to the size."""
 NARROWING = 3
-"""The search for the first failing size may take this multiple of the share of a dimension, if time is left."""
+"""Factor: to narrow down the first failing size, a dimension may take this multiple of its time share, if time is left.
+"""
 
 SizeListener = Callable[[str, int, int], None]
 """Called with the current activity, its number and the total."""
@@ -51,7 +52,7 @@ class MeasurementOrder:
     dimensions: Sequence[Dimension]
     budget_s: float
     at: int | None = None
-    """The one size to play besides the smallest; None for a search."""
+    """The only size to play besides the smallest one; None for a search."""
 
 
 @dataclass
@@ -61,7 +62,7 @@ class MeasurementResult:
     declaration: Declaration
     dialect: str
     at: int | None = None
-    """The one size that was played besides the smallest; None for a search."""
+    """The only size that was played besides the smallest one; None for a search."""
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     rows: list[LimitRow] = field(default_factory=list)
     seconds: float = 0.0
@@ -94,7 +95,7 @@ def perform_handshake(order: MeasurementOrder) -> MeasurementResult:
 def measure(
     order: MeasurementOrder, out: MeasurementResult, on_size: SizeListener = lambda what, number, total: None
 ) -> None:
-    """Measure each dimension within its share of the budget; after an interrupt the results so far are kept."""
+    """Measure each dimension within its share of the budget. After an interrupt, the results so far are kept."""
     began = time.monotonic()
     ends = began + order.budget_s
     with rare_garbage_collection():
@@ -146,7 +147,7 @@ class _DimensionMeasurement:
         return make_row(self.searching, self._declared, self._why, self._again)
 
     def _fresh(self) -> Cases:
-        """Cases in a new process, with a time limit."""
+        """Return `Cases` that play in a new process, with a time limit."""
         order = self._order
         total_s = min(order.limits.left_s, self._share * NARROWING + order.limits.command_s)
         runner = _runner(order, replace(order.limits, total_s=total_s, began=Moment()), self._declared)
@@ -173,7 +174,7 @@ def _report_size(on_size: SizeListener, dimension: Dimension, number: int, total
 
 
 def as_json(order: MeasurementOrder, measured: MeasurementResult, replays: Sequence[str]) -> dict[str, Any]:
-    """The result as JSON; ``replays`` are the commands that play the first failing size, by row.
+    """Return the result as JSON. ``replays`` has, for each row, the command that plays the first failing size.
 
     ``limits.schema.json`` in this folder describes it.
     """

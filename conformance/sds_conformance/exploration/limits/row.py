@@ -1,4 +1,4 @@
-"""The result of one dimension, and its weight."""
+"""The result of one dimension, and its weight: whether it is a finding, a warning, or neither."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ class LimitRow:
     """The smallest size known to fail."""
     declared: int | None = None
     reason: str = ""
-    """Why nothing was exercised, or why no larger size was tried."""
+    """Why no size was exercised, or why no larger size was tried."""
     is_confirmed: bool | None = None
-    """Was the first failing size confirmed in a new process? None if that was not tried."""
+    """Was the first failing size confirmed in a new process? None if this was not tried."""
     cases: tuple[SizeResult, ...] = ()
     """All cases that were played, by size."""
     exponent: float | None = None
     """Exponent of the cost per message, if it is measured and known."""
     failing_at_start: tuple[str, ...] = ()
-    """Requirements that are violated even at the smallest size, so they do not count here."""
+    """Requirements that are violated even at the smallest size. The search ignores them."""
 
     @property
     def exact(self) -> bool:
@@ -102,7 +102,9 @@ def _case_as_json(case: SizeResult, dimension: Dimension) -> dict[str, Any]:
 
 
 def find_largest_size(dimension: Dimension, declared: Declaration, margin: int) -> tuple[int, str]:
-    """The largest size to try, and the reason ("" without a declared limit); ``margin``: further messages of a run."""
+    """Return the largest size to try, and the reason ("" without a declared limit). ``margin`` is the number of
+    messages that a schedule has in addition to the size.
+    """
     bound = dimension.bound(declared.limit)
     if bound is not None and bound < dimension.most:
         return max(1, bound), "no more is declared"
@@ -114,7 +116,7 @@ def find_largest_size(dimension: Dimension, declared: Declaration, margin: int) 
 
 
 def make_row(search: Search, declared: Declaration, why_no_more: str, again: bool | None = None) -> LimitRow:
-    """Create the row from the current results."""
+    """Create the row from the results of the search so far."""
     dimension = search.dimension
     cases = tuple(sorted(search.cases.values(), key=lambda case: case.size))
     bound = dimension.bound(declared.limit)
@@ -153,7 +155,7 @@ def make_row(search: Search, declared: Declaration, why_no_more: str, again: boo
 
 
 def _add_cost(row: LimitRow) -> LimitRow:
-    """Add the cost, if enough was played."""
+    """Add the growth of the cost to a row, if enough sizes were played."""
     power = growth(row.cases)
     if power is None:
         return replace(row, reason="too few cases were played to know it")
@@ -166,11 +168,11 @@ def _add_cost(row: LimitRow) -> LimitRow:
 
 
 def weight(dimension: Dimension, size: int, how: SizeOutcome, bound: int | None, *, failed: bool) -> Weight:
-    """The weight of a failing size.
+    """Return the weight of a failing size.
 
-    It is a finding below the declared ``bound``. Without a declaration, it is a finding if a requirement is violated
-    (``failed``), an expectation is not met, or the conversation ends, at a size that every implementation must support.
-    Rejections and omissions that violate nothing do not count.
+    A failure below the declared ``bound`` is a finding. Without a declared bound, only a size that every implementation
+    must support gives a finding: if a requirement is violated (``failed``), an expectation is not met, or the
+    conversation ends. Rejections and omissions that violate nothing are no finding.
     """
     if bound is not None and size <= bound:
         return Weight.FINDING
@@ -182,7 +184,7 @@ def weight(dimension: Dimension, size: int, how: SizeOutcome, bound: int | None,
 
 
 def _explain_empty_result(cases: tuple[SizeResult, ...], ended: bool) -> str:
-    """Why nothing was exercised."""
+    """Return why no size was exercised."""
     if not cases:
         return "not tried: the budget was used up" if ended else "not tried: interrupted"
     case = cases[0]
@@ -194,6 +196,6 @@ def _explain_empty_result(cases: tuple[SizeResult, ...], ended: bool) -> str:
 
 
 def _reason_unless_time(beyond: SizeResult | None) -> str:
-    """The reason, unless it was lack of time."""
+    """Return the reason as the end of a sentence if a reply was too large; "" otherwise."""
     is_too_large = beyond is not None and beyond.reason.startswith(_TOO_LARGE)
     return f": {printable(beyond.reason, _MAX_REASON)}" if beyond is not None and is_too_large else ""

@@ -10,23 +10,24 @@ from .case import SizeOutcome, SizeResult
 FIRST = 3
 """The first size that is tried."""
 GROWTH = 2.0
-"""Twice the size is expected to take at least this multiple of the time."""
+"""Factor: doubling the size is expected to multiply the time by at least this."""
 
 Try = Callable[[int, frozenset[str]], SizeResult]
-"""Plays a size; the given requirements are known to be violated at any size."""
+"""Plays a size. The second argument has the requirements that are violated at any size."""
 
 
 class Search:
-    """The results of one dimension, and the size to try next. It measures no time: ``affords`` does."""
+    """Searches for the limit of one dimension. It measures no time; ``affords`` decides whether there is time."""
 
     def __init__(self, dimension: Dimension, most: int, attempt: Try, affords: Callable[[float, bool], bool]) -> None:
-        """``most`` is the largest possible size. ``affords`` decides whether the given number of seconds is left, to
-        find a failing size or (True) the first failing size."""
+        """``most`` is the largest possible size. ``affords`` decides whether the given number of seconds is left. Its
+        second argument is True while the first failing size is narrowed down.
+        """
         self.dimension = dimension
         self.most = most
         self.cases: dict[int, SizeResult] = {}
         self.known: frozenset[str] = frozenset()
-        """Requirements that are violated at the smallest size already, independent of the dimension."""
+        """Requirements that are violated even at the smallest size, so the dimension is not the cause."""
         self.ended = False
         """The search is complete, within the available time."""
         self._attempt = attempt
@@ -44,7 +45,9 @@ class Search:
         return min((case.size for case in self.cases.values() if case.outcome.limits), default=None)
 
     def run(self, at: int | None = None) -> None:
-        """Try sizes until the limit is known or the time is over; with ``at``, only that size."""
+        """Try sizes until the limit is known or the time is over. With ``at``, try only that size besides the smallest
+        one.
+        """
         if self._begin() and at is not None:
             self._try(at)
         elif self.held is not None:
@@ -53,12 +56,12 @@ class Search:
         self.ended = True
 
     def _begin(self) -> bool:
-        """Does any size hold? If 3 fails, 1 is tried."""
+        """Find a first size that holds: try 3, then 1. Return whether one of them holds."""
         for size in dict.fromkeys((min(FIRST, self.most), 1)):
             case = self._try(size)
             own = frozenset(self.dimension.about)
             if case.outcome is SizeOutcome.WRONG and case.finding is not None and not (own & case.failing):
-                # It fails for another reason at any size, which `run` reports.
+                # The implementation fails at any size, for a reason that is not the dimension; `run` reports it.
                 self.known |= case.failing
                 case = self._try(size)
             if case.held:
@@ -103,13 +106,13 @@ class Search:
         return case
 
     def _estimate(self, size: int) -> float:
-        """Estimate the seconds of a size from earlier ones."""
+        """Estimate the seconds that a size takes, from the sizes played so far."""
         done = sorted(
             (c for c in self.cases.values() if c.outcome is not SizeOutcome.UNREACHED), key=lambda case: case.size
         )
         last = max((case for case in done if case.size <= size), key=lambda case: case.size, default=done[0])
         if len(done) < 2:
-            return 0.0  # the first one includes the start of a process
+            return 0.0  # the first size includes the start of a process
         if size <= last.size:
             return last.seconds
         before = max((case for case in done if case.size < last.size), key=lambda case: case.size, default=last)
@@ -118,7 +121,7 @@ class Search:
 
 
 def _power_above(size: int) -> int:
-    """The next power of two."""
+    """Return the next power of two above ``size``."""
     return 1 << size.bit_length()
 
 

@@ -42,7 +42,7 @@ _ORDER = (Weight.FINDING.value, Weight.ERROR.value, Weight.WARNING.value)
 
 
 def worst_of(data: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The row with the worst result; None if all sizes hold. ``data`` is the output of `limits --json`."""
+    """Return the row with the worst result; None if no dimension failed. ``data`` is the output of `limits --json`."""
     rows = [row for row in data["rows"] if row["verdict"] in _ORDER]
     return min(rows, key=lambda row: _ORDER.index(row["verdict"]), default=None)
 
@@ -72,7 +72,7 @@ def _group_by_root_cause(data: Mapping[str, Any], rows: Sequence[Mapping[str, An
     """The rows that violate requirements, grouped by root cause; the rows of the root cause itself come first, sorted
     by severity.
 
-    A dimension counts as a run. It is not known which other dimensions exercise a requirement.
+    A dimension counts as a run. Only violated requirements are known to be exercised.
     """
     by_requirement: dict[str, list[Mapping[str, Any]]] = {}
     for row in sorted(rows, key=lambda row: _ORDER.index(row["verdict"])):
@@ -94,7 +94,7 @@ def _group_by_root_cause(data: Mapping[str, Any], rows: Sequence[Mapping[str, An
 
 
 def show_limits(console: Console, data: Mapping[str, Any], stories: int | None = None) -> None:
-    """Print a row per dimension, then the failures with the command to replay them; at most ``stories`` of these.
+    """Print a row per dimension, then at most ``stories`` failures, each with the command to replay it.
 
     ``data`` is the output of `limits --json`.
     """
@@ -130,7 +130,7 @@ def last_line(data: Mapping[str, Any]) -> Text:
 
 
 def _show_behind(console: Console, row: Mapping[str, Any], *, searched: bool) -> None:
-    """Print the failure at the first failing size."""
+    """Print the details of the failure at the first failing size of a row."""
     at = f", {cell(row['first_not'])}" if row["first_not"] is not None else ""
     console.print(Text(f"{printable(row['title'], 40)}{at}: {headline(row)}", STYLES[row["verdict"]]))
     for label, sentence in sentences_about_failure(row, searched=searched):

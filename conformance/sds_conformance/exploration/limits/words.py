@@ -1,6 +1,6 @@
 """Formats rows of limits for terminals, pages and certificates.
 
-A row is an element of `limits --json`. Rows are not trusted: all texts are shortened and cleaned.
+A row is an element of the output of `limits --json`. Rows are untrusted: all texts are shortened and made printable.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NEAR = 10_000
 
 
 def number(size: int) -> str:
-    """Format a size briefly: as it is, near a power of two, or rounded."""
+    """Format a size briefly: exactly, as a power of two with an offset, or rounded."""
     if size < _LARGE:
         return f"{size:,}"
     power = round(math.log2(size))
@@ -54,7 +54,7 @@ def describe_failure(row: Mapping[str, Any]) -> str:
 
 
 def summary(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Number of findings and warnings, and of dimensions."""
+    """Return how many findings and warnings there are, in how many dimensions."""
     verdicts = [row["verdict"] for row in rows]
     found = (
         f"{format_count(verdicts.count(weight.value), weight.value)}" for weight in (Weight.FINDING, Weight.WARNING)
@@ -82,5 +82,5 @@ def sentences_about_failure(row: Mapping[str, Any], *, searched: bool = True) ->
 
 
 def has_details(row: Mapping[str, Any]) -> bool:
-    """Is there anything more to say about a row?"""
+    """Does a row have a failure to describe?"""
     return has_known_end(row) or row["verdict"] == Weight.WARNING.value

@@ -24,7 +24,9 @@ COMMAND_S = 5.0
 
 
 class RunTimeoutError(BaseException):
-    """A model in this process takes too long. Not a subclass of Exception, because a model may catch every Exception."""
+    """A model in this process takes too long. Not a subclass of Exception, because a model may catch every
+    Exception.
+    """
 
 
 @contextmanager
