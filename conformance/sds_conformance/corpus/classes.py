@@ -1,4 +1,4 @@
-"""Classifies divergences: legal, or a fault of one side or both, by judging both group traces."""
+"""Classifies divergences by judging both group traces: legal, or a fault of one side or of both."""
 
 from __future__ import annotations
 
@@ -71,24 +71,24 @@ _OF_KIND = {
 
 @dataclass
 class Classified:
-    """A divergence with its class."""
+    """A divergence with its class and the violations of both sides."""
 
     divergence: Divergence
     kind: Class
     cause: str
-    """The common cause of divergences that are grouped: the same text for all of them."""
+    """The cause, by which divergences are grouped: the same text for all divergences of a group."""
     reason: str = ""
-    """The reason why the difference is legal, or a description of the fault; part of a sentence."""
+    """Why the difference is legal, or a description of the fault. Part of a sentence."""
     violated_a: tuple[str, ...] = ()
     """Requirements and properties that A violates in this schedule, the first violation first."""
     violated_b: tuple[str, ...] = ()
     finding_a: Finding | None = None
-    """The first of these."""
+    """The first violation of A."""
     finding_b: Finding | None = None
 
 
 def classify_by_kind(divergence: Divergence) -> Classified:
-    """The class of a divergence that needs no checks."""
+    """Classify a divergence whose kind alone gives its class, without checks."""
     kind = _OF_KIND.get(divergence.kind, Class.UNJUDGED)
     if kind is Class.UNJUDGED:
         return Classified(divergence, kind, describe_place(divergence))
@@ -97,7 +97,7 @@ def classify_by_kind(divergence: Divergence) -> Classified:
 
 
 def classify_by_checks(divergence: Divergence, a: Stored, b: Stored, scopes: tuple[Scope, Scope]) -> Classified:
-    """The class of a divergence by the checks."""
+    """Classify a divergence by judging both sides with the checks."""
     sides: list[tuple[Rebuilt, Assessment]] = []
     same_plan = a.side["json"] == b.side["json"]
     for name, stored, scope in zip("AB", (a, b), scopes, strict=True):
@@ -115,7 +115,7 @@ def classify_by_checks(divergence: Divergence, a: Stored, b: Stored, scopes: tup
             out.kind, out.cause, out.reason = Class.ERROR, "a fault of the suite", f"{name}: {printable(ours)}"
             return out
     if finding_a is not None and finding_b is not None:
-        both = dict.fromkeys((finding_a.requirement, finding_b.requirement))  # often the same requirement
+        both = dict.fromkeys((finding_a.requirement, finding_b.requirement))  # without repetition
         out.kind, out.cause = Class.BOTH_VIOLATE, AND.join(both)
     elif finding_a is not None:
         out.kind, out.cause = Class.A_VIOLATES, finding_a.requirement
@@ -133,7 +133,7 @@ def classify_by_checks(divergence: Divergence, a: Stored, b: Stored, scopes: tup
 
 
 def rebuild_without_dialect(stored: Stored, plan: Schedule | None = None) -> Rebuilt:
-    """The group trace translated from a dialect to the layout of the text.
+    """Rebuild a group trace, translated from a dialect to the layout of the specification.
 
     A private layout violates the same requirements in every schedule, which would hide other differences. Raises
     DamagedFileError.
@@ -144,7 +144,7 @@ def rebuild_without_dialect(stored: Stored, plan: Schedule | None = None) -> Reb
 
 
 def freedoms_of(divergence: Divergence, stored: Stored, a: Rebuilt, b: Rebuilt) -> tuple[Freedom, ...]:
-    """The freedoms of the text that explain all differences; empty if a difference is unexplained."""
+    """Return the permitted differences that explain all differences of a divergence; empty if one is unexplained."""
     corpora = corpora_of(stored.corpus.manifest.revision)
     fields = frozenset(divergence.fields)
     sides = [DivergentSide(one.group_trace, one.compared, row) for one, row in ((a, divergence.a), (b, divergence.b))]
@@ -158,7 +158,7 @@ def _describe_freedom(freedom: Freedom, rules: Rules) -> str:
 
 
 def find_one_sided_warning(a: Assessment, b: Assessment) -> Finding | None:
-    """A warning on one side that the other does not have."""
+    """Return a warning that only one side has; None if there is none."""
     for one, other in ((a, b), (b, a)):
         known = {finding.requirement for finding in other.findings}
         for finding in one.findings:
@@ -168,13 +168,14 @@ def find_one_sided_warning(a: Assessment, b: Assessment) -> Finding | None:
 
 
 def describe_place(divergence: Divergence) -> str:
-    """The differing columns and the command."""
+    """Describe where two sides differ: the columns and the command."""
     command = printable(str(divergence.row.get("command", "the end")), 40)
     return f"{', '.join(divergence.fields) or 'nothing'} at {command}"
 
 
 def _violations(rebuilt: Rebuilt, assessment: Assessment, rules: Rules) -> tuple[Finding | None, tuple[str, ...]]:
-    """The first violation, and all violated requirements in order of time: a later one may be a consequence.
+    """Return the first violation, and all violated requirements in order of time. A later violation may be a
+    consequence.
 
     At one step, root causes are first. Requirements come before properties, which depend on them.
     """

@@ -1,4 +1,4 @@
-"""Plays the schedules of a recording: a company of a campaign that is never abandoned."""
+"""Plays the schedules of a recording. Unlike a campaign, a recording continues after any number of breakdowns."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ..protocols import repertoire_of
 
 
 def compare_twins(revision: str, group_trace: GroupTrace, replay: Replay) -> None:
-    """Play all comparison group traces that the properties need. Their results are not used here; a failure recurs
-    later.
+    """Play all group traces with which properties compare ``group_trace``. The results of the properties are ignored
+    here: they are examined when the corpus is checked.
     """
     properties = repertoire_of(revision).properties
     with raise_corpus_errors(replay) as played, contextlib.suppress(Exception):
@@ -25,9 +25,9 @@ def compare_twins(revision: str, group_trace: GroupTrace, replay: Replay) -> Non
 
 
 class RestartingCompany:
-    """A company that is recreated when its implementation was abandoned.
+    """A company that is replaced by a new one when its implementation is abandoned.
 
-    A campaign ends after a few breakdowns, a corpus records them all. See ``recording.Company``.
+    A campaign ends after a few consecutive breakdowns, but a corpus has all breakdowns. See ``recording.Company``.
     """
 
     def __init__(self, order: CampaignOrder) -> None:

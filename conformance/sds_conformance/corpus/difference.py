@@ -1,9 +1,9 @@
 """The diff of two corpora as a Spark job: a task compares a range of schedules, and judges those that differ.
 
 Each task writes its divergences to a separate Parquet file, one row per schedule, and returns their sum as JSON, never
-as a pickle. The size of a sum is bounded by the number of causes that are kept. The number of ranges is the number of
-tasks, however large the corpora are. There is one job with one stage: a second stage would take another second, and no
-data has to be shuffled. Small corpora are compared by the same tasks in this process.
+as a pickle. The size of a sum is bounded, because it keeps a limited number of causes. There are as many ranges as
+tasks, however large the corpora are. The job has only one stage, because no data has to be shuffled. Small corpora are
+compared by the same tasks in this process.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ DIVERGENCES = "divergences"
 """The folder of the Parquet files with all divergences."""
 _ROW_GROUP = 8192
 MOST_CAUSES = 200
-"""Number of causes that are reported; others are counted. The number of possible causes is unbounded."""
+"""Maximum number of causes that are reported. Schedules with other causes are only counted."""
 _HELD = 20 * MOST_CAUSES
-"""Number of causes that a sum stores."""
+"""Maximum number of causes that a sum stores."""
 SAMPLES = 3
-"""Schedules shown for each cause."""
+"""Maximum number of schedules that are shown for each cause."""
 _BY_NAME = ("violated_a", "violated_b", "fields")
 
 
@@ -58,11 +58,11 @@ class DivergenceCause:
     reason: str
     schedules: int = 0
     first: list[tuple[int, int]] = field(default_factory=list)
-    """Step and schedule of the earliest divergences, ascending."""
+    """(step, schedule) of the earliest divergences, ascending."""
 
     @property
     def least_step(self) -> int:
-        """The earliest first step."""
+        """The smallest step at which a schedule with this cause diverges."""
         return self.first[0][0]
 
     @property
@@ -83,12 +83,12 @@ class Sum:
     classes: Counter[Class] = field(default_factory=Counter)
     alike: dict[tuple[Class, str], DivergenceCause] = field(default_factory=dict)
     violated_a: Counter[str] = field(default_factory=Counter)
-    """By requirement or property: number of schedules in which A violates it."""
+    """Maps requirements and properties to the number of divergent schedules in which A violates them."""
     violated_b: Counter[str] = field(default_factory=Counter)
     fields: Counter[str] = field(default_factory=Counter)
-    """By normative column: number of schedules that first differ in it."""
+    """Maps normative columns to the number of schedules that differ in them at their first differing step."""
     depths: Counter[tuple[Class, int]] = field(default_factory=Counter)
-    """By class and power of two: number of schedules whose first differing step is from there up to the next power."""
+    """Maps a class and an exponent n to the number of schedules whose first differing step is in [2^n, 2^(n+1))."""
 
     def add(self, one: Classified) -> None:
         """Add a divergence."""
@@ -108,7 +108,7 @@ class Sum:
             self.alike.setdefault(key, DivergenceCause(kind, cause, reason)).add(reason, schedules, first)
 
     def to_json(self) -> str:
-        """The sum as a task returns it."""
+        """Return the sum as JSON, which is the result of a task."""
         alike = self.alike.items()
         data = {
             "classes": {kind.value: count for kind, count in self.classes.items()},
@@ -130,7 +130,7 @@ class Sum:
 
     @property
     def causes(self) -> list[DivergenceCause]:
-        """The most frequent causes, in the order of their classes."""
+        """The most frequent causes of each class, in the order of the classes."""
         order = list(Class).index
         ranked = sorted(self.alike.values(), key=lambda one: (-one.schedules, order(one.kind), one.cause))
         return sorted(ranked[:MOST_CAUSES], key=lambda one: (order(one.kind), -one.schedules, one.cause))
@@ -147,11 +147,11 @@ class Differ:
     per_range: int
     scopes: tuple[Scope, Scope]
     checks: bool = True
-    """Judge the schedules that differ."""
+    """Judge the schedules that differ?"""
     verify: bool = False
-    """Recompute digests."""
+    """Recompute all digests from the rows?"""
     read_all: bool = False
-    """Compare all rows, even if the digests are equal."""
+    """Compare all rows, even if the digests are equal?"""
 
     @property
     def ranges(self) -> int:
@@ -218,7 +218,7 @@ class CorpusDifference:
     a: Corpus
     b: Corpus
     identical: int
-    """Number of schedules that both have, without a normative difference."""
+    """Number of schedules that both corpora have, without a normative difference."""
     divergent: int
     """Number of all other schedules."""
     found: Sum
@@ -226,7 +226,7 @@ class CorpusDifference:
 
     @cached_property
     def causes(self) -> list[DivergenceCause]:
-        """The most frequent causes, by class."""
+        """The most frequent causes of each class."""
         return self.found.causes
 
     @property
@@ -236,8 +236,7 @@ class CorpusDifference:
 
     @property
     def depths(self) -> dict[Class, dict[int, int]]:
-        """By class and power of two: the number of schedules whose first differing step lies between this power and the
-        next."""
+        """Maps each class and exponent n to the number of schedules whose first differing step is in [2^n, 2^(n+1))."""
         out: dict[Class, dict[int, int]] = {}
         for (kind, depth), count in self.found.depths.items():
             out.setdefault(kind, {})[depth] = count
@@ -334,8 +333,8 @@ def _difference(differ: Differ, sums: list[str]) -> CorpusDifference:
 
 
 def range_size(a: Corpus, b: Corpus, tasks: int) -> int:
-    """Number of schedules per task: whole shards of the corpus with the larger shards, and as many tasks as wanted if
-    there are enough shards.
+    """Return the number of schedules per task, for the given number of tasks. It is a multiple of the size of the
+    larger shards, so there are fewer tasks if there are too few shards.
     """
     size = max(a.manifest.per_shard, b.manifest.per_shard)
     most = max(a.manifest.schedules, b.manifest.schedules)
@@ -344,5 +343,5 @@ def range_size(a: Corpus, b: Corpus, tasks: int) -> int:
 
 
 def most_common(counts: Counter[str]) -> dict[str, int]:
-    """The most frequent ones; ties in alphabetical order."""
+    """Return the most frequent keys, at most `MOST_CAUSES`, with equal counts in alphabetical order."""
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_CAUSES])

@@ -1,8 +1,8 @@
 """Finds where two corpora of the same schedules differ: which schedules, and the first differing step.
 
-The digests of the side tables are compared first. Rows are read only for schedules with different digests: their hashes
-lead to the first differing step, where the columns are compared. With ``read_all`` no digest or hash is trusted: all
-rows are read, and all columns compared.
+The digests in the side tables are compared first. Rows are read only for schedules with different digests. The hashes
+of the rows show the first differing step, and the columns of this step are compared. With ``read_all``, no digest or
+hash is trusted: all rows are read, and all columns are compared.
 """
 
 from __future__ import annotations
@@ -38,30 +38,30 @@ Numbers = npt.NDArray[np.int64]
 
 @dataclass
 class Divergence:
-    """The first difference of a schedule."""
+    """The first difference of a schedule between two corpora, or a fault of one corpus."""
 
     schedule: int
     kind: str
     step: int = 0
-    """The first differing step, counted among the compared ones; 0 if there is none to name."""
+    """Number of the first differing step, counted among the compared steps; 0 if the divergence has no step."""
     fields: tuple[str, ...] = ()
     """The columns that differ in that step."""
     a: Row | None = None
     """The row of A at that step; None if it has none."""
     b: Row | None = None
     side: str = ""
-    """A or B, if one of the corpora is faulty."""
+    """The faulty corpus, ``A`` or ``B``; "" if neither is faulty."""
     steps: tuple[int, int] = field(default=(0, 0))
     """Number of compared steps in A and B."""
 
     @property
     def row(self) -> Row:
-        """The row of the step, of A or else of B."""
+        """The row of the step in A, or else in B."""
         return self.a or self.b or {}
 
     @property
     def values(self) -> dict[str, list[Any]]:
-        """The fields that differ, with the values of A and B."""
+        """Maps the columns that differ to the values of A and B."""
         return {
             name: [side.get(name) if side is not None else None for side in (self.a, self.b)]
             for name in self.fields
@@ -74,14 +74,15 @@ def divergences(
 ) -> Iterator[Divergence]:
     """Yield the schedules of a range that differ, in no particular order. ``verify`` recomputes digests.
 
-    Raises CorpusError if a file is damaged, or if the two have different schedules with the same number.
+    Raises CorpusError if a file is damaged, or if the corpora have different schedules with the same number.
     """
     with _RangeReader(a, schedules) as reader_a, _RangeReader(b, schedules) as reader_b:
         sides = reader_a.digests(), reader_b.digests()
         if verify:
             yield from _stale(a, schedules, "A")
             yield from _stale(b, schedules, "B")
-        # State that only one corpus can show is not compared; in that case all digests differ, and all rows are read.
+        # State that only one implementation can show is not compared. In that case all digests differ, and all rows are
+        # read.
         shown = a.kind.shown_columns
         unseen = shown if a.manifest.can(shown) != b.manifest.can(shown) else ""
         different: list[Divergence] = []
@@ -140,8 +141,8 @@ class _RangeReader(ExitStack):
 def _compare_digests(
     a: Corpus, b: Corpus, sides: tuple[pa.Table, pa.Table], wanted: range, *, every: bool
 ) -> Iterator[Divergence]:
-    """The schedules with different digests (with ``every``, all that both have), ascending; then missing and duplicate
-    ones.
+    """Yield the schedules with different digests, ascending; with ``every``, all schedules that both corpora have. Then
+    yield missing and duplicate schedules.
     """
     of_a, of_b = (_numbers(side, "schedule") for side in sides)
     absent = np.setdiff1d(np.arange(wanted.start, wanted.stop), np.union1d(of_a, of_b))
@@ -183,7 +184,7 @@ def _first_steps(
     ):
         one, other = (table.select(["schedule", "step", *compared]) for table in tables)
         if one.equals(other):
-            return  # most groups are equal, and comparing each schedule is slow
+            return  # compare the whole group first, because most groups are equal
     bounds = [_bounds(_numbers(table, "schedule")) for table in tables]
     for divergence in group:
         sides = []
@@ -204,7 +205,7 @@ def _first_steps(
             divergence.step, divergence.fields = divergence.row["step"], _fields_of(columns, *rows)
         elif read_all or unseen:
             continue
-        if not divergence.fields:  # a hash or digest that does not match its rows
+        if not divergence.fields:  # the rows are equal, so a hash or digest does not match its rows
             divergence.kind = STALE
         yield divergence
 
@@ -228,7 +229,9 @@ def _first_unlike(columns: Sequence[str], one: pa.Table, other: pa.Table) -> int
 
 
 def fault_in(steps: Numbers, promised: int, side: str) -> tuple[str, str, int] | None:
-    """The fault of the steps of a schedule, if they are not 1, 2, ... up to the number in the side table."""
+    """Return the fault if the steps of a schedule are not 1, 2, ... ``promised``: the kind, the side and the step. None
+    if there is no fault.
+    """
     twice = np.flatnonzero(steps[1:] == steps[:-1])
     if len(twice):
         return DUPLICATE, side, int(steps[twice[0]])
@@ -239,12 +242,12 @@ def fault_in(steps: Numbers, promised: int, side: str) -> tuple[str, str, int] |
 
 
 def _stale(corpus: Corpus, schedules: range, name: str) -> Iterator[Divergence]:
-    """Schedules whose hashes or digests do not match their rows, requests, replies or plan."""
+    """Yield the schedules whose hashes or digests do not match their rows, requests, replies or schedule."""
     reported = set[int]()
     for shard in corpus.manifest.shards_of(schedules):
         for one in stored_in(corpus, shard, schedules, None):
             if one.schedule in reported:
-                continue  # a duplicate, which is reported elsewhere
+                continue  # a duplicate schedule, which is reported elsewhere
             reported.add(one.schedule)
             rows = sorted((row for row in one.rows if row["step"]), key=lambda row: row["step"])
             fault = fault_in(np.array([row["step"] for row in rows], np.int64), one.side["steps"], name)
@@ -280,14 +283,14 @@ def _rows_that_differ(one: pa.Table, other: pa.Table, column: str) -> npt.NDArra
 
 
 def _bounds(schedule: Numbers) -> dict[int, tuple[int, int]]:
-    """By schedule: the range of its rows, if they are contiguous."""
+    """Map each schedule to the range of its rows; its rows must be contiguous."""
     numbers, starts = np.unique(schedule, return_index=True)
-    ends = [*starts[1:].tolist(), len(schedule)][: len(starts)]  # no schedules have no end
+    ends = [*starts[1:].tolist(), len(schedule)][: len(starts)]  # an empty array has no last element
     return dict(zip(numbers.tolist(), zip(starts.tolist(), ends, strict=True), strict=True))
 
 
 def _has_all_steps(table: pa.Table, promised: list[int]) -> bool:
-    """Are the steps of each schedule 1, 2, ... up to the number in the side table?"""
+    """Are the steps of each schedule 1, 2, ... up to its number of steps in ``promised``?"""
     bounds = _bounds(_numbers(table, "schedule")).values()
     counts = [end - start for start, end in bounds]
     if counts != [count for count in promised if count]:

@@ -1,7 +1,7 @@
-"""Exhausts a small world on Spark: a task is a piece of the enumeration, defined by its first word.
+"""Exhausts a small world on Spark. A task plays a piece of the enumeration, which is defined by its first word.
 
-There is one job per bound. A task enumerates its words from the first one, starts its own implementation, and returns a
-tally; only the finished chunks of a piece count.
+There is one job per bound. A task starts its own implementation, enumerates words from the first word of its piece, and
+returns a tally. Only the finished chunks of a piece count.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 CHUNKS = 8
-"""Chunks per piece: some seconds, so that the start of an implementation does not matter."""
+"""Chunks per piece. Playing them takes much longer than starting an implementation."""
 _COUNTS = ("played", "impossible", "renamed", "left_out")
 _CHUNK, _TROUBLE, _OTHERWISE, _WITHOUT = "chunk", "trouble", "otherwise", "without"
 
@@ -39,7 +39,7 @@ class Pieces:
     order: Exhaustion
     task: Task
     starts: tuple[tuple[int, Word], ...]
-    """By piece: its first chunk, and the first word of that chunk."""
+    """For each piece: its first chunk, and the first word of that chunk."""
     chunks: int
     """Chunks per piece."""
     until: Moment | None
@@ -112,7 +112,7 @@ def _is_over(until: Moment | None) -> bool:
 
 
 def _starts(order: Exhaustion, task: Task) -> Iterator[tuple[int, Word]]:
-    """The pieces of a bound that are not finished."""
+    """Yield the pieces of a bound that are not finished: the first chunk of each, and the first word of that chunk."""
     firsts = islice(order.world.words(task.events), None, None, CHUNKS * CHUNK)
     for first, word in zip(count(0, CHUNKS), firsts, strict=False):
         if not task.done.issuperset(range(first, first + CHUNKS)):

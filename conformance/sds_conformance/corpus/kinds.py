@@ -24,5 +24,5 @@ def corpora_of(revision: str) -> Corpora:
 
 
 def kind_of(revision: str) -> CorpusKind:
-    """How they are stored. Raises CorpusError."""
+    """Return how corpora of a revision are stored. Raises CorpusError."""
     return corpora_of(revision).kind()

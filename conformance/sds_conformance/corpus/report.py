@@ -1,7 +1,7 @@
 """The report of a diff in its own folder: samples, an HTML page, and the same numbers as JSON.
 
-Samples are schedules that ``replay`` plays on both implementations, with diagrams of the divergence. The page is one
-self-contained HTML file without scripts. Texts of implementations are untrusted: they are shortened, cleaned and
+Samples are files that ``replay`` can play on both implementations, with diagrams of the divergence. The page is one
+self-contained HTML file without scripts. Texts of implementations are untrusted: they are shortened, made printable and
 escaped.
 """
 
@@ -40,7 +40,7 @@ from .divergences import Divergence, divergences
 
 SUMMARY, PAGE, CAUSES = "summary.json", "index.html", "causes.parquet"
 FORMAT = "sds-corpus-diff-1"
-"""Stored in the summary. Only a folder with a summary, or one left by an interrupted diff, is ever replaced."""
+"""Format name in the summary. A folder is replaced only if it has a summary, or if an interrupted diff left it."""
 _CAUSES: dict[str, pa.DataType] = {
     "class": pa.string(),
     "cause": pa.string(),
@@ -52,9 +52,9 @@ _CAUSES: dict[str, pa.DataType] = {
 SAMPLES = "samples"
 """The folder of the samples."""
 MOST = 40
-"""Number of causes with samples, the most frequent of each class."""
+"""Maximum number of causes with samples."""
 MOST_PICTURES = 12
-"""Pictures on the page."""
+"""Maximum number of pictures on the page."""
 SAME_COLOUR = "#9aa2ad"
 
 
@@ -75,7 +75,9 @@ def prepare_folder(place: Place, *, overwrite: bool) -> None:
 
 
 def _is_diff_folder(place: Place, found: list[str]) -> bool:
-    """Does the folder belong to a diff, by its summary? An interrupted diff has divergences and no summary."""
+    """Was the folder written by a diff? Its summary shows it; an interrupted diff leaves divergences without a
+    summary.
+    """
     if SUMMARY in found:
         try:
             data = json.loads((place / SUMMARY).read_text())
@@ -94,11 +96,11 @@ class DivergenceSample:
     cause: DivergenceCause
     schedule: int
     file: str
-    """Relative to the folder of the diff."""
+    """Path of the file, relative to the folder of the diff."""
     pictures: Mapping[str, str] = field(default_factory=dict)
     """Space-time diagrams as SVG, by side, A before B; empty if there are none."""
     story: str = ""
-    """Where the two sides diverge, in one sentence."""
+    """Where and how the two sides differ first, in one sentence."""
     proof: tuple[str, ...] = ()
     """The proof of the violation that is the cause, one line each."""
 
@@ -126,7 +128,9 @@ def write_samples(difference: CorpusDifference, scopes: tuple[Scope, Scope], out
 
 
 def _plan(difference: CorpusDifference, cause: DivergenceCause, number: int) -> Schedule | None:
-    """The schedule with notes for a replay and for readers; None if neither corpus has it completely."""
+    """Return the schedule, with notes for a replay and for readers; None if neither corpus has the complete
+    schedule.
+    """
     for corpus in (difference.a, difference.b):
         if number >= corpus.manifest.schedules:
             continue
@@ -172,7 +176,7 @@ def _draw_sample(
         else:
             row = (found[0].a if side == "A" else found[0].b) if found else None
             step = row["step"] if row is not None else sample.cause.least_step
-            act = next(iter(rebuilt.compared[:step][-1:]), None)  # or the last step, if it has no such step
+            act = next(iter(rebuilt.compared[:step][-1:]), None)  # or the last step, if this side has no such step
             pictures[side] = spacetime_svg(rebuilt.group_trace, act, title, story)
         if side == blamed:
             sample = replace(sample, story=story)
@@ -224,9 +228,9 @@ class Bar:
     count: int
     colour: str
     share: float
-    """Of the longest bar, 0 to 1."""
+    """Length, as a share of the longest bar, from 0 to 1."""
     start: float = 0.0
-    """Start of the bar in a stack of bars."""
+    """Start of the bar in a stack of bars, as a share of the longest bar."""
 
 
 def page(difference: CorpusDifference, samples: list[DivergenceSample]) -> str:
@@ -261,7 +265,7 @@ def _bars(difference: CorpusDifference) -> list[Bar]:
 
 
 def _histogram(difference: CorpusDifference) -> list[tuple[str, int, list[Bar]]]:
-    """By the depth of the first step that differs: label, number of schedules, and the bars that make up its column."""
+    """Return the columns of the histogram of first differing steps: label, number of schedules, and stacked bars."""
     counted = difference.found.depths
     depths = sorted({depth for _, depth in counted})
     if not depths:
@@ -283,14 +287,16 @@ def _histogram(difference: CorpusDifference) -> list[tuple[str, int, list[Bar]]]
 
 
 def rules_of(cause: DivergenceCause) -> list[str]:
-    """The rules that a cause violates, if it is a violation."""
+    """Return the statements of the requirements that a cause violates; empty if it is no violation."""
     if cause.kind not in VIOLATIONS:
         return []
     return [f"{where}: {rule}" for where, rule in map(rule_of, cause.cause.split(AND))]
 
 
 def _requirements(difference: CorpusDifference) -> list[tuple[str, str, int, int]]:
-    """The requirements that are violated where schedules differ: ID, text, and the numbers of schedules of A and B."""
+    """Return the requirements that are violated in divergent schedules: ID, statement, and the numbers of schedules in
+    which A and B violate it.
+    """
     by_a, by_b = difference.found.violated_a, difference.found.violated_b
     out = [(what, rule_of(what)[1], by_a[what], by_b[what]) for what in {*most_common(by_a), *most_common(by_b)}]
     return sorted(out, key=lambda row: (-max(row[2], row[3]), row[0]))
@@ -332,7 +338,7 @@ def as_json(difference: CorpusDifference, samples: list[DivergenceSample]) -> di
 
 
 def finish(difference: CorpusDifference, samples: list[DivergenceSample], data: dict[str, Any], place: Place) -> None:
-    """Write all files except the divergences and the samples, which were written before. Raises CorpusError."""
+    """Write all files except the divergences and the samples, which have been written earlier. Raises CorpusError."""
     causes = [{key: value for key, value in cause.items() if key != "samples"} for cause in data["causes"]]
     with (place / CAUSES).write_atomically() as half:
         pq.write_table(

@@ -1,7 +1,7 @@
 """The results of tasks as rows, which Spark or this process adds up.
 
-There is one row per result, so the driver receives as many rows as the catalogue needs, however many schedules there
-are.
+Spark adds up the rows with equal kind and subject. So the number of rows that the driver receives depends on the
+catalogue, not on the number of schedules.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ Summed = tuple[str, str, int, int, str]
 
 
 def sum_rows(rows: DataFrame) -> list[Summed]:
-    """Rows that Spark has added up."""
+    """Add up rows with Spark, and return the sums."""
     from pyspark.sql import functions as f
 
-    # The worst result, by the first schedule; of errors of the suite the alphabetically first.
+    # Keep the worst result and its first schedule; of errors of the suite, keep the alphabetically first one.
     worst = f.min(f.struct(-f.col("rank"), f.col("first"), f.col("details"))).alias("worst")
     out = rows.groupBy("kind", "what").agg(f.sum("schedules").alias("schedules"), worst).collect()
     return [(row.kind, row.what, row.schedules, row.worst["first"], row.worst["details"]) for row in out]
 
 
 def take(tally: CampaignTally, of: Iterable[Summed]) -> Iterator[tuple[str, str, int]]:
-    """Add the sums to a tally; yield the sums of other kinds, with their counts."""
+    """Add the sums to a tally. Yield kind, subject and count of the sums that do not belong in a tally."""
     for kind, what, schedules, first, details in of:
         match kind:
             case "schedules" | "steps":

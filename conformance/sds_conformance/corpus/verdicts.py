@@ -1,8 +1,8 @@
-"""Checking a corpus: every requirement and every property judged on stored group traces, without the implementation.
+"""Checks a corpus: judges every requirement and property on stored group traces, without the implementation.
 
-A task judges the schedules of one shard. In a job of Spark it returns one row per requirement, and Spark adds the rows
-up: the driver receives as many rows as the catalogue has, however large the corpus is. A small corpus is judged in this
-process, because Spark needs longer to start than the same tasks need to run.
+A task judges the schedules of one shard. In a Spark job it returns one row per requirement, and Spark adds up the rows
+of all tasks. So the number of rows that the driver receives does not depend on the size of the corpus. A small corpus
+is judged in this process, because starting Spark would take longer than the tasks.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 COUNTED = "counted"
-"""Kind of the rows that count verified data."""
+"""Kind of the rows with the numbers of verified steps and rows."""
 MOST_HERE = 50_000
-"""Largest number of steps in a corpus that is checked or compared without Spark."""
+"""Maximum number of steps in a corpus that is checked or compared without Spark."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,9 @@ def small(corpus: Corpus) -> bool:
 def check_here(
     corpus: Corpus, scope: Scope, progress: Progress = lambda done, of: None, *, everything: bool = False
 ) -> CampaignTally:
-    """Judge a corpus in this process; with ``everything``, verify it first. Raises CorpusError if it is damaged."""
+    """Judge a corpus in this process. With ``everything``, verify all stored data first. Raises CorpusError if it is
+    damaged.
+    """
     checker, manifest = _checker(corpus, scope, everything=everything), corpus.manifest
     tally, counted = CampaignTally(declaration_in(corpus)), Counter[str]()
     with convert_task_failures(), rare_garbage_collection():
@@ -165,7 +167,7 @@ def _checker(corpus: Corpus, scope: Scope, *, everything: bool) -> Checker:
 
 
 def hold_counts(corpus: Corpus, counted: Mapping[str, int]) -> None:
-    """Compare the manifest with the counted data. Raises DamagedFileError."""
+    """Check that the counted steps and rows are those of the manifest. Raises DamagedFileError if not."""
     for what, count in counted.items():
         if count != getattr(corpus.manifest, what):
             message = f"the manifest says {getattr(corpus.manifest, what):,}"

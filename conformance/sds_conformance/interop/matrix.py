@@ -32,11 +32,11 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass
 class PairResult:
-    """How one implementation, the sender, and another one understand each other."""
+    """How the receiver of a pair understands the sender."""
 
     pair: Pair
     through: str
-    """The aspect without which no message is understood."""
+    """Name of the aspect that must be understood; without it, no message is understood."""
     cells: dict[str, Cell] = field(default_factory=dict)
     """The result of each aspect."""
 
@@ -53,15 +53,15 @@ class PairResult:
 
 @dataclass
 class Interop:
-    """The result."""
+    """The results of all pairs."""
 
     exchanges: Exchanges
     names: tuple[str, ...]
     sides: dict[str, PairSide]
-    """The implementations that could be driven, by name."""
+    """The implementations that completed the handshake, by name."""
     undriven: dict[str, Breakdown]
     meetings: dict[tuple[str, str], PairResult] = field(default_factory=dict)
-    """The results by (sender, receiver). Each implementation also meets itself, which shows its own faults."""
+    """The results by (sender, receiver). Each implementation is also paired with itself, which shows its own faults."""
     breakdowns: list[tuple[str, BrokenRun]] = field(default_factory=list)
     group_traces: int = 0
     steps: int = 0
@@ -69,19 +69,19 @@ class Interop:
 
     @property
     def notes(self) -> list[str]:
-        """Differences between declarations that are not a fault."""
+        """Differences between declarations which are no fault, as sentences."""
         pairs = [m.pair for (a, b), m in self.meetings.items() if self.names.index(a) < self.names.index(b)]
         return [note for pair in pairs for note in self.exchanges.notes(pair)]
 
     @property
     def misunderstandings(self) -> list[PairResult]:
-        """The pairs that do not understand each other, in the order of the matrix."""
+        """The pairs with a misunderstood aspect, in the order of the matrix."""
         return [meeting for meeting in self.meetings.values() if not meeting.is_understood]
 
     @property
     def exit_code(self) -> int:
-        """0 everything is understood, 1 something is not, 3 an implementation could not be driven, 4 no message was
-        understood although nothing went wrong, 130 interrupted.
+        """0 everything is understood; 1 an aspect is misunderstood; 3 an implementation could not be driven; 4 no
+        message was understood, although no aspect is misunderstood; 130 interrupted.
         """
         if self.interrupted:
             return Exit.INTERRUPTED
@@ -183,7 +183,7 @@ def _interrupted_cells(exchange: Exchange) -> dict[str, Cell]:
 
 
 def _cells_of_exchange(cast: Cast, pair: Pair, exchange: Exchange, out: Interop) -> dict[str, Cell]:
-    """The cells that an exchange fills."""
+    """Play an exchange, and return the cells (results of aspects) that it fills."""
     lacking = exchange.needs(pair)
     if lacking:
         return dict.fromkeys(exchange.judges, left_open(lacking))
@@ -200,7 +200,7 @@ def _cells_of_exchange(cast: Cast, pair: Pair, exchange: Exchange, out: Interop)
         cells = {aspect: judge(heard, pair) for aspect, judge in exchange.judges.items()}
         broke = _cut_short(cast, group_trace, roles)
         if broke is not None:
-            # Aspects that were not reached because of the breakdown have no separate result.
+            # Aspects that were not reached because of the breakdown get no cell.
             cells = {aspect: cell if cell.mark is AspectMark.YES else broke for aspect, cell in cells.items()}
         if group_trace.breakdown is not None or not any(cell.mark is AspectMark.NO for cell in cells.values()):
             break
@@ -208,7 +208,7 @@ def _cells_of_exchange(cast: Cast, pair: Pair, exchange: Exchange, out: Interop)
 
 
 def _cut_short(cast: Cast, group_trace: GroupTrace, roles: Mapping[str, str]) -> Cell | None:
-    """The cell for a group trace that ended early; None if it was complete."""
+    """Return the cell for a group trace that ended early; None if the group trace is complete."""
     broken = cast.broken_in(group_trace, roles)
     if broken is not None:
         name, breakdown = broken

@@ -1,9 +1,10 @@
 """Mixed groups: generated schedules in which each participant can be a different implementation of a cast.
 
-A requirement is judged on the trace of one implementation, so faults of others do not count against it. A property of
-the group is different: if two logs differ, one of them may be right. So an accused implementation replays the schedule
-among references, and is to blame only if it is accused there as well. A violation without a culprit is a finding
-against the group.
+A requirement is judged on the trace of one implementation, so faults of others do not count against that
+implementation. A property of the group is different: if two logs differ, one of them may be correct. So each
+implementation with such a violation replays the schedule among references. The violation counts against the
+implementation only if it occurs there as well. If it counts against no implementation, it is a finding against the
+group.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from ..scenario_files.expectations import ExpectationResult, check
 from .mixed_cast import MixedCast, Roles, add_common_settings, describe_roles, grammar_for, members_of, roles_for
 
 GROUP = ""
-"""Used in place of an implementation if no single one is to blame."""
+"""Used in place of the name of an implementation in findings against the group."""
 
 
 # ---- Judging ---------------------------------------------------------------------------------------------------------
@@ -44,11 +45,11 @@ def judge(
 ) -> dict[str, Assessment]:
     """Judge each implementation in a group trace, and the group.
 
-    ``known`` are pairs of an implementation and a requirement or property that it is known to violate.
+    ``known`` has (implementation, requirement or property) for violations found earlier. These are not replayed.
     """
     schedule = group_trace.schedule
     if group_trace.storm:
-        scope = replace(scope, properties=())  # too many messages without meaning to judge properties
+        scope = replace(scope, properties=())  # properties are not judged, because there are too many messages
     replay = (
         _Replay(lambda changed: mixed_cast.cast.play(changed, roles))
         if twins and group_trace.breakdown is None
@@ -75,7 +76,7 @@ def judge(
 
 
 class _Replay:
-    """Plays twins once, caches the result, and records whether it was possible."""
+    """Plays each second schedule (twin) only once, and records whether one could not be played."""
 
     def __init__(self, play: Replay) -> None:
         self._play = play
@@ -99,7 +100,7 @@ def _is_of_the_group(finding: Finding) -> bool:
 def _find_unreproduced(
     mixed_cast: MixedCast, schedule: Schedule, roles: Roles, name: str, findings: list[Finding], *, twins: bool
 ) -> list[Finding]:
-    """The findings that an implementation does not show among references."""
+    """Return the findings that an implementation does not reproduce among references."""
     if set(roles.values()) == {name}:
         return []
     replay = _Replay(lambda changed: mixed_cast.play_among_references(name, changed, roles))
@@ -115,7 +116,7 @@ def _find_unreproduced(
 
 
 def _own_breakdown(finding: Finding, group_trace: GroupTrace, name: str, roles: Roles) -> Iterator[Finding]:
-    """The breakdown of an implementation, with its own last step."""
+    """Yield the finding about a breakdown if this implementation broke down, with its own last step."""
     for member, trace in group_trace.cast.items():
         if roles[member] == name and trace.breakdown is not None:
             step = trace.steps[-1].index if trace.steps else 0
@@ -128,18 +129,18 @@ def _own_breakdown(finding: Finding, group_trace: GroupTrace, name: str, roles: 
 
 @dataclass
 class Discovery:
-    """The worst finding against one implementation and requirement or property, by the first schedule with it."""
+    """The worst finding for one implementation and one requirement or property, in the first schedule that shows it."""
 
     name: str
     """The implementation, or ``GROUP``."""
     what: str
     finding: Finding
     index: int
-    """The number of that schedule."""
+    """Index of the first schedule that shows the finding."""
     schedule: Schedule
     roles: Roles
     schedules: int = 0
-    """Number of schedules that showed it."""
+    """Number of schedules that showed the violation."""
 
 
 @dataclass
@@ -154,16 +155,16 @@ class Mixed:
     steps: int = 0
     seconds: float = 0.0
     played: Counter[str] = field(default_factory=Counter)
-    """By implementation: number of schedules in which it took part."""
+    """Maps each implementation to the number of schedules in which it took part."""
     discoveries: dict[tuple[str, str], Discovery] = field(default_factory=dict)
-    """The discoveries, by implementation and by requirement or property."""
+    """The discoveries, by (implementation, requirement or property)."""
     exercised: dict[str, Counter[str]] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
     """Errors of the suite."""
     expectations: dict[int, dict[str, ExpectationResult]] = field(default_factory=dict)
-    """The results of expectations, by the number of the user's file and by the cast as text."""
+    """Maps the index of each file of a user, and each cast (as text), to the result of the expectations."""
     given_up: dict[str, str] = field(default_factory=dict)
-    """Implementations that were abandoned, with the reason."""
+    """Implementations that were abandoned, each with the reason."""
     interrupted: bool = False
 
     @property
@@ -173,14 +174,14 @@ class Mixed:
 
     @property
     def unmet_count(self) -> int:
-        """Number of expectations that some cast did not meet."""
+        """Number of expectations that at least one cast did not meet."""
         return sum(
             len({index for result in casts.values() for index, _ in result.unmet})
             for casts in self.expectations.values()
         )
 
     def by_cast(self, file: int) -> dict[str, ExpectationResult]:
-        """The results of the expectations of a file by cast, each with the cast that showed it."""
+        """Return the results of the expectations of a file by cast. Each description says which cast it is about."""
         casts = self.expectations.get(file, {})
         number: Counter[int | str] = Counter()
         for result in casts.values():
@@ -239,9 +240,9 @@ def explore_mixed(
     progress: Progress = lambda mixed: None,
     files: Sequence[Schedule] = (),
 ) -> Mixed:
-    """Play schedules with all implementations that can be driven, and judge them: first the ``files`` of users, each as
-    often as there are implementations, so that each plays each participant; then generated ones. The expectations of
-    files are checked in each cast.
+    """Play schedules with all implementations that can be driven, and judge them. The ``files`` of users are first:
+    each is played once per implementation, so that each implementation plays each participant. The expectations of
+    files are checked in each cast. Generated schedules follow.
 
     Abandoned implementations are left out of later schedules. An interrupt (Ctrl-C) ends the playing; the schedules
     that were played count.
@@ -254,7 +255,7 @@ def explore_mixed(
         grammar = grammar_for(repertoire, names)
         first = [file for file in files for _ in names]
         for index in range(len(first) + examples):
-            # A schedule depends on its number only, not on which implementations were abandoned.
+            # A schedule depends on its index only, not on which implementations were abandoned.
             own = first[index] if index < len(first) else repertoire.generated(seed, index - len(first), grammar)
             schedule = add_common_settings(own, in_common)
             played = _play_one(mixed_cast, mixed, index, schedule, scope)
@@ -273,7 +274,9 @@ def explore_mixed(
 
 
 def _configuration_conflict(own: Schedule, schedule: Schedule) -> str:
-    """Why the expectations of a file cannot be demanded of the schedule that is played: another configuration."""
+    """Return why the expectations of a file (``own``) do not apply to the played ``schedule``: its configuration
+    differs. "" if they apply.
+    """
     configuration = dict(schedule.configuration)
     for key, value in own.configuration:
         if configuration[key] != value:

@@ -15,12 +15,12 @@ from ..protocols.exchanges import SENDER
 from ..protocols.schedules import Repertoire
 
 MIXED = "mixed"
-"""The note "cast" of a schedule from a mixed group."""
+"""Value of the note "cast" in a schedule of a mixed group."""
 SUBSTITUTE = "reference"
 _PLAYS = "plays "
 
 Roles = Mapping[str, str]
-"""The implementation of each participant."""
+"""Maps each participant to the name of its implementation."""
 
 
 def roles_for(schedule: Schedule, names: tuple[str, ...], turn: int) -> dict[str, str]:
@@ -29,17 +29,17 @@ def roles_for(schedule: Schedule, names: tuple[str, ...], turn: int) -> dict[str
 
 
 def grammar_for(repertoire: Repertoire, names: tuple[str, ...]) -> Any:
-    """A grammar with one participant per implementation or more, up to the maximum of the protocol."""
+    """Return a grammar with at least one participant per implementation, up to the maximum of the protocol."""
     return repertoire.grammar(fewest=max(repertoire.grammar().fewest, min(len(names), len(repertoire.names))))
 
 
 def add_common_settings(schedule: Schedule, in_common: Mapping[str, int]) -> Schedule:
-    """The schedule with the settings that all must share."""
+    """Return the schedule with the settings that all implementations must share."""
     return replace(schedule, configuration=tuple(sorted((dict(schedule.configuration) | {**in_common}).items())))
 
 
 def roles_to_note(roles: Roles) -> dict[str, str]:
-    """Roles as notes of a schedule."""
+    """Format roles as notes of a schedule."""
     return {"cast": MIXED, **{f"{_PLAYS}{member}": name for member, name in roles.items()}}
 
 
@@ -50,7 +50,7 @@ def roles_noted(schedule: Schedule) -> dict[str, str]:
 
 
 def describe_roles(roles: Roles) -> str:
-    """Roles as text."""
+    """Format roles as text."""
     by_name: dict[str, list[str]] = {}
     for member, name in roles.items():
         by_name.setdefault(name, []).append(short(member))
@@ -63,7 +63,9 @@ def members_of(name: str, schedule: Schedule, roles: Roles) -> list[str]:
 
 
 class MixedCast:
-    """A cast, and for each of its implementations a second cast in which the reference model plays all other roles."""
+    """A cast. For each of its implementations, it also has a second cast in which references play all other
+    participants.
+    """
 
     def __init__(self, cast: Cast) -> None:
         """``cast`` must be started; the caller ends it."""
@@ -77,8 +79,9 @@ class MixedCast:
         self.kill()
 
     def play_among_references(self, name: str, schedule: Schedule, roles: Roles) -> GroupTrace:
-        """Play with references in place of all others, with the filters and times of ``name``. Raises
-        NotPlayedError."""
+        """Play with references in place of all implementations but ``name``. The references use its bloom filters and
+        times. Raises NotPlayedError.
+        """
         other = f"{SUBSTITUTE} of {name}"
         if name not in self._among:
             declared = self.cast.declarations[name]
@@ -88,7 +91,9 @@ class MixedCast:
         return self._among[name].play(schedule, {m: name if r == name else other for m, r in roles.items()})
 
     def find_fixed_settings(self) -> dict[str, int]:
-        """Settings that all must share, as fixed by the implementations that are not configurable."""
+        """Return the settings that all implementations must share, because an implementation that is not configurable
+        fixes them.
+        """
         out: dict[str, int] = {}
         wanted = exchanges_of(self.cast.revision).in_common
         schedule = Schedule((Member(SENDER),), configuration=tuple(sorted(wanted.items())), name="the common settings")
@@ -104,6 +109,6 @@ class MixedCast:
         return out
 
     def kill(self) -> None:
-        """Kill the processes that were started here."""
+        """Kill the processes of the casts among references."""
         for cast in self._among.values():
             cast.kill()

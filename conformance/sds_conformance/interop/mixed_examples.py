@@ -26,11 +26,11 @@ from .mixed import GROUP, Discovery, judge
 from .mixed_cast import MixedCast, Roles, describe_roles, roles_to_note
 
 ATTEMPTS = 1_000
-"""Schedules played to shrink one: each needs processes, and is often played twice."""
+"""Maximum number of schedules that are played to shrink one discovery."""
 FEW_ATTEMPTS = 250
-"""The same if many discoveries must be shrunk."""
+"""The maximum if many discoveries must be shrunk."""
 STORM_ATTEMPTS = 30
-"""The same for endless messages: each attempt has thousands."""
+"""The maximum for endless messages: each attempt has thousands of messages."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class MixedExample(Counterexample):
     """A finding against one implementation, in the smallest schedule that shows it."""
 
     name: str = GROUP
-    """The implementation, or the group."""
+    """Name of the implementation, or `GROUP`."""
     roles: Roles = field(default_factory=dict)
     """The implementation of each participant."""
 
@@ -49,7 +49,7 @@ class MixedExample(Counterexample):
 
     @property
     def fails_alone(self) -> bool:
-        """Does the implementation fail without any other one?"""
+        """Is it the only implementation in the shrunk schedule?"""
         return set(self.roles.values()) == {self.name}
 
     @property
@@ -70,7 +70,7 @@ def shrunk(
 
     Raises NotPlayedError if an implementation cannot be started again.
     """
-    # A finding against the group must have no culprit, so nothing else may be excluded.
+    # A finding against the group must count against no implementation, so all findings are judged again.
     narrowed = scope if discovery.name == GROUP else scope.restricted_to(discovery.what)
     held = property_of(discovery.what)
     twins = held is not None and held.twin is not None
@@ -78,7 +78,9 @@ def shrunk(
     cast, best, played_by = mixed_cast.cast, discovery.schedule, discovery.roles
 
     def roles_in(candidate: Schedule) -> dict[str, str]:
-        """Return the implementation of each participant: as before, by name, or by position if names were changed."""
+        """Return the implementation of each participant. It is the original one of the same name, or of the same
+        position if names were changed.
+        """
         if len(candidate.names) == len(best.names):
             return {new: played_by[old] for new, old in zip(candidate.names, best.names, strict=True)}
         return {name: played_by[name] for name in candidate.names}

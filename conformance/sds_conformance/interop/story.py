@@ -26,7 +26,7 @@ _NUMBERS = {2: "Both", 3: "All three", 4: "All four", 5: "All five"}
 
 
 class InteropStory:
-    """Prints a result."""
+    """Prints the result of an interoperability test."""
 
     def __init__(self, console: Console, outcome: Interop) -> None:
         self._console = console
@@ -137,7 +137,7 @@ class InteropStory:
             show_breakdown(self._console, run, list(dict.fromkeys(other.where for other in others)))
 
     def verdict(self, seconds: float) -> Text:
-        """How many pairs agree or do not understand each other, in one sentence."""
+        """Return in one sentence how many pairs understand each other or do not."""
         outcome = self._outcome
         played = (
             f"{format_count(outcome.group_traces, 'schedule')}, {format_count(outcome.steps, 'step')}, {seconds:.1f} s"
@@ -155,7 +155,7 @@ class InteropStory:
         return Text(f"Not all agree: {', '.join(parts) or 'see above'} ({played}).", "bold red")
 
     def facts(self) -> list[tuple[str, Text]]:
-        """The pairs that understand each other and those that do not, one line each."""
+        """Return lines about the pairs that understand each other, and about those that do not."""
         outcome = self._outcome
         agreeing = [self._pair(*names) for names, meeting in outcome.meetings.items() if meeting.is_understood]
         facts = [("Agree", Text(", ".join(agreeing), "green"))] if agreeing else []
@@ -166,7 +166,7 @@ class InteropStory:
         return facts
 
     def _join_aspects(self, aspects: Sequence[str]) -> str:
-        """Aspects by number and, if they are few, by name."""
+        """Format aspects by number and, if they are few, by name."""
         few = len(aspects) <= _FEW
         return ", ".join(
             f"{self._aspects[aspect]} {aspect}" if few else str(self._aspects[aspect]) for aspect in aspects

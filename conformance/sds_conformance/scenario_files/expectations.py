@@ -1,8 +1,8 @@
 """Compares a group trace with the expectations of its schedule.
 
-An expectation is about the signals of one participant, by the labels of messages. It is not checked if the
+An expectation names the messages, by label, that one participant must or must not signal. It is not checked if the
 implementation does not declare the signal, if part of the schedule could not be played for lack of a capability, or if
-the implementation broke down. It holds for the schedule as it was written: a shrunk schedule has none.
+the implementation broke down. It is about the schedule as it was written: a shrunk schedule has no expectations.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ UNSUPPORTED = "was answered `unsupported`"
 CHANGED = "changed"
 """The capability of implementations that signal deliveries as changes of a database."""
 ENDLESS = -1
-"""In place of an index: participants sent messages without end."""
+"""Used in place of the index of an expectation if participants sent messages without end."""
 _REFUSES = "refuses"
 
 
@@ -33,9 +33,9 @@ class ExpectationKind:
     """A kind of expectation."""
 
     sentence: str
-    """The sentence has placeholders for the participant and the messages."""
+    """The expectation as a sentence, with placeholders for the participant and the messages."""
     signal: str = ""
-    """The kind of signal that it is about; "" if it is about answers."""
+    """The kind of signal that the expectation is about; "" if it is about rejections."""
     negated: bool = False
     ordered: bool = False
 
@@ -57,13 +57,13 @@ class ExpectationResult:
     """The result of checking the expectations of a schedule."""
 
     unmet: tuple[tuple[int, str], ...] = ()
-    """The index of each expectation that was not met, and what was seen."""
+    """(index, what was seen) of each expectation that was not met."""
     unchecked: str = ""
-    """Why they were not checked; "" if they were."""
+    """Why the expectations were not checked; "" if they were."""
 
 
 def sentence(expected: Expectation) -> str:
-    """An expectation as a sentence without a full stop."""
+    """Format an expectation as a sentence without a full stop."""
     return KINDS[expected.what].sentence.format(printable(expected.who), _join_labels(expected.labels))
 
 
@@ -89,9 +89,10 @@ def check(group_trace: GroupTrace, reading: Reading) -> ExpectationResult:
 
 
 def rows_of(expected: Sequence[tuple[int, str]], results: Mapping[str, ExpectationResult]) -> list[dict[str, Any]]:
-    """A row of a report for each expectation, with the verdict and the first run that did not meet it.
+    """Return a row of a report for each expectation, with the verdict and the first run that did not meet it.
 
-    ``expected`` has the line and the sentence of each, and ``results`` the result of each run that was played.
+    ``expected`` has the line and the sentence of each expectation. ``results`` maps each run that was played to its
+    result.
     """
     unmet = [(run, index, seen) for run, result in results.items() for index, seen in result.unmet]
     unchecked = next((result.unchecked for result in results.values() if result.unchecked), "")
@@ -112,14 +113,14 @@ def _verdict(unmet: Iterable[tuple[str, int, str]], unchecked: str) -> dict[str,
 
 
 def _missing_capability(expected: Expectation, declared: Declaration) -> str:
-    """The capability that the implementation would have to declare to meet an expectation; "" if it declares it."""
+    """Return the capability that an expectation needs and the implementation does not declare; "" if there is none."""
     kind = KINDS[expected.what]
     name = CHANGED if declared.spoken.number_of(kind.signal) is None else kind.signal
     return f"{NEEDS}{name}" if kind.signal and not declared.can_by_name(name) else ""
 
 
 def _why_unsent(expected: Expectation, group_trace: GroupTrace) -> str:
-    """Why a participant was rightly not opened, or a message not sent; "" if there is none."""
+    """Return why a participant was not opened or a message was not sent, if the file allows this; "" otherwise."""
     closed = {member.name for member in group_trace.schedule.members if member.may_be_refused} - {*group_trace.parties}
     senders = {getattr(one, "who", "") for one in group_trace.schedule.operations if _label(one) in expected.labels}
     for name in sorted(closed & {expected.who, *senders}):
@@ -140,7 +141,7 @@ def _label(operation: object) -> str:
 
 
 def _contradiction(expected: Expectation, group_trace: GroupTrace, reading: Reading) -> str:
-    """The observation that contradicts an expectation; "" if the expectation was met."""
+    """Return what was seen that contradicts an expectation; "" if the expectation was met."""
     kind = KINDS[expected.what]
     if not kind.signal:
         return _accepted_messages(expected, group_trace)
@@ -148,7 +149,7 @@ def _contradiction(expected: Expectation, group_trace: GroupTrace, reading: Read
     if unsent := [label for label, key in keys.items() if key is None]:
         return f"{_join_labels(unsent)} {'was' if len(unsent) == 1 else 'were'} never sent, or cannot be read"
     signalled: dict[object, int] = {}
-    """By message: the number of the first act that signals it."""
+    """Maps each message to the number of the first act that signals it."""
     for act in group_trace.acts:
         if act.who == expected.who:
             for signal in reading.signals(act.step):
@@ -169,7 +170,7 @@ def _contradiction(expected: Expectation, group_trace: GroupTrace, reading: Read
 
 
 def _accepted_messages(expected: Expectation, group_trace: GroupTrace) -> str:
-    """The messages that were not refused; "" if all were."""
+    """Describe the messages of an expectation that were not rejected; "" if all were."""
     refused, met = set(), set()
     for act in group_trace.acts:
         if act.who == expected.who:

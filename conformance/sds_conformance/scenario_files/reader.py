@@ -1,6 +1,7 @@
-"""Reads scenario files and makes scenarios of them, which a run plays like those of the suite.
+"""Reads scenario files and makes scenarios from them. A run plays them like the scenarios of the suite.
 
-A scenario has the name of its file, with the ending: no scenario of the suite has a dot in its name.
+A scenario has the name of its file, with the ending. So its name cannot be that of a scenario of the suite, which has
+no dot.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ class ScenarioFileError(Exception):
 
 @dataclass(frozen=True)
 class PlaySchedule:
-    """The function of a scenario that is a schedule: one implementation plays all participants. Can be pickled."""
+    """Function of a scenario that plays a schedule with one implementation for all participants. It can be pickled."""
 
     schedule: Schedule
     revision: str
     length_factor: int = 1
-    """Factor of the usual limits of a group trace."""
+    """Factor by which the usual limits of a group trace are multiplied."""
 
     def __call__(self, stage: Any) -> None:
         """Play on a stage, and store in its trace which expectations were not met. Raises TesteeError."""
@@ -51,7 +52,7 @@ class PlaySchedule:
 
 
 def rename_participants(schedule: Schedule, label: Callable[[str], str]) -> Schedule:
-    """The schedule with other names of participants, scripted peers and channels: those of an environment."""
+    """Return the schedule with the names that an environment gives to participants, scripted peers and channels."""
 
     def name(value: Any) -> Any:
         return tuple(map(label, value)) if isinstance(value, tuple) else label(value)
@@ -74,11 +75,11 @@ def rename_participants(schedule: Schedule, label: Callable[[str], str]) -> Sche
 
 @dataclass(frozen=True)
 class LoadedScenario:
-    """A scenario file that was read."""
+    """The content of a scenario file."""
 
     path: Path
     name: str
-    """The name of its scenario."""
+    """Name of the scenario."""
     schedule: Schedule
     revision: str
     """The revision that the file names; "" if it names none."""
@@ -86,7 +87,9 @@ class LoadedScenario:
     """The line of each expectation; 0 if it is unknown."""
 
     def scenario(self, revision: str, *, everywhere: bool = False) -> Scenario:
-        """The scenario, to be judged by a revision. Unless ``everywhere``, it is played in one environment only."""
+        """Return the scenario, to be judged by a revision. Unless ``everywhere``, it is played in one
+        environment only.
+        """
         file = ScenarioFile(str(self.path), self.schedule.description, self.numbered_expectations)
         play, needed = PlaySchedule(self.schedule, revision), self.schedule.requirements
         return Scenario(self.name, play, needed, long=not everywhere, file=file, write=partial(replace, self.schedule))
@@ -102,12 +105,12 @@ class LoadedScenario:
         return _printable_path(self.path)
 
     def describe_unmet(self, unmet: Iterable[tuple[int, str]]) -> str:
-        """Expectations that were not met, by index, as a sentence; "" if there are none."""
+        """Describe expectations that were not met: ``unmet`` has (index, what was seen). "" if there are none."""
         texts = {ENDLESS: "an end of the messages", **dict(enumerate(text for _, text in self.numbered_expectations))}
         return "; ".join(f"expected: {texts[index]}; seen: {seen}" for index, seen in unmet)
 
     def row(self, results: Mapping[str, ExpectationResult], again: str = "") -> dict[str, Any]:
-        """The row of a report: what was expected and seen in each run, and the command that plays the file again."""
+        """Return the row of a report about the file. ``again`` is the command that plays the file again."""
         return {
             "scenario": self.name,
             "file": _printable_path(self.path),
@@ -118,7 +121,7 @@ class LoadedScenario:
 
 
 def files_in(paths: Iterable[Path]) -> list[Path]:
-    """The files, and in place of a folder the scenario files in it. Raises ScenarioFileError."""
+    """Return the files, and the scenario files in the folders. Raises ScenarioFileError."""
     found: list[Path] = []
     for path in paths:
         if not path.is_dir():
@@ -167,7 +170,7 @@ def load_one(path: Path) -> LoadedScenario:
 
 
 def errors_in(path: Path) -> list[str]:
-    """The errors of a scenario file, a sentence with the line for each; none if it can be played."""
+    """Return the errors of a scenario file, each as a sentence with the line; empty if the file can be played."""
     return _check_file(path)[1]
 
 

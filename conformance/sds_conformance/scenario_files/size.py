@@ -1,7 +1,7 @@
-"""The size of a scenario file: makes a dimension of the number that its key ``parameter`` names, for `limits`.
+"""Makes a dimension for `limits` from a scenario file. The size is the number to which the key ``parameter`` points.
 
-The file itself demands the number that it contains. An implementation that fails below it is at fault; above it, its
-limit is worth a warning.
+The file demands the size that it contains. A failure up to this size is a fault of the implementation; a failure at a
+larger size is worth a warning.
 """
 
 from __future__ import annotations
@@ -20,24 +20,26 @@ from .reader import LoadedScenario, PlaySchedule, ScenarioFileError
 
 LARGEST = 1 << 64
 SMALLEST_SIZES = (1, 2, 3)
-"""The search for a limit begins with these."""
+"""The sizes with which the search for a limit begins."""
 
 
 @dataclass(frozen=True)
 class PlaySize:
-    """Plays a scenario file at a given size: the function of its dimension."""
+    """Function of a dimension that plays a scenario file at a given size."""
 
     loaded: LoadedScenario
     revision: str
 
     def __call__(self, stage: Any, size: int) -> str:
-        """Play a scenario file with another value of its parameter. Return the expectations that were not met."""
+        """Play the scenario file with ``size`` as its parameter. Return the expectations that were not met, as text."""
         PlaySchedule(with_value(self.loaded.schedule, size), self.revision, LENGTH_FACTOR)(stage)
         return self.loaded.describe_unmet(stage.trace.unmet)
 
 
 def dimension_of(loaded: LoadedScenario, revision: str) -> Dimension:
-    """The dimension of a file. Raises ScenarioFileError if it has no parameter, or cannot be played at any size."""
+    """Return the dimension of a file. Raises ScenarioFileError if it has no parameter, or cannot be played at
+    any size.
+    """
     schedule = loaded.schedule
     if not schedule.parameter:
         raise ScenarioFileError(
@@ -62,7 +64,7 @@ def dimension_of(loaded: LoadedScenario, revision: str) -> Dimension:
 
 
 def _invalid(schedule: Schedule, size: int, revision: str) -> str:
-    """Why a size cannot be played; "" if it can."""
+    """Return why a size cannot be played; "" if it can."""
     try:
         repertoire_of(revision).notation.from_json(to_json(with_value(schedule, size)))
     except ScheduleFileError as error:
