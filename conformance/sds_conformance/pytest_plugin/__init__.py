@@ -1,10 +1,10 @@
 """The pytest plugin: ``pytest --sds-testee "COMMAND"`` runs the suite as pytest items.
 
-pytest loads this module in every run if the suite is installed. So it imports and does nothing unless there is an
-implementation to test: only then is ``suite`` imported. The implementation can be named on the command line, in the
-configuration file of pytest, or in that of the suite. ``docs/pytest.md`` is for users.
+If the suite is installed, pytest loads this module in every run. So it does nothing and imports nothing else unless
+there is an implementation to test. Only then it imports ``suite``. The implementation can be named on the command line,
+in the configuration file of pytest, or in that of the suite. ``docs/pytest.md`` is for users.
 
-Rules of this package: pytest collects, selects and reports; other packages play, judge and format.
+Division of work: this package collects, selects and reports; other packages play, judge and format.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MARKER = "sds(select=[GLOB, ...]): the requirements that judge a test with the f
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add every option, also for the configuration file, with underscores in its name."""
+    """Add every option to the command line and, with underscores in its name, to the configuration file."""
     group = parser.getgroup("sds", "conformance to SDS")
     for name, (metavar, what) in OPTIONS.items():
         option, stored = f"--sds-{name}", f"sds_{name.replace('-', '_')}"
@@ -91,10 +91,10 @@ def _mentions_suite(file: Path) -> bool:
 
 @pytest.fixture
 def stage(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """The stage that the scenarios of the suite are played on, with the implementation of --sds-testee.
+    """A stage, as scenarios of the suite get it, which drives the implementation of --sds-testee.
 
-    Schedules on it are judged when the test function returns, by all checks or by those that ``@pytest.mark.sds``
-    selects.
+    The schedule that the test plays is judged when the test function returns: by all checks, or by those that
+    ``@pytest.mark.sds`` selects.
     """
     if not request.config.pluginmanager.hasplugin(SUITE):
         pytest.skip('no implementation to test: pytest --sds-testee "COMMAND"')

@@ -1,4 +1,4 @@
-"""The implementation in one pytest session: each run is played once, when it is first needed."""
+"""Drives the implementation in a pytest session. Each run is played once, when its result is first needed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ GAVE_UP = "inconclusive: not played: too many breakdowns"
 
 @dataclass(frozen=True)
 class RunVerdict:
-    """The verdict on one requirement from one run, without the trace, because there are thousands of these."""
+    """The verdict on one requirement from one run. It does not keep the trace, because there are thousands of
+    verdicts.
+    """
 
     verdict: Verdict
     exercised: int = 0
@@ -36,7 +38,7 @@ class RunVerdict:
     story: str = ""
     """The story of a failure or warning; "" otherwise."""
     brief: str = ""
-    """The same in one sentence."""
+    """The failure or warning in one sentence."""
     codes: frozenset[str] = frozenset()
     """The codes of the findings."""
 
@@ -46,18 +48,18 @@ class RunOutcome:
     """The result of one run."""
 
     judged: Mapping[str, RunVerdict] = field(default_factory=dict)
-    """By requirement: those that the run is for, and others that it violates."""
+    """Maps requirements to verdicts: the requirements that the run is for, and others that it violates."""
     exercised_beside: int = 0
     """Number of observations of all other requirements."""
     broke: StoryError | None = None
     error: str = ""
-    """The scenario raised an error: an error of the suite."""
+    """The exception that the scenario raised, which is an error of the suite; "" if there was none."""
     surprises: tuple[str, ...] = ()
     """The expectations of the file that were not met, a sentence each."""
     unchecked: str = ""
     """Why the expectations of the file were not checked; "" if they were."""
     unplayed: str = ""
-    """Why the run was not played."""
+    """Why the run was not played; "" if it was."""
 
 
 class Engagement:
@@ -77,7 +79,9 @@ class Engagement:
                 self._runs_for.setdefault(requirement, []).append(run)
 
     def start(self) -> None:
-        """Perform the handshake once. If it fails, the first caller gets the story, later ones are skipped."""
+        """Perform the handshake once. If it fails, the first item that needs it gets the story, and later items are
+        skipped.
+        """
         if self._undriven:
             pytest.skip(UNDRIVEN)
         if self._declaration is not None:
@@ -85,7 +89,7 @@ class Engagement:
         what = self.asked.what
         try:
             declared = self._runner.start()
-            known = self._runner.dialect  # evaluated here so that an unknown dialect is reported once
+            known = self._runner.dialect  # read the dialect now, so that an unknown dialect is reported only once
         except TesteeError as fault:
             self._undriven = True
             raise describe_breakdown(BrokenRun.at_last_step("handshake", fault.breakdown)) from None
@@ -107,22 +111,26 @@ class Engagement:
                 raise describe_breakdown(broken)
 
     def outcome(self, run: Run) -> RunOutcome:
-        """The result of a run, which is played unless it was before."""
+        """Return the result of a run. Play the run if it was not played yet."""
         if run.name not in self._outcomes:
             self._outcomes[run.name] = self._play(run)
         return self._outcomes[run.name]
 
     def unrelated_findings(self, run: Run) -> dict[str, RunVerdict]:
-        """Findings of a run about requirements that it is not for, unless a run that is for them shows them as well.
+        """Return the findings of a run about requirements that it is not for. Findings that a run for the requirement
+        shows as well are not included.
 
-        The result does not depend on the order: the runs for these requirements are played now if needed.
+        If needed, the runs for these requirements are played first, so the result does not depend on the order of the
+        items.
         """
         found = self.outcome(run).judged
         beside = {r: judged for r, judged in found.items() if r not in run.scenario.exercises}
         return {r: judged for r, judged in beside.items() if not self._is_shown_by_own_runs(r, judged.verdict)}
 
     def enter(self, scenario: Scenario) -> Stage[Any]:
-        """The stage for a user's own schedule, in the plain environment. Skips, or raises StoryError."""
+        """Return the stage for a user's own schedule, in the plain environment. Skips the test, or raises
+        StoryError.
+        """
         self.start()
         if self._runner.gave_up:
             pytest.skip(GAVE_UP)
@@ -139,7 +147,7 @@ class Engagement:
     def judge(
         self, trace: Trace[Any], requirements: Iterable[str], run: Run | None = None
     ) -> tuple[list[RequirementVerdict], Certification]:
-        """The verdicts on one trace, and the certification that stories need."""
+        """Return the verdicts on one trace, and a certification of this trace, from which stories are printed."""
         judge = Judge(self.asked.what.rules, requirements, strict=self.asked.strict)
         judge.add(trace, run)
         assert self._declaration is not None
@@ -148,7 +156,7 @@ class Engagement:
         return judge.verdicts(), outcome
 
     def known_reason(self, run: Run, requirement: str, judged: RunVerdict) -> str:
-        """The reason in the baseline why a failure is expected; "" if it is new."""
+        """Return the reason in the baseline why a failure is expected; "" if the failure is new."""
         if judged.verdict is not Verdict.FAIL:
             return ""
         entries = self.asked.find_entries(requirement, judged.codes, run.scenario.name)
@@ -156,7 +164,7 @@ class Engagement:
         return "; ".join(reasons)
 
     def close(self) -> list[BrokenRun]:
-        """End the process; return breakdowns at the end of processes."""
+        """End the process, and return the breakdowns that occurred at the end of processes."""
         self._runner.close()
         return [broken for broken in self._runner.breakdowns if broken.breakdown.kind.value in tolerated_breakdowns()]
 
@@ -210,7 +218,7 @@ class Engagement:
 
 
 def surprises(run: Run, trace: Trace[Any]) -> tuple[str, ...]:
-    """The expectations of a scenario file that were not met: the place, what was expected, and what was seen."""
+    """Return a sentence for each expectation of a scenario file that was not met: place, expected, and seen."""
     file = run.scenario.file
     if file is None:
         return ()

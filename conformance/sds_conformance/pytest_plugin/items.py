@@ -17,11 +17,11 @@ from .engagement import Engagement, RunOutcome
 from .stories import LONGEST, SdsWarning, StoryError
 
 ROOT = "sds"
-"""The root node."""
+"""Name of the root node."""
 HANDSHAKE, OTHERS, EXPECTATIONS = "handshake", "others", "expectations"
-"""Items that belong to no requirement."""
+"""Names of the items that belong to no requirement."""
 EXERCISED = pytest.StashKey[int]()
-"""Set on an item after it ran: number of observations."""
+"""Key of the number of observations. It is set on an item after the item ran."""
 
 
 class SuiteCollector(pytest.Collector):
@@ -41,7 +41,7 @@ class SuiteCollector(pytest.Collector):
 
 
 class PlayedScenario(pytest.Collector):
-    """A scenario in an environment, played once for all items below it."""
+    """Collector for a scenario in an environment, which is played once for all items below it."""
 
     def __init__(self, *, engagement: Engagement, run: Run, **node: Any) -> None:
         super().__init__(**node)
@@ -70,12 +70,14 @@ class SdsItem(pytest.Item):
         self.stash[EXERCISED] = 0
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Items belong to no file; the first element is shown before the first :: of their names."""
+        """Return the location of an item, which belongs to no file. pytest prints the path before the name of
+        the item.
+        """
         return self.config.rootpath / ROOT, 0, self.nodeid
 
 
 class Handshake(SdsItem):
-    """Tests the handshake, and the rejection of an unknown command."""
+    """Tests the handshake, and that an unknown command is rejected."""
 
     def setup(self) -> None:
         self.engagement.start()
@@ -84,14 +86,14 @@ class Handshake(SdsItem):
         self.engagement.honesty()
 
 
-class _OfARun(SdsItem):
+class _RunItem(SdsItem):
     def __init__(self, *, run: Run, **node: Any) -> None:
         super().__init__(**node)
         self.run = run
         self.outcome = RunOutcome()
 
     def setup(self) -> None:
-        """Play the run. Errors of the suite or its environment end the item here."""
+        """Play the run. An error of the suite or of its environment fails the item here, before its test."""
         self.outcome = self.engagement.outcome(self.run)
         if self.outcome.unplayed:
             pytest.skip(printable(self.outcome.unplayed, LONGEST))
@@ -100,8 +102,8 @@ class _OfARun(SdsItem):
             raise StoryError(f"Fault of the suite: {error}", error)
 
 
-class RequirementItem(_OfARun):
-    """One requirement, judged on one run that is for it."""
+class RequirementItem(_RunItem):
+    """Item for one requirement, judged on one run that is for it."""
 
     def setup(self) -> None:
         super().setup()
@@ -128,8 +130,10 @@ class RequirementItem(_OfARun):
             pytest.skip(f"inconclusive: {printable(judged.reason, LONGEST)}")
 
 
-class Others(_OfARun):
-    """All other requirements: violations that only this run shows."""
+class Others(_RunItem):
+    """Item for all other requirements. It fails if this run shows violations that the runs for these requirements do
+    not show.
+    """
 
     def runtest(self) -> None:
         self.stash[EXERCISED] = self.outcome.exercised_beside
@@ -154,8 +158,8 @@ class Others(_OfARun):
             pytest.skip("inconclusive: not exercised")
 
 
-class Expectations(_OfARun):
-    """The expectations of a scenario file."""
+class Expectations(_RunItem):
+    """Item for the expectations of a scenario file."""
 
     def runtest(self) -> None:
         self.stash[EXERCISED] = 1

@@ -1,4 +1,6 @@
-"""The options of the pytest command line, of its configuration file, and of that of the suite, in this order."""
+"""Reads the options from the command line of pytest, its configuration file, and that of the suite. The first one that
+has a value is used.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +35,10 @@ OF_FILE = {
     **{name: name for name in ("revision", "profile", "timeout", "start-timeout", "total-timeout")},
     **{name: name for name in ("dialect", "framing", "strict")},
 }
-"""By option: the name of the parameter of commands, with hyphens."""
+"""Maps options to the key in the configuration file of the suite."""
 _FILE = pytest.StashKey[tuple[Path | None, dict[str, Any]]]()
 SHORTEST_S = 0.05
-"""Shorter timeouts make no sense for any implementation."""
+"""Minimum timeout in seconds. No implementation can work with a shorter one."""
 
 
 @dataclass(frozen=True)
@@ -46,19 +48,20 @@ class SessionOptions:
     command: tuple[str, ...]
     framing: Framing
     dialect: str | None
-    """None for the declared one."""
+    """None for the declared dialect; "" for none."""
     limits: Limits
     strict: bool
     what: Plan
     files: tuple[Scenario, ...] = ()
     """The scenarios that were read from files."""
     baseline: Baseline | None = None
-    """The known failures."""
+    """The known failures; None without a baseline."""
     adds_items: bool = True
-    """Do the tests of the suite run together with other tests? Not if only the configuration file of the suite names
-    the command."""
+    """Are the tests of the suite added to the tests of the user? Not if only the configuration file of the suite names
+    the command.
+    """
     configured: str = ""
-    """The configuration file of the suite and the keys that are used; "" for none."""
+    """The configuration file of the suite, and the keys that are read from it, as text; "" for none."""
 
     def connect(self, variables: Mapping[str, str]) -> Link:
         """Start a new process with these environment variables in addition to the inherited ones."""
@@ -78,7 +81,9 @@ class SessionOptions:
         return Invocation(self.command, self.framing.value, typed, files=files)
 
     def find_entries(self, requirement: str, codes: Iterable[str], scenario: str) -> list[BaselineEntry]:
-        """The entries of the baseline that list a failure, one for each code; none if it does not list a code."""
+        """Return the entries of the baseline that list a failure, one for each code. Empty if any of the codes is not
+        listed.
+        """
         entries = self.baseline.entries if self.baseline is not None else ()
         found = []
         for code in sorted(codes):
@@ -90,7 +95,7 @@ class SessionOptions:
 
 
 def file_values(config: pytest.Config) -> dict[str, Any]:
-    """The values of the configuration file of the suite, by the names of parameters. Raises UsageError."""
+    """Return the values in the configuration file of the suite, by the names of parameters. Raises UsageError."""
     if _FILE not in config.stash:
         try:
             found = read_here()
@@ -169,7 +174,9 @@ def _files(config: pytest.Config) -> list[LoadedScenario]:
 
 
 def _value(config: pytest.Config, name: str) -> Any:
-    """The value of the command line, or else of the configuration file of pytest, or else of that of the suite."""
+    """Return the value on the command line, or else in the configuration file of pytest, or else in that of the
+    suite.
+    """
     stored = _attribute_name(name)
     typed = config.getoption(stored)
     if typed is not None:
@@ -186,7 +193,7 @@ def _parameter(name: str) -> str:
 
 
 def _is_of_file(config: pytest.Config, name: str) -> bool:
-    """Does a value come from the configuration file of the suite?"""
+    """Does the value of an option come from the configuration file of the suite?"""
     stored = _attribute_name(name)
     ours = _parameter(name) in file_values(config)
     return ours and config.getoption(stored) is None and stored not in config.inicfg
@@ -197,7 +204,7 @@ def _place(config: pytest.Config) -> str:
 
 
 def _option_label(config: pytest.Config, name: str) -> str:
-    """The option, or the key in the configuration file of the suite, for messages."""
+    """Return, for messages, the option or the key in the configuration file of the suite, from which a value comes."""
     if _is_of_file(config, name):
         return f"{_place(config)}: `{key_of(_parameter(name))}`"
     return f"--sds-{name}"

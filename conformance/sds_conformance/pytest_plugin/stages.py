@@ -1,4 +1,4 @@
-"""User tests with the fixture ``stage``: played on the implementation, and judged like the scenarios of the suite."""
+"""Runs user tests with the fixture ``stage``: their schedules are judged like the scenarios of the suite."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from .items import EXERCISED
 from .stories import LONGEST, SdsWarning, StoryError, brief_of, describe_breakdown, story_of
 
 ENGAGEMENT = pytest.StashKey[Engagement]()
-"""In the configuration: the implementation of this session."""
+"""Key, in the configuration, of the implementation of this session."""
 GROUP_TRACE = pytest.StashKey["StageGroupTrace"]()
-"""On an item: the group trace of its test."""
+"""Key, on an item, of the schedule of its test."""
 ENDINGS = (ScheduleStoppedError, TesteeError)
 """Exceptions that end a schedule early and do not make the test fail."""
 OWN = (Exception, pytest.fail.Exception, pytest.skip.Exception, pytest.xfail.Exception)
-"""Other exceptions of a test; an interrupt is not one of them."""
+"""Exceptions of the test itself. An interrupt does not belong to them."""
 
 
 class StageGroupTrace:
@@ -45,13 +45,13 @@ class StageGroupTrace:
 
     @contextmanager
     def play_context(self) -> Iterator[None]:
-        """Context in which the schedule is played; it is over afterwards."""
+        """Context in which the schedule is played. When it ends, the schedule has ended."""
         self._over = True
         with self._engagement.play_context(self.stage):
             yield
 
     def end(self) -> None:
-        """Free the participants, unless that was done before."""
+        """Close the participants, unless they are closed already."""
         if not self._over:
             with self.play_context():
                 pass
@@ -105,7 +105,7 @@ def stage_for_test(item: pytest.Item) -> Iterator[Stage[Any]]:
 
 
 def set_up(item: pytest.Item) -> Generator[None, None, None]:
-    """Wraps the set-up of a test: its fixtures may end the schedule early as well."""
+    """Wrap the set-up of a test, because its fixtures may end the schedule early as well."""
     try:
         yield
     except ENDINGS as early:
@@ -136,7 +136,7 @@ def call(item: pytest.Item) -> Generator[None, object, object]:
 
 
 def _select_requirements(item: pytest.Item, engagement: Engagement) -> Sequence[str]:
-    """The requirements to judge in a test. Fails the test if a glob matches none."""
+    """Return the requirements to judge in a test. Fails the test if a glob matches no requirement."""
     known = engagement.asked.what.requirements
     marker = item.get_closest_marker("sds")
     if marker is None:

@@ -1,4 +1,4 @@
-"""The text of an item that does not pass: a story of the suite in place of a traceback."""
+"""The text of an item that does not pass: a story instead of a traceback."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..presentation.story import headline, print_labelled, show_breakdown, show_
 
 COLUMNS = 80
 LONGEST = 600
-"""Characters of a reason, which may quote the implementation."""
+"""Maximum number of characters of a reason, which may quote the implementation."""
 
 
 class SdsWarning(pytest.PytestWarning):
@@ -28,7 +28,7 @@ class SdsWarning(pytest.PytestWarning):
 
 
 class StoryError(Exception):
-    """Ends an item with a story in place of a traceback."""
+    """Ends an item, and prints a story instead of a traceback."""
 
     def __init__(self, story: str, brief: str) -> None:
         super().__init__(story)
@@ -37,7 +37,7 @@ class StoryError(Exception):
 
 
 def story_of(verdict: RequirementVerdict, outcome: Certification, again: str) -> str:
-    """The story of a violated requirement: rule, steps, expected and seen values, and the command to replay."""
+    """Return the story of a violated requirement: rule, steps, expected and seen values, and the command to replay."""
     console, requirement, finding = _paper(), verdict.requirement, verdict.worst
     what = finding.full_code if finding is not None else requirement.id
     console.print(headline(verdict.verdict, what, f"{requirement.level}, section {requirement.anchor!r}"))
@@ -54,7 +54,7 @@ def story_of(verdict: RequirementVerdict, outcome: Certification, again: str) ->
 
 
 def brief_of(verdict: RequirementVerdict) -> str:
-    """The worst finding in one sentence."""
+    """Return the worst finding in one sentence."""
     finding = verdict.worst
     if finding is None:
         return printable(verdict.reason, LONGEST)
@@ -65,7 +65,7 @@ def brief_of(verdict: RequirementVerdict) -> str:
 def describe_breakdown(
     broken: BrokenRun, outcome: Certification | None = None, how: Invocation | None = None, again: str = ""
 ) -> StoryError:
-    """The breakdown, its cause, the next question to ask, and the command to replay."""
+    """Return the story of a breakdown: its cause, what to look at next, and the command to replay."""
     console, breakdown = _paper(), broken.breakdown
     trace = outcome.traces.get(broken.where) if outcome is not None else None
     if how is not None and trace is not None and not again:
@@ -82,6 +82,8 @@ def _paper() -> Console:
 
 
 def _console_text(console: Console) -> str:
-    """The story as pytest prints it. It bypasses the output filter of the command line, so it is cleaned here."""
+    """Return the story as text. pytest prints it without the output filter of the command line, so it is made printable
+    here.
+    """
     text = clean_text(cast(StringIO, console.file).getvalue())
     return "\n".join(line.rstrip() for line in text.split("\n")).rstrip()

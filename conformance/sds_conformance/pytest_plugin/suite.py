@@ -1,4 +1,4 @@
-"""The pytest hooks if there is an implementation: collect the items, run them, and end the process."""
+"""The pytest hooks that are active if there is an implementation: collect items, run them, and end the process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .stages import ENGAGEMENT, GROUP_TRACE
 from .stories import COLUMNS, SdsWarning, StoryError, describe_breakdown
 
 PROPERTY = "sds_exercised"
-"""In a report: number of observations of the item."""
+"""Name of the property of a report with the number of observations of the item."""
 
 
 class SuiteSession:
@@ -32,7 +32,7 @@ class SuiteSession:
         self._asked = read_session_options(config)
         self._engagement = config.stash[ENGAGEMENT] = Engagement(self._asked)
         self._only: list[str] | None = None
-        """The node IDs of the suite among the arguments; None for all."""
+        """The node IDs of the suite in the command line; None for all."""
         self._ran = self._exercised = 0
 
     def pytest_report_header(self) -> str:
@@ -54,11 +54,11 @@ class SuiteSession:
         try:
             return (yield)
         finally:
-            config.args = args  # a worker that replaces a crashed one gets the arguments again
+            config.args = args  # an xdist worker that replaces a crashed one gets the arguments again
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
-        """Add the items of the suite before other plugins select."""
+        """Add the items of the suite before other plugins select items."""
         if self._only == []:
             return
         wanted = [arg.rstrip(":") for arg in self._only or [ROOT]]
@@ -93,7 +93,7 @@ class SuiteSession:
                 text.reprcrash.message = call.excinfo.value.brief
             report.longrepr = text
         if isinstance(report.longrepr, tuple) and Path(report.longrepr[0]).parent == Path(__file__).parent:
-            # The source line of the plugin that skips is of no use.
+            # Do not show the line of this plugin that skips the item.
             path, line, _ = item.reportinfo()
             report.longrepr = (str(path), line or 0, report.longrepr[2])
         if GROUP_TRACE in item.stash:
@@ -101,14 +101,14 @@ class SuiteSession:
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """With xdist, the main process receives only reports."""
+        """Count observations from reports, because with xdist the main process receives only reports."""
         counts = [count for name, count in report.user_properties if name == PROPERTY]
         self._ran += len(counts)
         self._exercised += sum(int(str(count)) for count in counts)
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
-        """After the last item, the process must exit when its stdin is closed."""
+        """After the last item, close stdin of the implementation. The item fails if the process does not exit."""
         for broken in self._engagement.close() if nextitem is None else ():
             if self._asked.strict:
                 raise describe_breakdown(broken)
@@ -116,7 +116,7 @@ class SuiteSession:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Kill the process in any case. If nothing was exercised, the session does not pass."""
+        """Kill the process in any case. If nothing was exercised, the session fails."""
         self._engagement.kill()
         if self._exercised_nothing and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
@@ -142,7 +142,7 @@ class SuiteSession:
 
 
 def _disarm(report: pytest.TestReport) -> None:
-    """Clean the output of a user's own test, which contains values of the implementation."""
+    """Make the output of a user's own test printable, because it may contain values of the implementation."""
     report.sections = [(name, clean_text(text)) for name, text in report.sections]
     for traceback, crash, _ in getattr(report.longrepr, "chain", ()):
         if crash is not None:
@@ -154,7 +154,7 @@ def _disarm(report: pytest.TestReport) -> None:
 
 
 def _is_ours(arg: str, folder: Path) -> bool:
-    """Is it a node ID of the suite? An existing file takes precedence."""
+    """Is an argument a node ID of the suite? An existing file with this name takes precedence."""
     first, _, rest = arg.partition("::")
     return first == ROOT and (bool(rest) or not (folder / first).exists())
 

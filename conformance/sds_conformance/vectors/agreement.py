@@ -1,7 +1,7 @@
 """Checks written vectors against the reference model, to find wrong expectations.
 
-The model must answer each written vector under at least one profile, and every answer must be one of its outcomes
-without a warning. The changelog lists vectors for which the text is right and the model is not.
+The model must answer each written vector under at least one profile. Every answer must be a legal outcome of the vector
+without a warning. The changelog lists vectors that are correct although the model fails them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def disagreements(vector_set: VectorSet, every: Iterable[Document]) -> Iterator[
 def _answers_of_models(
     material: Material, document: Document, revision: str
 ) -> Iterator[tuple[Vector, list[VectorResult]]]:
-    """The answers of each model to the written vectors of a document."""
+    """Yield each written vector of a document with the answers of all models."""
     file = {**document.content, "tests": document.written_vectors}
     answers: dict[str, list[VectorResult]] = {}
     for model in material.models:
@@ -57,7 +57,7 @@ def _answers_of_models(
 
 
 def _problem(answers: Sequence[VectorResult]) -> str:
-    """Why the reference model disagrees; "" if it agrees."""
+    """Return why the reference model disagrees; "" if it agrees."""
     given = [answer for answer in answers if answer.status is not Status.SKIPPED]
     wrong = next((answer for answer in given if answer.status not in _AGREE), None)
     if wrong is not None:

@@ -1,7 +1,7 @@
 """The canonical form of a file of vectors, and its digests.
 
-ASCII only, because editors can save the same letters in different normal forms. No floats, because languages print them
-differently. No null, because an absent field means the same.
+Files are ASCII, because editors can save the same letters in different normal forms. Floats are not allowed, because
+languages print them differently. Null is not allowed, because an absent field means the same.
 """
 
 from __future__ import annotations
@@ -23,14 +23,16 @@ def format_document(document: Any) -> bytes:
 
 
 def digest(value: Any) -> str:
-    """SHA-256, in hex, of the compact JSON of ``value``: keys sorted by code point, no blanks, non-ASCII escaped."""
+    """Return the SHA-256, in hex, of the compact JSON of ``value``: keys sorted by code point, no blanks, non-ASCII
+    escaped.
+    """
     _plain(value)
     compact = json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     return sha256(compact.encode("ascii")).hexdigest()
 
 
 def file_digest(content: bytes) -> str:
-    """SHA-256, in hex, of a file."""
+    """Return the SHA-256, in hex, of the content of a file."""
     return sha256(content).hexdigest()
 
 

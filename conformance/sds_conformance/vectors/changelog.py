@@ -1,4 +1,5 @@
-"""Reads and edits the changelog of a folder of vectors: versions, the newest first, and IDs in their paragraphs.
+"""Reads and edits the changelog of a folder of vectors. It has versions, the newest first, with IDs in their
+paragraphs.
 
 A version is a heading, ``## 1.1.0``, with a line that has the SHA-256 of its manifest. A paragraph that begins with a
 word and a colon, such as ``Retired:``, applies to the vectors whose IDs it lists in backticks.
@@ -15,15 +16,16 @@ from sds_harness.files import write_whole
 from .folder import CHANGELOG, VectorsError, read_bytes
 
 CORRECTED, RETIRED, DISAGREES = "Corrected", "Retired", "Reference disagrees"
-"""The first words of the paragraphs about tests that were wrong, that were removed, and that the reference model
-fails."""
+"""The first words of paragraphs: about vectors that were wrong, that were removed, and that the reference model
+fails.
+"""
 
 _VERSION = re.compile(r"^## ([0-9]+\.[0-9]+\.[0-9]+)$", re.MULTILINE)
 _DIGEST = re.compile(r"^Manifest: `([0-9a-f]{64})`$", re.MULTILINE)
 
 
 def changelog_versions(folder: Path) -> list[tuple[str, str]]:
-    """(version, digest of its manifest or "") of the changelog, the newest first. Raises VectorsError."""
+    """Return (version, digest of its manifest or "") for each version, the newest first. Raises VectorsError."""
     out = []
     for version, body in _bodies(_text(folder)).items():
         found = _DIGEST.search(body)
@@ -32,19 +34,19 @@ def changelog_versions(folder: Path) -> list[tuple[str, str]]:
 
 
 def changelog_named(folder: Path, version: str, word: str) -> set[str]:
-    """The IDs, in backticks, of the paragraphs of a version that begin with ``word`` and a colon."""
+    """Return the IDs in backticks in those paragraphs of a version that begin with ``word`` and a colon."""
     paragraphs = re.split(r"\n\s*\n", _bodies(_text(folder)).get(version, ""))
     matching = [text.strip() for text in paragraphs if text.strip().startswith(f"{word}:")]
     return {name for text in matching for name in re.findall(r"`([^`\s]+)`", text)}
 
 
 def manifest_line(digest: str) -> str:
-    """The line of a version that names the SHA-256 of its manifest."""
+    """Return the line of a version with the SHA-256 of its manifest."""
     return f"Manifest: `{digest}`"
 
 
 def begin_version(folder: Path, version: str) -> None:
-    """Add a version above all others."""
+    """Add a version without paragraphs above all others."""
     text = _text(folder)
     newest = _VERSION.search(text)
     assert newest is not None

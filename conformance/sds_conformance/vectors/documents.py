@@ -1,8 +1,9 @@
 """The files as documents: computed vectors, written vectors, and the manifest over all files.
 
-A vector is computed if a builder of its group returns its ID. Every other vector is written by hand, and its file is
-its only source. A file can contain both: computed vectors are in the order of the builder, and each written one follows
-the vector that it follows in the file. Derived data such as results, counts and digests are completed for both kinds.
+A vector is computed if a builder of its group returns a vector with its ID. Every other vector is written by hand, and
+its file is its only source. A file can contain both kinds: computed vectors are in the order of the builder, and each
+written vector stays behind the vector that precedes it in the file. Derived data such as results, counts and digests
+are filled in for both kinds.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ class Document:
     """One file of vectors."""
 
     path: str
-    """Relative to the folder of vectors."""
+    """Path, relative to the folder of vectors."""
     content: dict[str, Any]
     computed: frozenset[str] = frozenset()
     """The IDs of the computed vectors."""
 
     @property
     def written_vectors(self) -> list[Vector]:
-        """The vectors that only exist in the file."""
+        """The vectors that are written by hand, so that the file is their only source."""
         return [test for test in self.content["tests"] if test["id"] not in self.computed]
 
 
@@ -44,10 +45,10 @@ class Document:
 
 
 def computed_documents(material: Material, computed: Callable[[], None] = lambda: None) -> Iterator[Document]:
-    """Every file of a protocol with computed vectors, without the written ones, in the order of the groups.
+    """Yield the files of a protocol with computed vectors, without their written vectors, in the order of the groups.
 
-    Vectors that several revisions share are in one file that lists them. Others are in a file for each revision, with
-    an ID that ends in the revision. ``computed`` is called when a builder has returned.
+    Vectors that several revisions share are in one file that lists the revisions. Other vectors are in a file for each
+    revision, and their IDs end in the name of the revision. ``computed`` is called when a builder has returned.
     """
     for entry in material.computed.values():
         shared: dict[str, list[str]] = {}
@@ -90,7 +91,7 @@ def _make_document(
 
 
 def _with_written(computed: Document, there: Any) -> Document:
-    """Add the written vectors of a file to its computed ones."""
+    """Add the written vectors of the existing file (``there``) to its computed vectors."""
     if not isinstance(there, dict) or not isinstance(there.get("tests"), list):
         raise VectorsError(f"{computed.path}: it has no list of tests: delete the file, and generate it again")
     tests: list[Any] = list(computed.content["tests"])
@@ -113,7 +114,7 @@ def _id(test: Any) -> Any:
 
 
 def complete_document(material: Material, document: Document) -> Document:
-    """Complete a document in canonical order, with all derived fields.
+    """Return a document in canonical order, with all derived fields.
 
     Raises VectorsError with file, vector and field if a written vector violates its schema.
     """
@@ -142,7 +143,7 @@ def complete_document(material: Material, document: Document) -> Document:
 
 
 def _draft_document(material: Material, document: Document) -> dict[str, Any]:
-    """A document with placeholders for derived fields, so that its schema can validate the rest."""
+    """Return a document with placeholders for derived fields, so that the schema can validate the other fields."""
     data = document.content
     if not isinstance(data, dict) or not isinstance(data.get("tests"), list):
         raise VectorsError(f"{printable(document.path)}: it is to be an object with a list of tests")
@@ -164,7 +165,9 @@ def _draft_document(material: Material, document: Document) -> dict[str, Any]:
 
 
 def _head(material: Material, data: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a file that depend on its shape and first revision; empty if these are unknown."""
+    """Return the fields of a file that depend on its shape and first revision; empty if the shape or the revision is
+    unknown.
+    """
     shape, revisions = data.get("shape"), data.get("revisions")
     first = revisions[0] if isinstance(revisions, list) and revisions else None
     if not isinstance(shape, str) or shape not in material.shapes or first not in list(material.revisions):
@@ -173,7 +176,7 @@ def _head(material: Material, data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _complete_vector(material: Material, test: Vector) -> Vector:
-    """A vector in canonical order, with its result, and a mark if no answer to it is a failure."""
+    """Return a vector in canonical order, with its result, and with ``warned`` if a wrong answer is only a warning."""
     out = {**test, "result": result_of(test["outcomes"]) if "outcomes" in test else result_of_steps(test["steps"])}
     if material.soft(test["requirements"]):
         out["warned"] = True
@@ -191,7 +194,7 @@ def documents(
     compute: bool = True,
     computed: Callable[[], None] = lambda: None,
 ) -> list[Document]:
-    """Every file of vectors as it should be in ``folder``. Raises VectorsError.
+    """Return every file of vectors, as it should be in ``folder``. Raises VectorsError.
 
     Without ``compute`` no builder is called, and computed vectors are read from the files. ``computed`` is called
     when a builder has returned: once for each group and revision of a protocol.
@@ -212,7 +215,7 @@ def documents(
 
 
 def _canonical(document: Document) -> Document:
-    """The document. Raises VectorsError if it has no canonical form."""
+    """Return the document unchanged. Raises VectorsError if it has no canonical form."""
     try:
         format_document(document.content)
     except ValueError as error:
@@ -221,7 +224,7 @@ def _canonical(document: Document) -> Document:
 
 
 def files_of(vector_set: VectorSet, every: list[Document], version: str, retired: list[str]) -> dict[str, bytes]:
-    """Every file by its path: vectors, schemas and the manifest over both."""
+    """Map paths to the contents of all generated files: vectors, schemas, and the manifest over both."""
     out = {
         f"schema/{name}.schema.json": format_document(schema(name, shape)) for name, shape in vector_set.shapes.items()
     }
@@ -231,7 +234,7 @@ def files_of(vector_set: VectorSet, every: list[Document], version: str, retired
 
 
 def manifest(files: Mapping[str, bytes], version: str, retired: list[str]) -> dict[str, Any]:
-    """The manifest: the version of the set, the SHA-256 of each file, and the IDs that are no longer in use."""
+    """Return the manifest: the version of the set, the SHA-256 of each file, and the IDs that are no longer in use."""
     return {
         "version": version,
         "generatorVersion": GENERATOR_VERSION,

@@ -33,7 +33,7 @@ class Edit:
     document: Document
     test: Vector
     is_new: bool
-    """The vector has a new ID and replaces no other."""
+    """Does the vector have a new ID, so that it replaces no other?"""
     paragraphs: tuple[str, ...] = ()
     """Paragraphs for the changelog."""
 
@@ -88,7 +88,9 @@ def replace_vector(vector_set: VectorSet, folder: Path, test_id: str, fragment: 
 
 
 def hold_to_reference(vector_set: VectorSet, edit: Edit, against: str) -> Edit:
-    """Return the edit if the reference model agrees, or if ``against`` says why it does not. Raises VectorsError."""
+    """Return the edit if the reference model agrees, or if ``against`` gives the reason why it does not. Raises
+    VectorsError.
+    """
     alone = replace(edit.document, content={**edit.document.content, "tests": [edit.test]})
     found = [sentence for _, sentence in disagreements(vector_set, [alone])]
     if found and not against:
@@ -120,7 +122,7 @@ def save(vector_set: VectorSet, folder: Path, edit: Edit) -> str:
 
 
 def _file_called(vector_set: VectorSet, folder: Path, name: str) -> tuple[Material, str]:
-    """A file by its path in the folder or by its name, with or without its ending."""
+    """Find a file by its path in the folder, or by its name with or without its ending."""
     known = {
         f"{material.folder}/{path.name}": material
         for material in vector_set.materials
@@ -143,7 +145,7 @@ def _read_fragment(path: Path) -> dict[str, Any]:
 
 
 def _id(group: str, wanted_id: object, suffix: str, used: Iterable[str]) -> str:
-    """The ID of a vector: the given one, with or without its group, or the next number."""
+    """Return the ID of a vector: ``wanted_id``, which may omit the group, or else the next number."""
     taken = set(used)
     if wanted_id is None:
         numbers = [int(found[1]) for each in taken if (found := re.match(rf"{re.escape(group)}/([0-9]+)(@|$)", each))]
@@ -159,7 +161,9 @@ def _id(group: str, wanted_id: object, suffix: str, used: Iterable[str]) -> str:
 def _make_edit(
     material: Material, path: str, data: dict[str, Any], tests: list[Vector], test_id: str, fragment: Path
 ) -> Edit:
-    """The file with these tests. Raises VectorsError, with the fragment, the vector and the field that is wrong."""
+    """Return the edit that gives a file these tests. Raises VectorsError with the fragment, the vector and the wrong
+    field.
+    """
     try:
         document = complete_document(material, Document(path, {**data, "tests": tests}))
         wrong = next(faults(material, Path(path).stem, document.content), None)

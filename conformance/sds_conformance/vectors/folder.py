@@ -18,7 +18,7 @@ from .model import GENERATOR_VERSION, Material, VectorSet
 from .schemas import TEXT, schema
 
 LARGEST_FILE = 32 << 20
-"""Largest size of a file, in bytes."""
+"""Maximum size of a file, in bytes."""
 MANIFEST = "manifest.json"
 CHANGELOG = "CHANGELOG.md"
 README = "README.md"
@@ -36,7 +36,7 @@ class VectorsError(Exception):
 
 
 def default_folder() -> Path:
-    """The vectors of this suite: those of the checkout, or else the installed ones."""
+    """Return the folder of vectors of this suite: that of the checkout, or else the installed one."""
     for folder in (_CHECKOUT, _INSTALLED):
         if (folder / MANIFEST).is_file():
             return folder
@@ -61,12 +61,12 @@ def read_bytes(path: Path) -> bytes:
 
 
 def has_windows_line_ends(content: bytes, digest: str) -> bool:
-    """Does a file differ from this digest only by its line ends?"""
+    """Would a file match this digest if its lines ended with LF instead of CRLF?"""
     return b"\r\n" in content and file_digest(content.replace(b"\r\n", b"\n")) == digest
 
 
 def read_json(path: Path) -> Any:
-    """The JSON of a file. Raises VectorsError if it is too large, missing or not a JSON file."""
+    """Read a JSON file. Raises VectorsError if it is too large, missing or not JSON."""
     return _json(path.name, read_bytes(path))
 
 
@@ -91,12 +91,12 @@ class VectorManifest:
 
 
 def generated_folders(vector_set: VectorSet) -> tuple[str, ...]:
-    """The subfolders of generated files."""
+    """Return the subfolders that have generated files."""
     return *(material.folder for material in vector_set.materials), "schema"
 
 
 def files_in(vector_set: VectorSet, folder: Path, pattern: str = "*") -> dict[str, Path]:
-    """All files in these subfolders, by relative path."""
+    """Map relative paths to the files in the subfolders of generated files."""
     return {
         path.relative_to(folder).as_posix(): path
         for place in generated_folders(vector_set)
@@ -127,12 +127,12 @@ def load_manifest(vector_set: VectorSet, folder: Path) -> VectorManifest:
 
 
 def load_all(vector_set: VectorSet, folder: Path) -> list[dict[str, Any]]:
-    """Every file of vectors in a folder, protocol by protocol and by name. Raises VectorsError."""
+    """Load every file of vectors in a folder, ordered by protocol, then by name. Raises VectorsError."""
     return [data for material in vector_set.materials for data in load_of(vector_set, material, folder)]
 
 
 def load_of(vector_set: VectorSet, material: Material, folder: Path) -> list[dict[str, Any]]:
-    """Load the files of one protocol by name. Raises VectorsError.
+    """Load the files of one protocol, ordered by name. Raises VectorsError.
 
     Each file must match the digest in the manifest, so that modified vectors are never used.
     """
@@ -181,11 +181,11 @@ def _load_file(material: Material, path: Path, manifest: VectorManifest) -> dict
 
 
 MOST_SHOWN = 5
-"""Largest number of errors reported per file."""
+"""Maximum number of errors that are reported per file."""
 
 
 def violations(material: Material, data: Any) -> list[str]:
-    """The first few violations of the schema by a file of vectors."""
+    """Return the first few places where a file of vectors violates its schema."""
     from jsonschema import Draft202012Validator  # `run` loads this module, but does not use schemas
     from jsonschema.exceptions import best_match
 
@@ -205,7 +205,9 @@ def violations(material: Material, data: Any) -> list[str]:
 
 
 def _is_valid(wanted: dict[str, Any], data: Any) -> bool:
-    """Is the data certainly valid? This takes 1/10 of the time of the other validator, which describes errors."""
+    """Is the data certainly valid? This validator takes 1/10 of the time of the other one, which can describe
+    errors.
+    """
     from jsonschema_rs import validator_for
 
     try:
@@ -215,15 +217,16 @@ def _is_valid(wanted: dict[str, Any], data: Any) -> bool:
 
 
 def _without_surrogates(part: Any) -> Any:
-    """The schema without the pattern that forbids surrogates: the quick validator accepts no pattern that has some, and
-    no string."""
+    """Return the schema without the pattern that forbids surrogates. The quick validator accepts neither patterns nor
+    strings that contain surrogates.
+    """
     if isinstance(part, dict):
         return {key: _without_surrogates(value) for key, value in part.items() if value != TEXT["pattern"]}
     return [*map(_without_surrogates, part)] if isinstance(part, list | tuple) else part
 
 
 def _describe_position(data: Any, path: list[str | int]) -> str:
-    """A position in a file: the ID of the vector and the field in it, or the field of the file."""
+    """Describe a position in a file: the ID of the vector and its field, or the field of the file."""
     if path[:1] == ["tests"] and len(path) > 1:
         test = data["tests"][path[1]]
         named = test.get("id") if isinstance(test, dict) else None

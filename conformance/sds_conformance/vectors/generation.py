@@ -15,10 +15,10 @@ from .model import VectorSet
 
 
 def wanted_files(vector_set: VectorSet, folder: Path, every: list[Document]) -> dict[str, bytes]:
-    """The content that every generated file should have in ``folder``, given ``every`` document.
+    """Return the expected content of each generated file in ``folder``, given all documents (``every``).
 
-    The version is that of the folder's changelog. Released IDs that are no longer used are retired; unreleased ones are
-    just removed.
+    The version is that of the folder's changelog. Released IDs that are no longer used become retired; unreleased IDs
+    are removed without a trace.
     """
     version = changelog_versions(folder)[0][0]
     ledger = Ledger(()) if _is_new(folder) else read_ledger(folder)
@@ -43,12 +43,12 @@ def begin(vector_set: VectorSet, folder: Path, source: Path) -> None:
 
 
 def _is_new(folder: Path) -> bool:
-    """Is the folder new? If it has a manifest and no ledger, the ledger was deleted."""
+    """Is the folder new? A folder with a manifest but no ledger is not new: its ledger was deleted."""
     return not any((folder / name).is_file() for name in (MANIFEST, LEDGER))
 
 
 def differences(vector_set: VectorSet, folder: Path, expected: dict[str, bytes]) -> list[str]:
-    """The differences of ``folder`` from the expected content, one sentence each."""
+    """Return the differences between ``folder`` and the expected content, one sentence each."""
     out = []
     for path, content in expected.items():
         file = folder / path
@@ -83,9 +83,9 @@ def write(folder: Path, expected: dict[str, bytes]) -> list[str]:
 
 
 def changelog_gap(folder: Path, manifest: bytes) -> str:
-    """A sentence on entries that the changelog lacks for this manifest; "" if it is complete.
+    """Return a sentence about what the changelog lacks for this manifest; "" if it is complete.
 
-    Every version names the digest of its manifest; for a released one, the ledger has it as well.
+    Every version must have the digest of its manifest. For a released version, the ledger has this digest as well.
     """
     try:
         version, text = changelog_versions(folder)[0]
@@ -107,7 +107,7 @@ def changelog_gap(folder: Path, manifest: bytes) -> str:
 
 
 def has_other_release(folder: Path, manifest: bytes) -> bool:
-    """Was the version of the changelog released with another manifest?"""
+    """Was the newest version of the changelog released with another manifest?"""
     if not (folder / LEDGER).is_file():
         return False
     entry = read_ledger(folder).release(changelog_versions(folder)[0][0])

@@ -21,7 +21,7 @@ from .model import GENERATOR_VERSION
 from .schemas import record
 
 EXPLANATION = ("comment", "flags", "requirements")
-"""Fields that may change without a new ID: only inputs and outcomes define a test."""
+"""Fields that may change without a new ID, because only inputs and outcomes define a test."""
 
 _DIGEST = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 _ID = {"type": "string", "maxLength": 200}
@@ -39,16 +39,16 @@ _ENTRY = {
 _SCHEMA = record({"releases": {"type": "array", "items": record(_ENTRY)}})
 
 Tests = dict[str, dict[str, str]]
-"""By revision and ID: the digest of the content of a test."""
+"""Maps revisions to IDs, and IDs to the digest of the content of the test."""
 
 
 def content_digest(test: dict[str, Any]) -> str:
-    """SHA-256 of the inputs and outcomes of a test."""
+    """Return the SHA-256 of the inputs and outcomes of a test."""
     return digest({key: value for key, value in test.items() if key not in EXPLANATION})
 
 
 def contents(documents: Iterable[dict[str, Any]]) -> Tests:
-    """The tests of files, by revision."""
+    """Return the digests of the tests in files, by revision."""
     out: Tests = {}
     for data in documents:
         digests = {test["id"]: content_digest(test) for test in data["tests"]}
@@ -68,7 +68,7 @@ class Ledger:
         return self.releases[-1] if self.releases else None
 
     def release(self, version: str) -> dict[str, Any] | None:
-        """The entry of a version; None if it was not released."""
+        """Return the entry of a version; None if the version was not released."""
         return next((entry for entry in self.releases if entry["version"] == version), None)
 
     @property
@@ -77,7 +77,7 @@ class Ledger:
 
     @property
     def current_tests(self) -> Tests:
-        """Every test that was released and not retired, in its latest form."""
+        """The digests of all tests that were released and not retired, in their latest released form."""
         out: Tests = {}
         for entry in self.releases:
             for revision, tests in entry["tests"].items():
@@ -183,7 +183,7 @@ def _check_tests(folder: Path, ledger: Ledger, current: str, manifest: VectorMan
 
 
 def _by_revisions(tests: dict[str, list[str]]) -> Iterator[tuple[str, list[str]]]:
-    """Revisions, and the IDs of the tests to which they belong."""
+    """Group tests by their revisions: yield the revisions as text, and the IDs of the tests with exactly these."""
     grouped: dict[str, list[str]] = {}
     for test_id, revisions in tests.items():
         grouped.setdefault(", ".join(revisions), []).append(test_id)
@@ -191,12 +191,12 @@ def _by_revisions(tests: dict[str, list[str]]) -> Iterator[tuple[str, list[str]]
 
 
 def first_of(test_ids: list[str]) -> str:
-    """The first of these IDs, and how many there are more."""
+    """Format the first of these IDs, and the number of further IDs."""
     return f"{test_ids[0]} and {len(test_ids) - 1} more" if len(test_ids) > 1 else test_ids[0]
 
 
 def _check_version_number(ledger: Ledger, current: str, now: set[str], retired: set[str]) -> Iterator[str]:
-    """Check that the version number is increased enough."""
+    """Yield an error if the version number is not increased enough."""
     assert ledger.last is not None
     last, new = _numbers(ledger.last["version"]), _numbers(current)
     if ledger.last["generatorVersion"] != GENERATOR_VERSION and new[0] <= last[0]:
@@ -209,7 +209,7 @@ def _check_version_number(ledger: Ledger, current: str, now: set[str], retired: 
 
 
 def add_release(folder: Path, version: str, documents: Iterable[dict[str, Any]]) -> bytes:
-    """The ledger with an entry for the current version of a valid folder. Raises VectorsError."""
+    """Return the ledger with a new entry for the current version of a valid folder. Raises VectorsError."""
     ledger = read_ledger(folder)
     current = changelog_versions(folder)[0][0]
     if ledger.release(version) is not None:

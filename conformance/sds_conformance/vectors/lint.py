@@ -31,7 +31,7 @@ from .schemas import schema
 
 
 def lint(vector_set: VectorSet, folder: Path) -> list[str]:
-    """Every error in the vectors in ``folder``, one sentence each."""
+    """Return every error in the vectors in ``folder``, one sentence each."""
     try:
         manifest = load_manifest(vector_set, folder)
     except VectorsError as error:
@@ -40,7 +40,7 @@ def lint(vector_set: VectorSet, folder: Path) -> list[str]:
         return [f"{MANIFEST}: generatorVersion is not {GENERATOR_VERSION}, the one that this suite reads"]
     if windows := _with_windows_line_ends(vector_set, folder, manifest):
         more = f" and {len(windows) - 1} more files" if len(windows) > 1 else ""
-        return [f"{windows[0]}{more}: {WINDOWS_LINE_ENDS}"]  # may cause all other errors
+        return [f"{windows[0]}{more}: {WINDOWS_LINE_ENDS}"]  # this may be the cause of all other errors
     out = list(_files(vector_set, folder, manifest))
     out += [f"{name} is missing" for name in PROSE if not (folder / name).is_file()]
     ids: Counter[str] = Counter()
@@ -107,7 +107,7 @@ FORMAT = "type `sds-conformance vectors format`"
 
 
 def faults(material: Material, stem: str, data: dict[str, Any]) -> Iterator[str]:
-    """Yield errors that a schema cannot find in a file; ``stem`` is its name without the suffix."""
+    """Yield the errors in a file that a schema cannot find. ``stem`` is the name of the file without the suffix."""
     if stem != data["group"] and not stem.startswith(f"{data['group']}-"):
         yield f"its name does not begin with its group, {data['group']}"
     if data["numberOfTests"] != len(data["tests"]):

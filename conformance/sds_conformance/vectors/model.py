@@ -15,7 +15,7 @@ from ..judging.runner import Connect
 from .running.subject import Subject, VectorResult
 
 GENERATOR_VERSION = "1"
-"""Version of the format: it changes with the meaning of a field, not with the vectors."""
+"""Version of the format. It changes if the meaning of a field changes, not if vectors change."""
 
 VALID, INVALID, ACCEPTABLE = "valid", "invalid", "acceptable"
 
@@ -28,11 +28,11 @@ Builder = Callable[[Any], list[Vector]]
 
 @dataclass(frozen=True)
 class Note:
-    """The meaning of a flag, and its sources."""
+    """The meaning of a flag, with the requirements and positions behind it."""
 
     description: str
     ids: tuple[str, ...]
-    """Requirements and positions."""
+    """IDs of requirements and positions."""
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Group:
     notes: dict[str, dict[str, Note]] = field(default_factory=dict)
     """The meaning of the flags of the group, by revision."""
     builders: dict[str, Builder] = field(default_factory=dict)
-    """The builders by revision. A group of another revision adds a builder under the same name."""
+    """The builders by revision. The builders of all revisions register under the name of the group."""
 
 
 class VectorRegister:
@@ -74,7 +74,7 @@ class VectorRegister:
 
 @dataclass(frozen=True)
 class Shape:
-    """The common format of several groups: their fields, and how to run their vectors."""
+    """The common format of the vectors of several groups: their fields, and how to run them."""
 
     title: str
     test: Schema
@@ -82,13 +82,13 @@ class Shape:
     ask: Callable[[Any, Vector], VectorResult]
     """Runs a vector on the subject of the protocol. Raises VectorSkippedError and ScheduleStoppedError."""
     definitions: Mapping[str, Schema] = field(default_factory=dict)
-    """Schemas that the schema of a vector refers to."""
+    """Schemas to which the schema of a vector refers."""
     heading: Mapping[str, Schema] = field(default_factory=dict)
     """Additional fields of a file."""
     head: Callable[[str], dict[str, Any]] = lambda revision: {}
-    """Values of these fields, by the first revision of the file."""
+    """Returns the values of the additional fields, given the first revision of the file."""
     senseless: Callable[[Vector], Iterable[str]] = lambda vector: ()
-    """Returns paths in a valid vector that refer to something missing."""
+    """Returns the paths of fields that refer to something missing, in a vector that matches its schema."""
 
 
 @dataclass(frozen=True)
@@ -96,26 +96,26 @@ class Material:
     """Everything that a protocol provides for its golden vectors. This package uses nothing else of a protocol."""
 
     folder: str
-    """The subfolder of its files in the folder of vectors."""
+    """Name of the subfolder with the files of the protocol."""
     revisions: Mapping[str, Any]
     """Revision objects for builders, by name, the current one first."""
     together: Mapping[tuple[str, ...], str]
-    """The common name of several revisions in file names and IDs, if it is not the list of their names."""
+    """Maps several revisions to their common name in file names and IDs, if it is not the list of their names."""
     computed: Mapping[str, Group]
     """The groups with computed vectors. All other vectors are written in their files."""
     shapes: Mapping[str, Shape]
     load: Callable[[], Catalogue]
     """Returns the catalogue, the same object each time."""
     open: Callable[[Session, str, str | None, dict[str, str]], Subject]
-    """Creates the subject for one vector from a session, the revision, the requested dialect (None for the declared
-    one), and values remembered from earlier vectors.
+    """Creates the subject for one vector. Arguments: the session, the revision, the requested dialect (None for the
+    declared one), and the values remembered from earlier vectors.
     """
     language: Language
     """The testee protocol."""
     held: Callable[[Any, Vector, VectorResult], VectorResult]
-    """Returns the answer to a vector, or a violation that occurred before it."""
+    """Returns the result of a vector, or another result if a violation occurred before the answer."""
     models: Sequence[Connect]
-    """The reference model under each profile that vectors can name; all of them must agree with written vectors."""
+    """The reference model under each profile that vectors can name. All of these must agree with written vectors."""
 
     @property
     def requirements(self) -> Mapping[str, Requirement]:
@@ -131,16 +131,18 @@ class Material:
         return next(iter(self.revisions))
 
     def soft(self, ids: Sequence[str]) -> bool:
-        """Does a violation of these requirements count only as a warning: is each a SHOULD, or a MUST that a position
-        softens?
+        """Does a violation of these requirements only count as a warning? It does if each is a SHOULD, or a MUST that a
+        position softens.
 
-        Unknown requirements count as hard.
+        An unknown requirement counts as a MUST.
         """
         known = [self.requirements.get(i) for i in ids]
         return bool(known) and all(r is not None and (not r.is_binding or bool(r.softened)) for r in known)
 
     def select_stated(self, ids: Iterable[str], revisions: Sequence[str]) -> list[str]:
-        """Drop the requirements that none of the revisions states; other IDs, such as positions, are kept."""
+        """Return the IDs without the requirements that none of the revisions states. Other IDs, such as positions, are
+        kept.
+        """
         known = self.requirements
         return [i for i in ids if i not in known or any(known[i].is_stated_in(revision) for revision in revisions)]
 
@@ -166,7 +168,7 @@ class VectorSet:
 
     @property
     def revisions(self) -> list[str]:
-        """The current one of the first protocol first."""
+        """All revisions, beginning with the current revision of the first protocol."""
         return [name for material in self.materials for name in material.revisions]
 
     @property
@@ -189,7 +191,9 @@ def vector(
     fields: dict[str, Any],
     *outcomes: Outcome,
 ) -> Vector:
-    """Create a vector without its group. The recommended outcome comes first, and determines the result."""
+    """Create a vector; its ID lacks the group. The first outcome is the recommended one. The outcomes determine the
+    result.
+    """
     common = _common_fields(slug, comment, result_of(outcomes), flags, requirements)
     return {**common, **fields, "outcomes": list(outcomes)}
 
@@ -210,7 +214,7 @@ def stepwise(
 def _common_fields(
     slug: str, comment: str, result: str, flags: str | Sequence[str], requirements: Sequence[str]
 ) -> Vector:
-    """The first fields of every vector, in the order of the file."""
+    """Return the fields that are first in every vector, in the order of the file."""
     return {
         "id": slug,
         "comment": comment,
@@ -221,17 +225,19 @@ def _common_fields(
 
 
 def result_of(outcomes: Sequence[Outcome]) -> str:
-    """``valid`` for a single outcome, ``invalid`` if that is a rejection, ``acceptable`` for several."""
+    """Return ``valid`` for a single outcome, ``invalid`` if this is a rejection, ``acceptable`` for several
+    outcomes.
+    """
     if len(outcomes) != 1:
         return ACCEPTABLE
     return INVALID if outcomes[0].get("rejected") else VALID
 
 
 def result_of_steps(steps: Iterable[dict[str, Any]]) -> str:
-    """``acceptable`` if a step has several outcomes."""
+    """Return ``acceptable`` if a step has several outcomes, else ``valid``."""
     return ACCEPTABLE if any(result_of(step["outcomes"]) == ACCEPTABLE for step in steps) else VALID
 
 
 def legal(outcome: Outcome, position: str = "") -> Outcome:
-    """An outcome that a position allows."""
+    """Mark an outcome as allowed by a position."""
     return {**outcome, "position": position} if position else outcome

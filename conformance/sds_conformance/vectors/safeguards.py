@@ -1,6 +1,6 @@
-"""Replaces the files in a folder of vectors that its manifest lists, and no others.
+"""Safeguards for replacing a folder of vectors: only files that its manifest lists are replaced.
 
-So a wrong folder name does not destroy other files.
+So a wrong folder name cannot destroy other files.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def refuse_links(vector_set: VectorSet, folder: Path, paths: Iterable[str]) -> N
 
 
 def files_to_replace(vector_set: VectorSet, folder: Path) -> list[str]:
-    """The paths in the manifest of a folder. Raises VectorsError if the folder contains other files."""
+    """Return the paths in the manifest of a folder. Raises VectorsError if the folder contains other files."""
     try:
         manifest = load_manifest(vector_set, folder)
     except VectorsError as error:

@@ -1,7 +1,7 @@
-"""JSON Schemas (2020-12) of the files: the parts that shapes are put together from, and the frame around them.
+"""JSON Schemas (2020-12) of the files: building blocks for the schemas of shapes, and the schema of a file around them.
 
-They are strict: a field that is not named is an error. Sizes are bounded, so that a file from an unknown source cannot
-use up the memory of its consumer.
+The schemas are strict: an unknown field is an error. Sizes are bounded, so that a file from an unknown source cannot
+use up the memory of its reader.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ HEX: Schema = {"type": "string", "pattern": "^([0-9a-f]{2})*$", "maxLength": 1_0
 
 
 def _up_to(largest: int) -> str:
-    """A regular expression for the decimal numbers from 0 to ``largest``, without leading zeros."""
+    """Return a regular expression for the decimal numbers from 0 to ``largest``, without leading zeros."""
     digits = str(largest)
     shorter = f"0|[1-9][0-9]{{0,{len(digits) - 2}}}"
     below = [
@@ -27,7 +27,7 @@ UINT64 = _up_to(2**64 - 1)
 NUMERAL: Schema = {"type": "string", "pattern": f"^({UINT64})$"}
 """An unsigned 64-bit number as a string, because a double cannot hold all of them."""
 TEXT: Schema = {"type": "string", "maxLength": 4096, "pattern": r"^[^\ud800-\udfff]*$"}
-"""A string that can be encoded as UTF-8: it has no lone surrogates."""
+"""A string without lone surrogates, so that it can be encoded as UTF-8."""
 COUNT: Schema = {"type": "integer", "minimum": 0, "maximum": 2**32 - 1}
 WHOLE: Schema = {"type": "integer", "minimum": -(2**31), "maximum": 2**32 - 1}
 YES: Schema = {"const": True}
@@ -35,7 +35,7 @@ NAME: Schema = {"type": "string", "pattern": "^[a-z0-9][a-z0-9-]*$", "maxLength"
 
 
 def array(items: Schema, least: int = 0) -> Schema:
-    """A list of limited length."""
+    """Return the schema of a list of limited length."""
     return {"type": "array", "items": items, "minItems": least, "maxItems": 10_000}
 
 
@@ -43,23 +43,25 @@ TEXTS = array(TEXT)
 
 
 def record(required: Schema, optional: Schema | None = None) -> Schema:
-    """An object with exactly these fields."""
+    """Return the schema of an object with exactly these fields."""
     properties = {**required, **(optional or {})}
     return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
 
 
 def ref(name: str) -> Schema:
-    """A reference to a definition of a shape."""
+    """Return a reference to one of `Shape.definitions`."""
     return {"$ref": f"#/$defs/{name}"}
 
 
 def outcomes(*kinds: Schema) -> Schema:
-    """The legal outcomes of one test or step."""
+    """Return the schema of the legal outcomes of one test or step."""
     return array({"oneOf": list(kinds)} if len(kinds) > 1 else kinds[0], least=1)
 
 
 def vector_of(requirement: Schema, inputs: Schema, legal: Schema | None, optional: Schema | None = None) -> Schema:
-    """The schema of one vector: its inputs and legal outcomes. Without ``legal``, the outcomes are in its steps."""
+    """Return the schema of one vector: its inputs and legal outcomes. Without ``legal``, its steps have the
+    outcomes.
+    """
     fields = {
         "id": {"type": "string", "pattern": "^[a-z0-9-]+/[a-z0-9-]+(@[a-z0-9-]+)?$", "maxLength": 200},
         "comment": {"type": "string", "minLength": 1, "maxLength": 400},
@@ -72,7 +74,7 @@ def vector_of(requirement: Schema, inputs: Schema, legal: Schema | None, optiona
 
 
 def schema(name: str, shape: Shape) -> Schema:
-    """The schema of the files of one shape."""
+    """Return the schema of the files of one shape."""
     note = record({"description": {"type": "string", "minLength": 1}, "ids": array({"type": "string"}, least=1)})
     header = {
         "$schema": {"const": schema_path(name)},
@@ -97,5 +99,5 @@ def schema(name: str, shape: Shape) -> Schema:
 
 
 def schema_path(shape: str) -> str:
-    """The path of the schema, relative to a file of vectors."""
+    """Return the path of the schema of a shape, relative to a file of vectors."""
     return f"../schema/{shape}.schema.json"

@@ -1,5 +1,5 @@
 """Runs vectors on an implementation.
 
-``subject`` is the implementation and its answers, ``asking`` runs the vectors; the protocol provides a function for
-each shape.
+``subject`` has the implementation and its answers. ``examination`` runs the vectors, with a function of the protocol
+for each shape. ``causes`` finds the root causes of wrong answers.
 """

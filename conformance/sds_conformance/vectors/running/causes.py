@@ -17,28 +17,28 @@ _VERDICTS = {Status.FAIL: Verdict.FAIL, Status.WARN: Verdict.WARN}
 
 @dataclass
 class WrongAnswers:
-    """The wrong answers of one root cause."""
+    """One root cause and its wrong answers."""
 
     requirement: str
     """The violated requirement; the group of the vectors if they name none."""
     answered: list[AnsweredVector]
-    """The vectors; those that test the requirement itself come first."""
+    """The wrongly answered vectors, first those that test the requirement itself."""
     under: dict[str, str] = field(default_factory=dict)
-    """Other requirements that they test, each with the reason why it is violated as well, or ""."""
+    """Other requirements that these vectors test. Each has the reason why it is violated as well, or ""."""
 
     @property
     def verdict(self) -> Verdict:
-        """FAIL if any answer is wrong, WARN if all are tolerated."""
+        """FAIL if any answer is a failure, WARN if all are only warnings."""
         return Verdict.FAIL if any(one.answer.status is Status.FAIL for one in self.answered) else Verdict.WARN
 
 
 def causes_of(
     rules: Rules, answers: Iterable[AnsweredVector], about: Callable[[AnsweredVector], Sequence[str]]
 ) -> list[WrongAnswers]:
-    """Return the root causes of all wrong answers and warnings, those of most vectors first.
+    """Return the root causes of all wrong answers and warnings; those with the most vectors come first.
 
     ``about`` returns the requirements that an answer violates, the most important one first. Answers with the same
-    difference have the same root cause, whatever they test.
+    difference have the same root cause, even if their vectors test different requirements.
     """
     answers = [one for one in answers if one.answer.status not in (Status.SKIPPED, Status.BROKEN, Status.ERROR)]
     wrong = [one for one in answers if one.answer.status in _VERDICTS]
@@ -65,15 +65,17 @@ def causes_of(
 
 
 def _requirements_to_blame(answered: AnsweredVector, violated: Sequence[str]) -> Sequence[str]:
-    """The requirements that count: all if the answer itself names them, otherwise the first one of the vector."""
+    """Return the requirements that can be the root cause: all if the answer itself names them, else the first of
+    ``violated``.
+    """
     return violated if answered.answer.requirements else violated[:1]
 
 
 def _join_groups(groups: Iterable[WrongAnswers], exercised: Mapping[str, int]) -> list[WrongAnswers]:
-    """Join the groups that share a difference, each to the largest of them.
+    """Merge each group into the largest group that shares a difference with it.
 
-    Implementations can refuse some messages for one reason and some for another, so refusals are joined only if they
-    are most of the answers.
+    Implementations can reject messages for different reasons, so groups are merged because of rejections only if most
+    of their answers are rejections.
     """
     out: list[WrongAnswers] = []
     for group in sorted(groups, key=lambda one: -len(one.answered)):

@@ -1,4 +1,4 @@
-"""Runs the vectors, and continues with a new process after a breakdown."""
+"""Runs vectors. After a breakdown, it continues with a new process."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Examination:
     left_out: list[tuple[str, str]] = field(default_factory=list)
     """(group, ID) of vectors that were not run: too many breakdowns, or an interrupt."""
     doubt_data: list[Any] = field(default_factory=list)
-    """What `Rules.extract_doubt_data` returns for each trace."""
+    """The result of `Rules.extract_doubt_data` for each trace."""
     interrupted: bool = False
     out_of_time: bool = False
     """The total time was used up before all vectors were run."""
@@ -61,12 +61,14 @@ class Examination:
         )
 
     def reasons(self, group: str) -> Counter[str]:
-        """Why vectors of a group were skipped."""
+        """Count the reasons why vectors of a group were skipped."""
         return Counter(a.answer.reason for a in self.answered if a.group == group and a.answer.status is Status.SKIPPED)
 
     @property
     def exit_code(self) -> int:
-        """0 all answers legal, 1 not, 3 not driven, 4 nothing was answered, 70 error of the suite, 130 interrupted."""
+        """0 all answers are legal; 1 an answer is not; 3 could not be driven; 4 no answers; 70 error of the suite; 130
+        interrupted.
+        """
         if self.interrupted:
             return Exit.INTERRUPTED
         answered = [Status.PASS, Status.ACCEPTABLE, Status.WARN, Status.FAIL]
@@ -83,7 +85,7 @@ Progress = Callable[[str, int, int], None]
 
 
 class VectorExaminer:
-    """One implementation, and all that is needed to reconnect after a breakdown."""
+    """Runs vectors on one implementation, and reconnects after a breakdown."""
 
     def __init__(
         self,
@@ -113,14 +115,14 @@ class VectorExaminer:
         return session.declaration
 
     def examine(self, files: Iterable[dict[str, Any]], progress: Progress = lambda *_: None) -> Examination:
-        """Run every vector of the files. After an interrupt the results so far are kept."""
+        """Run all vectors of the files. After an interrupt, the results so far are kept."""
         out = Examination(self._revision, self.start())
         vectors = [(file["group"], file["shape"], test) for file in files for test in file["tests"]]
         in_a_row: Counter[str] = Counter()
         try:
             for number, (group, shape, test) in enumerate(vectors):
                 progress(group, number, len(vectors))
-                # Other groups may still work, unless not even the handshake does.
+                # Other groups may still work, unless the handshake fails as well.
                 if in_a_row[group] >= PATIENCE or self._stillborn >= PATIENCE:
                     out.left_out.append((group, test["id"]))
                     continue
@@ -194,7 +196,7 @@ def soften_result(material: Material, vector: Vector, answer: VectorResult, revi
 def select_files(
     files: Iterable[dict[str, Any]], revision: str, groups: Iterable[str] = ()
 ) -> Iterator[dict[str, Any]]:
-    """The files for a revision, restricted to groups that match a glob if any are given."""
+    """Yield the files for a revision. If globs of groups are given, yield only the files of matching groups."""
     wanted = list(groups)
     for file in files:
         if revision in file["revisions"] and (not wanted or any(fnmatchcase(file["group"], glob) for glob in wanted)):

@@ -31,7 +31,7 @@ class Status(Enum):
 
 
 _ASCENDING = ("skipped", "pass", "acceptable", "warn", "fail", "broken", "error")
-"""If there are several answers to one vector, the worst counts."""
+"""The statuses from best to worst. If a vector has several answers, the worst counts."""
 
 MAX_TEXT = 300
 
@@ -44,17 +44,19 @@ class VectorResult:
     expected: str = ""
     seen: str = ""
     reason: str = ""
-    """The reason why it was skipped, the position that allows it, or the violated requirement."""
+    """Why the vector was skipped, the position that allows the answer, or the violated requirement."""
     requirements: tuple[str, ...] = ()
     """The violated requirements, if they are known more precisely than from the vector."""
     raw_answer: str = ""
-    """The answer itself, to compare repeated runs."""
+    """The unshortened answer, for comparing repeated runs."""
     difference: str = ""
-    """The difference without values, if possible: one fault has the same difference in all vectors."""
+    """The difference between the answer and the expected outcome, without values where possible, so that one fault
+    gives the same text in all vectors.
+    """
 
 
 class VectorSkippedError(Exception):
-    """A vector cannot be run; the message names the missing part."""
+    """A vector cannot be run. The message names what is missing."""
 
 
 @dataclass
@@ -64,7 +66,7 @@ class Subject:
     session: Session
     revision: str
     remembered: dict[str, str] = field(default_factory=dict)
-    """Values that must stay the same in all vectors, from the first vector that showed them."""
+    """Values that must be equal in all vectors, as the first vector showed them."""
     stages: list[Any] = field(default_factory=list, kw_only=True)
     """The stages that were created for the vector, of the protocol's class."""
 
@@ -83,14 +85,14 @@ class Subject:
             raise VectorSkippedError(f"{NEEDS}{name}")
 
     def close(self) -> None:
-        """Free the participants of all stages whose conversation did not break."""
+        """Close the participants of all stages in which the implementation did not break down."""
         for stage in self.stages:
             if stage.trace.breakdown is None:
                 stage.close()
 
 
 REFUSAL = "a valid message is refused"
-"""The difference of answers that refuse a valid input."""
+"""`VectorResult.difference` of answers that reject a valid input."""
 Match = Callable[[Any, dict[str, Any]], bool]
 
 
@@ -99,7 +101,7 @@ REFUSED = {"rejected": True}
 
 
 def agrees_with(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
-    """Does the outcome have the fields that were seen, with the same values?"""
+    """Does the outcome agree with the seen fields? It must have all of them with equal values."""
     return all(outcome.get(key) == value for key, value in seen.items())
 
 
@@ -119,7 +121,7 @@ def judge_outcome(
 
 
 def format_value(value: Any) -> str:
-    """A short printable form of a value; for an outcome, without its position."""
+    """Format a value as short printable text; an outcome without its position."""
     if isinstance(value, dict):
         if value.get("rejected"):
             return "refused"
@@ -133,10 +135,10 @@ def format_value(value: Any) -> str:
         return printable(inner or "nothing", MAX_TEXT)
     if isinstance(value, list | tuple):
         return printable("[" + ", ".join(map(format_value, value)) + "]", MAX_TEXT)
-    # Escaped, because two IDs can look the same.
+    # Escape non-ASCII characters, because two IDs can look the same.
     return printable(ascii(value), 120)
 
 
 def worst(answers: Sequence[VectorResult]) -> VectorResult:
-    """The worst of several answers to one vector."""
+    """Return the worst of several answers to one vector."""
     return max(answers, key=lambda answer: _ASCENDING.index(answer.status.value))
