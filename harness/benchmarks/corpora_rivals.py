@@ -139,7 +139,7 @@ class Contestant:
         self._process.wait()
         psutil.wait_procs(tree, END_S)
 
-    def hear(self, limit_s: float) -> dict[str, Any]:
+    def read_answer(self, limit_s: float) -> dict[str, Any]:
         """The next answer. Raises ContestantError."""
         assert self._process.stdout is not None
         # The contestant writes one line per request, so nothing is left in the buffer.
@@ -158,7 +158,7 @@ class Contestant:
         """Compare once. Returns the answer and the CPU seconds. Raises ContestantError."""
         before = self.cpu_s()
         self._say("run")
-        answer = self.hear(limit_s)
+        answer = self.read_answer(limit_s)
         return answer, self.cpu_s() - before
 
     def cpu_s(self) -> float:
@@ -178,7 +178,7 @@ class Contestant:
 
     def _say(self, line: str) -> None:
         assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # ``hear`` reports why it ended
+        with contextlib.suppress(BrokenPipeError):  # ``read_answer`` reports why it ended
             print(line, file=self._process.stdin, flush=True)
 
 
@@ -201,7 +201,7 @@ def play(name: str, asked: argparse.Namespace, java: Java | None) -> Result:
         began = time.monotonic()
         with Contestant(python, job, environment(python, Path(scratch), java)) as contestant:
             try:
-                out.versions = contestant.hear(asked.limit_s)["versions"]
+                out.versions = contestant.read_answer(asked.limit_s)["versions"]
                 out.start_s, out.start_cpu_s = time.monotonic() - began, contestant.cpu_s()
                 for _ in range(1 + asked.repeats):
                     answer, cpu_s = contestant.run(asked.limit_s)

@@ -61,7 +61,7 @@ def arrivals(group_trace: GroupTrace, who: str) -> list[Act]:
     return [act for act in group_trace.acts if act.who == who and act.step.command == "receive"]
 
 
-def heard(group_trace: GroupTrace, who: str) -> list[str]:
+def arrived(group_trace: GroupTrace, who: str) -> list[str]:
     """Labels of the messages that arrived; "" for a message without a label."""
     return [act.packet.label if act.packet else "?" for act in arrivals(group_trace, who)]
 

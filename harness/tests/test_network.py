@@ -49,10 +49,6 @@ class Line:
             out.append((due[0], due[1], due[2].number))
         return out
 
-    def heard(self) -> list[tuple[int, str]]:
-        """Numbers of packets and listeners, sorted."""
-        return sorted((number, listener) for _, listener, number in self.arrivals())
-
 
 # ---- Loss, delay, duplication ----------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_testee.framing import Framing
 
 
-def heard(*bodies: bytes, framing: Framing = Framing.JSON) -> list[tuple[str, str]]:
+def complaints(*bodies: bytes, framing: Framing = Framing.JSON) -> list[tuple[str, str]]:
     """The complaints about replies: field and sentence."""
     validator = Validator(SDS, framing)
     for body in bodies:
@@ -46,7 +46,7 @@ def framing_of(framing: Framing, message: Any) -> bytes:
     ],
 )
 def test_what_is_no_reply_at_all(line: bytes, said: str) -> None:
-    ((path, output),) = heard(line)
+    ((path, output),) = complaints(line)
     assert path == ""
     assert output.startswith(said)
 
@@ -65,13 +65,13 @@ def test_what_is_no_reply_at_all(line: bytes, said: str) -> None:
     ],
 )
 def test_a_field_is_named_by_its_path(answer: dict[str, Any], path: str, said: str) -> None:
-    ((where, output),) = heard(json.dumps({"id": "1", **answer}).encode())
+    ((where, output),) = complaints(json.dumps({"id": "1", **answer}).encode())
     assert where == path
     assert output.startswith(said)
 
 
 def test_a_misspelt_answer_is_not_missing_as_well() -> None:
-    assert heard(b'{"id":"1","efects":{}}') == [("efects", "unknown field: did you mean effects?")]
+    assert complaints(b'{"id":"1","efects":{}}') == [("efects", "unknown field: did you mean effects?")]
 
 
 def test_complaints_that_differ_in_the_value_alone_are_one() -> None:
@@ -106,11 +106,11 @@ def test_a_command_that_nobody_knows_is_asked_for_on_purpose() -> None:
 
 def test_over_binary_framing_fields_are_unknown_by_their_numbers() -> None:
     right = framing_of(Framing.BINARY, pb.Reply(id=1, effects=pb.Effects(events=[pb.Event(channel_id="c")])))
-    assert heard(right, framing=Framing.BINARY) == []
-    assert heard(right + b"\xf8\x01\x01", framing=Framing.BINARY) == [("", "field number 31 is unknown in Reply")]
+    assert complaints(right, framing=Framing.BINARY) == []
+    assert complaints(right + b"\xf8\x01\x01", framing=Framing.BINARY) == [("", "field number 31 is unknown in Reply")]
     inner = b"\x08\x01\xba\x01\x07\x12\x05\xf8\x01\x01\x0a\x00"
-    assert heard(inner, framing=Framing.BINARY) == [("effects.events[0]", "field number 31 is unknown in Event")]
-    assert heard(b"\xff", framing=Framing.BINARY) == [("", "this is not protobuf of a reply")]
+    assert complaints(inner, framing=Framing.BINARY) == [("effects.events[0]", "field number 31 is unknown in Event")]
+    assert complaints(b"\xff", framing=Framing.BINARY) == [("", "this is not protobuf of a reply")]
 
 
 @pytest.mark.every_python

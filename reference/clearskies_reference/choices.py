@@ -435,7 +435,7 @@ class SendsTheNewest(Peer):
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
         self.changed: dict[int, dict[str, None]] = {}
-        self.heard: set[tuple[str, str, str, int]] = set()
+        self.received: set[tuple[str, str, str, int]] = set()
 
     def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         for link in self.links.values():
@@ -444,7 +444,7 @@ class SendsTheNewest(Peer):
 
     def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
-        self.heard.add((link.peer_id, update.uuid, *update.version))
+        self.received.add((link.peer_id, update.uuid, *update.version))
 
     def answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
         self.changed.pop(link.number, None)
@@ -458,7 +458,7 @@ class SendsTheNewest(Peer):
                 found = [stored for uuid in uuids if (stored := self.store.get(uuid)) is not None]
                 for stored in sorted(found, key=lambda stored: stored.record.last_updated_rev):
                     record = stored.record
-                    if link is not None and (link.peer_id, record.uuid, *record.version) not in self.heard:
+                    if link is not None and (link.peer_id, record.uuid, *record.version) not in self.received:
                         effects.sent.append(Sent(number, self.to_wire(self.prepare_sending(stored), link)))
         return effects
 

@@ -71,7 +71,7 @@ def get_updates(**since: int) -> bytes:
     return plain({"type": "database.get_updates", "since": since})
 
 
-def said(sent: list[Sent], link: int | None = None) -> list[dict[str, Any]]:
+def bodies_of(sent: list[Sent], link: int | None = None) -> list[dict[str, Any]]:
     """The bodies of the sent messages, on one link or on all."""
     data = b"".join(each.data for each in sent if link in (None, each.link))
     return [json.loads(message.body) for message in Parser().feed(data)]
@@ -129,7 +129,7 @@ class Club:
             for here, there in ((one, other), (other, one))
         ]
         for here, effects in begun:
-            self.took(here, effects)
+            self.send_output(here, effects)
 
     def cut(self, one: str, other: str) -> None:
         """Lose the bytes in flight, perhaps in the middle of a message."""
@@ -137,7 +137,7 @@ class Club:
         if number is not None:
             for here in (one, other):
                 del self.under_way[number, here]
-                self.took(here, self.peers[here].disconnect(number))
+                self.send_output(here, self.peers[here].disconnect(number))
 
     def restart(self, peer_id: str) -> None:
         for pair in [pair for pair in self.links if peer_id in pair]:
@@ -145,7 +145,7 @@ class Club:
         self.peers[peer_id].store.close()
         self.peers[peer_id] = self._opened(peer_id)
 
-    def took(self, peer_id: str, effects: Effects) -> None:
+    def send_output(self, peer_id: str, effects: Effects) -> None:
         """Assert that a peer rejected nothing, and put the bytes that it sends on its links."""
         assert effects.refused == []
         for each in effects.sent:
@@ -165,7 +165,7 @@ class Club:
         if data[cut:]:
             queue.appendleft(data[cut:])
         (receiver,) = next(pair for pair, link in self.links.items() if link == number) - {sender}
-        self.took(receiver, self.peers[receiver].receive(number, data[:cut], self.clocks[receiver]))
+        self.send_output(receiver, self.peers[receiver].receive(number, data[:cut], self.clocks[receiver]))
         return True
 
     def settle(self, most: int = 20_000) -> None:

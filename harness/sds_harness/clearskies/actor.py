@@ -127,6 +127,6 @@ class Actor:
 
     def _change(self, request: pb.Request) -> Step:
         step = self.do(request)
-        self.stage.network.took(self, step)
+        self.stage.network.send_output(self, step)
         self.stage.network.carry()
         return step

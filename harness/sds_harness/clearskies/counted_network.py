@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from .stage import Stage
     from .trace import Step
 
-Took = Callable[["Actor", "Step"], None]
-Lost = Callable[[Packet, str], None]
+OnStep = Callable[["Actor", "Step"], None]
+OnLoss = Callable[[Packet, str], None]
 
 
 class CountedNetwork(Network):
@@ -28,13 +28,16 @@ class CountedNetwork(Network):
     the bytes of each packet that have not arrived yet.
     """
 
-    def __init__(self, stage: Stage, at: Callable[[str], Stage], took: Took, lost: Lost) -> None:
-        """``at`` returns the stage of a peer, set to the peer's own time. ``took`` is called with each step before its
-        messages are sent, ``lost`` with each packet that a peer does not receive."""
+    def __init__(self, stage: Stage, at: Callable[[str], Stage], on_step: OnStep, on_loss: OnLoss) -> None:
+        """Make the network of a group trace.
+
+        ``at`` returns the stage of a peer, set to the peer's own time. ``on_step`` is called with each step before its
+        messages are sent, ``on_loss`` with each packet that a peer does not receive.
+        """
         super().__init__(stage)
         self._at = at
-        self._on_step = took
-        self._on_loss = lost
+        self._on_step = on_step
+        self._on_loss = on_loss
         self._under_way: dict[tuple[int, str], deque[tuple[Packet, int]]] = {}
         """By link and recipient: packets, each with the number of bytes that have not arrived."""
         self.arriving: Packet | None = None
@@ -62,9 +65,9 @@ class CountedNetwork(Network):
     def now_of(self, actor: Actor) -> int:
         return self._at(actor.name).now_ms
 
-    def took(self, actor: Actor, step: Step) -> None:
+    def send_output(self, actor: Actor, step: Step) -> None:
         self._on_step(actor, step)
-        super().took(actor, step)
+        super().send_output(actor, step)
 
     def arrive(self, actor: Actor, number: int, data: bytes) -> Step:
         self.arriving = self._next(number, actor.name, len(data))

@@ -40,7 +40,7 @@ class Line:
         """The other end."""
         return self.ends[1] if end is self.ends[0] else self.ends[0]
 
-    def can_hear(self, end: Actor) -> bool:
+    def can_receive(self, end: Actor) -> bool:
         """Return whether bytes can arrive at this end."""
         return not self.broken and end in self.connected and end is not self.closed_by
 
@@ -58,7 +58,7 @@ class Line:
         """Deliver only ``size`` of the bytes that ``sender`` has in transit. The line stays held."""
         waiting = b"".join(self.under_way[sender.name])
         self.under_way[sender.name] = deque([waiting[size:]] if waiting[size:] else [])
-        if (arriving := waiting[:size]) and self.can_hear(self.other(sender)):
+        if (arriving := waiting[:size]) and self.can_receive(self.other(sender)):
             self.network.arrive(self.other(sender), self.number, arriving)
         self.network.carry()
 
@@ -69,7 +69,7 @@ class Line:
         """
         waiting, self.under_way[sender.name] = self.under_way[sender.name], deque()
         for data in waiting:
-            if self.can_hear(self.other(sender)):
+            if self.can_receive(self.other(sender)):
                 self.network.arrive(self.other(sender), self.number, data)
         self.network.carry()
 
@@ -81,13 +81,13 @@ class Line:
 class ScriptedLink:
     """A link between a peer under test and a scripted peer, seen from the scripted peer."""
 
-    def __init__(self, network: Network, number: int, actor: Actor, peer: ScriptedPeer, hearing: Stream) -> None:
+    def __init__(self, network: Network, number: int, actor: Actor, peer: ScriptedPeer, receiving: Stream) -> None:
         self.network = network
         self.number = number
         self.actor = actor
         self.peer = peer
         self.broken = False
-        self._hearing = hearing
+        self._hearing = receiving
         self._between_messages = True
 
     @property
@@ -110,7 +110,7 @@ class ScriptedLink:
         """The access level of the peer under test."""
         return self.actor.party.level
 
-    def hear(self, data: bytes, step: Step) -> None:
+    def receive(self, data: bytes, step: Step) -> None:
         """Receive bytes of the peer under test."""
         self._hearing.feed(data, step.index)
 
@@ -124,7 +124,11 @@ class ScriptedLink:
             raise ScheduleStoppedError(f"{self.actor.name} has closed link {self.number} before all messages were sent")
         for each in what:
             data = each if isinstance(each, bytes) else each.wire if isinstance(each, Frame) else each.framed.to_wire()
-            if self.peer.stage.ways.chatter and self._between_messages and not isinstance(each, bytes):
+            if (
+                self.peer.stage.clearskies_environment.chatter
+                and self._between_messages
+                and not isinstance(each, bytes)
+            ):
                 for chatter in CHATTER:
                     self.network.arrive(self.actor, self.number, chatter.wire)
             # After raw bytes it is unknown whether a message is complete.

@@ -46,7 +46,7 @@ class Network:
             if line.closed_by is None:
                 line.connected.append(here)
                 self._connect(here, line.number, there.party.peer_id, there.party.level)
-        if self._stage.ways.chatter:
+        if self._stage.clearskies_environment.chatter:
             for here in (one, other):
                 for chatter in CHATTER:
                     line.under_way[here.name].appendleft(chatter.wire)
@@ -56,21 +56,21 @@ class Network:
     def join_scripted(self, actor: Actor, peer: ScriptedPeer) -> ScriptedLink:
         """Link a peer under test and a scripted peer."""
         self._last += 1
-        hearing = Stream(self._last, self._bodies, self._stage.profile)
-        link = ScriptedLink(self, self._last, actor, peer, hearing)
+        receiving = Stream(self._last, self._bodies, self._stage.profile)
+        link = ScriptedLink(self, self._last, actor, peer, receiving)
         self._links[link.number] = link
         self._connect(actor, link.number, peer.peer_id, peer.level)
         self.carry()
         return link
 
-    def took(self, actor: Actor, step: Step) -> None:
+    def send_output(self, actor: Actor, step: Step) -> None:
         """Send the messages of a step over their links, and end the links that the peer has closed."""
         for number, data in step.sent:
             match self._links.get(number):
                 case Line() as line if actor in line.connected:
                     line.under_way[actor.name].append(data)
                 case ScriptedLink() as link if link.actor is actor:
-                    link.hear(data, step)
+                    link.receive(data, step)
                 case _:
                     pass  # the peer wrote to a link that does not exist; the trace records it
         for closed in step.signals("link_closed"):
@@ -78,12 +78,12 @@ class Network:
 
     def arrive(self, actor: Actor, number: int, data: bytes) -> Step:
         """Deliver bytes to a peer under test, in the pieces of the environment. Returns the last step."""
-        for piece in self._stage.ways.pieces(data):
+        for piece in self._stage.clearskies_environment.pieces(data):
             now_ms = self.now_of(actor)
             command = pb.Receive(now_ms=now_ms, handle=actor.party.handle, link=number, data=piece)
             step = actor.do(pb.Request(receive=command))
-            self.took(actor, step)
-            if not self._can_hear(actor, number):
+            self.send_output(actor, step)
+            if not self._can_receive(actor, number):
                 break  # the peer has closed the link
         return step
 
@@ -140,10 +140,10 @@ class Network:
                 continue
             for end in line.ends:
                 waiting, other = line.under_way[end.name], line.other(end)
-                if waiting and line.can_hear(other):
+                if waiting and line.can_receive(other):
                     step = self.arrive(other, line.number, waiting.popleft())
                     # Links are streams: deliver all pieces of one message together.
-                    while waiting and line.can_hear(other) and not other.stage.trace.into(step):
+                    while waiting and line.can_receive(other) and not other.stage.trace.into(step):
                         step = self.arrive(other, line.number, waiting.popleft())
                     # Move a served link to the end of the queue, so that all links get their turn.
                     if line.number in self._links:
@@ -154,9 +154,9 @@ class Network:
                 return True
         return False
 
-    def _can_hear(self, actor: Actor, number: int) -> bool:
+    def _can_receive(self, actor: Actor, number: int) -> bool:
         link = self._links.get(number)
-        return link.can_hear(actor) if isinstance(link, Line) else link is not None
+        return link.can_receive(actor) if isinstance(link, Line) else link is not None
 
     def _connect(self, actor: Actor, number: int, peer_id: str, level: AccessLevel) -> None:
         command = pb.Connect(
@@ -169,11 +169,11 @@ class Network:
         step = actor.do(pb.Request(connect=command))
         if step.refusal:
             raise ScheduleStoppedError(f"connecting {actor.name} was refused: {step.refusal}")
-        self.took(actor, step)
+        self.send_output(actor, step)
 
     def _disconnect(self, actor: Actor, number: int) -> None:
         command = pb.Disconnect(now_ms=self.now_of(actor), handle=actor.party.handle, link=number)
-        self.took(actor, actor.do(pb.Request(disconnect=command)))
+        self.send_output(actor, actor.do(pb.Request(disconnect=command)))
 
     def _closed_by(self, actor: Actor, number: int) -> None:
         match self._links.get(number):
@@ -186,9 +186,9 @@ class Network:
 
     def _break(self, line: Line, gone: Actor | None = None) -> None:
         """Break a line and tell the ends that still have it."""
-        hearing = [end for end in line.ends if line.can_hear(end) and end is not gone]
+        receiving = [end for end in line.ends if line.can_receive(end) and end is not gone]
         self._forget(line)
-        for end in hearing:
+        for end in receiving:
             self._disconnect(end, line.number)
 
     def _forget(self, link: Line | ScriptedLink) -> None:

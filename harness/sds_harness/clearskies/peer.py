@@ -20,7 +20,7 @@ class Setting(Protocol):
 
     trace: Trace
     now_ms: int
-    ways: ClearSkiesEnvironment
+    clearskies_environment: ClearSkiesEnvironment
 
     @property
     def profile(self) -> SignatureProfile:
@@ -99,7 +99,7 @@ class ScriptedPeer:
 
     def frame(self, members: Mapping[str, Any]) -> Frame:
         """An unsigned message with these members."""
-        return frame_of(members, self.stage.ways.chatter)
+        return frame_of(members, self.stage.clearskies_environment.chatter)
 
     def sign(self, frame: Frame, level: AccessLevel = READ_WRITE) -> Frame:
         """The message, signed with the private key of a level, in the declared profile."""

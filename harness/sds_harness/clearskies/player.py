@@ -58,7 +58,7 @@ CUT = "cut"
 """The reason of a loss: the link broke."""
 NO_LINK = "there is no link"
 """The start of the reason why a scripted peer sent nothing: the participant closed the link."""
-MOST_SPOKEN = 64 << 20
+MOST_WRITTEN = 64 << 20
 """Maximum number of bytes that all scripted peers together may write: peers relay each byte to all others."""
 READER, READER_ONLY = "stranger", "reader"
 """The scripted peers that request everything: a writer and a read-only peer."""
@@ -99,7 +99,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
     def __init__(self, schedule: Schedule, stages: Mapping[str, Stage], length_factor: int = 1) -> None:
         super().__init__(schedule, stages, length_factor)
         self._home: Stage = self._distinct[0]
-        self._network = CountedNetwork(self._home, self._at, self._took, self._lost)
+        self._network = CountedNetwork(self._home, self._at, self._on_step, self._lost)
         self._noted = {id(stage): len(stage.trace.steps) for stage in self._distinct}
         self._bodies = self._home.trace.bodies.for_another_trace()
         self._streams: dict[tuple[int, str], Stream] = {}
@@ -112,7 +112,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         """The label of the last change, by the writer and the uuid."""
         self._signed: dict[str, Message] = {}
         """By label, the first signed message with the update."""
-        self._told: dict[str, Message] = {}
+        self._first_sent: dict[str, Message] = {}
         """By label, the update as a participant has sent it first."""
         self._written: dict[str, tuple[Frame, str]] = {}
         """The messages of scripted peers by label, unsigned, each with how it is signed when it is sent."""
@@ -169,7 +169,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
                 store=kind.store and declared.can(pb.CAPABILITY_STORE),
             )
         finally:
-            self._note()
+            self._record_new_steps()
         self._actors[member.name] = actor
 
     def _close(self, op: Close) -> None:
@@ -181,7 +181,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         try:
             actor.close()
         finally:
-            self._note()
+            self._record_new_steps()
 
     def _reopen(self, op: Reopen) -> None:
         actor = (self._actors if op.killed else self._closed).pop(op.who, None)
@@ -191,7 +191,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         try:
             self._actors[op.who] = actor.reopen(forget=op.forget, killed=op.killed)
         finally:
-            self._note()
+            self._record_new_steps()
 
     def _find_actor(self, who: str) -> Actor | None:
         """The actor of an open participant, at its own time; None if it is not open."""
@@ -207,7 +207,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         for who in self._open_participants(op.who):
             self._at(who)
             self._actors[who].observe()
-            self._note()
+            self._record_new_steps()
 
     def _settle(self, op: Settle) -> None:
         def play_round() -> None:
@@ -226,7 +226,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
             try:
                 actor.do(pb.Request(compare_clocks=pb.CompareClocks(one=one, other=other)))
             finally:
-                self._note()
+                self._record_new_steps()
 
     # ---- applications ----------------------------------------------------------------------------------------------
 
@@ -329,26 +329,26 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         if (actor := self._find_actor(op.to)) is not None:
             self._named[op.link] = self._join(actor, self._peer(op.peer, read_only=op.read_only))
 
-    def _speak(self, link: ScriptedLink, what: Frame | bytes, label: str = "") -> None:
+    def _write_to(self, link: ScriptedLink, what: Frame | bytes, label: str = "") -> None:
         """Let a scripted peer write to its link."""
         data = what if isinstance(what, bytes) else what.wire
-        self._spoken += len(data)
-        if self._spoken > MOST_SPOKEN * self._length_factor:
+        self._bytes_written += len(data)
+        if self._bytes_written > MOST_WRITTEN * self._length_factor:
             raise ScheduleTooLongError(
-                f"scripted peers have sent more than {MOST_SPOKEN * self._length_factor >> 20} MiB"
+                f"scripted peers have sent more than {MOST_WRITTEN * self._length_factor >> 20} MiB"
             )
         if not link.broken:
             packet = self._packet(link.peer.name, link.number, data, 0, label)
             self._network.sent(packet, link.actor.name)
             link.send(what)
 
-    _spoken = 0
+    _bytes_written = 0
     """Bytes that scripted peers have written."""
 
     def _write(self, op: Write) -> None:
-        self._said_by(op, self._peer(op.peer, read_only=op.read_only))
+        self._message_by(op, self._peer(op.peer, read_only=op.read_only))
 
-    def _said_by(self, op: Write, peer: ScriptedPeer) -> Frame:
+    def _message_by(self, op: Write, peer: ScriptedPeer) -> Frame:
         """Let a scripted peer write a message, which is not signed yet."""
         self._home.now_ms = self._epochs[id(self._home)] + self._elapsed
         poses_as = self._enter(op.poses_as) if op.poses_as else ""
@@ -369,8 +369,8 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
 
     def _update(self, label: str) -> Message | None:
         """The update with a label; None if it was never sent or written."""
-        if label in self._told:
-            return self._told[label]
+        if label in self._first_sent:
+            return self._first_sent[label]
         packet = self.group_trace.labels.get(label)
         if packet is not None:
             return next((message for message in packet.wire.messages if message.type == UPDATE), None)
@@ -382,8 +382,8 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         link = self._scripted_link(op)
         if link is None or link.broken:
             return
-        frame = self._said_by(op, link.peer)
-        self._speak(link, sign_frame(frame, op.signature, link.peer, link.level), op.label)
+        frame = self._message_by(op, link.peer)
+        self._write_to(link, sign_frame(frame, op.signature, link.peer, link.level), op.label)
 
     def _repeat_message(self, op: Again) -> None:
         link = self._scripted_link(op)
@@ -391,7 +391,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         sent = packet.wire.messages if packet is not None else ()
         message = self._signed.get(op.label) or next(iter(sent), None)
         if link is not None and message is not None:
-            self._speak(link, replay_message(message, flipped=op.flipped))
+            self._write_to(link, replay_message(message, flipped=op.flipped))
 
     def _send(self, op: Send) -> None:
         if (link := self._scripted_link(op)) is None:
@@ -400,7 +400,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         if op.joined and sent:
             sent = [("", b"".join(part if isinstance(part, bytes) else part.wire for _, part in sent))]
         for label, part in sent:
-            self._speak(link, part, label)
+            self._write_to(link, part, label)
 
     def _copies(self, one: str | Copy, link: ScriptedLink) -> Iterator[tuple[str, Frame | bytes]]:
         """The message that is sent on a link, or its part, with its label; empty if it was never written or sent."""
@@ -408,8 +408,8 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         if copy.label in self._written:
             frame = sign_frame(*self._written[copy.label], link.peer, link.level)
         else:
-            write = self._signed if READ_ONLY in (link.level, link.peer.level) else self._told
-            message = write.get(copy.label) or self._told.get(copy.label)
+            write = self._signed if READ_ONLY in (link.level, link.peer.level) else self._first_sent
+            message = write.get(copy.label) or self._first_sent.get(copy.label)
             if message is None:
                 return
             frame = replay_message(message, flipped=False)
@@ -424,11 +424,11 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
             club = self._home.trace.club
             since = {club.join(name): op.known for name in self.schedule.names} if op.known else {}
             since |= self._numbers(op.since)
-            self._speak(link, link.peer.get_updates(since, **members_of(op.members)))
+            self._write_to(link, link.peer.get_updates(since, **members_of(op.members)))
 
     def _garble(self, op: Garble) -> None:
         if (link := self._scripted_link(op)) is not None:
-            self._speak(link, bytes.fromhex(op.wire))
+            self._write_to(link, bytes.fromhex(op.wire))
 
     def _leave(self, op: Leave) -> None:
         peer, actor = self._peers.get(op.peer), self._find_actor(op.to)
@@ -444,7 +444,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         for who in self._open_participants(op.who):
             self._at(who)
             links.append(self._network.join_scripted(self._actors[who], reader))
-            self._speak(links[-1], reader.get_updates())
+            self._write_to(links[-1], reader.get_updates())
         # Some implementations answer when they are ticked.
         for _ in range(ANSWER_TICKS):
             self._pass(ROUND_MS)
@@ -461,21 +461,21 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         self._tick(Tick())
 
     def _account(self) -> int:
-        return self._said
+        return self._news
 
-    _said = 0
+    _news = 0
     """Updates and requests so far, without repeated ones. Other messages do not change a database."""
 
     # ---- results ---------------------------------------------------------------------------------------------------
 
-    def _took(self, actor: Actor, step: Step) -> None:
+    def _on_step(self, actor: Actor, step: Step) -> None:
         """Called after a step, before its messages go under way."""
         if step.command in ("put", "rename", "delete") and step.uuid and self._writing:
             self._writes[actor.name, step.uuid] = self._writing
             self._writing = ""
-        self._note()
+        self._record_new_steps()
 
-    def _note(self) -> None:
+    def _record_new_steps(self) -> None:
         """Record new steps as acts, and their messages as packets."""
         group_trace = self.group_trace
         for stage in self._distinct:
@@ -503,7 +503,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
                 stream.face(other)
             self._streams_of[number].append(stream)
         messages = tuple(stream.feed(data, act))
-        self._said += sum(message.type in (UPDATE, GET_UPDATES) and not message.repeated for message in messages)
+        self._news += sum(message.type in (UPDATE, GET_UPDATES) and not message.repeated for message in messages)
         label = label or self._label_of(sender, messages, act)
         wire = Wire(number, data, messages, self._home.trace.club)
         packet = Packet(len(group_trace.packets) + 1, sender, wire, self._elapsed, act, self._operation, label)
@@ -517,7 +517,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         "" if there is none."""
         found = [(message, label) for message in messages if (label := self._label_of_one(sender, message))]
         for message, label in found:
-            self._told.setdefault(label, message)
+            self._first_sent.setdefault(label, message)
         for message, label in found:
             if message.signature is not None:
                 self._signed.setdefault(label, message)

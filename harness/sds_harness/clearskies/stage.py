@@ -53,7 +53,7 @@ class Stage(stage.Stage[Step]):
         super().__init__(
             session, trace, lambda index, who, request: Step(index, who, request, None, known=known), environment
         )
-        self.ways = environment if isinstance(environment, ClearSkiesEnvironment) else NOTHING_UNUSUAL
+        self.clearskies_environment = environment if isinstance(environment, ClearSkiesEnvironment) else NOTHING_UNUSUAL
         """The settings of the environment that only ClearSkies has."""
         self.actors: list[Actor] = []
         self.network = Network(self)
@@ -125,7 +125,7 @@ class Stage(stage.Stage[Step]):
 
     def add_bystanders(self, actor: Actor) -> None:
         """Add what the environment prescribes to a peer under test that was just opened."""
-        if self.ways.bystanders:
+        if self.clearskies_environment.bystanders:
             actor.link(self.peer(f"bystander of {actor.name}"))
 
     def forget_handle(self, party: Party) -> None:

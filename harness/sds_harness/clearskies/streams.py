@@ -77,11 +77,11 @@ class Stream:
         self._parser = Parser()
         self._began = 0
         self._rest = 0
-        self._asked: dict[str, Any] | None = None
+        self._last_request: dict[str, Any] | None = None
         """The members of the last request for updates."""
-        self._asked_again = 0
+        self._repeated_requests = 0
         """Number of requests for updates that were equal to the request before."""
-        self._told: dict[bytes, int] = {}
+        self._repeats_when_sent: dict[bytes, int] = {}
         """For the body of each sent update: the number of repeated requests of the other end when it was last sent."""
         self._other: Stream | None = None
 
@@ -122,14 +122,14 @@ class Stream:
 
     def _is_repeated(self, body: Body) -> bool:
         if body.type == GET_UPDATES:
-            again = body.members == self._asked
-            self._asked = body.members
-            self._asked_again += again
+            again = body.members == self._last_request
+            self._last_request = body.members
+            self._repeated_requests += again
             return again
         if body.type != UPDATE or self._other is None:
             return False
         # Each repeated answer needs its own repeated request. An update without one is new traffic.
-        asked = self._other._asked_again
-        again = self._told.get(body.raw, asked) < asked
-        self._told[body.raw] = asked
+        asked = self._other._repeated_requests
+        again = self._repeats_when_sent.get(body.raw, asked) < asked
+        self._repeats_when_sent[body.raw] = asked
         return again

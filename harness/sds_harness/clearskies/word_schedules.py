@@ -55,7 +55,7 @@ class UnfoldedStreams(Unfolded):
 
 
 @dataclass
-class _Turn:
+class _Action:
     """Operations at one participant that take place at once."""
 
     at_ms: int
@@ -68,23 +68,23 @@ class _Turn:
 def unfold(world: World, word: Word, setting: Schedule) -> UnfoldedStreams:
     """The word as a schedule. ``setting`` has the participants and everything else that all words share."""
     names = setting.names[: world.participants]
-    turns = _turns(world, word, names)
-    spoken = {op.peer for turn in turns for op in turn.operations if hasattr(op, "peer")}
+    actions = _actions(world, word, names)
+    writers = {op.peer for action in actions for op in action.operations if hasattr(op, "peer")}
     operations: list[Operation] = [
         *(Link(one, other) for one, other in combinations(names, 2)),
         Hold(),
-        *(Connect(stranger_of(who), who, link=stranger_of(who)) for who in names if stranger_of(who) in spoken),
+        *(Connect(stranger_of(who), who, link=stranger_of(who)) for who in names if stranger_of(who) in writers),
     ]
     arrivals: dict[int, tuple[Copy, int]] = {}
     elapsed = 0
-    # Turns at the same time are independent, so their order does not matter.
-    for turn in sorted(turns, key=lambda turn: (turn.at_ms, turn.who)):
-        if turn.at_ms > elapsed:
-            operations.append(Wait(turn.at_ms - elapsed))
-            elapsed = turn.at_ms
-        if turn.arrival is not None:
-            arrivals[len(operations)] = turn.arrival
-        operations += turn.operations
+    # Actions at the same time are independent, so their order does not matter.
+    for action in sorted(actions, key=lambda action: (action.at_ms, action.who)):
+        if action.at_ms > elapsed:
+            operations.append(Wait(action.at_ms - elapsed))
+            elapsed = action.at_ms
+        if action.arrival is not None:
+            arrivals[len(operations)] = action.arrival
+        operations += action.operations
     operations.append(Wait(END_MS - elapsed % END_MS))
     for _ in range(ENDING_TICKS):
         operations += [Tick(), Wait(ROUND_MS)]
@@ -93,9 +93,9 @@ def unfold(world: World, word: Word, setting: Schedule) -> UnfoldedStreams:
     return UnfoldedStreams(schedule, arrivals)
 
 
-def _turns(world: World, word: Word, names: Sequence[str]) -> list[_Turn]:
+def _actions(world: World, word: Word, names: Sequence[str]) -> list[_Action]:
     """The operations, in the order of the word."""
-    turns: list[_Turn] = []
+    actions: list[_Action] = []
     last = [0] * len(names)
     """By participant: the time of its last event."""
     taken = [0] * len(names)
@@ -110,13 +110,13 @@ def _turns(world: World, word: Word, names: Sequence[str]) -> list[_Turn]:
         if kind.copies:
             taken[event.sender] = max(taken[event.sender], at_ms)
             delivery = Release(names[event.sender], names[event.who], one_way=True)
-            turns.append(_Turn(at_ms, event.who, (delivery,), ((event.who, event.sender, event.nth), place)))
+            actions.append(_Action(at_ms, event.who, (delivery,), ((event.who, event.sender, event.nth), place)))
         else:
             assert kind.write is not None, kind.name
             for who in those:
                 numbers[who] += 1
                 written = kind.write(names[who], f"{names[who][0]}{numbers[who]}", STRAIGHT)
-                turns.append(_Turn(at_ms, who, written if isinstance(written, tuple) else (written,)))
+                actions.append(_Action(at_ms, who, written if isinstance(written, tuple) else (written,)))
         for who in those:
             last[who] = at_ms
-    return turns
+    return actions

@@ -118,7 +118,7 @@ class _Writer:
 
     def __init__(self, kind: CorpusKind, group_trace: GroupTrace) -> None:
         self._columns, self._portable = kind.columns, kind.portable
-        self._told = kind.facts(group_trace)
+        self._reader = kind.facts(group_trace)
         self._places = {id(trace): place for place, trace in enumerate(group_trace.traces)}
 
     def row(self, step: Step, trace: Trace[Any], act: Act | None) -> Row:
@@ -126,7 +126,7 @@ class _Writer:
         row, reply = self.compared(step, trace, act), step.whole_reply
         return {
             **row,
-            **self._told.informative(step, trace),
+            **self._reader.informative(step, trace),
             "trace": self._places[id(trace)],
             "request": bare(self._portable(step.whole_request)),
             "reply": bare(reply) if reply is not None else None,
@@ -140,7 +140,7 @@ class _Writer:
             "command": step.command,
             "at_ms": act.at_ms if act is not None else step.now_ms - trace.start_ms,
             "answer": step.answer,
-            **self._told.normative_columns(step, trace),
+            **self._reader.normative_columns(step, trace),
         }
 
 

@@ -50,7 +50,7 @@ class Player(BasePlayer[A, S, T, W]):
         """The broadcast that a command asked for, among others in the same reply; None if there is none."""
 
     @abstractmethod
-    def _hear(self, listener: str, actor: A, wire: W) -> None:
+    def _deliver(self, listener: str, actor: A, wire: W) -> None:
         """Deliver a message to a participant."""
 
     def _after_broadcast(self, packet: Packet[W]) -> None:
@@ -139,7 +139,7 @@ class Player(BasePlayer[A, S, T, W]):
             why = "crashed" if listener in self.group_trace.crashed else "absent"
             self.group_trace.losses.append(Loss(packet, listener, self._elapsed, why))
             return
-        self._act(listener, lambda: self._hear(listener, actor, wire or packet.wire), STRAIGHT, packet, source)
+        self._act(listener, lambda: self._deliver(listener, actor, wire or packet.wire), STRAIGHT, packet, source)
 
     def _heal(self) -> None:
         self._network.heal()

@@ -69,7 +69,7 @@ class Actor:
         declared = self.stage.trace.declaration
         self._sent += 1
         if content is None:
-            equal = self.stage.ways.equal_contents
+            equal = self.stage.sds_environment.equal_contents
             content = (f"message {self._sent}" + ("" if equal else f" of {self.name}")).encode()
         if message_id is not None:
             if not declared.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED):

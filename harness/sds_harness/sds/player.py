@@ -119,7 +119,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         self._signals = self._accounted = self._accounted_packets = 0
         self._asked: set[tuple[str, str, str]] = set()
         self._wants: dict[str, dict[tuple[str, str], None]] = {name: {} for name in schedule.names}
-        self._heard: dict[str, set[tuple[str, str]]] = {name: set() for name in schedule.names}
+        self._has_syncs: dict[str, set[tuple[str, str]]] = {name: set() for name in schedule.names}
         """The sync messages that each participant has, in revisions in which others may depend on them."""
         self._hint: bytes | None = None
         """The retrieval hint that the transport has for the message that arrives."""
@@ -184,29 +184,29 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
                 self._wants[sender].pop(key, None)
         elif message.kind is Kind.SYNC and self._revision.syncs_are_logged:
             self._syncs.setdefault(key, packet)
-            if sender in self._heard:
-                self._heard[sender].add(key)
+            if sender in self._has_syncs:
+                self._has_syncs[sender].add(key)
                 self._wants[sender].pop(key, None)
 
-    def _hear(self, listener: str, actor: Actor, wire: Wire) -> None:
-        self._meet(listener, wire.message)
+    def _deliver(self, listener: str, actor: Actor, wire: Wire) -> None:
+        self._record_messages(listener, wire.message)
         actor.receive(wire, retrieval_hint=self._hint)
 
-    def _meet(self, listener: str, message: Message | None) -> None:
+    def _record_messages(self, listener: str, message: Message | None) -> None:
         """Record the messages that a participant has, and those that it knows to be missing."""
         if message is None or message.kind not in (Kind.CONTENT, Kind.SYNC):
             return
-        has, heard, wants = self._has[listener], self._heard[listener], self._wants[listener]
+        has, has_syncs, wants = self._has[listener], self._has_syncs[listener], self._wants[listener]
         channel_id, message_id = message.channel_id, message.message_id
         if message.kind is Kind.CONTENT:
             has[channel_id, message_id] = None
             wants.pop((channel_id, message_id), None)
         elif self._revision.syncs_are_logged:
-            heard.add((channel_id, message_id))
+            has_syncs.add((channel_id, message_id))
             wants.pop((channel_id, message_id), None)
         for entry in message.causal_history:
             key = channel_id, entry.message_id
-            if key not in has and key not in heard:
+            if key not in has and key not in has_syncs:
                 wants[key] = None
 
     # ---- operations ------------------------------------------------------------------------------------------------
@@ -309,7 +309,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
                 requested.update(pending)
                 for key in pending:
                     packet = self._store.get(key) or self._syncs.get(key)
-                    if packet is not None and key not in self._has[who] and key not in self._heard[who]:
+                    if packet is not None and key not in self._has[who] and key not in self._has_syncs[who]:
                         self._receive(who, packet, "store")
 
     def _repeat_message(self, op: Again) -> None:

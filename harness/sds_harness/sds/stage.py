@@ -42,9 +42,9 @@ class Stage(stage.Stage[Step]):
     ) -> None:
         self.dialect = dialect
         self.revision = REVISIONS.get(session.revision, SDS_2026_01)
-        self.ways = environment if isinstance(environment, SdsEnvironment) else _NOTHING_OF_SDS
+        self.sds_environment = environment if isinstance(environment, SdsEnvironment) else _NOTHING_OF_SDS
         """The settings of the environment that only SDS has."""
-        self.other_channels = OtherChannels() if self.ways.third_channel else None
+        self.other_channels = OtherChannels() if self.sds_environment.third_channel else None
         # A revision whose Lamport timestamps only count reads no clock of its own.
         start_ms = start_of(session) if self.revision.lamport_follows_clock else COUNTING_START_MS
         trace = Trace(schedule, session.declaration, self.revision, dialect, environment.name, start_ms=start_ms)
@@ -95,7 +95,7 @@ class Stage(stage.Stage[Step]):
         channels = tuple(self.label(channel) for channel in channels)
         pb_configuration = pb.Configuration(sync_interval_ms=0, lost_timeout_ms=0)
         if self.trace.declaration.can(pb.CAPABILITY_SDS_R):
-            pb_configuration.sds_r = self.ways.sds_r
+            pb_configuration.sds_r = self.sds_environment.sds_r
         pb_configuration.MergeFrom(configuration or pb.Configuration())
         request = pb.Request(
             open=pb.Open(
@@ -137,7 +137,7 @@ class Stage(stage.Stage[Step]):
 
     def peer(self, name: str, channel_id: str = "c1") -> ScriptedPeer:
         """A scripted peer."""
-        says = "message {number}" if self.ways.equal_contents else "content {number} of {name}"
+        says = "message {number}" if self.sds_environment.equal_contents else "content {number} of {name}"
         return ScriptedPeer(self.label(name), self.label(channel_id), says)
 
     def as_sendable(self, content: bytes) -> bytes:

@@ -30,7 +30,7 @@ class RecordedLink(Link, Listener):
         self._transcript = transcript
         self._asked: Any = None
         """The request that has not been recorded yet."""
-        self._heard: list[bytes] = []
+        self._received: list[bytes] = []
         self._ended = False
         process = {"process": link.pid} if link.pid is not None else {}
         self._number = transcript.add({"begins": {**about, **process}})
@@ -75,10 +75,10 @@ class RecordedLink(Link, Listener):
         self._tell_request(body)
 
     def on_frame(self, body: bytes, whole: bool) -> None:
-        self._heard.append(body)
+        self._received.append(body)
 
     def _exchange(self, request: Any, call: Callable[[], Any]) -> Any:
-        self._asked, self._heard = request, []
+        self._asked, self._received = request, []
         if not self._in_bytes:
             self._tell_request(None)
         try:
@@ -88,8 +88,8 @@ class RecordedLink(Link, Listener):
             raise
         finally:
             self._asked = None
-        body = self._heard[-1] if self._heard else None
-        self._heard = []
+        body = self._received[-1] if self._received else None
+        self._received = []
         self._write_exchange("<", reply.WhichOneof("answer") or "", reply, body)
         return reply
 
@@ -114,7 +114,7 @@ class RecordedLink(Link, Listener):
 
     def _record_breakdown(self, breakdown: Breakdown) -> None:
         fault = {"kind": breakdown.kind.value, "detail": breakdown.detail, "stderr": list(breakdown.stderr)}
-        self._add({"fault": fault, **_to_base64(b"\n".join(self._heard) or None)})
+        self._add({"fault": fault, **_to_base64(b"\n".join(self._received) or None)})
 
     def _end(self, how: str) -> None:
         if not self._ended:

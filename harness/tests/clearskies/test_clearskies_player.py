@@ -29,7 +29,7 @@ from sds_harness.clearskies.operations import (
     Tick,
     Unlink,
 )
-from sds_harness.clearskies.player import MOST_SPOKEN
+from sds_harness.clearskies.player import MOST_WRITTEN
 
 LINE = (Link("alice", "bob"), Link("bob", "carol"))
 
@@ -122,7 +122,7 @@ def test_a_large_body_is_said_but_not_without_end() -> None:
     assert 15_000_000 < len(show.labels["x1"].wire.raw) < 1 << 24
     too_many = [Say("xavier", to="alice", label=f"x{number}", odd="large") for number in range(6)]
     show = shown(*too_many, members=(Member("alice"),))
-    assert f"{MOST_SPOKEN >> 20} MiB" in show.left_out[4]
+    assert f"{MOST_WRITTEN >> 20} MiB" in show.left_out[4]
 
 
 def test_large_messages_are_kept_once_and_reported_in_full() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from player_helpers import NOT_CAROL, TRIO, heard, message, reference, shown
+from player_helpers import NOT_CAROL, TRIO, arrived, message, reference, shown
 from sds_harness.schedules.base_player import raise_if_stopped
 from sds_harness.sds import operations as ops
 from sds_harness.sds.encodings import ENCODINGS
@@ -121,8 +121,8 @@ def test_a_scripted_peer_says_whatever_it_is_reported_to() -> None:
     ]
     assert [message(group_trace, label) for label in ("x1", "x2", "x3", "x4")] == said
     assert {(packet.sender, packet.act) for packet in group_trace.packets[1:]} == {("xavier", 0)}
-    assert heard(group_trace, "bob") == ["m1", "x1", "x2", "x3", "x4"]
-    assert heard(group_trace, "carol") == ["m1", "x1", "x3", "x4"]
+    assert arrived(group_trace, "bob") == ["m1", "x1", "x2", "x3", "x4"]
+    assert arrived(group_trace, "carol") == ["m1", "x1", "x3", "x4"]
 
 
 def test_a_scripted_peer_writes_the_same_in_other_ways() -> None:
@@ -143,7 +143,7 @@ def test_of_what_a_step_broadcasts_the_requested_message_has_the_label(place: in
             reply.effects.broadcasts.extend(broadcasts)
 
     group_trace = shown(ops.Send("alice", "m1"), handle=reference(chatter))
-    assert heard(group_trace, "bob") == (["", "m1"] if place == 0 else ["m1", ""])
+    assert arrived(group_trace, "bob") == (["", "m1"] if place == 0 else ["m1", ""])
     assert [act.number for act in group_trace.acts if act.step.broadcasts] == [
         packet.act for packet in group_trace.packets[:1]
     ]

@@ -13,9 +13,9 @@ from player_helpers import (
     TRIO,
     Fragile,
     arrivals,
+    arrived,
     commands,
     delivered,
-    heard,
     message,
     reference,
     shown,
@@ -62,7 +62,7 @@ def test_what_needs_a_capability_that_is_not_there_is_left_out_and_reported() ->
     )
     assert group_trace.left_out == {0: "needs the capability sync", 1: "needs the capability ephemeral"}
     assert commands(group_trace, "alice") == ["send", "send"]
-    assert heard(group_trace, "bob") == delivered(group_trace, "bob") == ["m1", "m2"]
+    assert arrived(group_trace, "bob") == delivered(group_trace, "bob") == ["m1", "m2"]
     assert message(group_trace, "m1").channel_id == "c1"
     assert {party.channels for party in group_trace.parties.values()} == {("c1",)}
     assert [entry.retrieval_hint for entry in message(group_trace, "m2").causal_history] == [None]

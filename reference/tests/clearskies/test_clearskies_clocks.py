@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clearskies_club import NOW, A, B, C, get_updates, peer, plain, said, update
+from clearskies_club import NOW, A, B, C, bodies_of, get_updates, peer, plain, update
 from clearskies_reference import (
     Config,
     MalformedMessageError,
@@ -90,11 +90,11 @@ def test_a_change_counts_and_so_does_its_first_sending() -> None:
     assert clock_of(one.store.get(uuid)) == {A: 1}
     one.connect(1, B, one.level, NOW)
     one.connect(2, C, one.level, NOW)
-    (sent,) = said(one.receive(1, get_updates(), NOW).sent)
+    (sent,) = bodies_of(one.receive(1, get_updates(), NOW).sent)
     assert sent["vector_clock"] == {A: 2}
     # For all other peers the change has the same clock. Otherwise their changes would look concurrent.
-    assert said(one.receive(2, get_updates(), NOW).sent)[0]["vector_clock"] == {A: 2}
-    assert said(one.put("k", "2", NOW).sent)[0]["vector_clock"] == {A: 4}
+    assert bodies_of(one.receive(2, get_updates(), NOW).sent)[0]["vector_clock"] == {A: 2}
+    assert bodies_of(one.put("k", "2", NOW).sent)[0]["vector_clock"] == {A: 4}
 
 
 def test_receiving_counts_in_the_next_change() -> None:
@@ -123,7 +123,7 @@ def test_to_the_letter_relays_count_and_old_changes_look_concurrent() -> None:
     for link, peer_id in ((1, B), (2, C)):
         one.connect(link, peer_id, one.level, NOW)
     one.receive(2, get_updates(), NOW)
-    (relayed,) = said(one.receive(1, plain(update(vector_clock={B: 2})), NOW).sent)
+    (relayed,) = bodies_of(one.receive(1, plain(update(vector_clock={B: 2})), NOW).sent)
     assert relayed["vector_clock"] == {A: 2, B: 2}
     newer = update(vector_clock={B: 4}, last_updated_rev=2, value=2, update_time="2001-01-01T00:00:00Z")
     effects = one.receive(1, plain(newer), NOW)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from clearskies_club import NOW, RW, A, B, C, D, get_updates, peer, plain, said, update, values
+from clearskies_club import NOW, RW, A, B, C, D, bodies_of, get_updates, peer, plain, update, values
 from clearskies_reference import Changed, Config, Conflict, Effects, LoserOfKey, Peer, Resolution
 
 EARLY, LATE = "2014-01-01T00:00:00Z", "2014-01-01T00:00:01Z"
@@ -70,10 +70,10 @@ def test_the_largest_time_wins_in_any_order_and_the_clock_is_that_of_both(order:
     assert effects.events[0] == Conflict("1" * 32, "1" * 32)
     assert describe(effects)[1:] == (["Changed"] if order is TWO else [])
     # The result is sent to others only if it differs.
-    assert [body["vector_clock"] for body in said(effects.sent)] == ([{B: 2, C: 2}] if order is TWO else [])
+    assert [body["vector_clock"] for body in bodies_of(effects.sent)] == ([{B: 2, C: 2}] if order is TWO else [])
     (record,) = one.records()
     assert (record.value, record.version, record.vector_clock) == ("2", (C, 2), {B: 2, C: 2})
-    assert said(one.receive(3, get_updates(), NOW).sent)[0]["vector_clock"] == {B: 2, C: 2}
+    assert bodies_of(one.receive(3, get_updates(), NOW).sent)[0]["vector_clock"] == {B: 2, C: 2}
 
 
 TIES = [
@@ -132,13 +132,13 @@ def test_of_two_records_with_a_key_the_one_with_the_largest_time_has_it(times: t
     assert values(one) == {"k": '{"c":2,"n":2}' if times[1] == LATE else '{"b":1,"n":1}'}
     # This is not a change that others must receive: they have both records.
     assert one.store.revision == 1
-    assert [body["uuid"][0] for body in said(effects.sent)] == ["2"]
+    assert [body["uuid"][0] for body in bodies_of(effects.sent)] == ["2"]
 
 
 def test_a_loser_does_not_come_back_when_its_key_is_deleted_or_renamed() -> None:
     one = linked()
     two_of_a_key(one, EARLY, LATE)
-    sent = said(one.delete("k", NOW).sent)
+    sent = bodies_of(one.delete("k", NOW).sent)
     assert [(body["uuid"][0], body["deleted"], body["last_updated_rev"]) for body in sent] == [
         ("1", True, 2),
         ("2", True, 3),
@@ -166,7 +166,7 @@ def test_losers_are_deleted_where_that_is_chosen(who: LoserOfKey, revision: int)
     one = linked(loser_of_key=who)
     effects = two_of_a_key(one, EARLY, LATE)
     assert one.store.revision == revision
-    assert [body["uuid"][0] for body in said(effects.sent)] == (["2", "1"] if revision == 2 else ["2"])
+    assert [body["uuid"][0] for body in bodies_of(effects.sent)] == (["2", "1"] if revision == 2 else ["2"])
     # An edit of the losing record that arrives after the conflict is kept.
     take(one, "edited", "2014-01-01T00:00:02Z", {B: 2})
     assert values(one) == {"k": '"edited"'}
@@ -176,7 +176,7 @@ def test_the_writer_of_a_loser_deletes_it() -> None:
     one = linked(loser_of_key=LoserOfKey.ITS_WRITER)
     mine = one.put("k", "1", 0).uuid
     effects = take(one, 2, LATE, {B: 1})
-    (_, gone) = said(effects.sent)
+    (_, gone) = bodies_of(effects.sent)
     assert (gone["uuid"], gone["deleted"], gone["update_time"]) == (mine, True, "1970-01-01T00:00:00.000000001Z")
 
 
@@ -189,11 +189,11 @@ def test_a_merge_has_the_members_of_both_and_is_a_change() -> None:
     effects = take(one, {"c": 3, "n": 2}, LATE, {C: 1})
     assert values(one) == {"k": '{"c":3,"n":2,"a":1}'}
     assert describe(effects) == ["Conflict", "Changed", "Changed"]
-    merged = said(effects.sent)[-1]
+    merged = bodies_of(effects.sent)[-1]
     assert (merged["last_updated_by"], merged["last_updated_rev"]) == (A, 2)
     assert merged["vector_clock"].items() >= {B: 1, C: 1}.items()
     # Peers write no resolution that changes nothing, so conflicts end.
-    assert len(said(take(one, {"a": 5}, EARLY, {D: 1}).sent)) == 0
+    assert len(bodies_of(take(one, {"a": 5}, EARLY, {D: 1}).sent)) == 0
 
 
 @pytest.mark.parametrize("values_of", [(1, {"a": 1}), ({"a": 1}, [1]), ("a", "b")])
@@ -246,5 +246,5 @@ def test_a_deleted_record_is_kept_and_what_it_descends_from_does_not_bring_it_ba
     one.delete("k", NOW)
     take(one, 1, LATE, {B: 1}, last_updated_rev=2)
     assert values(one) == {}
-    (sent,) = said(one.receive(3, get_updates(), NOW).sent)
+    (sent,) = bodies_of(one.receive(3, get_updates(), NOW).sent)
     assert (sent["deleted"], sent["uuid"]) == (True, "1" * 32)

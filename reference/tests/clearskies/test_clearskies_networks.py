@@ -59,11 +59,11 @@ def write(club: Club, one: str, draw: Random) -> None:
     with suppress(RefusedWriteError):
         if what < 0.6:
             value = json.dumps({draw.choice("abc"): draw.randrange(9)})
-            club.took(one, peer.put(key, value, now_ms))
+            club.send_output(one, peer.put(key, value, now_ms))
         elif what < 0.8:
-            club.took(one, peer.rename(key, draw.choice("xyz"), now_ms))
+            club.send_output(one, peer.rename(key, draw.choice("xyz"), now_ms))
         else:
-            club.took(one, peer.delete(key, now_ms))
+            club.send_output(one, peer.delete(key, now_ms))
 
 
 def assert_one_map(club: Club) -> None:
@@ -136,7 +136,7 @@ def test_times_of_wrong_clocks_can_part_peers_and_those_that_advance_do_not() ->
         a, b, c, d = club.ids
 
         def put(one: str, value: int, now_ms: int, club: Club = club) -> None:
-            club.took(one, club.peers[one].put("k", str(value), now_ms))
+            club.send_output(one, club.peers[one].put("k", str(value), now_ms))
 
         put(a, 0, NOW)
         club.join_all()
@@ -178,7 +178,7 @@ def in_line(levels: list[AccessLevel], kind: Config | None = None) -> Club:
 def test_a_change_goes_along_a_line_and_keeps_its_writer() -> None:
     club = in_line([RW, RW, RO, RO, RW])
     first = club.ids[0]
-    club.took(first, club.peers[first].put("k", "1", NOW))
+    club.send_output(first, club.peers[first].put("k", "1", NOW))
     club.settle()
     assert club.maps() == [{"k": "1"}] * 5
     assert {peer.records()[0].version for peer in club.peers.values()} == {(first, 2)}
@@ -187,13 +187,13 @@ def test_a_change_goes_along_a_line_and_keeps_its_writer() -> None:
 def test_the_seven_steps_of_the_ghost_record() -> None:
     club = Club([RW, RW, RW])
     a, b, c = club.ids
-    club.took(a, club.peers[a].put("k", "1", NOW))
+    club.send_output(a, club.peers[a].put("k", "1", NOW))
     club.join_all()
     club.settle()
     assert club.maps() == [{"k": "1"}] * 3
     club.cut(a, c)
     club.cut(b, c)
-    club.took(a, club.peers[a].delete("k", NOW + 1))
+    club.send_output(a, club.peers[a].delete("k", NOW + 1))
     club.settle()
     assert club.maps() == [{}, {}, {"k": "1"}]
     club.cut(a, b)
@@ -212,7 +212,7 @@ def test_in_a_ring_every_update_is_repeated_once_by_each() -> None:
         club.link(one, club.ids[index - 1])
     club.settle()
     club.messages = 0
-    club.took(club.ids[0], club.peers[club.ids[0]].put("k", "1", NOW))
+    club.send_output(club.ids[0], club.peers[club.ids[0]].put("k", "1", NOW))
     club.settle()
     assert club.maps() == [{"k": "1"}] * 6
     # The first peer sends two messages, each other peer one. The last two may cross.
@@ -223,7 +223,7 @@ def test_readers_spread_what_a_writer_has_signed_among_themselves_and_to_another
     club = Club([RW, RO, RO, RW])
     writer, first, second, late = club.ids
     club.link(writer, first)
-    club.took(writer, club.peers[writer].put("k", "1", NOW))
+    club.send_output(writer, club.peers[writer].put("k", "1", NOW))
     club.settle()
     club.cut(writer, first)
     club.link(first, second)
@@ -240,7 +240,7 @@ def test_a_stream_that_is_cut_goes_on_where_it_ended() -> None:
     club = Club([RW, RW])
     one, other = club.ids
     for number in range(8):
-        club.took(one, club.peers[one].put(str(number), "1", NOW))
+        club.send_output(one, club.peers[one].put(str(number), "1", NOW))
     club.link(one, other)
     for _ in range(9):
         club.step()
@@ -261,12 +261,12 @@ def test_what_comes_unasked_leaves_a_gap_where_a_link_breaks() -> None:
     for unasked in (False, True):
         club = Club([RW, RW], config=Config(sends_unrequested=unasked))
         one, other = club.ids
-        club.took(one, club.peers[one].put("k", "1", NOW))
+        club.send_output(one, club.peers[one].put("k", "1", NOW))
         club.link(one, other)
-        club.took(one, club.peers[one].put("l", "2", NOW))
+        club.send_output(one, club.peers[one].put("l", "2", NOW))
         waiting = club.under_way[club.links[frozenset(club.ids)], one]
         while waiting:
-            club.took(other, club.peers[other].receive(1, waiting.popleft(), NOW))
+            club.send_output(other, club.peers[other].receive(1, waiting.popleft(), NOW))
         club.cut(one, other)
         club.join_all()
         club.settle()

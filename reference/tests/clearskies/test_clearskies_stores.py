@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clearskies_club import NOW, RO, RW, A, B, C, by_read_write, get_updates, peer, plain, said, update, values
+from clearskies_club import NOW, RO, RW, A, B, C, bodies_of, by_read_write, get_updates, peer, plain, update, values
 from clearskies_reference import (
     ConfigurationError,
     LinkClosed,
@@ -92,7 +92,7 @@ def test_all_that_must_not_be_lost_is_there_again(tmp_path: Path) -> None:
     again = peer(store=opened(path))
     assert (list(again.store), again.known(), again.store.revision) == before
     assert values(again) == {"l": '{"n":1}'}
-    assert said(again.connect(1, B, RW, NOW).sent)[0]["since"] == {A: 3, B: (1 << 63) + 5}
+    assert bodies_of(again.connect(1, B, RW, NOW).sent)[0]["since"] == {A: 3, B: (1 << 63) + 5}
     assert all(file.name.startswith("peer.db") for file in tmp_path.iterdir())
 
 
@@ -170,7 +170,7 @@ def test_a_store_that_fails_ends_the_stream_so_that_nothing_is_skipped() -> None
     with pytest.raises(StoreError):
         one.put("m", "1", NOW)
     store.fails = False
-    assert said(one.connect(2, B, RW, NOW).sent)[0]["since"] == {B: 1}
+    assert bodies_of(one.connect(2, B, RW, NOW).sent)[0]["since"] == {B: 1}
 
 
 def test_what_a_failure_interrupts_is_not_done_by_halves(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ class Driver:
         assert opened.HasField("opened"), opened
         return opened.opened.handle
 
-    def said(self) -> list[bytes]:
+    def bodies_of(self) -> list[bytes]:
         return [reply.SerializeToString(deterministic=True) for reply in self.replies]
 
 
@@ -276,7 +276,7 @@ def test_the_answers_are_the_same_however_they_are_framed(tmp_path: Path) -> Non
         handle = one.open(store=store)
         one.do("observe", handle=handle)
         assert again.end() == 0
-        answers.append(one.said())
+        answers.append(one.bodies_of())
     assert answers[0] == answers[1]
     state = pb.Reply.FromString(answers[0][-1]).state
     assert state == pb.Reply.FromString(answers[0][5]).state

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from clearskies_club import NOW, RO, RW, A, B, C, D, by_read_write, get_updates, peer, plain, said, update, values
+from clearskies_club import NOW, RO, RW, A, B, C, D, bodies_of, by_read_write, get_updates, peer, plain, update, values
 from clearskies_reference import Config, ConfigurationError, Effects, Peer, RefusedWriteError, UnknownLinkError
 from clearskies_reference.vector_clock import MAX_INTEGER
 
@@ -30,7 +30,7 @@ def test_a_change_goes_to_all_who_asked() -> None:
     one.connect(3, D, RW, NOW)
     effects = one.put("k", '{"a": [1, null]}', NOW)
     assert [sent.link for sent in effects.sent] == [1, 2]
-    (first, second) = said(effects.sent)
+    (first, second) = bodies_of(effects.sent)
     assert first == second
     assert first == {
         "type": "database.update",
@@ -54,7 +54,7 @@ def test_unasked_updates_go_to_everybody() -> None:
 def test_a_change_of_somebody_is_stored_as_it_is_and_repeated_to_the_others() -> None:
     one = linked(B, C)
     effects = take(one, last_updated_rev=9)
-    assert [(sent.link, body) for sent, body in zip(effects.sent, said(effects.sent), strict=True)] == [
+    assert [(sent.link, body) for sent, body in zip(effects.sent, bodies_of(effects.sent), strict=True)] == [
         (2, update(last_updated_rev=9))
     ]
     assert values(one) == {"k": '{"n":1}'}
@@ -71,7 +71,7 @@ def test_what_is_present_is_not_repeated_whatever_its_clock_says() -> None:
     again = take(one, link=2, vector_clock={B: 1, C: 3})
     assert (again.sent, again.events) == ([], [])
     # But the clock of the next change includes the numbers of the received clock.
-    assert said(one.put("k", "2", NOW).sent)[0]["vector_clock"] == {A: 5, B: 1, C: 3}
+    assert bodies_of(one.put("k", "2", NOW).sent)[0]["vector_clock"] == {A: 5, B: 1, C: 3}
 
 
 def test_revisions_count_local_changes_alone() -> None:
@@ -79,7 +79,7 @@ def test_revisions_count_local_changes_alone() -> None:
     revisions = []
     for value in range(3):
         take(one, uuid=f"{value:032x}", key=f"of B {value}", last_updated_rev=10 + value)
-        revisions += [body["last_updated_rev"] for body in said(one.put(f"of A {value % 2}", "1", NOW).sent)]
+        revisions += [body["last_updated_rev"] for body in bodies_of(one.put(f"of A {value % 2}", "1", NOW).sent)]
     assert revisions == [2, 3, 4]
     assert one.known() == {A: 4, B: 12}
 
@@ -87,7 +87,7 @@ def test_revisions_count_local_changes_alone() -> None:
 def test_the_counter_starts_with_one_in_either_reading() -> None:
     one = linked(B, first_revision=1)
     assert one.store.revision == 0
-    assert said(one.put("k", "1", NOW).sent)[0]["last_updated_rev"] == 1
+    assert bodies_of(one.put("k", "1", NOW).sent)[0]["last_updated_rev"] == 1
     with pytest.raises(ConfigurationError):
         Config(first_revision=0)
 
@@ -106,7 +106,7 @@ def test_there_is_an_end_of_revisions() -> None:
 def test_who_has_lost_its_store_learns_its_revisions_and_clocks_from_others() -> None:
     one = linked(B)
     take(one, last_updated_by=A, last_updated_rev=87, vector_clock={A: 44})
-    (sent,) = said(one.put("k", "2", NOW).sent)
+    (sent,) = bodies_of(one.put("k", "2", NOW).sent)
     assert (sent["last_updated_rev"], sent["vector_clock"]) == (88, {A: 47})
 
 
@@ -118,7 +118,7 @@ def test_a_rename_keeps_the_uuid() -> None:
     uuid = one.put("k", "1", NOW).uuid
     effects = one.rename("k", "l", NOW)
     assert effects.uuid == uuid
-    assert [(body["key"], body["value"], body["last_updated_rev"]) for body in said(effects.sent)] == [("l", 1, 3)]
+    assert [(body["key"], body["value"], body["last_updated_rev"]) for body in bodies_of(effects.sent)] == [("l", 1, 3)]
     assert values(one) == {"l": "1"}
     assert one.rename("l", "l", NOW).sent == []
 
@@ -134,7 +134,7 @@ def test_a_rename_onto_a_key_replaces_who_had_it() -> None:
     one = linked(B)
     one.put("k", "1", NOW)
     one.put("l", "2", NOW)
-    sent = said(one.rename("k", "l", NOW).sent)
+    sent = bodies_of(one.rename("k", "l", NOW).sent)
     assert [(body["key"], body.get("deleted", False)) for body in sent] == [("l", True), ("l", False)]
     assert values(one) == {"l": "1"}
 
@@ -142,7 +142,7 @@ def test_a_rename_onto_a_key_replaces_who_had_it() -> None:
 def test_a_deleted_key_is_free_again_under_a_new_uuid() -> None:
     one = linked(B)
     first = one.put("k", "1", NOW).uuid
-    (gone,) = said(one.delete("k", NOW).sent)
+    (gone,) = bodies_of(one.delete("k", NOW).sent)
     assert (gone["deleted"], gone["uuid"], gone["value"], gone["last_updated_rev"]) == (True, first, None, 3)
     second = one.put("k", "2", NOW).uuid
     assert second != first
@@ -184,7 +184,7 @@ def test_what_is_not_there_is_not_renamed_or_deleted() -> None:
 
 
 def times(one: Peer, *now: int) -> list[str]:
-    return [said(one.put("k", "1", now_ms).sent)[0]["update_time"][11:] for now_ms in now]
+    return [bodies_of(one.put("k", "1", now_ms).sent)[0]["update_time"][11:] for now_ms in now]
 
 
 def test_a_change_is_later_than_what_it_changes_though_the_clock_goes_back() -> None:
@@ -201,7 +201,7 @@ def test_a_change_is_later_than_any_time_while_there_is_one_that_can_be_written(
     with pytest.raises(RefusedWriteError, match="no later update_time"):
         one.put("k", "1", NOW)
     take(one, uuid="2" * 32, key="l", update_time="+9999999999-12-31T23:59:59.99Z")
-    assert said(one.delete("l", NOW).sent)[0]["update_time"] == "+9999999999-12-31T23:59:59.991Z"
+    assert bodies_of(one.delete("l", NOW).sent)[0]["update_time"] == "+9999999999-12-31T23:59:59.991Z"
 
 
 # ---- Requesting updates ------------------------------------------------------------------------------------------
@@ -209,20 +209,20 @@ def test_a_change_is_later_than_any_time_while_there_is_one_that_can_be_written(
 
 def test_a_client_asks_for_what_follows_the_highest_revisions_it_has_seen() -> None:
     one = peer()
-    assert said(one.connect(1, B, RW, NOW).sent) == [{"type": "database.get_updates", "since": {}}]
+    assert bodies_of(one.connect(1, B, RW, NOW).sent) == [{"type": "database.get_updates", "since": {}}]
     take(one, last_updated_rev=7)
     # C overwrites it: the records no longer show that B had a revision 7.
     take(one, last_updated_by=C, last_updated_rev=3, vector_clock={B: 1, C: 1})
     one.put("l", "1", NOW)
     one.disconnect(1)
-    assert said(one.connect(2, B, RW, NOW).sent)[0]["since"] == {A: 2, B: 7, C: 3}
+    assert bodies_of(one.connect(2, B, RW, NOW).sent)[0]["since"] == {A: 2, B: 7, C: 3}
 
 
 def answered(one: Peer, **since: int) -> list[tuple[str, int]]:
     """The writers and revisions of the updates in the answer to a request, on a new link."""
     number = max(one.links, default=0) + 1
     one.connect(number, f"{number:032x}", RW, NOW)
-    sent = said(one.receive(number, get_updates(**since), NOW).sent, number)
+    sent = bodies_of(one.receive(number, get_updates(**since), NOW).sent, number)
     return [(body["last_updated_by"], body["last_updated_rev"]) for body in sent]
 
 
