@@ -93,7 +93,7 @@ def write(who: str, label: str, route: Route) -> Operation:
 
 @change("later", after_ms=4_000)
 def later(who: str, label: str, route: Route) -> Operation:
-    """The application writes a value later than others write or delete it."""
+    """The application waits four seconds, and then writes a value."""
     return Put(who, label, KEY)
 
 
@@ -105,7 +105,7 @@ def other(who: str, label: str, route: Route) -> Operation:
 
 @change("delete", after_ms=2_000)
 def delete(who: str, label: str, route: Route) -> Operation:
-    """The application deletes the record, later than others write it."""
+    """The application waits two seconds, and then deletes the record."""
     return Delete(who, label, KEY)
 
 
@@ -152,7 +152,7 @@ def repeats(who: str, label: str, route: Route) -> Operations:
 
 def _at(ms: int) -> Callable[[str, str, Route], Operation]:
     def changes_at(who: str, label: str, route: Route) -> Operation:
-        """A scripted peer changes the record, also with an update time that is an hour off."""
+        """A scripted peer changes the record, with the current update time or one that is an hour off."""
         return _say(who, label, at_ms=ms)
 
     return changes_at
@@ -188,7 +188,7 @@ def time(who: str, label: str, route: Route) -> Operation:
 
 @event(REST, everybody=True, aware=True, ends=True)
 def rest(who: str, label: str, route: Route) -> Operations:
-    """Everything arrives, time passes until nothing new happens, and a new scripted peer asks for all records."""
+    """All messages arrive, time passes until nothing new happens, and a new scripted peer requests all records."""
     return (Calm(), Read()) if who == NAMES[0] else ()
 
 

@@ -340,7 +340,7 @@ twins = partial(event, TWINS, most=1, equals=False, starts=True, aware=True)
 
 def _nearly(one: str, other: str) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """IDs and names are different, but equal for a careless comparison."""
+        """IDs and names are different, but a careless comparison treats them as equal."""
         first, second = f"{label}{one}", f"{label}{other}"
         return (
             lost(who, first),

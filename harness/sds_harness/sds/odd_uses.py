@@ -55,7 +55,7 @@ clock = partial(event, CLOCK, most=1, equals=False, starts=True, aware=True)
 
 def _stepped(ms: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """The clock steps, or a long time passes; everything that was due is due."""
+        """The clock steps, or a long time passes, while resends, syncs and lost dependencies are due later."""
         return (
             Send(who, f"{label}.1"),
             lost(who, f"{label}.2"),
@@ -95,7 +95,7 @@ channel = partial(event, CHANNEL, most=1, equals=False, starts=True, aware=True)
 
 def _story_in_similar_channel(other: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """The same happens in a channel whose name is nearly that of the first."""
+        """The same events happen in a channel whose name is nearly equal to that of the first."""
         return (
             Send(who, f"{label}.1"),
             Send(who, f"{label}.2", channel=other),
@@ -113,6 +113,6 @@ def _story_in_similar_channel(other: int) -> Story:
 
 
 CHANNELS = ("c1", "C1", "c1\0again", "c\u00e9", "ce\u0301")
-"""Names of channels that are equal for a careless comparison."""
+"""Names of channels that a careless comparison treats as equal."""
 for _place in range(1, len(CHANNELS)):
     channel()(_story_in_similar_channel(_place))

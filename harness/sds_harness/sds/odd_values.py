@@ -37,7 +37,7 @@ def unfilled(who: str, label: str, route: Route) -> Said:
 
 @values()
 def hinted_with_nothing(who: str, label: str, route: Route) -> Said:
-    """Retrieval hints are empty: of missing messages, of acknowledged ones, and of own messages among others."""
+    """Retrieval hints of missing messages, of acknowledged messages, and of some own messages are empty."""
     own, missing = f"{label}.own", f"{label}.1"
     return (
         Send(who, own, hint=True),

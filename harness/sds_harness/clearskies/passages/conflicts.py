@@ -64,7 +64,7 @@ def one_key_twice(writer: Writer) -> None:
 
 @passage(8, fits=two_writers)
 def renamed_onto_each_other(writer: Writer) -> None:
-    """Two peers give two records each other's keys, or both a third one, independently."""
+    """Two peers independently rename two records: to each other's keys, or both to a third key."""
     writer.connect_all()
     one, other = writer.two_writers()
     first, second = writer.new_key(), writer.key()

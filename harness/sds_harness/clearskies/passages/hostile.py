@@ -193,7 +193,7 @@ def ghosts_are_repeated(writer: Writer) -> None:
 
 @passage(7, scripted=True)
 def clocks_against_times(writer: Writer) -> None:
-    """A record is older by the vector clock and newer by the time, or the reverse; copies of it arrive late."""
+    """A change is newer by its vector clock, but has an earlier time than the version before. Updates are repeated."""
     peer, to = pick(writer.choices, writer.peers), writer.pick_participant()
     key = writer.new_key()
     first = writer.say(peer, to, key=key, at_ms=pick(writer.choices, (3_600_000, 0)))

@@ -96,7 +96,7 @@ def renames(writer: Writer) -> None:
 
 @passage(8)
 def the_ghost(writer: Writer) -> None:
-    """The seven steps: a record is deleted while a peer with a copy is disconnected, and that peer brings it back."""
+    """A record is deleted while a peer that has it is disconnected; then that peer connects ("Deleted Records")."""
     writer.connect_all()
     a, c = writer.writer(), writer.pick_participant()
     if a == c:

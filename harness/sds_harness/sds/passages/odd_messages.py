@@ -95,7 +95,7 @@ def strange_ephemerals(writer: Writer) -> None:
 
 @passage(5, scripted=True)
 def odd_syncs(writer: Writer) -> None:
-    """Sync messages with IDs of content, with empty content, with gaps."""
+    """Sync messages that have the ID of another message, empty content, or missing dependencies."""
     if not writer.labels:
         writer.send(writer.pick_participant())
     match writer.choices.integer(0, 5):

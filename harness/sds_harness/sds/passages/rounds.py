@@ -124,7 +124,7 @@ def left_to_others(writer: Writer) -> None:
 
 @passage(3, repairs=True, scripted=True)
 def told_by_a_sync(writer: Writer) -> None:
-    """A message is missed that only a sync message has named, and is requested in both kinds of messages."""
+    """A participant misses a message that only a sync message names, and sends a sync and a content message."""
     poor = writer.pick_participant()
     writer.say(after=(f"ghost{len(writer.labels)}",), senders_named=True, to=poor, content=None)
     writer.add(Wait(writer.t_max_ms))

@@ -10,7 +10,7 @@ from .registry import passage
 
 @passage(6, scripted=True)
 def strangers_at_one_time(writer: Writer) -> None:
-    """Messages of peers have equal timestamps, in any order, some before and some after the existing ones."""
+    """Messages of peers have equal timestamps, possibly half a second before or after the present."""
     behind = pick(writer.choices, (0, 0, -500, 500))
     for _ in writer.times(2, 4):
         writer.say(lamport_ms=behind)
