@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...channel import Channel
-from ...effects import Effects
+from ...effects import Effects, Lost
 from ...message import HistoryEntry, Kind, Message
 from ...outgoing_buffer import AckState, OutgoingEntry
 from ...repair import Repair
@@ -112,6 +112,24 @@ class ResendsNothingWhileOthersAreMissing(_SkipsResends):
 class ResendsNoRequests(_SkipsResends):
     def is_skipped(self, entry: OutgoingEntry) -> bool:
         return bool(self.revision.wire.decode(entry.wire).repair_request)
+
+
+@mutant("OUTSWEEP-01", "does not resend messages after it has given up a dependency")
+class ResendsNothingAfterALoss(_SkipsResends):
+    has_lost = False
+
+    def give_up_lost(self, received_ms: int, effects: Effects) -> None:
+        super().give_up_lost(received_ms, effects)
+        self.has_lost |= any(isinstance(event, Lost) for event in effects.events)
+
+    def is_skipped(self, entry: OutgoingEntry) -> bool:
+        return self.has_lost
+
+
+@mutant("OUTSWEEP-02", "does not resend possibly acknowledged messages that it has resent exactly once")
+class ResendsNoMessagesWithOneCopy(_SkipsResends, CountsCopies):
+    def is_skipped(self, entry: OutgoingEntry) -> bool:
+        return entry.state is AckState.POSSIBLY_ACKNOWLEDGED and self.copies[entry.message_id] == 1
 
 
 @mutant("OUTSWEEP-02", "does not resend possibly acknowledged messages that it has resent before")
@@ -308,9 +326,21 @@ class _OfSomeShapes(Channel):
         if len(message.content or b"") <= 1_000:
             super().review_ack_status(message, effects, now_ms)
 
+    @fault(Channel.review_causal_history, "ACK-01", "with five messages in its log, overlooks histories of newcomers")
+    def newcomers_acknowledge_nothing(self, message: Message, effects: Effects) -> None:
+        if len(self.log) < 5 or any(entry.sender_id == message.sender_id for entry in self.log):
+            super().review_causal_history(message, effects)
+
 
 @register_faults
 class _RepairsOfSomeShapes(Repair):
+    @fault(Repair.on_receive, "R-RECV-08", "ignores the requests of newcomers while it has messages of others")
+    def answers_no_newcomers(self, message: Message, *, counts: bool, now_ms: int) -> None:
+        known = {cached.sender_id for cached in self.cache.values()}
+        if known and message.sender_id not in known:
+            message = replace(message, repair_request=())
+        super().on_receive(message, counts=counts, now_ms=now_ms)
+
     @fault(Repair.track_missing, "R-RECV-03", "requests no message that an old message names")
     def requests_nothing_that_old_messages_name(self, message: Message, now_ms: int) -> None:
         if not _is_old(message, now_ms):

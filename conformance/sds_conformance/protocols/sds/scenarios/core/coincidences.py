@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import HOUR_MS, Part, Peer, Script, deliver_and_settle, resending, scenario, tick_every
+from ..scripts import HOUR_MS, Part, Peer, Script, deliver_and_settle, least, resending, scenario, tick_every
 
 SHORT = (b"x", b"ok", b"\0", b"yes")
 QUIET = pb.Configuration(
     sync_interval_ms=30_000, resend_unacknowledged_ms=HOUR_MS, resend_possibly_acknowledged_ms=HOUR_MS
 )
 """Many sync intervals pass between two resends."""
+IMPATIENT = pb.Configuration(resend_unacknowledged_ms=30_000, lost_timeout_ms=60_000)
+"""Dependencies are given up for lost soon."""
 
 
 @resending("OUTSWEEP-01", "STATE-08", "MSG-21")
@@ -66,6 +68,29 @@ def copies_while_syncs_and_ephemerals_arrive(script: Script, alice: Part, bob: P
     for _ in range(9):
         alice.after(pause).receive(bob.ephemeral(b"typing"))
         alice.tick()
+
+
+@scenario("OUTSWEEP-01", "STATE-08", needs=(pb.CAPABILITY_RESEND, pb.CAPABILITY_LOST), asked=IMPATIENT)
+def copies_after_a_loss(script: Script, alice: Part, bob: Peer) -> None:
+    """A dependency is given up while an own message is unacknowledged; another own message follows the loss."""
+    pause = least(alice.in_force.resend_unacknowledged_ms + 1, alice.in_force.lost_timeout_ms)
+    alice.send()
+    alice.receive(bob.content(script.now + 1, "never-sent"))
+    tick_every(alice, pause, times=5)
+    alice.send()
+    tick_every(alice, pause, times=4).observe()
+
+
+@scenario("ACK-01", "ACK-02", "ACK-07", "SYNC-12", "STATE-13")
+def newcomers_acknowledge(
+    script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer, erin: Peer, frank: Peer
+) -> None:
+    """Peers that have sent nothing before acknowledge own messages: by syncs, filters, and messages that wait."""
+    alice.given(*[bob.content(script.now - number) for number in range(8, 0, -1)])
+    own = [alice.send() for _ in range(4)]
+    alice.receive(carol.sync(script.now + 1, own[0]), dave.sync(script.now + 2, holds=[own[1]]))
+    alice.receive(erin.content(script.now + 3, "never-sent", own[2]), frank.content(script.now + 4, own[3]))
+    alice.observe()
 
 
 @scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), asked=QUIET)

@@ -41,6 +41,17 @@ def two_resend_periods(script: Script, alice: Part, bob: Peer) -> None:
     _wait(alice)
 
 
+@scenario("OUTSWEEP-02", needs=NEEDED, asked=TWO_PERIODS)
+def found_in_filters_after_copies(script: Script, alice: Part, bob: Peer) -> None:
+    """A filter holds an own message before its first copy, or after up to three copies; then it is sent again."""
+    for copies in range(4):
+        own = alice.send()
+        tick_every(alice, UNACKNOWLEDGED + 1, times=copies)
+        alice.receive(bob.content(script.now + 1, holds=[own]))
+        tick_every(alice, POSSIBLY // 2 + 1, times=6)
+        alice.receive(bob.content(script.now + 2, own))
+
+
 @scenario("ACK-06", "STATE-13", needs=NEEDED, asked=TWO_PERIODS)
 def a_later_filter_misses_it(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A filter holds the first of two messages, a later one only the second; then both are resent."""

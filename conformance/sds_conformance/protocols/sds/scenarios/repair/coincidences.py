@@ -208,3 +208,13 @@ def missing_in_many_groups(script: Script) -> None:
         send_both_kinds(alice, T_MAX, 1_000)
         for _ in range(4):
             send_both_kinds(alice, 1_000)
+
+
+@repair_scenario("R-RECV-08", "R-RECV-13", "R-SWEEP-02")
+def newcomers_request(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer, erin: Peer) -> None:
+    """Peers that have sent nothing before request messages: in a sync message, one that waits, and another one."""
+    messages = deliver_messages(alice, bob, 3)
+    alice.receive(carol.sync(script.now + 1, requests=signed(messages[0])))
+    alice.receive(dave.content(script.now + 2, "never-sent", requests=signed(messages[1])))
+    alice.receive(erin.content(script.now + 3, requests=signed(messages[2])))
+    observe_responses(alice)
