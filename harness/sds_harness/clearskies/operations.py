@@ -41,6 +41,10 @@ SIGNATURES = ("usual", "none", "forged", "flipped", "read-only", "read-write", "
 """How a scripted peer signs: as the specification says, not at all, with a changed signature, with a changed body, with
 the key of read-only peers, with the key of read-write peers even if no signature is required, or with an empty
 signature."""
+SIGNATURES_OF_OTHER_TEXTS = ("reordered", "sorted", "spaced", "cited", "repeated")
+"""A valid signature, but of another text: of the usual text, while the body has its members in reverse order; of the
+text with sorted members; of the text without blanks, while the body has some; of the value alone; of the last message
+that this peer or another one signed."""
 ODDITIES = (
     "",
     *("nan", "deep", "twice", "surrogate", "fraction", "list", "no-clock", "no-uuid", "no-time", "negative"),
@@ -230,8 +234,8 @@ class Write(Operation, op="write"):
     """The number of unknown peers in its vector clock."""
     clock_number: Uint64 = 0
     """The number of the peer itself in the vector clock; 0 means the next one."""
-    signature: Annotated[str, Shape(enum=[*SIGNATURES])] = "usual"
-    """One of ``SIGNATURES``."""
+    signature: Annotated[str, Shape(enum=[*SIGNATURES, *SIGNATURES_OF_OTHER_TEXTS])] = "usual"
+    """One of ``SIGNATURES`` or ``SIGNATURES_OF_OTHER_TEXTS``."""
     odd: Annotated[str, Shape(enum=[*ODDITIES])] = ""
     """One of ``ODDITIES``."""
     value: Json = ""

@@ -21,6 +21,7 @@ class Setting(Protocol):
     trace: Trace
     now_ms: int
     clearskies_environment: ClearSkiesEnvironment
+    last_signature: bytes | None
 
     @property
     def profile(self) -> SignatureProfile:
@@ -103,7 +104,10 @@ class ScriptedPeer:
 
     def sign(self, frame: Frame, level: AccessLevel = READ_WRITE) -> Frame:
         """The message, signed with the private key of a level, in the declared profile."""
-        return frame.signed(self.stage.profile, level)
+        signed = frame.signed(self.stage.profile, level)
+        if level is READ_WRITE:
+            self.stage.last_signature = signed.signature
+        return signed
 
     def sign_if_required(self, frame: Frame, listener: AccessLevel) -> Frame:
         """The message as the specification requires it of this peer: signed by a writer, if a read-only peer sends or

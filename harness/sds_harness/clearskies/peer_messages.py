@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 from clearskies_reference import AccessLevel
@@ -136,7 +137,7 @@ def _with_digits(time: str, digits: int) -> str:
 
 
 def sign_frame(frame: Frame, how: str, peer: ScriptedPeer, listener: AccessLevel) -> Frame:
-    """The message with a signature of the kind ``how``, one of ``SIGNATURES``."""
+    """The message with a signature of the kind ``how``, see ``Write.signature``."""
     match how:
         case "none":
             return frame
@@ -150,9 +151,28 @@ def sign_frame(frame: Frame, how: str, peer: ScriptedPeer, listener: AccessLevel
             return peer.sign(frame, READ_WRITE)
         case "empty":
             return Frame(frame.body, b"")
+        case "reordered" | "sorted" | "spaced" | "cited" | "repeated":
+            return _sign_another_text(frame, how, peer)
         case _:
             # A read-only peer does not have the key of the writers.
             return frame if peer.level is READ_ONLY else peer.sign_if_required(frame, listener)
+
+
+def _sign_another_text(frame: Frame, how: str, peer: ScriptedPeer) -> Frame:
+    """The object of a message under a signature of another text of it."""
+    if how == "repeated":
+        return replace(frame, signature=peer.stage.last_signature)
+    members = json.loads(frame.body)
+    match how:
+        case "sorted":
+            body, signed = frame.body, _text(dict(sorted(members.items())))
+        case "reordered":
+            body, signed = _text(dict(reversed(members.items()))), frame.body
+        case "spaced":
+            body, signed = json.dumps(members, ensure_ascii=False).encode(), frame.body
+        case _:
+            body, signed = frame.body, _text({"value": members.get("value")})
+    return Frame(body, peer.sign(Frame(signed), READ_WRITE).signature)
 
 
 def replay_message(message: Message, *, flipped: bool) -> Frame:

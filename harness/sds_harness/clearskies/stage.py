@@ -53,6 +53,8 @@ class Stage(stage.Stage[Step]):
         super().__init__(
             session, trace, lambda index, who, request: Step(index, who, request, None, known=known), environment
         )
+        self.last_signature: bytes | None = None
+        """The last signature with the key of the writers, by any scripted peer."""
         self.clearskies_environment = environment if isinstance(environment, ClearSkiesEnvironment) else NOTHING_UNUSUAL
         """The settings of the environment that only ClearSkies has."""
         self.actors: list[Actor] = []

@@ -27,7 +27,7 @@ from ..view.facts import (
 )
 from ..view.keys import find_confused_record, find_false_conflicts, has_given_its_key_away
 from ..view.knowledge import SAFE_INTEGER, Arrival, is_made_by_reader
-from ..view.meetings import is_traced
+from ..view.meetings import is_traced, uuids_with_key
 from ..view.peer_view import AFTER_DOUBT, PeerView, Proof
 from ..view.replication import Copy, find_copies, find_repeated_version
 
@@ -98,6 +98,10 @@ def _time_text(arrival: Arrival) -> str:
 
 def _has_wide_revision(proof: Proof) -> bool:
     return _is_new(proof.arrival) and (proof.arrival.update.rev or 0) > SAFE_INTEGER
+
+
+def _has_wide_clock_alone(proof: Proof) -> bool:
+    return _is_new(proof.arrival) and _is_wide(proof.arrival.update) and not _has_wide_revision(proof)
 
 
 def _is_kept(proof: Proof) -> bool:
@@ -191,6 +195,15 @@ ACCEPTANCE_RULES: tuple[Rule[Proof], ...] = (
         "CSDB-25",
         lambda view, proof: "wide-revision-not-taken" if proof.seen is None else "wide-revision-changed",
         lambda view, proof: _has_wide_revision(proof),
+        lambda view, proof: proof.is_present,
+        lambda view, proof: (view.named(proof.arrival.update), view.describe_state(proof)),
+        "CA-6",
+        (pb.CAPABILITY_WIDE_INTEGERS,),
+    ),
+    Rule(
+        "CSDB-41",
+        "wide-clock-not-taken",
+        lambda view, proof: _has_wide_clock_alone(proof),
         lambda view, proof: proof.is_present,
         lambda view, proof: (view.named(proof.arrival.update), view.describe_state(proof)),
         "CA-6",
@@ -338,6 +351,34 @@ def changes_delete_no_other_record(view: PeerView) -> Iterator[Observation]:
             if there and not _may_lose_its_key(view, change.uuid, shown.step):
                 expected = f"{change.key!r}, which the application wrote at step {change.step.index}"
                 yield observe_violation(shown.step, "other-record-deleted", expected, "it is deleted")
+
+
+@check("CSDB-13", pb.CAPABILITY_OBSERVE, of="shown")
+def keys_of_deleted_records_are_free(view: PeerView) -> Iterator[Observation]:
+    """An application sees a record although a deleted one had its key, whatever the times of the two are (CA-13)."""
+    for shown in view.shown_states:
+        for update in _with_freed_keys(view, shown) if not shown.on_the_wire else ():
+            seen = shown.records.get(str(update.uuid))
+            met = seen is not None and not seen.deleted
+            expected = f"{view.named(update)}: its key is free, because the other record with it was deleted"
+            yield observe_outcome(
+                shown.step, "key-not-free", met, expected, "it is deleted" if seen else "it is absent"
+            )
+
+
+def _with_freed_keys(view: PeerView, shown: Shown) -> Iterator[Update]:
+    """The records that a peer certainly accepted or wrote, and whose keys only deleted records had before."""
+    known = dict(view.known.all_at(shown.step.index))
+    for uuid, held in known.items():
+        update = held.update
+        if update is None or update.deleted or held.step.index >= shown.as_of.index or not is_traced(view, update):
+            continue
+        if any(update.key in (c.key, c.old_key) and c.step.index > held.step.index for c in view.changes):
+            continue  # without the uuid of a change, it may be one of this record
+        others = [known.get(str(other)) for other in uuids_with_key(view, update.key) - {uuid}]
+        gone = [other for other in others if other is not None and other.update is not None and other.update.deleted]
+        if others and len(gone) == len(others):
+            yield update
 
 
 def _deleted_without_a_deletion(view: PeerView) -> Iterator[tuple[Shown, Update]]:

@@ -11,6 +11,7 @@ from ....judging.judgement import Observation, observe_met, observe_outcome, obs
 from ..register import Rule, check, table
 from ..view.clocks import ClockComparison, find_comparisons, find_merges, find_smaller_number
 from ..view.facts import describe_record
+from ..view.latest import Latest, find_latest_of_records, find_latest_with_keys
 from ..view.meetings import (
     INCOMING,
     PRESENT,
@@ -314,6 +315,27 @@ def _judge_winner(view: PeerView, meeting: Meeting, step: Step, left: str) -> Ob
     times = " is later than ".join(update.time.text if update.time else "no time" for update in (winner, loser))
     expected, position = f"{view.named(winner)}: {times}", "CA-9" if meeting.is_within_one_second else ""
     return observe_outcome(step, "earlier-time-wins", left == meeting.later, expected, view.named(loser), position)
+
+
+@check("CSDB-54", of="received shown")
+def the_latest_of_all_is_left(view: PeerView) -> Iterator[Observation]:
+    """After any number of conflicts about a record, the version with the largest update_time of all is left."""
+    if by_default(view):
+        yield from _judge_latest(view, find_latest_of_records(view), "latest-version-lost")
+
+
+@check("CSDB-54", of="received shown")
+def the_latest_of_all_has_the_key(view: PeerView) -> Iterator[Observation]:
+    """Of all records that had a key, the one with the largest update_time has it, even if it had lost it before."""
+    if by_default(view):
+        yield from _judge_latest(view, find_latest_with_keys(view), "latest-record-hidden")
+
+
+def _judge_latest(view: PeerView, found: list[Latest], code: str) -> Iterator[Observation]:
+    for latest in found:
+        expected = f"{view.named(latest.update)}, which is the latest of all that arrived"
+        position = "CA-9" if latest.is_within_one_second else ""
+        yield observe_outcome(latest.shown.step, code, latest.is_left, expected, describe_record(latest.seen), position)
 
 
 @check("CSDB-54", of="received shown")

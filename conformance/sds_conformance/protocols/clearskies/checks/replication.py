@@ -12,6 +12,7 @@ from sds_harness.clearskies.trace import Step
 from ....judging.judgement import Observation, observe_met, observe_note, observe_outcome, observe_violation
 from ..register import Rule, check, table
 from ..view.facts import LinkView, Request, Update, VersionId, dominates, grouped
+from ..view.knowledge import SAFE_INTEGER
 from ..view.meetings import by_default
 from ..view.peer_view import PeerView
 from ..view.replication import (
@@ -62,7 +63,9 @@ def requests_name_no_unknown_revisions(view: PeerView) -> Iterator[Observation]:
             if peer != view.peer_id:
                 most = asking.at_most.get(peer, 0)
                 expected = f"at most {most} for {view.name(peer)}"
-                yield observe_outcome(asking.step, "since-too-high", seen <= most, expected, f"{seen}")
+                rounded = most > SAFE_INTEGER and not view.can(pb.CAPABILITY_WIDE_INTEGERS)
+                position = "CA-6" if rounded and float(seen) == float(most) else ""
+                yield observe_outcome(asking.step, "since-too-high", seen <= most, expected, f"{seen}", position)
 
 
 @check("CSDB-36", of="links")

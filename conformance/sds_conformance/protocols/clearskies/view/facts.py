@@ -304,9 +304,9 @@ class Change:
         return self.is_in(update) or (version is not None and update.version == version)
 
 
-def changes_of(steps: Iterable[Step], own: list[Update]) -> list[Change]:
+def changes_of(steps: Iterable[Step], own: list[Update], received: Iterable[Update]) -> list[Change]:
     """The changes in the steps of a peer. ``own`` has the first copies of its own versions, by revision, as they were
-    sent.
+    sent; ``received`` has the updates that arrived.
 
     A copy belongs to the change with its content: first to one in the step that sends it. Else it belongs to the change
     of that step, or to the last change of its record. A late sender may leave out overwritten versions, so of several
@@ -317,10 +317,11 @@ def changes_of(steps: Iterable[Step], own: list[Update]) -> list[Change]:
     if any(change.step.uuid for change in changes):
         changes = [change for change in changes if change.kind != "delete" or change.step.uuid]  # it deleted nothing
     left = list(own)
+    arrivals = grouped(received, lambda update: update.uuid)
     tests: tuple[Callable[[Change, Update], bool], ...] = (
         lambda change, update: change.step is update.step and change.is_in(update),
         lambda change, update: change.step.index <= update.step.index and change.is_in(update),
-        lambda change, update: _belongs_to_change(update, change, changes),
+        lambda change, update: _belongs_to_change(update, change, changes, arrivals.get(update.uuid, ())),
     )
     for test in tests:
         for change in sorted(changes, key=lambda change: (change.keeps_its_key, -change.step.index)):
@@ -347,12 +348,18 @@ def _set_unsent_since(changes: list[Change]) -> None:
                 began.pop(name, None)
 
 
-def _belongs_to_change(update: Update, change: Change, changes: list[Change]) -> bool:
-    """Does an update with other content belong to a change? It may be the deletion of a record that lost its key."""
+def _belongs_to_change(update: Update, change: Change, changes: list[Change], arrivals: Iterable[Update]) -> bool:
+    """Does an update with other content belong to a change?
+
+    It may be the deletion of a record that lost its key. If a version of the record arrived between the two, it may
+    also be the outcome of a conflict, which the peer wrote as a change of its own (CA-8).
+    """
     uuid = change.step.uuid
     if update.step is change.step:
         return uuid in ("", update.uuid or update.members.get("uuid"))
     if not uuid or update.uuid != uuid or update.step.index < change.step.index:
+        return False
+    if any(change.step.index < arrival.step.index <= update.step.index for arrival in arrivals):
         return False
     later = (c for c in changes if change.step.index < c.step.index <= update.step.index)
     return not any(c.step.uuid == uuid or change.key in (c.key, c.old_key) for c in later)

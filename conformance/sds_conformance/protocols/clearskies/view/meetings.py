@@ -127,6 +127,11 @@ def _keeps_key(view: PeerView, arrival: Arrival) -> bool:
     return seen is not None and seen.key == before.key
 
 
+def uuids_with_key(view: PeerView, key: str | None) -> set[str | None]:
+    """The uuids of the records that ever had a key."""
+    return _uuids_by_key(view).get(key, set())
+
+
 @cache_per_view
 def _uuids_by_key(view: PeerView) -> dict[str | None, set[str | None]]:
     """By key: the uuids of the records that ever had it."""

@@ -163,7 +163,8 @@ class PeerView:
         out = []
         for life in range(len(self._losses) + 1):
             steps = [step for step in self.steps if self._count_losses(step) == life]
-            out += changes_of(steps, [update for update in self.own if self._count_losses(update.step) == life])
+            own = [update for update in self.own if self._count_losses(update.step) == life]
+            out += changes_of(steps, own, self.received)
         return out
 
     @cached_property

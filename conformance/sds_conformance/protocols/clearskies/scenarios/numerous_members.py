@@ -1,0 +1,72 @@
+"""Clocks and requests with hundreds of members, and members of messages with similar names."""
+
+from __future__ import annotations
+
+from .conflicts import HALF, WIDEST, version
+from .scripts import HOUR_MS, Part, Peer, Script, request_all, scenario, subscribe
+
+
+@scenario("41", "46", "50", "52", long=True)
+def clocks_with_hundreds_of_members(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Vector clocks of three hundred members differ in the last numbers alone; then the application changes one."""
+    subscribe(alice, carol)
+    link = alice.link(bob)
+    link.update("lamp", "on")
+    many: dict[Peer | str, int] = {f"member {number}": number + 1 for number in range(300)}
+    old, new = {**many, bob: 1}, {**many, bob: 2}
+    for key, times in (("first", (-2 * HOUR_MS, -HOUR_MS)), ("last", (-HOUR_MS, -2 * HOUR_MS))):
+        version(link, f"{key} descendant", "old", old, time=times[0])
+        version(link, f"{key} descendant", "new", new, time=times[1])
+        version(link, f"{key} ancestor", "new", new, time=times[0])
+        version(link, f"{key} ancestor", "old", old, time=times[1])
+        version(link, f"{key} conflict", "of bob", new, time=times[0])
+        link.send(version(carol, f"{key} conflict", "of carol", {**old, carol: 1}, time=times[1]))
+    request_all(alice)
+    alice.after(1_000).put("first descendant", "of alice")
+    request_all(alice)
+    alice.observe()
+
+
+@scenario("32", "34", "59", long=True)
+def requests_with_hundreds_of_members(script: Script, alice: Part, bob: Peer) -> None:
+    """Peers ask for what follows the last or the previous revision of each of 120 writers."""
+    link = alice.link(bob)
+    writers = [script.peer(f"writer {number}") for number in range(120)]
+    for writer in writers:
+        writer.revision = 6
+    link.send(*(writer.update(f"record {number}", number) for number, writer in enumerate(writers)))
+    script.settle()
+    subscribe(alice, script.peer("up to date"), dict.fromkeys(writers, 7))
+    script.settle()
+    subscribe(alice, script.peer("one behind"), {writer: 7 - (writer is writers[-1]) for writer in writers})
+    script.settle()
+    subscribe(alice, script.peer("all behind"), dict.fromkeys(writers, 6))
+
+
+@scenario("25", "59", long=True)
+def revisions_at_the_end(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """The revision of Bob is the largest of 63 bits; others ask for what follows it, and what follows large ones."""
+    subscribe(alice, carol)
+    link = alice.link(bob)
+    for revision in (2 * HALF + 4, WIDEST - 1, WIDEST):
+        bob.revision = revision - 1
+        link.update(f"revision {revision}", 1)
+        script.settle()
+    for number, since in enumerate((2 * HALF + 3, 2 * HALF + 4, WIDEST - 1, WIDEST)):
+        subscribe(alice, script.peer(f"asking {number}"), {bob: since})
+        script.settle()
+    request_all(alice)
+
+
+@scenario("02", "07", "13", long=True)
+def members_with_similar_names(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Updates have unknown members whose names differ from known ones in case, or in their beginning or end."""
+    subscribe(alice, carol)
+    link = alice.link(bob)
+    link.update("plain", 1)
+    request_all(alice)
+    link.update("cases", 1, members={"Key": "another", "VALUE": 2, "Deleted": True, "Type": "database.get_updates"})
+    link.update("names", 1, members={"_key": "another", "value_": 2, "is_deleted": True, "rev": 1, "by": "", "": 0})
+    link.update("nested", 1, members={"record": {"key": "another", "value": 2, "deleted": True, "uuid": "0"}})
+    request_all(alice)
+    alice.observe()

@@ -1,0 +1,220 @@
+"""Conflicts about records and keys that were in conflict before, and changes that nobody has received."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+
+from .coincidences import DAY_MS
+from .conflicts import version
+from .scripts import HOUR_MS, Part, Peer, Script, ScriptedLink, request_all, scenario, subscribe
+
+# ---- Records ---------------------------------------------------------------------------------------------------------
+
+
+@scenario("54", long=True)
+def three_concurrent_versions(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """Three writers changed records concurrently, and their versions arrive in each order of their times."""
+    link = alice.link(bob)
+    link.update("lamp", "on")
+    for order in permutations((3, 2, 1)):
+        key = "order " + " ".join(map(str, order))
+        for hours, writer in zip(order, (bob, carol, dave), strict=True):
+            clock = {bob: 1} if writer is bob else {writer: 1}
+            link.send(version(writer, key, f"of {writer.name}", clock, time=-hours * HOUR_MS))
+            script.settle()
+    late = script.peer("erin")
+    for key, hours in (("order 3 2 1", 4), ("order 1 2 3", 0), ("order 2 1 3", 0)):
+        link.send(version(late, key, "of erin", {late: 1}, time=-hours * HOUR_MS))
+    alice.observe()
+    request_all(alice)
+
+
+@scenario("54", long=True)
+def deletions_among_concurrent_versions(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """Of three concurrent versions of a record, one is a deletion: the latest, the second, or the earliest."""
+    link = alice.link(bob)
+    link.update("lamp", "on")
+    for order in permutations((3, 2, 1)):
+        for deleting in (bob, carol, dave):
+            key = f"order {order} deleted by {deleting.name}"
+            for hours, writer in zip(order, (bob, carol, dave), strict=True):
+                deleted = writer is deleting
+                value = None if deleted else f"of {writer.name}"
+                link.send(version(writer, key, value, {writer: 1}, time=-hours * HOUR_MS, deleted=deleted))
+    request_all(alice)
+    alice.observe()
+
+
+@scenario("54", needs=(pb.CAPABILITY_READ_ONLY,), long=True)
+def three_concurrent_versions_for_a_reader(script: Script, rita: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """A read-only peer receives three concurrent versions of records, in each order of their times."""
+    link = rita.link(bob)
+    link.update("lamp", "on")
+    for order in permutations((3, 2, 1)):
+        key = "order " + " ".join(map(str, order))
+        for hours, writer in zip(order, (bob, carol, dave), strict=True):
+            message = version(
+                writer, key, f"of {writer.name}", {writer: 1}, time=-hours * HOUR_MS, signature="read-write"
+            )
+            link.send(message)
+    request_all(rita, read_only=True)
+    rita.observe()
+
+
+@scenario("54", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+def a_third_version_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """A peer restarts between two conflicts about one record."""
+    link = alice.link(bob)
+    link.update("lamp", "on")
+    orders = tuple(permutations((3, 2, 1)))
+    for order in orders:
+        for hours, writer in zip(order, (bob, carol), strict=False):
+            link.send(version(writer, f"order {order}", f"of {writer.name}", {writer: 1}, time=-hours * HOUR_MS))
+    request_all(alice)
+    alice.reopen()
+    link = alice.link(bob)
+    for order in orders:
+        link.send(version(dave, f"order {order}", "of dave", {dave: 1}, time=-order[2] * HOUR_MS))
+    request_all(alice)
+    alice.observe()
+
+
+@scenario("54", long=True)
+def conflicts_with_own_changes_twice(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Two writers changed records of the application concurrently; one of them was later than the application."""
+    subscribe(alice, bob)
+    link = alice.link(carol)
+    link.update("lamp", "on")
+    own = {key: alice.put(key, "of alice") for key in ("none later", "first later", "last later", "both later")}
+    script.settle()
+    for key, message in own.items():
+        first = HOUR_MS if key in ("first later", "both later") else -HOUR_MS
+        last = 2 * HOUR_MS if key in ("last later", "both later") else -2 * HOUR_MS
+        link.send(bob.update(key, "of bob", after=message, concurrent=True, time=first))
+        script.settle()
+        link.update(key, "of carol", after=message, concurrent=True, time=last)
+        script.settle()
+    alice.observe()
+    request_all(alice)
+
+
+@scenario("54", "51", long=True)
+def changes_that_nobody_received(script: Script, alice: Part, bob: Peer) -> None:
+    """The application changes records while the peer has no link, and nobody receives that; then others' changes come.
+
+    Bob changed the records at the same time, earlier or later.
+    """
+    link = alice.link(bob)
+    link.update("lamp", "on")
+    keys = [f"{order} {kind}" for order in ("earlier", "later") for kind in ("value", "deletion", "both deleted")]
+    for key in keys:
+        version(link, key, "first", {bob: 1}, time=-3 * HOUR_MS)
+    script.settle()
+    alice.observe()
+    link.cut()
+    script.advance(1_000)
+    for key in keys:
+        alice.delete(key) if key.endswith("deleted") else alice.put(key, "of alice")
+    alice.observe()
+    script.advance(1_000)
+    link = alice.link(bob)
+    for key in keys:
+        later_ms = HOUR_MS if key.startswith("later") else -HOUR_MS
+        version(link, key, "of bob", {bob: 2}, time=later_ms, deleted=key.endswith("deletion"))
+    script.settle()
+    alice.observe()
+    request_all(alice)
+
+
+# ---- Keys ------------------------------------------------------------------------------------------------------------
+
+
+@scenario("54", long=True)
+def the_key_comes_back(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """Of two records with one key, the earlier one is changed, and is the latest then."""
+    link, other = alice.link(bob), alice.link(carol)
+    link.update("lamp", "on")
+    _change_the_hidden_record(script, alice, link, other)
+    request_all(alice)
+    version(alice.link(dave), "door", "of dave", {dave: 1}, record="door of dave", time=-DAY_MS)
+    script.settle()
+    alice.observe()
+
+
+@scenario("54", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+def the_key_comes_back_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Of two records with one key, the earlier one is changed after a restart, and is the latest then."""
+    link, other = alice.link(bob), alice.link(carol)
+    link.update("lamp", "on")
+    for key, hours in (("door", 2), ("gate", 3)):
+        version(link, key, "of bob", {bob: 1}, record=f"{key} of bob", time=-hours * HOUR_MS)
+        script.settle()
+        version(other, key, "of carol", {carol: 1}, record=f"{key} of carol", time=-HOUR_MS)
+        script.settle()
+    alice.observe()
+    alice.reopen()
+    link = alice.link(bob)
+    for key in ("door", "gate"):
+        version(link, key, "of bob again", {bob: 2}, record=f"{key} of bob", time=2 * DAY_MS)
+    script.settle()
+    alice.observe()
+    request_all(alice)
+
+
+def _change_the_hidden_record(script: Script, alice: Part, link: ScriptedLink, other: ScriptedLink) -> None:
+    for key, first, second in (("door", link, other), ("gate", other, link)):
+        for one, hours in ((first, 2), (second, 1)):
+            record = f"{key} of {one.peer.name}"
+            version(one, key, f"of {one.peer.name}", {one.peer: 1}, record=record, time=-hours * HOUR_MS)
+            script.settle()
+    alice.observe()
+    for key, writer in (("door", link), ("gate", other)):
+        name = writer.peer.name
+        version(writer, key, f"of {name} again", {writer.peer: 2}, record=f"{key} of {name}", time=2 * DAY_MS)
+        script.settle()
+    alice.observe()
+
+
+@scenario("02", "07", "56", long=True)
+def a_key_is_free_before_its_deletion(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """A record was deleted with a time ahead of all clocks; then the application and Carol use its key."""
+    subscribe(alice, bob)
+    link = alice.link(carol)
+    link.update("lamp", "on")
+    for key in ("own", "theirs"):
+        version(link, key, "first", {carol: 1}, time=DAY_MS)
+    request_all(alice)
+    for key in ("own", "theirs"):
+        version(link, key, None, {carol: 2}, time=2 * DAY_MS, deleted=True)
+    request_all(alice)
+    script.advance(1_000)
+    alice.put("own", 1)
+    link.update("theirs", 1, record="the second of theirs")
+    script.settle()
+    alice.observe()
+    alice.after(1_000).put("own", 2)
+    alice.rename("theirs", "renamed")
+    script.settle()
+    alice.observe()
+    request_all(alice)
+
+
+@scenario("54", long=True)
+def close_times_in_conflict(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Times differ by half an hour in their offsets; two records with one key have times in one second."""
+    link = alice.link(bob)
+    link.update("lamp", "on")
+    for key, one, other in (
+        ("minutes", "2014-02-23T23:45:39+05:30", "2014-02-23T18:30:00Z"),
+        ("west", "2014-02-23T12:00:00-03:30", "2014-02-23T15:15:00Z"),
+    ):
+        version(link, key, "of bob", {bob: 2}, time=one)
+        link.send(version(carol, key, "of carol", {bob: 1, carol: 1}, time=other))
+    for key, one, other in (("door", ".100Z", ".900Z"), ("gate", ".900Z", ".100Z")):
+        link.update(key, "of bob", time=f"2014-02-23T23:45:39{one}")
+        link.send(carol.update(key, "of carol", time=f"2014-02-23T23:45:39{other}"))
+    script.settle()
+    alice.observe()
+    request_all(alice)

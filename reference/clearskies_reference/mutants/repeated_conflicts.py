@@ -1,0 +1,135 @@
+"""Faults of conflicts that follow other conflicts, of records that had lost their key, and of unsent own changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ..peer import Link, Peer
+from ..record import Record, StoredRecord
+from ..store import MemoryStore
+from ..timestamps import Timestamp
+from .registry import fault, mutant, register_faults
+from .restarts import KnowsRestarts
+
+# ---- Conflicts after conflicts ---------------------------------------------------------------------------------------
+
+
+class _CountsConflicts(Peer):
+    """Counts the conflicts of each record, and decides some of them otherwise."""
+
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self.conflicts: dict[str, int] = {}
+
+    def decide(self, one: Record, other: Record) -> tuple[Record, Record]:
+        if one.uuid != other.uuid:
+            return super().decide(one, other)
+        self.conflicts[one.uuid] = self.conflicts.get(one.uuid, 0) + 1
+        return self.decide_again(one, other, self.conflicts[one.uuid])
+
+    def decide_again(self, one: Record, other: Record, number: int) -> tuple[Record, Record]:
+        """Decide the conflict with this number between the present version and another one."""
+        return super().decide(one, other)
+
+
+@register_faults
+class _LaterConflicts(_CountsConflicts):
+    @fault(_CountsConflicts.decide_again, "54", "keeps the outcome of the first conflict of a record")
+    def keeps_the_first_outcome(self, one: Record, other: Record, number: int) -> tuple[Record, Record]:
+        return super().decide_again(one, other, number) if number == 1 else (one, other)
+
+    @fault(_CountsConflicts.decide_again, "54", "lets the incoming version win each conflict but the first of a record")
+    def prefers_the_third(self, one: Record, other: Record, number: int) -> tuple[Record, Record]:
+        return super().decide_again(one, other, number) if number == 1 else (other, one)
+
+    @fault(_CountsConflicts.decide_again, "54", "keeps the outcome of the second conflict of a record")
+    def keeps_the_second_outcome(self, one: Record, other: Record, number: int) -> tuple[Record, Record]:
+        return super().decide_again(one, other, number) if number < 3 else (one, other)
+
+
+@mutant("54", "compares the time of the first version of a record in all of its conflicts")
+class ComparesTheFirstTime(_CountsConflicts):
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self._times: dict[str, Timestamp] = {}
+
+    def decide_again(self, one: Record, other: Record, number: int) -> tuple[Record, Record]:
+        time = self._times.setdefault(one.uuid, one.update_time)
+        return (other, one) if other.update_time > time else (one, other)
+
+
+@mutant("54", "keeps the present version in conflicts after a restart")
+class KeepsThePresentAfterARestart(KnowsRestarts):
+    def decide(self, one: Record, other: Record) -> tuple[Record, Record]:
+        return (one, other) if self.was_restarted and one.uuid == other.uuid else super().decide(one, other)
+
+
+@mutant("54", "lets own changes that it has not sent win each conflict")
+class PrefersUnsentChanges(Peer):
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self._sent: set[tuple[str, int]] = set()
+
+    def to_wire(self, stored: StoredRecord, link: Link) -> bytes:
+        self._sent.add(stored.record.version)
+        return super().to_wire(stored, link)
+
+    def decide(self, one: Record, other: Record) -> tuple[Record, Record]:
+        own = one.uuid == other.uuid and one.last_updated_by == self.peer_id
+        return (one, other) if own and one.version not in self._sent else super().decide(one, other)
+
+
+# ---- Records that had lost their key ---------------------------------------------------------------------------------
+
+
+class _OrdersOtherwise(Peer):
+    """Orders the records with one key by something else than the time of their last change."""
+
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        if isinstance(self.store, MemoryStore):
+            self._give_order(self.store)
+
+    def _give_order(self, store: MemoryStore) -> None:
+        records_with_key = store.records_with_key
+
+        def ordered(key: str) -> list[StoredRecord]:
+            return self.order(list(records_with_key(key)))
+
+        store.records_with_key = ordered  # type: ignore[method-assign]
+
+    def order(self, found: list[StoredRecord]) -> list[StoredRecord]:
+        """The records with one key; the first one holds it."""
+        raise NotImplementedError
+
+
+@mutant("54", "hides a record that has lost its key even if it is the latest later")
+class HidesFormerLosers(_OrdersOtherwise):
+    def order(self, found: list[StoredRecord]) -> list[StoredRecord]:
+        self._lost: set[str] = getattr(self, "_lost", set())
+        found.sort(key=lambda stored: stored.record.uuid in self._lost)
+        self._lost |= {stored.record.uuid for stored in found[1:]}
+        return found
+
+
+@mutant("54", "decides which record has a key by their first times")
+class ComparesTimesOfCreation(_OrdersOtherwise):
+    def order(self, found: list[StoredRecord]) -> list[StoredRecord]:
+        self._first: dict[str, Timestamp] = getattr(self, "_first", {})
+        for stored in found:
+            self._first.setdefault(stored.record.uuid, stored.record.update_time)
+        return sorted(found, key=lambda stored: self._first[stored.record.uuid], reverse=True)
+
+
+@mutant("13", "hides records from the application whose key a deleted record had at a later time")
+class KeepsKeysOfDeletedRecords(Peer):
+    def as_shown(self, stored: StoredRecord) -> Record:
+        shown = super().as_shown(stored)
+        if shown.deleted or not self._is_taken(shown):
+            return shown
+        return replace(shown, deleted=True)
+
+    def _is_taken(self, record: Record) -> bool:
+        gone = (stored.record for stored in self.store if stored.record.deleted and stored.record.key == record.key)
+        return any(other.update_time > record.update_time for other in gone)
