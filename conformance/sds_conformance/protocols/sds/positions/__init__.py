@@ -1,7 +1,7 @@
-"""Shows which option of a position an implementation takes. Importing this package registers the functions.
+"""Recognises which way of a position an implementation takes. Importing this package registers the functions.
 
-Each function belongs to a position of ``catalogue/positions.json`` and yields the steps that prove one of its options.
-Its docstring names the proof: a value or a signal that no other option can give.
+Each function belongs to a position of ``catalogue/positions.json`` and yields (step, way) for steps that prove one of
+its ways. The docstring of a function describes the proof: a value or a signal that no other way can give.
 """
 
 from __future__ import annotations

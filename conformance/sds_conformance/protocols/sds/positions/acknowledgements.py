@@ -1,4 +1,4 @@
-"""Positions on the evidence by which a participant considers its messages received."""
+"""Positions on acknowledgements: which messages are evidence that an own message was received."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from ..view.channel_view import ChannelView
 from ..view.responder import response_periods
 
 FEW = 4
+"""Number of filters, all with the own message, after which a missing acknowledgement shows the way "not-by-four"."""
 
 
 @shows("AMB-21", pb.CAPABILITY_ACKNOWLEDGED, of="own-came")
 def own_messages_that_come_back(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A returned own message names another own one without other evidence: that one is signalled, or not."""
+    """A returned own message names another own message that is not acknowledged: an acknowledgement is signalled, or
+    not.
+    """
     for received in view.received + view.refused:
         if not received.own:
             continue
@@ -33,10 +36,9 @@ def own_messages_that_come_back(view: ChannelView) -> Iterator[tuple[Step, str]]
 
 @shows("AMB-23", of="again-came received")
 def copies_of_the_known(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A copy of a known message causes a signal in its step, or is the first to request a stored message: answered or
-    not.
+    """A copy of a known message arrives: it causes an acknowledgement signal in the same step.
 
-    A request counts as unanswered if no response was sent within the time limits.
+    Or its repair request is the first for a stored message, and is answered, or not within the time limits.
     """
     for received in view.received:
         known = received.duplicate and not received.own and received.step.events
@@ -51,14 +53,16 @@ def copies_of_the_known(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-57", pb.CAPABILITY_ACKNOWLEDGED, of="sent")
 def filters_that_acknowledge(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Only filters contain an own message: acknowledgement is signalled at one of them, or not even at the fourth."""
+    """Only filters contain an own message: one of them causes an acknowledgement signal, or not even the fourth
+    does.
+    """
     for sent in view.sent:
         message_id = sent.message.message_id
-        standing = view.ack_evidence(message_id)
-        if sent.repeat or message_id in view.possible_evidence or not standing.mentions:
+        evidence = view.ack_evidence(message_id)
+        if sent.repeat or message_id in view.possible_evidence or not evidence.mentions:
             continue
-        sure = {ack.step.index for ack in standing.acks if not ack.possibly}
-        for mention in standing.mentions:
+        sure = {ack.step.index for ack in evidence.acks if not ack.possibly}
+        for mention in evidence.mentions:
             if mention.in_history:
                 break
             step = mention.received.step
@@ -73,8 +77,8 @@ def filters_that_acknowledge(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-C15", of="acks outgoing-shown")
 def what_is_acknowledged(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """After the signal that a message is acknowledged, the shown outgoing buffer has it marked as acknowledged, or not
-    at all.
+    """After an acknowledgement signal, the shown outgoing buffer has the message as acknowledged, or does not have
+    it.
     """
     states = view.states_showing("outgoing")
     seen: set[str] = set()

@@ -24,7 +24,7 @@ def _first(view: ChannelView) -> Iterator[tuple[Step, int]]:
 
 @shows("AMB-12")
 def first_in_the_same_millisecond(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The first message is sent in the millisecond in which the channel was created: its timestamp shows the choice."""
+    """The first message is sent in the millisecond in which the channel was created: it has this time, or one more."""
     opened = view.party.opened_ms
     for step, lamport in _first(view):
         if step.now_ms == opened and lamport in (opened, opened + 1):
@@ -33,8 +33,9 @@ def first_in_the_same_millisecond(view: ChannelView) -> Iterator[tuple[Step, str
 
 @shows("AMB-111")
 def initialised(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The clock is set back between the creation of a channel and its first message, whose timestamp shows the
-    choice."""
+    """The clock goes back between the creation of a channel and its first message, whose timestamp follows from the
+    first time or from the second.
+    """
     opened = view.party.opened_ms
     for step, lamport in _first(view):
         if step.now_ms + 1 < opened and lamport in (opened, opened + 1):
@@ -45,7 +46,7 @@ def initialised(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-14")
 def at_the_end(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The next message after the largest 64-bit timestamp carries the same one, or a smaller one, or is refused."""
+    """The next message after the largest 64-bit timestamp carries the same or a smaller timestamp, or is refused."""
     for sent in view.outgoing:
         lamport, e = sent.message.lamport_timestamp, sent.lamport
         if lamport is None or e.previous <= LARGEST_LAMPORT:
@@ -59,44 +60,47 @@ def at_the_end(view: ChannelView) -> Iterator[tuple[Step, str]]:
     if largest is None:
         return
     for step in view.trace.of(view.party.name):
-        here = step.channel_id == view.channel_id and step.index > largest.index
-        if here and step.command == "send" and step.answer == "rejected" and step.request.send.content:
+        later = step.channel_id == view.channel_id and step.index > largest.index
+        if later and step.command == "send" and step.answer == "rejected" and step.request.send.content:
             yield step, "sends-no-more"
 
 
-def _shows_move(
-    view: ChannelView, highs: Callable[[LamportExpectation], tuple[int, int]], not_by_it: str, by_it: str
+def _show_change(
+    view: ChannelView, highs: Callable[[LamportExpectation], tuple[int, int]], unchanged: str, changed: str
 ) -> Iterator[tuple[Step, str]]:
-    """Yield whether an event moved the clock.
+    """Yield the way ``changed`` if an event changed the local timestamp, or ``unchanged`` if it did not.
 
-    ``highs`` returns the upper end of the timestamp if that event did, and the upper end if another one did.
+    ``highs`` returns (upper bound of the next timestamp if the event changed it, upper bound if another event did).
     """
     for sent, seen in moved_sends(view):
         e = sent.lamport
         ahead, other = highs(e)
         rest = max(e.high, other, e.own_sender_high)
         if ahead > rest and e.low <= seen <= e.high:
-            yield sent.step, not_by_it
+            yield sent.step, unchanged
         elif rest < seen <= ahead:
-            yield sent.step, by_it
+            yield sent.step, changed
 
 
 @shows("AMB-15", of="sent")
 def moved_by_content(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A waiting message is ahead of the clock: the next own timestamp continues from it, or stays below it."""
-    return _shows_move(view, lambda e: (e.buffered_high, e.sync_high), "at-delivery", "on-arrival")
+    """The timestamp of a waiting message is ahead: the next own timestamp continues from it, or stays below it."""
+    return _show_change(view, lambda e: (e.buffered_high, e.sync_high), "at-delivery", "on-arrival")
 
 
 @shows("AMB-17", of="sent")
 def moved_by_a_sync(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A received sync message is ahead of all others: the next own timestamp continues from it, or stays below it."""
-    return _shows_move(view, lambda e: (e.sync_high, e.buffered_high), "leaves-it", "takes-it-over")
+    """The timestamp of a received sync message is ahead: the next own timestamp continues from it, or stays below
+    it.
+    """
+    return _show_change(view, lambda e: (e.sync_high, e.buffered_high), "leaves-it", "takes-it-over")
 
 
 @shows("AMB-18", of="sent")
 def moved_by_an_own_sync(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """While timestamps are ahead of the clock, the content after a sync message carries the next one, or the same
-    again."""
+    """While timestamps are ahead of the clock, an own content message follows an own sync message: its timestamp is one
+    more, or the same.
+    """
     for sent, seen in moved_sends(view):
         e = sent.lamport
         if e.source == "sync" and e.is_ahead_of_clock and not e.late_delivery and seen in (e.low, e.low - 1):

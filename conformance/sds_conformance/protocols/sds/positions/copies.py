@@ -13,6 +13,7 @@ from ..view.channel_view import ChannelView
 from ..view.resends import CAP, clock_is_monotonic, gaps, possibly_acknowledged, resends
 
 MANY = 5
+"""Number of copies after which a further copy shows that resending does not end."""
 DAY_MS = 24 * 3_600_000
 SOON_MS = 5_000
 """Time in milliseconds that is shorter than any likely resend period."""
@@ -22,7 +23,7 @@ SOON_MS = 5_000
 def when_copies_go_out(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A tick between two broadcasts of a message sends no copy of it; or two ticks within five seconds both send one.
 
-    Messages that a repair request names are left out: their copies may be answers.
+    Messages that a repair request names are left out, because their copies may be responses.
     """
     ticks = {tick.index for tick in view.ticks}
     for sent in view.sent:
@@ -40,8 +41,10 @@ def when_copies_go_out(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-64", of="sent")
 def how_many_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Without evidence of receipt, a sixth copy of a message is sent; or after three, none in two periods and two
-    ticks."""
+    """Without evidence of an acknowledgement, a sixth copy of a message is sent.
+
+    Or after three copies or more, no copy is sent in two periods and two ticks.
+    """
     for sent in view.sent:
         if len(view.ack_evidence(sent.message.message_id).copies) < CAP:
             continue
@@ -56,7 +59,7 @@ def how_many_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-65", of="copies delivered")
 def filters_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Something was delivered between a message and its copy, so that the filter changed: the copy has it, or not."""
+    """A delivery between a message and its copy changed the filter: the copy has the old filter, or another one."""
     delivered = [d.step.index for d in view.delivered if d.received is not None and not d.repeated]
     for copy in view.copies:
         if any(copy.original.step.index < index < copy.step.index for index in delivered):
@@ -66,7 +69,7 @@ def filters_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-66", pb.CAPABILITY_RESEND, of="sent")
 def copies_of_the_possibly_acknowledged(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """After one filter with a message, and before any other evidence, a copy of the message is sent, or none."""
+    """After exactly one filter with an own message, a copy of the message is sent, or no copy within a day."""
     for possibly in possibly_acknowledged(view):
         end = possibly.unambiguous_until
         copies = [c.step for c in view.ack_evidence(possibly.sent.message.message_id).copies]
@@ -82,8 +85,9 @@ def copies_of_the_possibly_acknowledged(view: ChannelView) -> Iterator[tuple[Ste
 
 @shows("AMB-85", of="copies")
 def requests_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A copy of a message with a repair request has the same request, another one, or none; or the original had
-    none."""
+    """A message or its copy has a repair request: the copy has the request of the original, another request, or
+    none.
+    """
     for copy in view.copies:
         old, new = copy.original.message.repair_request, copy.message.repair_request
         if new and new != old:
@@ -94,7 +98,7 @@ def requests_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-126", of="copies")
 def order_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """One tick sends copies of both kinds: all of one kind come before those of the other, or they are mixed."""
+    """One tick sends copies of unacknowledged and of possibly acknowledged messages: one kind first, or mixed."""
     for tick in {copy.step.index: copy.step for copy in view.copies}.values():
         kinds = [_was_acknowledged_by(view, c.message.message_id, tick) for c in view.copies if c.step is tick]
         if len(set(kinds)) == 2 and None not in kinds:
@@ -106,10 +110,12 @@ def order_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 
 def _was_acknowledged_by(view: ChannelView, message_id: str, tick: Step) -> bool | None:
-    """Had a filter acknowledged the message by that tick? None if unknown, or if signals contradict it."""
+    """Was the message possibly acknowledged by a filter before the tick? None if unknown, or if signals contradict
+    it.
+    """
     if message_id in view.first_requests or view.possible_evidence.get(message_id, tick.index) < tick.index:
         return None
-    standing = view.ack_evidence(message_id)
-    possibly = any(mention.received.step.index < tick.index for mention in standing.mentions)
-    signalled = any(ack.step.index < tick.index for ack in standing.acks)
+    evidence = view.ack_evidence(message_id)
+    possibly = any(mention.received.step.index < tick.index for mention in evidence.mentions)
+    signalled = any(ack.step.index < tick.index for ack in evidence.acks)
     return possibly if possibly == signalled or not view.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED) else None

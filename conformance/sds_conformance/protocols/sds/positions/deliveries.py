@@ -16,7 +16,7 @@ from ..view.repair_tracker import NEVER
 
 @shows("AMB-24", pb.CAPABILITY_DELIVERED, of="again-came received")
 def copies_of_the_delivered(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A copy of a message that was delivered before arrives: another delivery is signalled, or none."""
+    """A copy of a delivered message arrives: a second delivery is signalled, or none."""
     first = {delivery.message_id: delivery.step.index for delivery in reversed(view.delivered)}
     for received in view.received:
         known = received.duplicate and received.kind is Kind.CONTENT and not received.own
@@ -26,9 +26,9 @@ def copies_of_the_delivered(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-94", of="received unmet")
 def delivery_of_what_waited(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Content that waited is delivered when all dependencies are in the log: at the arrival of one, or on a tick.
+    """Content that waited is delivered after its last dependency: when this dependency arrives, or on a tick.
 
-    If it waited for an own message, the sending of that message is not an arrival.
+    Content that waited for an own message is left out, because sending is not an arrival.
     """
     if view.gives_up:
         return
@@ -46,7 +46,9 @@ def delivery_of_what_waited(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-143", of="mentions")
 def acknowledgements_noticed(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A received message is evidence for an own one: that is signalled in the same step, or on the next tick."""
+    """A received message is evidence for an own message: the acknowledgement is signalled at once, or on the next
+    tick.
+    """
     for mention in view.mentions:
         if any(ack.step is mention.received.step for ack in view.ack_evidence(mention.message_id).acks):
             yield mention.received.step, "on-arrival"
@@ -56,7 +58,9 @@ def acknowledgements_noticed(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-70", of="received unmet")
 def dependencies_that_wait(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A message depends on one that waits itself: the signal on its arrival names that, or others."""
+    """A message depends on a message that waits itself: the missing dependencies in its signal include it, or do
+    not.
+    """
     for received in view.received:
         if not received.unmet_buffered or received.duplicate or received.own:
             continue
@@ -66,14 +70,14 @@ def dependencies_that_wait(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 
 def _first_reports(view: ChannelView) -> dict[str, Step]:
-    """The IDs that were reported lost in the channel, each with the first such step."""
-    here = [(step, event) for step, event in view.losses if event.channel_id == view.channel_id]
-    return {message_id: step for step, event in reversed(here) for message_id in event.message_ids}
+    """By message ID: the first step that reports it lost in the channel."""
+    losses = [(step, event) for step, event in view.losses if event.channel_id == view.channel_id]
+    return {message_id: step for step, event in reversed(losses) for message_id in event.message_ids}
 
 
 @shows("AMB-92")
 def what_is_given_up(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """An ID that is reported lost had arrived by then, or never."""
+    """The message of an ID that is reported lost had arrived before the report, or had not."""
     for message_id, step in _first_reports(view).items():
         came = any(received.step.index < step.index for received in view.arrivals.get(message_id, ()))
         yield step, "gives-up-messages" if came else "gives-up-dependencies"
@@ -81,7 +85,7 @@ def what_is_given_up(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-92", of="received unmet")
 def what_becomes_of_the_message(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A message whose dependency was given up is delivered without it, or is missing from the shown buffer."""
+    """A message whose dependency was given up is delivered without it, or is dropped from the shown incoming buffer."""
     lost = _first_reports(view)
     for received in view.received if lost else ():
         if received.kind is not Kind.CONTENT or received.own or not received.unmet or received.delivered_at_once:
@@ -98,7 +102,7 @@ def what_becomes_of_the_message(view: ChannelView) -> Iterator[tuple[Step, str]]
 
 @shows("AMB-108", of="received")
 def what_comes_after_all(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A message arrives, with all that it depends on, after it was reported lost: it is delivered by the next sweep."""
+    """A message arrives after it was reported lost, and its dependencies are met: it is delivered, or not."""
     lost = _first_reports(view)
     for received in view.received if lost else ():
         given_up = lost.get(received.message.message_id)

@@ -13,11 +13,11 @@ from ..view.channel_view import ChannelView
 from ..view.facts import Sent
 
 SOME = 3
-"""Number of IDs whose presence in a filter is not a coincidence: the probability is one in a million filters."""
+"""Number of IDs that a filter does not hold by chance alone: the probability is one in a million."""
 
 
 def _last_with_filter(view: ChannelView) -> Sent | None:
-    """The last own message with a filter. One filter is enough, and reading all of them takes time."""
+    """The last own message with a filter; None if there is none. One is enough, and reading all filters takes time."""
     return next(
         (s for s in reversed(view.outgoing) if s.message.bloom_filter and s.log_is_known and not s.repeat), None
     )
@@ -25,7 +25,9 @@ def _last_with_filter(view: ChannelView) -> Sent | None:
 
 @shows("AMB-19")
 def own_ids(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The last filter holds three own messages before it, or lacks one; or three filters hold their own message."""
+    """The last filter holds the three own messages before it, or lacks one of them; their filters may hold them,
+    too.
+    """
     last = _last_with_filter(view)
     holds = view.filter_of(last.message.bloom_filter) if last is not None else None
     if last is None or holds is None:
@@ -86,7 +88,7 @@ def _holds(profile: BloomProfile, wire: bytes, parameters: BloomParameters, ids:
 
 @shows("AMB-125", of="outgoing")
 def filter_of_nothing(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The first message of a channel is sent before any was received: its filter field has content, or is empty."""
+    """The first message of a channel is sent before any was received: its filter has bytes, or is empty."""
     for first in view.outgoing[:1]:
         earliest = all(arrivals[0].step.index > first.step.index for arrivals in view.arrivals.values())
         if earliest and first.message.bloom_filter is not None:

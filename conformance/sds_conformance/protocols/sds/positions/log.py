@@ -13,11 +13,12 @@ from ..view.channel_view import ChannelView
 from ..view.log_orders import neighbours
 
 MANY = 900
+"""Number of later messages after which a log of bounded size is likely to have dropped a message."""
 
 
 @shows("AMB-29", of="outgoing")
 def direction_of_histories(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The timestamps of the entries of a causal history, two at least, rise strictly or fall strictly."""
+    """The timestamps of the messages in a causal history with two entries or more rise strictly, or fall strictly."""
     for sent in view.outgoing:
         if not sent.log_is_known or len(sent.history) < 2:
             continue
@@ -36,7 +37,7 @@ def _are_ascending(numbers: Sequence[int]) -> bool:
 
 @shows("AMB-88", of="ties")
 def order_of_ids(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """All IDs with one timestamp are in one of the two orders and not in the other, or in neither order."""
+    """Messages with equal timestamps are in the order of their IDs by code points, by UTF-16, or by neither."""
     found: dict[str, Step] = {}
     for pair in neighbours(view):
         if not pair.tied:
@@ -53,7 +54,7 @@ def order_of_ids(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-96", pb.CAPABILITY_DELIVERED, of="received")
 def size_of_the_log(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Content depends on a message that nine hundred others followed: it is delivered immediately, or not."""
+    """Content depends on a message that arrived more than 900 messages before: it is delivered immediately, or not."""
     if len(view.received) < MANY:
         return
     place = {received.message.message_id: number for number, received in reversed(list(enumerate(view.received)))}
@@ -65,7 +66,7 @@ def size_of_the_log(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-127", of="hints outgoing")
 def hints_in_histories(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """An entry of a causal history is about a message with a known hint: it has that, none, or another one."""
+    """An entry of a causal history names a message with a known hint: it has this hint, another hint, or none."""
     for sent in view.outgoing:
         for entry in sent.message.causal_history:
             if given := view.hints.get(entry.message_id):
@@ -75,20 +76,18 @@ def hints_in_histories(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-103", pb.CAPABILITY_SYNC)
 def sync_with_nothing_to_say(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The application requests a sync message before any message was sent or received in the channel: one is sent, or
-    none.
-    """
+    """A sync message is requested before any message was sent or received in the channel: it is sent, or not."""
     first_arrivals = [arrivals[0].step.index for arrivals in view.arrivals.values()]
     begun = min([*first_arrivals, *(sent.step.index for sent in view.sent)], default=len(view.trace.steps) + 1)
     for step in view.trace.of(view.party.name):
-        here = step.channel_id == view.channel_id and step.index < begun
-        if here and step.command == "send_sync" and step.answer == "effects":
+        early = step.channel_id == view.channel_id and step.index < begun
+        if early and step.command == "send_sync" and step.answer == "effects":
             yield step, "sends" if step.broadcasts else "sends-none"
 
 
 @shows("AMB-142")
 def order_of_channels(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """One step sends messages of several channels: the order of these is seen."""
+    """One step sends messages of several channels: in the order in which these were joined, in reverse, or mixed."""
     channels = list(view.party.channels)
     if len(channels) < 2 or view.channel_id != channels[0]:
         return

@@ -1,4 +1,4 @@
-"""Positions on messages that no conforming participant sends: refused, delivered, dropped, or waiting forever.
+"""Positions on messages that no conforming participant sends: they are refused, delivered, dropped, or wait forever.
 
 A refusal counts only if the participants in the channel accept ordinary messages.
 """
@@ -30,7 +30,7 @@ def accepts_ordinary_messages(view: ChannelView) -> bool:
 
 
 def _yield_option(view: ChannelView, step: Step, way: str) -> Iterator[tuple[Step, str]]:
-    """Yield the step with the option that the answer shows, if there is one."""
+    """Yield (step, "refuses") if the command was refused, else (step, ``way``) unless ``way`` is ""."""
     if step.answer != "rejected":
         yield from [(step, way)] if way else []
     elif accepts_ordinary_messages(view):
@@ -49,7 +49,7 @@ def _longest_list(received: Received) -> int:
 
 
 def _depends_on_itself(view: ChannelView, received: Received) -> bool:
-    """Do the message and another one depend on each other?"""
+    """Do a message and another message depend on each other?"""
     message_id = received.message.message_id
     if message_id in received.unmet or (received.delivered and not received.delivered[0].unmet):
         return False
@@ -57,14 +57,14 @@ def _depends_on_itself(view: ChannelView, received: Received) -> bool:
 
 
 def _is_far_ahead(view: ChannelView, received: Received) -> bool:
-    """Is its timestamp more than a day ahead, without any other fault?"""
+    """Is the timestamp of a message more than a day ahead of the time, and is the message not odd otherwise?"""
     ahead = received.step.now_ms + DAY_MS < (received.message.lamport_timestamp or 0) <= LARGEST_LAMPORT
     odd_otherwise = received.oddity and not received.oddity.endswith("(AMB-107)")
     return ahead and not (odd_otherwise or received.duplicate or received.unmet)
 
 
 def _option_of_waiting(view: ChannelView, received: Received) -> str:
-    """The option "delivers" or "waits" that the treatment of a message shows; "" if no sweep followed it."""
+    """The way "delivers" or "waits" that the treatment of a message shows; "" if no sweep ran after its arrival."""
     swept = any(tick.index > received.step.index for tick in view.ticks[-1:])
     return "delivers" if received.delivered else "waits" if swept and view.can(pb.CAPABILITY_DELIVERED) else ""
 
@@ -81,8 +81,8 @@ def _shows_fate(
     is_odd: Callable[[ChannelView, Received], bool],
     option: Callable[[ChannelView, Received], str],
 ) -> None:
-    """Yield for each odd message of a kind (or of any) whether it is refused, or the ``option`` that its treatment
-    shows; "" for none.
+    """Register a function for odd messages of a kind, or of any kind: it yields "refuses", or the way that ``option``
+    returns. ``option`` returns "" if the treatment of a message shows no way.
     """
 
     @shows(position, of="arrived")
@@ -118,19 +118,22 @@ _shows_fate(
 _shows_fate("AMB-107", Kind.CONTENT, _is_far_ahead, lambda view, r: "delivers" if r.delivered_at_once else "")
 
 
-# ---- What belongs to no channel --------------------------------------------------------------------------------------
+# ---- Messages of no channel, and empty content -----------------------------------------------------------------------
 
 
 def _arrivals(view: ChannelView) -> Iterator[Step]:
-    """Yield all messages that the participant received and answered, in only one of its views: some belong to no
-    channel.
+    """Yield the steps in which the participant received a message, for only one of its channels.
+
+    Some of these messages belong to no channel, so they must not be yielded for each channel.
     """
     if view.channel_id == next(iter(view.party.channels), view.channel_id):
         yield from (s for s in view.trace.of(view.party.name) if s.command == "receive" and s.reply is not None)
 
 
 def _content_elsewhere(view: ChannelView, *, named: bool) -> Iterator[tuple[Step, str]]:
-    """Yield content without dependencies for a channel that was never joined, with or without a name."""
+    """Yield the treatment of content without dependencies, for a channel that was never joined (``named``) or for
+    none.
+    """
     for step in _arrivals(view) if not view.party.unnamed else ():
         message = step.arrived
         if message is None or message.kind is not Kind.CONTENT or message.causal_history or not message.message_id:
@@ -148,13 +151,13 @@ def unknown_channels(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-49", pb.CAPABILITY_DELIVERED)
 def no_channel(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Content without a channel is refused, delivered in one without a name, or neither."""
+    """Content without a channel ID is refused, delivered in the channel without a name, or neither."""
     return _content_elsewhere(view, named=False)
 
 
 @shows("AMB-52")
 def bytes_that_are_no_message(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Bytes that do not decode are refused, or answered without a signal or a broadcast, or with one."""
+    """Bytes that do not decode are refused, ignored, or cause a signal or a broadcast."""
     for step in _arrivals(view):
         if step.arrived is None and step.answer in ("effects", "rejected"):
             yield from _yield_option(view, step, "takes" if step.events or step.broadcasts else "ignores")
@@ -162,7 +165,7 @@ def bytes_that_are_no_message(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-34")
 def content_of_no_length(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The application sends content of zero length: the command is refused, or a message goes out."""
+    """The application sends content of zero length: the command is refused, or a message is sent."""
     for step in view.trace.of(view.party.name):
         if step.command == "send" and step.channel_id == view.channel_id and not step.request.send.content:
             if step.answer == "rejected":

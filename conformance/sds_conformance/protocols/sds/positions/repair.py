@@ -1,6 +1,4 @@
-"""Positions on SDS-R: which messages are requested, when and how long; and which answers are sent, when and
-with what.
-"""
+"""Positions on SDS-R: which messages are requested and when, and which requests are answered, when, and with what."""
 
 from __future__ import annotations
 
@@ -21,16 +19,16 @@ from ..view.requester import Requester, requester
 from ..view.responder import SWEEP_MS, authors_by_requested_id, response_periods
 
 TICKS = 2
-"""Number of sweeps after which no answer is expected."""
+"""Number of ticks, after all time limits, by which an answer must have been sent."""
 MOST_TIMES = 8
-"""At most this many values of T_req or T_resp are examined; more give no new evidence."""
+"""Maximum number of values of T_req to examine. More values give no new evidence."""
 ENOUGH = 3
-"""Number of times that share a property by accident with a probability below one in a million."""
+"""Number of values of T_req that have the same property by chance with a probability below one in a million."""
 
 
 @cache_per_view
 def _shown_request_times(view: ChannelView) -> list[tuple[Missing, Step, int]]:
-    """Messages that are certainly missing, each with the first state that shows it and its T_req since detection."""
+    """(Missing message, step of the first state that shows it, T_req in milliseconds after its detection)."""
     side = requester(view)
     found: list[tuple[Missing, Step, int]] = []
     for missing in side.certainly_missing if side.shown else ():
@@ -45,9 +43,7 @@ def _shown_request_times(view: ChannelView) -> list[tuple[Missing, Step, int]]:
 
 @shows("AMB-01")
 def hash_of_times(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """T_req is shown in milliseconds for three messages, and one known hash gives all of them, or no known hash gives
-    any.
-    """
+    """T_req is shown in milliseconds for three messages: one known hash gives all three, or no known hash gives any."""
     times, bounds = _shown_request_times(view)[:ENOUGH], view.terms.bounds
     fine = view.terms.clock_ms <= 1 and any(offset % SECOND_MS for _, _, offset in times)
     if len(times) < ENOUGH or bounds is None or not fine or bounds[1] - bounds[0] < 1_000:
@@ -67,7 +63,7 @@ def hash_of_times(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-05")
 def unit_of_times(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A shown T_req is not a whole second, or those of three messages are whole seconds."""
+    """One shown T_req is not a whole second, or three different ones are whole seconds."""
     dues = [(step, offset + missing.detected.step.now_ms) for missing, step, offset in _shown_request_times(view)]
     broken = next((step for step, due in dues if due % SECOND_MS), None)
     if broken is not None:
@@ -78,10 +74,9 @@ def unit_of_times(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-68", of="missing sds-r")
 def after_a_request(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A new message repeats the request for a message that did not arrive, or two messages after a further T_max do
-    not.
+    """A message did not arrive after a request: a later own message requests it again, or none does.
 
-    A message that names it again arrived in between, after which every revision requires another request.
+    None does if, T_max after another message named it again, a content message and a sync message do not request it.
     """
     side, t_max = requester(view), view.terms.t_max_ms
     for missing in side.requestable if t_max else ():
@@ -112,9 +107,10 @@ def after_a_request(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-118", of="missing sds-r")
 def what_is_entered_again(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """An entry was removed and the next message is unrelated. The text requires a new entry: it exists or not.
+    """An entry was removed, and the next received message does not name the missing message: the entry is added again,
+    or not.
 
-    The check of SDS-R-RECV-04 provides the observations.
+    The specification requires it, and the check of SDS-R-RECV-04 yields the observations.
     """
     if view.revision.requests_again:
         for seen in removed_entries_are_added_again(view):
@@ -123,10 +119,10 @@ def what_is_entered_again(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 
 def _find_due_requests(side: Requester, step: Step) -> list[str]:
-    """The requests that were due when a step began, by the last state before it, and have not been sent since."""
+    """IDs of the messages whose requests were due before a step, by the last shown buffer, and not sent since then."""
     states = side.shown_between(0, step.index)
-    heard = side.next_received(states[-1].step.index) if states else None
-    if not states or (heard is not None and heard.step.index < step.index):
+    received = side.next_received(states[-1].step.index) if states else None
+    if not states or (received is not None and received.step.index < step.index):
         return []
     ids = (message_id for message_id, due in states[-1].due.items() if due <= step.now_ms)
     return [i for i in ids if side.first_request_index(i) >= step.index]
@@ -134,9 +130,9 @@ def _find_due_requests(side: Requester, step: Step) -> list[str]:
 
 @shows("AMB-86", of="outgoing sds-r")
 def length_of_requests(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A repair request has more than three entries; or fewer than are due by the buffer that was shown before it.
+    """A repair request has more than three entries, or has fewer entries than the buffer that was shown before has due.
 
-    Examined only if the suite did not configure the number.
+    Examined only if the suite did not configure the maximum number.
     """
     if not view.terms.on or view.party.asked.HasField("max_repair_requests"):
         return
@@ -151,7 +147,7 @@ def length_of_requests(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-87", of="outgoing sds-r")
 def senders_in_histories(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """With SDS-R, an entry of a causal history is about a message that was received or sent: it has a sender or not."""
+    """With SDS-R, a causal history names messages that were received or sent: all entries have senders, or not."""
     if not view.terms.on:
         return
     for sent in view.outgoing:
@@ -162,9 +158,10 @@ def senders_in_histories(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-141", of="sds-r")
 def whether_it_asks(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A repair request goes out; or none in the whole trace, though T_max was over for content and for a sync message.
+    """The participant sends a repair request, or none in the whole trace.
 
-    Both were sent while a message was missing, without any other event about it.
+    None counts only if a content message and a sync message were sent later than T_max after a message was found
+    missing, and nothing else happened to this message before.
     """
     if not view.terms.on or not view.terms.t_max_ms:
         return
@@ -186,8 +183,9 @@ def whether_it_asks(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 
 def _find_answer(view: ChannelView, asked: RequestedMessage, until: int, silence: str) -> Iterator[tuple[Step, str]]:
-    """Yield the step that answers a requested message before ``until``, or the step by which any response group would
-    have.
+    """Yield (step of the answer, "answers"), or (step by which every participant would have answered, ``silence``).
+
+    ``until`` is the index of the step up to which the answer counts.
     """
     received, t_max = asked.received.step, view.terms.t_max_ms
     if asked.answers and asked.answers[0].step.index < until:
@@ -201,7 +199,7 @@ def _find_answer(view: ChannelView, asked: RequestedMessage, until: int, silence
 
 @shows("AMB-71", of="asked sds-r")
 def asked_for_what_waits(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A requested message waits for its dependencies: a response is sent while it waits, or none within the time
+    """A requested message waits for its dependencies: an answer is sent while it waits, or none within the time
     limits.
     """
     for asked in view.repair.asked if view.terms.on else ():
@@ -212,7 +210,7 @@ def asked_for_what_waits(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-72", of="asked sds-r")
 def asked_without_a_sender(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """No request for a stored message names the sender: a response is sent, or none within the time limits."""
+    """No request for a stored message names the sender: an answer is sent, or none within the time limits."""
     for asked in view.repair.asked if view.terms.on else ():
         senders = (authors_by_requested_id(view, r).get(asked.message_id, ()) for r in (asked.received, *asked.repeats))
         if asked.held and not asked.own and asked.must_be_accepted and not any(map(any, senders)):
@@ -221,7 +219,7 @@ def asked_without_a_sender(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-113", of="asked sds-r")
 def answers_of_the_sender(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The original sender gets a request and answers: in the step of the request, or on a tick."""
+    """The original sender of a message receives a request for it and answers: at once, or on a tick."""
     for period in response_periods(view):
         if period.asked.own and period.answer is not None and period.is_no_resend:
             yield period.answer, "on-a-sweep" if period.answer.command == "tick" else "at-once"
@@ -229,7 +227,7 @@ def answers_of_the_sender(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-67", of="asked sds-r")
 def requests_in_answers(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """An answer repeats a message that came with a repair request: the copy has that request, or none."""
+    """The message that an answer repeats has a repair request: the answer has the same request, or none."""
     for asked in view.repair.asked if view.terms.on else ():
         old = asked.original.repair_request if asked.original is not None else ()
         for answer in asked.answers if old and not asked.own else ():
@@ -239,7 +237,9 @@ def requests_in_answers(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-141", of="asked sds-r")
 def whether_it_answers(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A message of another sender goes out on request; or no answer at all, where one was certainly due."""
+    """A request for another participant's message is answered; or no request is answered, although an answer was
+    due.
+    """
     answered = [
         period
         for period in response_periods(view)

@@ -1,4 +1,4 @@
-"""Positions on settings that the text hardly describes: refused, or used in some way."""
+"""Positions on settings that the specification hardly describes: they are refused, used, or replaced."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from ..register import shows
 from ..view.channel_view import ChannelView
 
 PER_GROUP = 128
-"""Participants per response group. Prose and formula of the text differ from here on."""
+"""Number of participants for each response group. With this number or more, the prose and the formula of the
+specification differ.
+"""
 
 
 def _iterate_opened(view: ChannelView) -> Iterator[tuple[Step, pb.Configuration, pb.Configuration | None]]:
-    """Yield the requested settings with SDS-R and those in use, None if they were refused; once for each trace.
+    """Yield (step, requested settings, settings in force) for each command to open a participant with SDS-R.
 
-    Refused settings have no participant, so one view is enough for the trace.
+    The settings in force are None if the command was refused. Yields nothing for all views but the first of a trace,
+    because a refused command has no participant and no view.
     """
     first = next(iter(view.trace.parties.values()))
     if view.party is not first or view.channel_id != next(iter(first.channels), view.channel_id):
@@ -30,7 +33,7 @@ def _iterate_opened(view: ChannelView) -> Iterator[tuple[Step, pb.Configuration,
 
 
 def _shows_treatment(position: str, fields: tuple[str, ...], is_odd: Callable[[pb.Configuration], bool]) -> None:
-    """Show whether settings with all of these fields, and odd values, are refused, used or replaced."""
+    """Register a function that shows whether odd values of the settings ``fields`` are refused, used or replaced."""
 
     @shows(position, pb.CAPABILITY_SDS_R)
     def treatment_of_odd_settings(view: ChannelView) -> Iterator[tuple[Step, str]]:
@@ -46,7 +49,7 @@ _shows_treatment("AMB-10", ("num_response_groups",), lambda settings: settings.n
 
 @shows("AMB-11", pb.CAPABILITY_SDS_R)
 def default_number_of_groups(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The number of groups in force, if only the number of participants was given, 128 or more."""
+    """128 participants or more are given, but no number of response groups: the number in force shows the way."""
     for step, asked, in_force in _iterate_opened(view):
         if in_force is None or asked.HasField("num_response_groups") or asked.num_participants < PER_GROUP:
             continue

@@ -24,7 +24,7 @@ def ephemeral_with_dependencies(view: ChannelView) -> Iterator[tuple[Step, str]]
 
 @shows("AMB-38", pb.CAPABILITY_DELIVERED, of="ephemeral-came own-came received")
 def own_ephemerals_that_come_back(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """An ephemeral message with the own sender ID arrives: it is delivered immediately, or not."""
+    """An ephemeral message with the participant's own sender ID arrives: it is delivered immediately, or not."""
     for received in view.received:
         if received.kind is Kind.EPHEMERAL and received.own:
             yield received.step, "delivers" if received.delivered_at_once else "ignores"
@@ -32,9 +32,7 @@ def own_ephemerals_that_come_back(view: ChannelView) -> Iterator[tuple[Step, str
 
 @shows("AMB-42", of="incoming-shown received sync-came unmet")
 def syncs_with_gaps(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A sync message has a missing dependency, and the shown buffer contains it before anything else arrives, or does
-    not.
-    """
+    """A sync message with a missing dependency arrives: the next shown incoming buffer contains it, or does not."""
     states = {observed.step.index: observed for observed in view.states_showing("incoming")}
     steps = [step.index for step in view.trace.of(view.party.name)] if states else []
     after = dict(pairwise(steps))
@@ -57,9 +55,7 @@ def _is_sync(view: ChannelView, index: int) -> bool:
 
 @shows("AMB-102")
 def who_starts_syncs(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A tick makes a participant send a sync message; or a participant with a log sends none in ticks of an hour or
-    more.
-    """
+    """A tick sends a sync message; or two ticks an hour or more after the first own message send none."""
     for tick in view.ticks:
         if any(m.kind is Kind.SYNC and m.channel_id == view.channel_id for m in tick.messages):
             yield tick, "by-itself"

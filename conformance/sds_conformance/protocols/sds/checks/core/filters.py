@@ -40,16 +40,16 @@ class _ReadableFilter(NamedTuple):
 
     sent: Sent
     newest: list[Received]
-    """The content received before that every roll-over keeps."""
+    """The newest received content messages. Every roll-over keeps them in the filter."""
     hits: list[bool | None]
-    """Is it in the filter? In the order of ``newest``; None if unknown."""
+    """For each message of ``newest``: is it in the filter? None if unknown."""
 
 
 @cache_per_view
 def _readable_filters(view: ChannelView) -> list[_ReadableFilter]:
     """All readable filters of own messages, in order."""
     kept = max(1, view.configuration.bloom_capacity // 10) if view.configuration.HasField("bloom_capacity") else 1
-    # Own and ephemeral messages and copies may take room in the filter as well (AMB-19, AMB-36, AMB-112).
+    # Own messages, ephemeral messages and copies may take room in the filter as well (AMB-19, AMB-36, AMB-112).
     own = view.sent + view.ephemerals + (view.syncs if view.revision.syncs_are_logged else [])
     taking_room = sorted(sent.step.index for sent in own)
     found = []
@@ -64,7 +64,7 @@ def _readable_filters(view: ChannelView) -> list[_ReadableFilter]:
 
 
 def is_in_next_filter(view: ChannelView, received: Received) -> bool | None:
-    """Does the next filter that must hold a received message hold it? None if there is no filter or no evidence."""
+    """Is a received message in the next filter that must hold it? None if there is no such filter or no evidence."""
     later = (
         one for one in _readable_filters(view) if one.sent.step.index > received.step.index and received in one.newest
     )
@@ -72,13 +72,15 @@ def is_in_next_filter(view: ChannelView, received: Received) -> bool | None:
 
 
 class _FilterContent(NamedTuple):
-    """A filter that certainly holds all IDs that were delivered before, or certainly lacks one."""
+    """A filter that holds all of the newest delivered IDs, or certainly lacks one of them."""
 
     step: Step
     sync: bool
+    """Is it the filter of a sync message?"""
     due: int
-    """The number of IDs that it must hold."""
+    """The number of delivered IDs that the filter must hold."""
     missing: str
+    """A delivered ID that is not in the filter; "" if there is none."""
 
 
 def filters_hold_what_was_delivered(view: ChannelView) -> Iterator[_FilterContent]:
@@ -154,8 +156,9 @@ def received_ids_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
 def judge_members(
     step: Step, holds: Membership, message_ids: Collection[str], expected: str, seen: str = "it is not in the filter"
 ) -> Iterator[Observation]:
-    """Judge whether a filter holds all of these IDs. ``{}`` in the texts is replaced by an ID that is certainly
-    missing.
+    """Judge whether a filter holds all of ``message_ids``.
+
+    In ``expected`` and ``seen``, ``{}`` stands for an ID that is certainly missing.
     """
     if missing := find_missing(holds, message_ids):
         yield observe_violation(step, "not-in-filter", expected.format(repr(missing)), seen.format(repr(missing)))
@@ -166,7 +169,9 @@ def judge_members(
 def judge_unexpected_members(
     step: Step, holds: Membership, ids: Collection[str], expected: str, *, code: str
 ) -> Iterator[Observation]:
-    """Judge whether a filter holds IDs that it should not. A few may be false positives, but not all of many."""
+    """Judge whether a filter holds all of ``ids``, which it should not hold. Fewer than `ENOUGH` are not judged,
+    because all of them may be false positives.
+    """
     found = holds_all(holds, ids) if len(ids) >= ENOUGH else None
     if found is not None:
         yield observe_outcome(step, code, not found, expected, f"all {len(ids)} of them")
@@ -196,7 +201,8 @@ def syncs_in_no_filter(view: ChannelView) -> Iterator[Observation]:
             for seen in judge_unexpected_members(
                 sent.step, holds, which, "no sync message in the filter", code="in-filter"
             ):
-                if len(kinds) > 1 or seen.outcome is not Outcome.HELD:  # without a received one, nothing is held
+                # Own sync messages alone do not exercise the rule.
+                if len(kinds) > 1 or seen.outcome is not Outcome.HELD:
                     yield seen
 
 
@@ -216,7 +222,7 @@ def own_syncs_are_not_shown_in_the_filter(view: ChannelView) -> Iterator[Observa
 def syncs_do_not_change_the_filter(view: ChannelView) -> Iterator[Observation]:
     """Received sync messages do not change the filter: the bloom delta.
 
-    Judged if two consecutive own sync messages have the same filter.
+    Judged only if two consecutive own sync messages before have the same filter.
     """
     for first, second, third in zip(view.syncs, view.syncs[1:], view.syncs[2:], strict=False):
         if first.message.bloom_filter is None or first.message.bloom_filter != second.message.bloom_filter:
@@ -232,9 +238,9 @@ def syncs_do_not_change_the_filter(view: ChannelView) -> Iterator[Observation]:
 
 
 def _count_syncs_if_nothing_else(view: ChannelView, before: Sent, after: Sent) -> int | None:
-    """The number of sync messages that arrived between two own ones; None if anything else happened, or time passed.
+    """The number of sync messages that arrived between two own sync messages.
 
-    The steps of these two must not have sent or received content either.
+    None if anything else happened between the two or in their steps, or if time passed.
     """
     steps = [s for s in view.trace.of(view.party.name) if before.step.index < s.index < after.step.index]
     syncs = [r for r in view.received if before.step.index < r.step.index < after.step.index and r.kind is Kind.SYNC]
@@ -249,7 +255,7 @@ def _sent_only_sync(step: Step) -> bool:
 
 
 _FEW_MESSAGES = 20
-"""Number of messages up to which most bits of any filter are unset."""
+"""Maximum number of messages with which most bits of any filter are certainly unset."""
 
 
 @check("SDS-RECV-04", of="outgoing received")
@@ -274,9 +280,9 @@ def filters_change_by_what_is_received(view: ChannelView) -> Iterator[Observatio
 
 @check("SDS-RECV-04", pb.CAPABILITY_OBSERVE, of="observed received")
 def the_newest_is_shown_in_the_filter(view: ChannelView) -> Iterator[Observation]:
-    """A filter that can be queried holds the ID of the last arrival, for any encoding and size, and after a roll-over.
+    """A filter that can be queried holds the ID of the last arrival, for any encoding and size, even after a roll-over.
 
-    Other messages may enter the filter too (AMB-19, AMB-36, AMB-112), and a roll-over may drop all IDs before them.
+    Other messages may enter the filter, too (AMB-19, AMB-36, AMB-112), and a roll-over may drop all earlier IDs.
     """
     capacity = view.configuration.bloom_capacity
     came = [received for received in view.received if received.acceptable and not received.duplicate]
@@ -285,9 +291,9 @@ def the_newest_is_shown_in_the_filter(view: ChannelView) -> Iterator[Observation
         asked = observed.step.request.observe.filter_ids
         at = bisect_right(came, observed.step.index, key=lambda received: received.step.index)
         newest = came[at - 1] if at else None
-        beside = bisect_right(others, observed.step.index)
-        aged = newest is not None and beside > bisect_right(others, newest.step.index)
-        if newest is None or (aged and at + beside > capacity):
+        other_count = bisect_right(others, observed.step.index)
+        aged = newest is not None and other_count > bisect_right(others, newest.step.index)
+        if newest is None or (aged and at + other_count > capacity):
             continue
         message_id, hits = newest.message.message_id, dict(zip(asked, observed.state.filter_hits, strict=False))
         if message_id in hits:
@@ -297,9 +303,10 @@ def the_newest_is_shown_in_the_filter(view: ChannelView) -> Iterator[Observation
 
 @cache_per_view
 def _optional_members(view: ChannelView) -> list[int]:
-    """The steps of messages that may enter the filter, but need not: own, ephemeral and odd ones, and copies.
+    """Indices of the steps with messages that may enter the filter, but need not: own, ephemeral and odd messages, and
+    copies.
 
-    A copy counts only if a roll-over may have removed its ID: else it changes nothing.
+    A copy counts only if a roll-over may have removed its ID. Otherwise it does not change the filter.
     """
     logged, capacity = view.revision.syncs_are_logged, view.configuration.bloom_capacity
     own = sorted(sent.step.index for sent in view.sent + view.ephemerals + (view.syncs if logged else []))
@@ -320,9 +327,9 @@ _UNSENT_OWN = "message with its own sender ID that it has not sent"
 
 @check("SDS-RECV-01", of="outgoing own-came")
 def unsent_own_ids_enter_no_filter(view: ChannelView) -> Iterator[Observation]:
-    """A received message with the participant's sender ID, which it never sent, enters no bloom filter.
+    """A received message with the participant's sender ID, which the participant never sent, enters no bloom filter.
 
-    Own IDs may be in the filter (AMB-19).
+    IDs of messages that the participant sent may be in the filter (AMB-19).
     """
     for sent in view.outgoing:
         holds = view.filter_of(sent.message.bloom_filter)
@@ -335,10 +342,10 @@ def unsent_own_ids_enter_no_filter(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-STATE-05", of="outgoing")
 def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
-    """IDs of other channels, of other participants' undelivered messages and of missing messages are not in the filter.
+    """IDs of other channels, of messages that did not arrive and of missing dependencies are not in the filter.
 
-    SDS-STATE-07 judges IDs that resemble a received one, because a weak hash may confuse them. A filter that holds
-    nothing at all does not pass.
+    SDS-STATE-07 judges IDs that resemble a received ID, because a weak hash may confuse them. A filter that holds none
+    of the received IDs does not exercise this rule.
     """
     for sent, holds, what, ids in _find_unexpected_ids(view, alike=False):
         for seen in judge_unexpected_members(
@@ -350,7 +357,7 @@ def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-STATE-07", of="outgoing")
 def the_hash_distinguishes_similar_ids(view: ChannelView) -> Iterator[Observation]:
-    """IDs that share a long prefix or suffix with a received one are not in the filter: the hash covers all of it."""
+    """IDs with a long prefix or suffix of a received ID are not in the filter: the hash covers the whole ID."""
     for sent, holds, what, ids in _find_unexpected_ids(view, alike=True):
         common = f"although they have {COMMON_CHARACTERS} characters in common with received ones"
         expected = f"no IDs {what} in the filter, {common}"
@@ -359,7 +366,7 @@ def the_hash_distinguishes_similar_ids(view: ChannelView) -> Iterator[Observatio
 
 @check("SDS-STATE-07", pb.CAPABILITY_FILTER_CODEC)
 def the_hash_reads_all_characters(view: ChannelView) -> Iterator[Observation]:
-    """A filter of the codec that is at most a tenth full holds hardly any other ID of similar characters."""
+    """A filter of the codec that is at most a tenth full holds hardly any similar IDs that are not its members."""
     for step, members, capacity in _filters_of_the_codec(view):
         holds = view.filter_of(step.reply.filter.bloom_filter) if step.reply is not None else None
         if holds is None or len(members) * 10 > capacity:
@@ -379,12 +386,12 @@ def _queried_ids(view: ChannelView, built: Step) -> list[str]:
 
 
 COMMON_CHARACTERS = 16
-"""Number of equal characters at the start or end of two IDs from which on they count as similar."""
+"""Minimum number of equal characters, at the start or at the end, for two IDs to count as similar."""
 
 
 @cache_per_view
 def _ends_of_members(view: ChannelView) -> tuple[set[str], set[str]]:
-    """The prefixes and the suffixes of the IDs of received messages."""
+    """The prefixes and the suffixes of the received message IDs, each `COMMON_CHARACTERS` long."""
     members = [message_id for message_id in view.arrivals if len(message_id) > COMMON_CHARACTERS]
     return {message_id[:COMMON_CHARACTERS] for message_id in members}, {
         message_id[-COMMON_CHARACTERS:] for message_id in members
@@ -392,10 +399,10 @@ def _ends_of_members(view: ChannelView) -> tuple[set[str], set[str]]:
 
 
 def _find_unexpected_ids(view: ChannelView, *, alike: bool) -> Iterator[tuple[Sent, Membership, str, set[str]]]:
-    """Yield own messages with readable filters, with the IDs that these filters should not hold, grouped by origin.
+    """Yield (own message, membership in its filter, origin of IDs, IDs that the filter should not hold).
 
-    With ``alike``, only IDs that resemble a received one are yielded, else only the others. The sets grow from message
-    to message.
+    With ``alike``, only IDs that resemble a received ID are yielded, else only the others. The sets of IDs grow from
+    message to message.
     """
     met = {s.message.message_id for s in [*view.sent, *view.syncs, *view.ephemerals]}
     met |= view.arrivals.keys() - _only_refused(view)
@@ -418,14 +425,14 @@ def _find_unexpected_ids(view: ChannelView, *, alike: bool) -> Iterator[tuple[Se
 
 @cache_per_view
 def _only_refused(view: ChannelView) -> set[str]:
-    """IDs of others' messages that were refused at every arrival."""
+    """IDs of other participants' messages that were refused at every arrival."""
     refused = {received.message.message_id for received in view.refused if not received.own}
     return refused - {received.message.message_id for received in view.received}
 
 
 @cache_per_view
 def _steps_with_content(known: KnownFilters) -> list[Step]:
-    """The steps of all participants in which content arrives or is sent."""
+    """The steps of all participants that send or receive content."""
     content = Kind.CONTENT
     return [
         step
@@ -437,15 +444,16 @@ def _steps_with_content(known: KnownFilters) -> list[Step]:
 
 @cache_per_view
 def _ids_with_content(known: KnownFilters) -> set[str]:
-    """The IDs of the messages in these steps, and of their dependencies."""
+    """The IDs of the messages in `_steps_with_content`, and of their dependencies."""
     messages = [m for step in _steps_with_content(known) for m in (*step.messages, step.arrived) if m is not None]
     ids = {message.message_id for message in messages}
     return ids.union(entry.message_id for message in messages for entry in message.causal_history)
 
 
 def _foreign_ids(view: ChannelView, step: Step, met: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield the IDs of a step that a filter should not hold, with their origin; without the IDs that the participant
-    has ``met``.
+    """Yield (origin, ID) for the IDs of a step that the participant's filter should not hold.
+
+    ``met`` has the IDs that the participant has sent or received. They are left out.
     """
     for sent in step.messages if step.command == "send" and step.participant != view.party.name else ():
         if sent.kind is Kind.CONTENT and sent.channel_id == view.channel_id and sent.message_id not in met:
@@ -464,31 +472,34 @@ def _foreign_ids(view: ChannelView, step: Step, met: set[str]) -> Iterator[tuple
 
 
 NEARLY_FULL = 0.95
-"""Share of the capacity that counts as full. With more, some implementations roll over."""
+"""Share of the capacity from which on a filter counts as full. Some implementations roll over at a larger share."""
 FEW = 5
-"""Number of IDs that the other checks look up in any case."""
+"""Minimum number of IDs for a verdict."""
 FEW_OTHERS = 5
-"""A fraction of the capacity, 1 / FEW_OTHERS. If more other IDs may be in the filter, a late roll-over is not
-proven."""
+"""Other IDs that may be in the filter may take at most 1 / FEW_OTHERS of the capacity. With more, a late roll-over is
+not proven.
+"""
 GROWTH = 1.1
 GROWTH_BYTES = 16
-"""Tolerated differences in length of a filter that no longer grows: a factor, and bytes. Compression can cause them."""
+"""Tolerated growth of a filter that no longer grows: a factor, plus a number of bytes. Compression can cause it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _FilterLoad:
-    """An own message, and how many IDs may be in its filter."""
+    """An own message, and the number of IDs that may be in its filter."""
 
     sent: Sent
     received: int
-    """Messages of others, each counted once."""
+    """The number of received messages that must enter the filter."""
     others: int
-    """Own and ephemeral messages and copies: they may take room (AMB-19, AMB-36, AMB-112)."""
+    """The number of other messages that may take room in the filter: own and ephemeral messages, and copies (AMB-19,
+    AMB-36, AMB-112).
+    """
 
 
 @cache_per_view
 def _possible_members(view: ChannelView) -> list[tuple[int, str]]:
-    """All messages that may enter the filter, in order: the step, and the ID if it must enter (else "")."""
+    """All messages that may enter the filter, in order: (index of the step, ID if the message must enter, else "")."""
     own = [s.step.index for s in view.sent + view.ephemerals] + [copy.step.index for copy in view.copies]
     others = [(r, r.acceptable and not r.unmet) for r in view.received if r.kind is not Kind.SYNC]
     received = [(r.step.index, r.message.message_id if must else "") for r, must in others]
@@ -497,7 +508,9 @@ def _possible_members(view: ChannelView) -> list[tuple[int, str]]:
 
 @cache_per_view
 def _filter_loads(view: ChannelView) -> list[_FilterLoad]:
-    """All own messages with a filter, in order, with the numbers of messages before each."""
+    """All own messages with a filter, in order, with the numbers of messages that may have entered the filter
+    before.
+    """
     out: list[_FilterLoad] = []
     entries = _possible_members(view)
     at = received = others = 0
@@ -512,23 +525,23 @@ def _filter_loads(view: ChannelView) -> list[_FilterLoad]:
 
 
 def _find_roll_over(view: ChannelView) -> tuple[_FilterLoad, list[_FilterLoad]] | None:
-    """The last own message after three times the capacity has been received, and all own messages before it; None
-    without one.
+    """(Last own message, own messages before it), if three times the capacity was received before the last; else
+    None.
     """
     c = view.configuration
     if not (c.bloom_capacity and 0 < c.bloom_error_rate < 1) or len(view.received) < 3 * c.bloom_capacity:
         return None
-    fillings = _filter_loads(view)
-    if not fillings or fillings[-1].received < 3 * c.bloom_capacity:
+    loads = _filter_loads(view)
+    if not loads or loads[-1].received < 3 * c.bloom_capacity:
         return None
-    return fillings[-1], fillings[:-1]
+    return loads[-1], loads[:-1]
 
 
 @check("SDS-STATE-05", of="outgoing")
 def nothing_is_dropped_before_the_filter_is_full(view: ChannelView) -> Iterator[Observation]:
     """As long as a filter has room for all possible members, it holds all delivered messages.
 
-    It may be recomputed only "once it reaches" its capacity. SDS-RECV-04 judges messages that had to wait.
+    A filter may be recomputed only "once it reaches" its capacity. SDS-RECV-04 judges messages that had to wait.
     """
     if len(view.received) < FEW:
         return
@@ -548,7 +561,7 @@ def nothing_is_dropped_before_the_filter_is_full(view: ChannelView) -> Iterator[
 
 @check("SDS-STATE-06", of="outgoing received")
 def filters_cease_to_grow(view: ChannelView) -> Iterator[Observation]:
-    """After three times its capacity, the filter is no longer than it was up to twice: it was recomputed."""
+    """With three times its capacity, the filter is not longer than with up to twice: it was recomputed."""
     found = _find_roll_over(view)
     if found is None:
         return
@@ -568,7 +581,7 @@ def filters_cease_to_grow(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-STATE-06")
 def newest_survive_the_roll_over(view: ChannelView) -> Iterator[Observation]:
-    """From the first roll-over on, the filter always holds the newest IDs, up to a tenth of its capacity (AMB-55)."""
+    """From the first roll-over on, the filter always holds the newest IDs: a tenth of its capacity (AMB-55)."""
     for step, members, capacity in _filters_of_the_codec(view):
         built = view.filter_of(step.reply.filter.bloom_filter) if len(members) >= 3 * capacity and step.reply else None
         if built is not None:
@@ -579,10 +592,10 @@ def newest_survive_the_roll_over(view: ChannelView) -> Iterator[Observation]:
     if found is None or not reads_filters(view):
         return
     entries = _possible_members(view)
-    for filling in [*found[1], found[0]]:
-        sent = filling.sent
+    for load in [*found[1], found[0]]:
+        sent = load.sent
         holds = view.filter_of(_filter_bytes(sent))
-        if filling.received < view.configuration.bloom_capacity or holds is None:
+        if load.received < view.configuration.bloom_capacity or holds is None:
             continue
         newest = _newest_ids(view, entries, sent, bool(holds(sent.message.message_id)))
         if newest:
@@ -591,7 +604,10 @@ def newest_survive_the_roll_over(view: ChannelView) -> Iterator[Observation]:
 
 
 def _newest_ids(view: ChannelView, entries: list[tuple[int, str]], sent: Sent, itself: bool) -> list[str]:
-    """IDs received among the newest tenth of the capacity of all that may have entered the filter."""
+    """The received IDs among the newest that may have entered the filter: a tenth of its capacity.
+
+    ``itself`` says whether the filter holds the own message.
+    """
     room = max(1, view.configuration.bloom_capacity // 10) - itself
     end = bisect_left(entries, (sent.step.index, ""))
     return [message_id for _, message_id in entries[max(0, end - room) : end] if message_id]
@@ -599,7 +615,7 @@ def _newest_ids(view: ChannelView, entries: list[tuple[int, str]], sent: Sent, i
 
 @check("SDS-STATE-06", pb.CAPABILITY_OBSERVE, of="observed received")
 def the_newest_are_shown_in_the_filter(view: ChannelView) -> Iterator[Observation]:
-    """If the filter can be queried, it holds the newest tenth of its capacity, in any encoding (AMB-55).
+    """A filter that can be queried holds the newest IDs, a tenth of its capacity, in any encoding (AMB-55).
 
     Other messages may take room among the newest (AMB-19, AMB-36, AMB-112).
     """
@@ -613,11 +629,11 @@ def the_newest_are_shown_in_the_filter(view: ChannelView) -> Iterator[Observatio
     for observed in view.observed if newest else ():
         index = observed.step.index
         at = bisect_right(ids, index, key=lambda message_id: came[message_id])
-        beside = bisect_right(others, index)
+        other_count = bisect_right(others, index)
         kept = {
             message_id
             for place, message_id in enumerate(ids[max(0, at - newest) : at][:-1], max(0, at - newest))
-            if at - place + beside - bisect_right(others, came[message_id]) <= newest
+            if at - place + other_count - bisect_right(others, came[message_id]) <= newest
         }
         hits = dict(zip(observed.step.request.observe.filter_ids, observed.state.filter_hits, strict=False))
         asked = [message_id for message_id in hits if message_id in kept]
@@ -629,38 +645,36 @@ def the_newest_are_shown_in_the_filter(view: ChannelView) -> Iterator[Observatio
 
 @check("SDS-RECV-04", of="outgoing received")
 def the_full_filter_takes_the_next(view: ChannelView) -> Iterator[Observation]:
-    """A full filter also takes the IDs of later messages, including the one that makes it roll over (AMB-55)."""
+    """A full filter also takes the IDs of later messages, and of the message that makes it roll over (AMB-55)."""
     c, last = view.configuration, 0
     if not c.bloom_capacity or len(view.received) < c.bloom_capacity or not reads_filters(view):
         return
     entries = _possible_members(view)
-    for filling in _filter_loads(view):
-        holds, index = view.filter_of(_filter_bytes(filling.sent)), filling.sent.step.index
-        if holds is not None and filling.received >= c.bloom_capacity // 2:
+    for load in _filter_loads(view):
+        holds, index = view.filter_of(_filter_bytes(load.sent)), load.sent.step.index
+        if holds is not None and load.received >= c.bloom_capacity // 2:
             arrived = {message_id for step, message_id in entries if last < step < index}
-            newest = _newest_ids(view, entries, filling.sent, bool(holds(filling.sent.message.message_id)))
+            newest = _newest_ids(view, entries, load.sent, bool(holds(load.sent.message.message_id)))
             fresh = [message_id for message_id in newest if message_id in arrived]
-            expected = "{}, received since the previous message, in the filter of this one, even if it is full"
-            yield from judge_members(filling.sent.step, holds, fresh, expected) if fresh else ()
+            expected = "{}, received since the previous message, in the filter of this message, even if it is full"
+            yield from judge_members(load.sent.step, holds, fresh, expected) if fresh else ()
         last = index
 
 
 @check("SDS-STATE-06")
 def false_hits_stay_bounded(view: ChannelView) -> Iterator[Observation]:
-    """From the capacity on, unknown IDs hit at most twice as often as at the target rate.
+    """From its capacity on, a filter has at most twice the target rate of false positives.
 
-    The bound is the exact tail of the binomial distribution, with the spread of filters of that size: a filter with
-    exactly twice the target rate fails with a probability below 1e-6. Unknown IDs that test only a few bits of a small
-    filter are added.
+    The bound is the exact tail of the binomial distribution, averaged over the rates of filters of that size: a filter
+    with exactly twice the target rate fails with a probability below 1e-6. False positives by IDs that test only a few
+    bits of a small filter are added to the bound.
     """
     found = _find_roll_over(view)
     if found is not None:
         last, before = found
         capacity = view.configuration.bloom_capacity
-        for filling in [f for f in before if f.received >= capacity and f.others <= capacity // FEW_OTHERS]:
-            yield from _judge_bounded(
-                view, filling.sent.step, _filter_bytes(filling.sent), filling.received, filling.others
-            )
+        for load in [f for f in before if f.received >= capacity and f.others <= capacity // FEW_OTHERS]:
+            yield from _judge_bounded(view, load.sent.step, _filter_bytes(load.sent), load.received, load.others)
         yield from _judge_bounded(view, last.sent.step, _filter_bytes(last.sent), last.received)
     for step, members, capacity in _filters_of_the_codec(view):
         if len(members) >= 3 * capacity and step.reply is not None and 0 < view.configuration.bloom_error_rate < 1:
@@ -679,7 +693,7 @@ def _judge_bounded(
 
 
 def _filters_of_the_codec(view: ChannelView) -> Iterator[tuple[Step, list[str], int]]:
-    """Yield the filters that the codec built for the capacity in force: the step, the IDs, and the capacity."""
+    """Yield (step, IDs, capacity) for each filter that the codec built with the capacity in force."""
     capacity = view.configuration.bloom_capacity
     if capacity and chose_filter_size(view.party) and view.channel_id == view.party.channels[0]:
         for step in view.trace.steps:
@@ -688,25 +702,27 @@ def _filters_of_the_codec(view: ChannelView) -> Iterator[tuple[Step, list[str], 
 
 
 SMALLEST_JUDGED = 200
-"""Smaller filters have so few bits that the rates of equal designs differ several times by chance."""
+"""Minimum capacity to judge the rate. Smaller filters have so few bits that their rates may differ by a factor of
+several by chance.
+"""
 
 
 @check("SDS-STATE-07")
 def full_filters_keep_their_rate(view: ChannelView) -> Iterator[Observation]:
-    """In a full filter, unknown IDs that resemble its members hit at most 1.5 times as often as declared.
+    """A full filter has at most 1.5 times the declared rate of false positives, for IDs that resemble its members.
 
-    The bound is the exact tail of the binomial distribution, with the spread of filters of that size: a filter with
-    exactly 1.5 times the declared rate fails with a probability below 1e-6. Published filters for 1,000 IDs at 1 % have
-    0.8 times that rate.
+    The bound is the exact tail of the binomial distribution, averaged over the rates of filters of that size: a filter
+    with exactly 1.5 times the declared rate fails with a probability below 1e-6. Published filters for 1,000 IDs at 1 %
+    have 0.8 times the declared rate.
     """
     c = view.configuration
     if c.bloom_capacity < SMALLEST_JUDGED:
         return
-    # The last filter that was full without exceeding its capacity, else a full one of the codec.
+    # Judge the last filter that was full without exceeding its capacity, else a full filter of the codec.
     enough = len(view.received) >= NEARLY_FULL * c.bloom_capacity
     room = c.bloom_capacity
-    fillings = _filter_loads(view) if enough else []
-    full = [f for f in fillings if NEARLY_FULL * room <= f.received <= room - f.others]
+    loads = _filter_loads(view) if enough else []
+    full = [load for load in loads if NEARLY_FULL * room <= load.received <= room - load.others]
     if full:
         sent = full[-1].sent
         yield from _judge_full(view, sent.step, _filter_bytes(sent))

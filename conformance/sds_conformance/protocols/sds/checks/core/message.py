@@ -24,12 +24,12 @@ from ...view.refusals import arrived_in_order
 
 @check("SDS-MSG-09", pb.CAPABILITY_DELIVERED, of="delivered")
 def content_delivered_unchanged(view: ChannelView) -> Iterator[Observation]:
-    """Delivered content equals the received content of that ID, or one of them, byte for byte."""
+    """Delivered content equals the content of a received message with the same ID, byte for byte."""
     for delivery in view.delivered:
         if delivery.received is None or not delivery.received.message.content:
             continue
         content = delivery.received.message.content
-        # The text does not say which one wins, and deduplication is a MAY (AMB-24, AMB-25).
+        # The specification does not say which of several messages counts, and deduplication is a MAY (AMB-24, AMB-25).
         arrivals = (r for r in view.arrivals[delivery.message_id] if r.step.index <= delivery.step.index)
         expected = f"the {len(content)} received bytes of content"
         seen = f"{len(delivery.content)} other bytes"
@@ -51,7 +51,7 @@ def sender_is_self(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-MSG-14", of="spoke", together=True)
 def message_ids_unique(view: ChannelView) -> Iterator[Observation]:
-    """IDs are non-empty and differ from all others, of the same and of other participants, for equal contents too."""
+    """The ID of a message is not empty, and no other message of any participant has it, even with equal content."""
     if view.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED):
         return
     first_use: dict[str, int] = {}
@@ -94,7 +94,7 @@ def _has_suggested_id(step: Step) -> bool:
 
 @check("SDS-MSG-15")
 def channels_do_not_mix(view: ChannelView) -> Iterator[Observation]:
-    """Messages carry the channel that is synchronised, and refer to messages of that channel only."""
+    """Messages carry the ID of their channel, and their causal histories name only messages of that channel."""
     others = own_ids_of_other_channels(view)
     for sent in view.outgoing + view.ephemerals:
         foreign = next((message_id for message_id in sent.history if message_id in others), None)
@@ -113,7 +113,7 @@ def channels_do_not_mix(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-MSG-17", of="outgoing")
 def protocol_fields_set(view: ChannelView) -> Iterator[Observation]:
-    """Content and sync messages carry Lamport timestamp, filter, and as much history as there is."""
+    """Content and sync messages carry a Lamport timestamp, a filter, and a causal history as long as the log allows."""
     for sent in view.outgoing:
         size = view.history_size_of(sent)
         least, most = min(size, sent.log_size), min(size, sent.log_most)
@@ -147,7 +147,7 @@ def bare_ephemeral_accepted(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-MSG-19", of="sync-came")
 def both_empty_contents_accepted(view: ChannelView) -> Iterator[Observation]:
-    """A sync message is accepted with its content unset and with its content of zero length."""
+    """A sync message is accepted both without the content field and with content of zero length."""
     for received in arrived_in_order(view):
         if received.kind is not Kind.SYNC or not received.valid:
             continue
@@ -173,7 +173,7 @@ def content_comes_from_the_application(view: ChannelView) -> Iterator[Observatio
 
 @check("SDS-MSG-20")
 def empty_content_is_refused(view: ChannelView) -> Iterator[Observation]:
-    """Empty content is refused, because a message with it would not be a content message (AMB-34)."""
+    """The command to send empty content is refused, because the message would not be a content message (AMB-34)."""
     for step in view.trace.of(view.party.name):
         if step.command not in ("send", "send_ephemeral"):
             continue
@@ -214,10 +214,10 @@ def delivered_in_its_channel(view: ChannelView) -> Iterator[Observation]:
         message = step.arrived
         if message is None or message.channel_id == view.channel_id:
             continue
-        here = step.signals("delivered", view.channel_id)
+        delivered = step.signals("delivered", view.channel_id)
         # A message with the same ID may have arrived in this channel, too, and have waited.
         waited = {r.message.message_id for r in view.received if r.step.index < step.index and not r.delivered}
-        if any(event.message_id == message.message_id for event in here) and message.message_id not in waited:
+        if any(event.message_id == message.message_id for event in delivered) and message.message_id not in waited:
             expected = f"a message of channel {message.channel_id!r} not to be delivered in {view.channel_id!r}"
             yield observe_violation(step, "delivered-elsewhere", expected, f"delivered at step {step.index}")
         else:
@@ -232,7 +232,7 @@ _CHANGED = {
     "causal_history": "history-changed",
     "content": "content-changed",
 }
-"""Maps a field to the code for a copy that differs in this field."""
+"""By field: the code for a copy that differs from the original in this field."""
 
 
 @check("SDS-MSG-21", pb.CAPABILITY_RESEND, of="copies")
@@ -260,20 +260,20 @@ def copies_are_the_message(view: ChannelView) -> Iterator[Observation]:
 def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
     """A dependency is identified by its ID alone.
 
-    A sender in the entry, if there is one, is that of the message. If damaged messages have the same ID and several
-    senders, any of them is accepted (AMB-25). If other messages with such entries are delivered, other rules judge why
-    one is not.
+    A sender in an entry, if there is one, is the sender of the named message. If messages with the same ID arrived with
+    several senders, any of these is accepted (AMB-25). If other messages whose entries have the same fields are
+    delivered, other rules judge why this message is not.
     """
     accepted = {_fields_of_entries(received.message) for received in view.received if received.delivered}
     for received in view.received:
         entries = received.message.causal_history
         if not received.plain or received.unmet or not view.delivered:
             continue
-        dressed = [e for e in entries if e.retrieval_hint is not None or e.sender_id is not None]
+        with_details = [e for e in entries if e.retrieval_hint is not None or e.sender_id is not None]
         if not received.delivered and _fields_of_entries(received.message) in accepted:
             continue
-        if dressed and not may_be_delivered_late(view, received):
-            first = dressed[0].message_id
+        if with_details and not may_be_delivered_late(view, received):
+            first = with_details[0].message_id
             expected = f"{first!r} to satisfy the dependency, with any hint and sender in its entry"
             yield observe_outcome(
                 received.step, "never-delivered", bool(received.delivered), expected, "it is not delivered"
@@ -308,7 +308,7 @@ def proto3_reading(view: ChannelView) -> Iterator[Observation]:
 
 
 def _has_usual_encoding(view: ChannelView, received: Received) -> bool:
-    """Is it encoded with the fields of the text in ascending order, and nothing else?"""
+    """Is the message encoded with the fields of the specification only, in ascending order?"""
     known, text = _known_encodings(view.known_filters), received.step.received.text
     if text not in known:
         known[text] = text == view.revision.wire.encode(received.message)
@@ -317,7 +317,7 @@ def _has_usual_encoding(view: ChannelView, received: Received) -> bool:
 
 @cache_per_view
 def _known_encodings(_: KnownFilters) -> dict[bytes, bool]:
-    """Cached by bytes, because the same message arrives at many participants."""
+    """Results of `_has_usual_encoding` by bytes, cached because the same message arrives at many participants."""
     return {}
 
 
@@ -346,10 +346,10 @@ def _abbreviate(value: object) -> str:
 
 @check("SDS-SEND-10")
 def ordinary_sends_are_broadcast(view: ChannelView) -> Iterator[Observation]:
-    """Ordinary content is accepted and broadcast, with the given ID if an ordinary one is given."""
+    """Ordinary content is accepted and broadcast, if the application gives no ID or an ordinary ID."""
     for step in ordinary_sends(view, "send"):
         if step.answer == "rejected" and _received_nearly_the_largest(view, step):
-            continue  # to refuse is legal after a timestamp beyond 2^53+10, or near the end of the range (AMB-14)
+            continue  # refusing is legal after a timestamp beyond 2^53+10, or near the end of the range (AMB-14)
         yield judge_sent(step)
 
 
@@ -377,7 +377,7 @@ def judge_sent(step: Step) -> Observation:
 
 
 def _is_usable_id(view: ChannelView, message_id: str, step: Step) -> bool:
-    """Is the ID empty, or an unused one of ordinary characters?"""
+    """Is the ID empty, or an unused ID of printable ASCII characters?"""
     if not message_id:
         return True
     plain = message_id.isascii() and message_id.isprintable() and len(message_id) <= LARGEST_ID
@@ -386,18 +386,18 @@ def _is_usable_id(view: ChannelView, message_id: str, step: Step) -> bool:
 
 @cache_per_view
 def _first_steps_by_id(view: ChannelView) -> dict[str, int]:
-    """By ID: the index of the first step in which a message has or names it."""
+    """By message ID: the index of the first step with a message that has this ID, or names it in its causal history."""
     since: dict[str, int] = {}
-    said = [(sent.step.index, sent.message) for sent in view.sent]
-    said += [(received.step.index, received.message) for received in view.received]
-    for index, message in said:
+    messages = [(sent.step.index, sent.message) for sent in view.sent]
+    messages += [(received.step.index, received.message) for received in view.received]
+    for index, message in messages:
         for message_id in (message.message_id, *(entry.message_id for entry in message.causal_history)):
             since[message_id] = min(index, since.get(message_id, index))
     return since
 
 
 def _received_nearly_the_largest(view: ChannelView, step: Step) -> bool:
-    """Had the participant received a timestamp so large that only few timestamps can follow?"""
+    """Had the participant received a timestamp that is so large that it may refuse to send (AMB-14)?"""
     before = (r for r in view.received if r.step.index < step.index)
     most = min(LARGEST_LAMPORT, view.revision.wire.max_lamport - ROOM_AFTER)
     return any((r.message.lamport_timestamp or 0) > most for r in before)

@@ -1,4 +1,4 @@
-"""The outgoing buffer and its sweep: the stored messages, and the times of rebroadcasts."""
+"""The outgoing buffer and its sweep: which messages are kept, and when they are rebroadcast."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def outgoing_buffer_kept(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-STATE-15", pb.CAPABILITY_RESEND, of="mentions")
 def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
-    """An acknowledged message is not in the outgoing buffer, or only as acknowledged, and is not sent again."""
+    """An acknowledged message is not resent, and not in the outgoing buffer unless marked as acknowledged."""
     if view.can(pb.CAPABILITY_VIRTUAL_CLOCK):
         yield from no_copies_after_acknowledgement(view)
     acknowledged = acknowledged_at(view)
@@ -92,13 +92,14 @@ def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
 
 
 _PERIODS_OF_WAITING = 5
-"""Number of resend periods without a copy after which a possibly acknowledged message counts as never resent, if no
-separate period is in force."""
+"""Number of resend periods without a copy after which a possibly acknowledged message counts as never resent. Used if
+no separate period is in force.
+"""
 
 
 @check("SDS-OUTSWEEP-01", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="sent")
 def unacknowledged_are_rebroadcast(view: ChannelView) -> Iterator[Observation]:
-    """An unacknowledged message is broadcast again after its resend period, and again after each further period."""
+    """An unacknowledged message is broadcast again after each resend period."""
     period = resend_period(view)
     for sent in view.sent if period is not None else ():
         rounds = resends(view, sent)
@@ -114,9 +115,9 @@ def unacknowledged_are_rebroadcast(view: ChannelView) -> Iterator[Observation]:
 
 @cache_per_view
 def acknowledged_at(view: ChannelView) -> dict[str, Step]:
-    """Own messages that a causal history names, with the step that acknowledges them.
+    """By ID of an own message that a causal history names: the step that acknowledges it.
 
-    The signal decides, or without signals the shown state. SDS-ACK-01 judges missing acknowledgements.
+    The signals decide, or without signals the shown states. SDS-ACK-01 judges missing acknowledgements.
     """
     found: dict[str, Step] = {}
     for mention in view.mentions:
@@ -131,8 +132,9 @@ def acknowledged_at(view: ChannelView) -> dict[str, Step]:
 
 
 def no_copies_after_acknowledgement(view: ChannelView) -> Iterator[Observation]:
-    """Judge whether messages are resent after a causal history has acknowledged them. A later tick without a copy
-    exercises the rule.
+    """Judge whether messages are resent after a causal history has acknowledged them.
+
+    The rule is exercised if a later tick sends no copy.
     """
     for message_id, step in acknowledged_at(view).items():
         late = [copy for copy in view.ack_evidence(message_id).copies if copy.step.index > step.index]
@@ -147,14 +149,15 @@ def no_copies_after_acknowledgement(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-OUTSWEEP-04", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="mentions")
 def acknowledged_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]:
-    """After an acknowledgement no copy follows."""
+    """An acknowledged message is not resent."""
     return no_copies_after_acknowledgement(view)
 
 
 def _find_copies_after_mention(view: ChannelView, kind: Kind, code: str) -> Iterator[Observation]:
-    """Judge copies of messages that a causal history in a message of a kind names, without a virtual clock.
+    """Judge copies of own messages after a causal history, in a message of the kind ``kind``, has named them.
 
-    Steps up to the first tick after that message are ignored, because a copy may have been scheduled before.
+    Only for implementations without a virtual clock. Copies up to the first tick after that message are not judged,
+    because they may have been scheduled before.
     """
     if view.can(pb.CAPABILITY_VIRTUAL_CLOCK):
         return
@@ -188,10 +191,10 @@ def named_in_syncs_are_not_rebroadcast(view: ChannelView) -> Iterator[Observatio
 
 @check("SDS-OUTSWEEP-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK, of="copies")
 def not_before_the_period(view: ChannelView) -> Iterator[Observation]:
-    """No copy goes out before the set period is over.
+    """No copy is sent before the resend period in force has passed.
 
-    The period may be counted from the copy before, or from the first broadcast: then a copy that was late does not
-    delay the next one.
+    The period may count from the previous copy or from the first broadcast. If it counts from the first broadcast, a
+    late copy does not delay the next copy.
     """
     period = resend_period(view)
     if not period:
@@ -211,7 +214,9 @@ def not_before_the_period(view: ChannelView) -> Iterator[Observation]:
 
 
 def _is_gap_while_possibly(possibly: PossiblyAcknowledged, gap: Gap) -> bool:
-    """Did the gap begin and end while the message was possibly acknowledged, and no message arrived that lacks it?"""
+    """Did the gap begin and end while the own message was possibly acknowledged, before a message without it
+    arrived?
+    """
     return possibly.since.index < gap.first.index and gap.second.index < possibly.unambiguous_until
 
 
@@ -223,7 +228,7 @@ def _is_gap_while_possibly(possibly: PossiblyAcknowledged, gap: Gap) -> bool:
     of="mentions sent",
 )
 def possibly_acknowledged_have_their_own_period(view: ChannelView) -> Iterator[Observation]:
-    """Possibly acknowledged messages are sent again, and not at the intervals of unacknowledged ones."""
+    """Possibly acknowledged messages are sent again, and not at the period of unacknowledged messages."""
     c = view.configuration
     if not (c.resend_unacknowledged_ms and c.HasField("resend_possibly_acknowledged_ms")):
         return
@@ -247,7 +252,7 @@ def possibly_acknowledged_have_their_own_period(view: ChannelView) -> Iterator[O
 
 
 def _find_overdue_resend(view: ChannelView, possibly: PossiblyAcknowledged, period: int) -> Step | None:
-    """The tick by which the first copy was overdue; None if a copy was sent or may still be sent."""
+    """The tick by which the first copy was overdue; None if a copy was sent, or is not overdue."""
     since = possibly.since
     copies = view.ack_evidence(possibly.sent.message.message_id).copies
     if any(c.original is possibly.sent and c.step.index > since.index for c in copies):
@@ -267,7 +272,7 @@ def _find_overdue_resend(view: ChannelView, possibly: PossiblyAcknowledged, peri
     of="mentions sent",
 )
 def unacknowledged_come_sooner(view: ChannelView) -> Iterator[Observation]:
-    """Unacknowledged messages are sent again at shorter intervals than possibly acknowledged ones."""
+    """Unacknowledged messages are sent again at shorter periods than possibly acknowledged messages."""
     rare = [
         (gap, p.sent)
         for p in possibly_acknowledged(view)
@@ -286,10 +291,10 @@ def unacknowledged_come_sooner(view: ChannelView) -> Iterator[Observation]:
     if not often:
         return
     # A period is at most the shortest gap, and longer than any time without a copy.
-    looked = [gap.silent_ms for gap in often if gap.silent_ms]
+    silent_ms = [gap.silent_ms for gap in often if gap.silent_ms]
     soonest, sent = min(rare, key=lambda pair: pair[0].waited_ms)
-    if looked and soonest.waited_ms <= min(looked):
-        often_enough = f"less often than unacknowledged messages, which wait for more than {min(looked)} ms"
+    if silent_ms and soonest.waited_ms <= min(silent_ms):
+        often_enough = f"less often than unacknowledged messages, which wait for more than {min(silent_ms)} ms"
         expected = f"{sent.message.message_id!r}, possibly acknowledged, resent {often_enough}"
         seen = f"a copy {soonest.waited_ms} ms after that of step {soonest.first.index}"
         yield observe_violation(soonest.second, "not-less-often", expected, seen)
@@ -301,8 +306,8 @@ def unacknowledged_come_sooner(view: ChannelView) -> Iterator[Observation]:
 def unacknowledged_go_first(view: ChannelView) -> Iterator[Observation]:
     """If the periods give unacknowledged messages no priority, their copies are sent first in a tick.
 
-    "use distinct resend periods [...], prioritizing unacknowledged messages": if possibly acknowledged messages have a
-    longer period, any order within a tick is legal.
+    "use distinct resend periods [...], prioritizing unacknowledged messages": if the period of possibly acknowledged
+    messages is longer, it gives this priority, and any order within a tick is legal.
     """
     c = view.configuration
     if not c.HasField("resend_possibly_acknowledged_ms") or not c.resend_unacknowledged_ms:
@@ -327,7 +332,7 @@ def unacknowledged_go_first(view: ChannelView) -> Iterator[Observation]:
 
 
 def _was_possibly_acknowledged(view: ChannelView, copy: Copy, possibly: PossiblyAcknowledged | None) -> bool | None:
-    """Is it a copy of a possibly acknowledged message (True), of an unacknowledged one (False), or of neither?"""
+    """Was the copied message possibly acknowledged (True) or unacknowledged (False)? None if unknown or neither."""
     if possibly is not None and possibly.since.index < copy.step.index < possibly.until:
         return True
     return False if copy.step.index < first_evidence_index(view, copy.original) else None
@@ -338,14 +343,17 @@ _PERIODS = (*_RESENDS, pb.CAPABILITY_RESEND_PERIOD)
 
 
 def is_never_shown(view: ChannelView, buffer: str) -> bool:
-    """Is a buffer never shown? A shown buffer is judged only by its entries, not by their effects."""
-    looked = not view.can(pb.CAPABILITY_OBSERVE) or bool(view.observed)
-    return looked and not any(observed.state.HasField(buffer) for observed in view.observed)
+    """Does no state show a buffer? If a state shows it, its entries are judged, and not the effects of the entries.
+
+    False if the implementation can show states, but the trace has none.
+    """
+    is_known = not view.can(pb.CAPABILITY_OBSERVE) or bool(view.observed)
+    return is_known and not any(observed.state.HasField(buffer) for observed in view.observed)
 
 
 @check("SDS-SEND-10", *_RESENDS, of="sent")
 def sent_messages_are_resent(view: ChannelView) -> Iterator[Observation]:
-    """A message without evidence of an acknowledgement is sent again at some time: the resend probe."""
+    """A message without evidence of an acknowledgement is sent again: the resend probe."""
     if not is_never_shown(view, "outgoing") or resend_period(view) is None:
         return
     for sent in view.sent:
@@ -402,7 +410,9 @@ def possibly_acknowledged_is_kept(view: ChannelView) -> Iterator[Observation]:
 
 
 def judge_not_resent(view: ChannelView, what: str, sent: Iterable[Sent]) -> Iterator[Observation]:
-    """Are messages of a kind that is broadcast once not in the outgoing buffer, and never broadcast again?"""
+    """Judge messages of a kind that must be broadcast only once: they are not in the outgoing buffer, and not
+    resent.
+    """
     first = {one.message.message_id: one.step for one in reversed([*sent])}
     copies = [(step, wire.message) for step, wire in view.strays if wire.message is not None]
     once_only = first.keys() - view.known_ids

@@ -1,4 +1,4 @@
-"""Receiving and delivering: sections RECV and INSWEEP, the incoming buffer, and separate channels."""
+"""Receiving and delivering: sections RECV and INSWEEP, the incoming buffer, and the separation of channels."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def histories_of_any_length_accepted(view: ChannelView) -> Iterator[Observation]
 
 @check("SDS-RECV-02", pb.CAPABILITY_DELIVERED, of="again-came received")
 def duplicates(view: ChannelView) -> Iterator[Observation]:
-    """Copies of known content may be recognised. A second delivery is noted, not judged."""
+    """Duplicates of known content may be recognised. A second delivery is noted, not judged."""
     for received in view.received:
         if received.duplicate and not received.own and received.step.reply is not None:
             if received.rejected:
@@ -76,7 +76,7 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
             yield observe_met(received.step)
     for delivery, unmet in _deliveries_with_unmet(view):
         never = unmet - delivery.unmet_buffered - {delivery.message_id} - _known_elsewhere(view, delivery)
-        if not view.revision.syncs_are_logged:  # the other texts have no separate rule for them
+        if not view.revision.syncs_are_logged:  # other revisions have no separate rule for these IDs
             empty = {""} if "" in never and _is_empty_entry(view, delivery) else set()
             never -= ids_barred_from_log(view, never, delivery.step.index) - empty
         never -= {i for i in never if view.own(i) is not None}  # it is in the log, unless it has no timestamp
@@ -88,7 +88,7 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
 
 
 def _is_empty_entry(view: ChannelView, delivery: Delivered) -> bool:
-    """Did a scripted peer name the empty ID, although no message has it? It "can never appear there" (AMB-46)."""
+    """Did a scripted peer name the empty ID, although no message has it? The ID "can never appear there" (AMB-46)."""
     received = delivery.received
     participants = {party.participant_id for party in view.trace.parties.values()}
     scripted = received is not None and received.message.sender_id not in participants
@@ -96,7 +96,9 @@ def _is_empty_entry(view: ChannelView, delivery: Delivered) -> bool:
 
 
 def _known_elsewhere(view: ChannelView, delivery: Delivered) -> set[str]:
-    """Unmet dependencies of a delivered message that another channel has. SDS-RECV-06 judges them."""
+    """Unmet dependencies of a delivered message that the participant has in another channel. SDS-RECV-06 judges
+    them.
+    """
     elsewhere = met_elsewhere(view)
     return {
         i
@@ -153,9 +155,7 @@ def delivered_messages_have_arrived(view: ChannelView) -> Iterator[Observation]:
 
 
 def _truncated_deliveries(view: ChannelView) -> Iterator[tuple[Step, str, int]]:
-    """Yield deliveries of truncated messages of scripted peers: the step, the message ID, and the number of missing
-    bytes.
-    """
+    """Yield (step, message ID, number of missing bytes) for each delivery of a truncated message of a scripted peer."""
     for step in view.trace.of(view.party.name):
         events = step.signals("delivered", view.channel_id) if step.command == "receive" else ()
         if not events or step.arrived is not None:
@@ -172,7 +172,7 @@ def _truncated_deliveries(view: ChannelView) -> Iterator[tuple[Step, str, int]]:
 
 @cache_per_view
 def _broadcast_bytes(view: ChannelView) -> set[bytes]:
-    """The broadcasts of all participants under test. In a private layout, their bytes may look truncated."""
+    """The bytes of all broadcasts of participants under test. In a private layout, they may look truncated."""
     return {wire.raw for step in view.trace.steps for wire in step.broadcasts}
 
 
@@ -189,7 +189,7 @@ def _is_of_unjoined_channel(view: ChannelView, delivery: Delivered) -> bool:
 
 @check("SDS-RECV-06", pb.CAPABILITY_DELIVERED, of="unmet")
 def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
-    """A dependency that is only buffered does not count as met."""
+    """A dependency that waits in the incoming buffer does not count as met."""
     for received in view.received:
         waiting_too = waiting_dependencies(view, received) if received.acceptable else []
         if waiting_too and not any(d.unmet_buffered for d in received.delivered):
@@ -212,7 +212,7 @@ def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-RECV-06", pb.CAPABILITY_DELIVERED, pb.CAPABILITY_CHANNELS, of="channels received")
 def another_channel_meets_nothing(view: ChannelView) -> Iterator[Observation]:
-    """A dependency that only another channel of the participant has does not count as met.
+    """A dependency that the participant has only in another channel does not count as met.
 
     If causal histories name own messages of another channel, SDS-MSG-15 judges these.
     """
@@ -277,7 +277,7 @@ def met_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-RECV-07", pb.CAPABILITY_DELIVERED, of="delivered received")
 def messages_without_sender_are_delivered(view: ChannelView) -> Iterator[Observation]:
-    """Content without a sender ID comes from an older revision. It is refused, or delivered like other content."""
+    """Content without a sender ID, as in an older revision, is refused, or delivered like other content."""
     for received in view.received if view.delivered else ():
         if received.oddity == NAMELESS and received.kind is Kind.CONTENT and not (received.unmet or received.duplicate):
             expected = f"{received.message.message_id!r}, which names no sender, to be delivered, unless it is refused"
@@ -298,9 +298,9 @@ def unmet_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-RECV-09", pb.CAPABILITY_DELIVERED, pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK, of="delivered unmet")
 def waiting_messages_are_not_given_up_early(view: ChannelView) -> Iterator[Observation]:
-    """A waiting message is not delivered because its dependency was given up before the configured time is over.
+    """A waiting message is not delivered because a dependency was given up before the configured time had passed.
 
-    An early report of the loss does not excuse this: giving up is a MAY "after a predetermined amount of time".
+    An early report of the loss does not excuse the delivery: giving up is a MAY "after a predetermined amount of time".
     """
     for delivery in view.delivered if view.gives_up else ():
         early = find_given_up_too_early(view, delivery.unmet - delivery.unmet_buffered, delivery.step)
@@ -316,7 +316,7 @@ def waiting_messages_are_not_given_up_early(view: ChannelView) -> Iterator[Obser
 
 @check("SDS-RECV-10", pb.CAPABILITY_DELIVERED, of="received")
 def undefined_messages_are_not_delivered(view: ChannelView) -> Iterator[Observation]:
-    """A message with neither content nor timestamp is not delivered either."""
+    """A message with neither content nor a timestamp is not delivered."""
     for received in view.received:
         if received.kind is Kind.UNDEFINED and not received.own:
             expected = "a message without content not to be delivered"
@@ -368,7 +368,7 @@ def _first_delivered(view: ChannelView) -> dict[str, int]:
 
 
 def _certainly_waits(view: ChannelView, message_id: str, now: Step) -> bool:
-    """Does it wait for a dependency that was not delivered and cannot have been given up?"""
+    """Does a message wait for a dependency that was not delivered before and cannot have been given up?"""
     done = _first_delivered(view)
     arrivals = [r for r in view.arrivals.get(message_id, ()) if r.acceptable and r.step.index < now.index]
     waiting = (r for r in arrivals if not r.rejected and any(done.get(i, NEVER) >= now.index for i in r.unmet))
@@ -393,9 +393,9 @@ def channels_not_joined_deliver_nothing(view: ChannelView) -> Iterator[Observati
 
 @check("SDS-INSWEEP-02", pb.CAPABILITY_MISSING, of="received unmet")
 def missing_are_the_unmet(view: ChannelView) -> Iterator[Observation]:
-    """Missing dependencies that are reported on arrival are the unmet ones.
+    """The missing dependencies that are reported on arrival of a message are its unmet dependencies.
 
-    An implementation may report each of them once, or all of them each time, because the text does not say.
+    An implementation may report each dependency once, or all of them each time, because the specification does not say.
     """
     earlier: set[str] = set()
     reported: set[str] = set()
@@ -415,7 +415,7 @@ def missing_are_the_unmet(view: ChannelView) -> Iterator[Observation]:
 
 
 def _logged_before(view: ChannelView, step: Step) -> set[str]:
-    """IDs that meet dependencies before a step. An ephemeral message is delivered, and meets none."""
+    """IDs of the messages that were delivered before a step and meet dependencies: all but ephemeral messages."""
     delivered = (d for d in view.delivered if d.step.index < step.index)
     return {d.message_id for d in delivered if d.received is None or d.received.kind is not Kind.EPHEMERAL}
 
@@ -424,7 +424,7 @@ def _logged_before(view: ChannelView, step: Step) -> set[str]:
 def missing_at_a_sweep_are_the_unmet(view: ChannelView) -> Iterator[Observation]:
     """Missing dependencies that a sweep reports are unmet dependencies of received messages.
 
-    The sweep may name messages that it delivers itself, because the text does not say.
+    The sweep may name messages that it delivers itself, because the specification does not say.
     """
     for tick in view.ticks:
         entries = {entry.message_id for entry in missing_signals(view, tick)}
@@ -437,7 +437,7 @@ def missing_at_a_sweep_are_the_unmet(view: ChannelView) -> Iterator[Observation]
 
 @check("SDS-INSWEEP-05", pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK)
 def given_up_after_the_timeout_only(view: ChannelView) -> Iterator[Observation]:
-    """Dependencies are reported lost after the timeout in force and not before; without one, never."""
+    """Dependencies are not reported lost before the timeout in force has passed; without a timeout, never."""
     if not view.configuration.HasField("lost_timeout_ms"):
         return
     timeout = view.configuration.lost_timeout_ms
@@ -466,7 +466,7 @@ def given_up_after_the_timeout_only(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-INSWEEP-04", *(pb.CAPABILITY_DELIVERED, pb.CAPABILITY_VIRTUAL_CLOCK), of="received unmet")
 def sweeps_leave_nothing_ready(view: ChannelView) -> Iterator[Observation]:
-    """A sweep that delivers a message delivers each other one whose dependencies were in the log before it (AMB-94)."""
+    """A sweep that delivers a message delivers all others whose dependencies were in the log before it (AMB-94)."""
     logged = {sent.message.message_id: sent.step.index for sent in view.sent}
     for delivery in view.delivered:
         logged.setdefault(delivery.message_id, delivery.step.index)
@@ -490,7 +490,7 @@ def sweeps_leave_nothing_ready(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-INSWEEP-06", pb.CAPABILITY_DELIVERED, of="received unmet")
 def delivered_messages_leave_the_buffer(view: ChannelView) -> Iterator[Observation]:
-    """A delivered message is no longer in the incoming buffer: not shown there, and delivered by no further sweep."""
+    """A delivered message leaves the incoming buffer: no state shows it there, and no further sweep delivers it."""
     for received in view.received:
         if not (received.acceptable and received.unmet and received.delivered):
             continue
@@ -523,12 +523,12 @@ def _copy_may_wait(view: ChannelView, received: Received, until: Step) -> bool:
 
 
 _MANY_OTHERS = 2
-"""With this number of messages waiting before it, a message is neither the first nor the second of the buffer."""
+"""Minimum number of messages that wait before a message, so that it is neither first nor second in the buffer."""
 
 
 @dataclass(slots=True)
 class _WaitingMessage:
-    """A message that had to wait, and was delivered later or should have been, because all of its dependencies have
+    """A message that had to wait, and that was delivered later or had to be, because all of its dependencies
     arrived.
     """
 
@@ -537,13 +537,13 @@ class _WaitingMessage:
     chain: list[Received]
     """Its dependencies that had to wait in the incoming buffer, too."""
     other_was_delivered: bool
-    """Another message that waited for some of the same dependencies was delivered."""
+    """Was another message, which waited for one of the same dependencies, delivered?"""
     shown: bool | None
-    """Is the message in the last shown incoming buffer? None if none was shown after it arrived."""
+    """Is the message in the last shown incoming buffer? None if no buffer was shown after it arrived."""
     others: int
-    """The number of messages that arrived before it and still waited for other dependencies."""
+    """The number of earlier messages that still waited, for other dependencies, when this message was due."""
     own: str
-    """An own message that it depends on and that was sent later; "" if there is none."""
+    """ID of a dependency that the participant sent itself after the message had arrived; "" if there is none."""
 
     @property
     def step(self) -> Step:
@@ -561,12 +561,12 @@ class _WaitingMessage:
 
 
 def delivered_after_waiting(view: ChannelView) -> Iterator[_WaitingMessage]:
-    """Yield messages with unmet dependencies that had to be kept and delivered by a sweep after these arrived."""
-    # The steps up to which messages wait, ascending: of all of them, and by unmet dependencies.
+    """A message with unmet dependencies is kept, and delivered by a sweep after these arrived."""
+    # The indices of the steps up to which messages wait, ascending: for all messages, and by unmet dependencies.
     ends: list[int] = []
     waits: dict[frozenset[str], list[int]] = {}
     waiting_for: dict[str, list[frozenset[str]]] = {}
-    last_look = next(reversed(view.states_showing("incoming")), None)
+    last_shown = next(reversed(view.states_showing("incoming")), None)
     for received in view.received:
         if not (received.acceptable and received.unmet) or received.delivered_silently is not None:
             continue
@@ -579,7 +579,7 @@ def delivered_after_waiting(view: ChannelView) -> Iterator[_WaitingMessage]:
         due = not received.delivered and received.unmet <= view.logged_ids and nothing_is_pending_after(view, received)
         if received.delivered_at_once or not (received.delivered or due) or may_be_given_up(view, received):
             continue
-        shown = last_look if last_look is not None and last_look.step.index > received.step.index else None
+        shown = last_shown if last_shown is not None and last_shown.step.index > received.step.index else None
         end = received.delivered[0].step.index if received.delivered else len(view.trace.steps) + 1
         same = {unmet for message_id in received.unmet for unmet in waiting_for[message_id]}
         own = (sent for message_id in received.unmet if (sent := view.own(message_id)) is not None)
@@ -605,9 +605,9 @@ def _describe_waiting(waited: _WaitingMessage, row: RuleRow[_WaitingMessage]) ->
 
 
 def _is_evidence_of_waiting(waited: _WaitingMessage) -> bool:
-    """Does the message show whether waiting messages are delivered? SDS-INSWEEP-04 judges the others."""
-    tells = waited.delivered or waited.shown is not True
-    return tells and not waited.chain and not (waited.shown is None and waited.other_was_delivered)
+    """Does the message show whether waiting messages are kept? SDS-INSWEEP-04 judges the others."""
+    kept_or_dropped = waited.delivered or waited.shown is not True
+    return kept_or_dropped and not waited.chain and not (waited.shown is None and waited.other_was_delivered)
 
 
 def _is_due_from_hidden_buffer(waited: _WaitingMessage) -> bool:
@@ -625,8 +625,10 @@ def _was_unblocked_by_own(waited: _WaitingMessage) -> bool:
 
 
 def _is_in_chain(waited: _WaitingMessage) -> bool:
-    """Does the message wait for another waiting message? Messages that the buffer no longer shows are included: they
-    were dropped within their chain, which only this rule judges.
+    """Does the message wait for another waiting message?
+
+    Messages that the buffer no longer shows are included: only this rule judges messages that were dropped while their
+    dependencies waited.
     """
     return bool(waited.chain) and not any(may_be_given_up(waited.view, one) for one in waited.chain)
 

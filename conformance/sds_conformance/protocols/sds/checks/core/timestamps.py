@@ -1,7 +1,7 @@
-"""Lamport timestamps of own messages and shown states: which rule was violated.
+"""Lamport timestamps of own messages and shown states, and which rule a wrong timestamp violates.
 
-The rule for sending, ``max(now, previous + 1)``, has many parts: the start, the time, the increase, the effects of
-deliveries and of other channels. A wrong number is one violation, of the first part that explains it.
+The rule for sending, ``max(now, previous + 1)``, has many parts: the initial value, the time, the increase, and the
+effects of deliveries and of other channels. A wrong timestamp is one violation, of the first part that explains it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ...view.windows import clock_at
 
 @check("SDS-SEND-03", of="outgoing")
 def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
-    """The message carries the timestamp after the increase: the shown one, and one more for each message."""
+    """A message carries the local timestamp after its increase, which is one for each message."""
     previous: Sent | None = None
     for sent, seen in lamport_sends(view):
         e = sent.lamport
@@ -42,8 +42,8 @@ def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
                 expected = f"{e.low}, one more than the {before} of the message before"
                 yield observe_violation(sent.step, "not-increased", expected, f"{seen}")
         previous = sent
-    # Other requirements judge what must not move the timestamp: a copy SDS-OUTSWEEP-05, an ephemeral message
-    # SDS-EPHEMERAL-07. No requirement forbids that a refused command moves it.
+    # Other requirements judge events that must not change the local timestamp: SDS-OUTSWEEP-05 copies,
+    # SDS-EPHEMERAL-07 ephemeral messages. No requirement forbids that a refused command changes it.
     steps = [*(r.step for r in view.received), *(d.step for d in view.delivered), *(c.step for c in view.copies)]
     silent = [r.delivered_silently for r in view.received if r.delivered_silently is not None]
     steps += [*silent, *(ephemeral.step for ephemeral in view.ephemerals)]
@@ -59,7 +59,7 @@ def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
         if any(sync.step is last.step for sync in view.syncs):
             continue  # the same step sent a sync message as well
         if last.step.index in delivering:
-            continue  # a message that waited for the sent one was delivered and moved the timestamp
+            continue  # a message that waited for the sent message was delivered, and changed the local timestamp
         quiet = bisect_right(moved, last.step.index) == bisect_left(moved, observed.step.index)
         quiet &= view.can(pb.CAPABILITY_DELIVERED) or not view.received
         if quiet and not last.repeat and last.step.command == "send":
@@ -71,10 +71,10 @@ def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
 
 
 def _nothing_between(view: ChannelView, previous: Sent, sent: Sent) -> bool:
-    """Did nothing between two own messages move the timestamp?"""
+    """Did the participant get no command between two own messages that could change the local timestamp?"""
     between = view.trace.steps[previous.step.index : sent.step.index - 1]
-    here = (step for step in between if step.participant == view.party.name)
-    return all(step.command in ("observe", "query_filter", "build_filter") for step in here)
+    steps = (step for step in between if step.participant == view.party.name)
+    return all(step.command in ("observe", "query_filter", "build_filter") for step in steps)
 
 
 @check("SDS-SYNC-03", pb.CAPABILITY_SYNC, of="syncs")
@@ -114,17 +114,17 @@ class _Newcomer:
     first: Step
 
     def find_newest_older(self, trace: Trace, channel_id: str) -> int | None:
-        """Largest Lamport timestamp in messages of others before the new participant was opened, if it is before that
-        participant's clock; None if there were no messages.
+        """The largest Lamport timestamp that is before the newcomer's clock, in messages from before the newcomer was
+        opened; None if there is none.
         """
-        talk = takewhile(lambda said: said[0].index < self.opened.index, _iterate_content(trace, channel_id))
-        before = (message.lamport_timestamp or 0 for _, message in talk)
+        older = takewhile(lambda pair: pair[0].index < self.opened.index, _iterate_content(trace, channel_id))
+        before = (message.lamport_timestamp or 0 for _, message in older)
         clock = min(self.opened.now_ms, self.first.now_ms)
         return max((lamport for lamport in before if lamport < clock), default=None)
 
 
 def _iterate_content(trace: Trace, channel_id: str) -> Iterator[tuple[Step, Message]]:
-    """Yield the content of a channel at all participants, sent or received."""
+    """Yield (step, message) for all content of a channel that any participant sends or receives."""
     for step in trace.steps:
         wires = [step.received] if step.command == "receive" else step.broadcasts
         for wire in wires:
@@ -134,7 +134,7 @@ def _iterate_content(trace: Trace, channel_id: str) -> Iterator[tuple[Step, Mess
 
 
 def _find_newcomer(trace: Trace, name: str, channel_id: str) -> _Newcomer | None:
-    """A newcomer that sends before it has received anything; None if the participant is none."""
+    """The participant as a newcomer; None if it sends nothing, or receives a message of the channel before it sends."""
     opened = first = None
     for step in trace.of(name):
         if step.command == "open":
@@ -151,9 +151,10 @@ def _find_newcomer(trace: Trace, name: str, channel_id: str) -> _Newcomer | None
 
 @check("SDS-STATE-04", pb.CAPABILITY_VIRTUAL_CLOCK)
 def newcomers_send_at_once_with_the_right_time(view: ChannelView) -> Iterator[Observation]:
-    """A newcomer's first message has a timestamp above all messages older than its clock, and below all later ones.
+    """A newcomer can send at once. Its first timestamp is above all that are before its clock, and below all later
+    ones.
 
-    It can send without receiving a message first. Clocks must differ less than the messages are apart.
+    Judged only if the clocks differ less than the times between the messages.
     """
     arrival = _find_newcomer(view.trace, view.party.name, view.channel_id)
     older = arrival.find_newest_older(view.trace, view.channel_id) if arrival is not None else None
@@ -169,8 +170,8 @@ def newcomers_send_at_once_with_the_right_time(view: ChannelView) -> Iterator[Ob
             yield observe_violation(step, code, expected, "nothing is sent")
         return
     seen = sent.message.lamport_timestamp
-    said = [m.lamport_timestamp or 0 for s, m in _iterate_content(view.trace, view.channel_id) if s.index > step.index]
-    later = min((lamport for lamport in said if lamport > max(sent.lamport.high, step.now_ms)), default=None)
+    after = [m.lamport_timestamp or 0 for s, m in _iterate_content(view.trace, view.channel_id) if s.index > step.index]
+    later = min((lamport for lamport in after if lamport > max(sent.lamport.high, step.now_ms)), default=None)
     if seen <= older:
         expected = f"the newcomer's message after those older than its clock, the last of which has Lamport {older}"
         yield observe_violation(step, "too-low", expected, f"{seen}, by a clock of {step.now_ms}")
@@ -182,7 +183,7 @@ def newcomers_send_at_once_with_the_right_time(view: ChannelView) -> Iterator[Ob
 
 @check("SDS-STATE-04", pb.CAPABILITY_VIRTUAL_CLOCK, pb.CAPABILITY_DELIVERED, of="received")
 def newcomers_find_their_place(view: ChannelView) -> Iterator[Observation]:
-    """All other logs have a newcomer's first message at the place of its timestamp, even if it arrived late."""
+    """The logs of all others have a newcomer's first message at the place of its timestamp, even if it arrived late."""
     for received in view.received:
         message = received.message
         if message.sender_id not in view.trace.parties or not received.plain or received.unmet:
@@ -214,7 +215,7 @@ def newcomers_find_their_place(view: ChannelView) -> Iterator[Observation]:
 
 
 def _find_misplaced(order: list[LogItem], place: int) -> LogItem | None:
-    """An item on the wrong side of the one at that place; another requirement judges ties."""
+    """An item on the wrong side of the item at ``place``; None if there is none. Another requirement judges ties."""
     item = order[place]
     early = (other for other in order[:place] if other.lamport > item.lamport)
     late = (other for other in order[place + 1 :] if other.lamport < item.lamport)
@@ -233,20 +234,25 @@ class Stamp:
         self.view, self.step, self.seen = view, step, seen
         self.content, self.sync, self.state = kind == "content", kind == "sync", kind == "state"
         self.e = e
-        """The expected timestamp at that step."""
+        """The expected timestamp at this step."""
         self.is_allowed = e.stays_at_maximum(seen) or e.tolerates(seen + self.state)
-        """Does the letter or a position allow it?"""
+        """Does the specification or a position allow the timestamp?"""
         self.is_evidence = self.content or (self.sync and e.low <= seen <= e.high)
-        """Does it prove what moved the timestamp? A wrong timestamp of a sync message may have other causes."""
+        """Does it prove which event changed the local timestamp? A wrong timestamp of a sync message may have other
+        causes.
+        """
         self.shows_change = self.is_evidence and (self.is_allowed or seen - e.low not in usual_errors(view))
-        """Does it prove that an event before it changed the timestamp? An error that also occurs when only messages
-        were sent proves nothing."""
+        """Does it prove that an event before it changed the local timestamp? An error that also occurs when only
+        messages were sent proves nothing.
+        """
         self.has_rule_of_its_own = e.is_high_after_ephemeral_or_answer(seen + self.state)
-        """Is it too high after an event that another rule judges: SDS-EPHEMERAL-07 or SDS-R-SWEEP-05?"""
+        """Is the timestamp too high after an event that SDS-EPHEMERAL-07 or SDS-R-SWEEP-05 judges?"""
 
     @property
     def counts_messages(self) -> bool:
-        """Did each message of this channel move the timestamp by one? This explanation has priority over all others."""
+        """Is the error explained by an increase for each received message? This explanation has priority over
+        others.
+        """
         return self.e.counts_messages(self.seen + self.state)
 
     @property
@@ -269,7 +275,7 @@ class Stamp:
 
     @property
     def has_wrong_start(self) -> bool:
-        """Does the first timestamp show that it did not start at the epoch time, even after later changes?"""
+        """Does the timestamp show that the initial value was not the epoch time, whatever changed it later?"""
         opened, e = clock_at(self.view.trace, self.view.party.opened_ms), self.e
         wrong = e.source == "open" and not self.is_allowed
         return wrong and not opened.low <= self.seen <= max(e.high, e.now.high) + NEARBY
@@ -281,16 +287,16 @@ class Stamp:
 
     @property
     def follows_step_back(self) -> bool:
-        """Must the timestamp be exactly one more than the previous one, because the clock stepped back below that?
+        """Must the timestamp be exactly one more than the previous timestamp, because the clock stepped back below it?
 
-        A timestamp in another unit is never behind, or always, so the step back does not explain it.
+        The step back does not explain a timestamp in another unit, which is always behind the clock, or never.
         """
         e = self.e
         return e.clock_stepped_back and e.source in ("send", "sync") and not e.late_delivery and e.is_ahead_of_clock
 
 
 def lamport_timestamps(view: ChannelView) -> Iterator[Stamp]:
-    """Yield all shown timestamps. Each must be max(now, previous + 1), and only deliveries move the local one."""
+    """A new message has the timestamp max(now, previous + 1), and only deliveries change the local one otherwise."""
     for sent, seen in lamport_sends(view):
         yield Stamp(view, sent.step, sent.lamport, seen, "content")
     for sync in view.syncs:
@@ -347,8 +353,10 @@ def _own_sender_is_ahead(s: Stamp) -> bool:
 
 
 def _was_moved_by_own_sender(s: Stamp) -> bool:
-    """Did a message with the participant's own sender ID move the timestamp? Not for a small difference, which another
-    rule explains better."""
+    """Did a message with the participant's own sender ID change the local timestamp?
+
+    False for a small difference, which another rule explains better.
+    """
     past = s.seen - s.e.high_if_all_followed
     return past > 0 and not s.has_rule_of_its_own and past > abs(s.e.own_sender_high - s.seen)
 

@@ -1,7 +1,8 @@
-"""Section MSG, the layout: names, numbers and presence as in the text.
+"""Section MSG, the layout: numbers, wire types and presence of the fields as in the specification.
 
-These checks see the bytes as they were sent. With a dialect, they also see the bytes after translation. A violation
-there is an ordinary fault. A violation only in the untranslated bytes is the foreign layout, which has its own code.
+These checks read the bytes as they were sent. With a dialect, they also read the bytes after translation. A violation
+in the translated bytes is an ordinary fault. A violation only in the untranslated bytes is the private layout, which
+has a code of its own.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ from ...view.timestamps import NEARBY, describe_wrong_timestamp
 
 
 class _Layout(NamedTuple):
-    """The message layout of a text."""
+    """The message layout of a revision."""
 
     types: Mapping[int, int]
     """Wire types of the fields, by number."""
     repeated: tuple[int, ...]
     always: frozenset[int]
-    """Fields that every message in this layout has."""
+    """Numbers of the fields that every message has."""
     entries: tuple[int, ...]
-    """Fields that are lists of HistoryEntry."""
+    """Numbers of the fields that are lists of HistoryEntry."""
     channel_id: int
     bloom_filter: int
     content: int
@@ -73,7 +74,7 @@ def values_of(sent: Sent, number: int) -> list[int | bytes]:
 
 
 Reader = Callable[[Wire], list[WireField] | None]
-"""Returns the fields of a message, or None for bytes that cannot be split into fields."""
+"""A function that returns the fields of a message, or None if its bytes cannot be split into fields."""
 Judge = Callable[[ChannelView, Reader], Iterator[Observation]]
 
 
@@ -90,8 +91,8 @@ def _read_translated_fields(wire: Wire) -> list[WireField] | None:
 def layout_check(requirement: str, of: str = "") -> Callable[[Judge], Callable[[ChannelView], Iterator[Observation]]]:
     """Register a check of the layout.
 
-    Its function reads the fields of each message with a `Reader`. With a dialect, a message that is correct only after
-    its translation is in another layout.
+    The decorated function reads the fields of each message with a `Reader`. With a dialect, it is called for the
+    translated and for the raw bytes. If only the raw bytes are wrong, the message is in another layout.
     """
 
     def register(judge: Judge) -> Callable[[ChannelView], Iterator[Observation]]:
@@ -132,14 +133,14 @@ def _layout(view: ChannelView) -> _Layout:
 
 
 def _find_strays(fields: list[WireField], numbers: tuple[int, ...]) -> list[tuple[bool, str]]:
-    """The faults of the entries in these fields: (is it only an extra field, description)."""
+    """The faults of the entries in the fields ``numbers``: (is the fault only an extra field, description)."""
     entries = [(f.number, f.value) for f in fields if f.number in numbers and isinstance(f.value, bytes)]
     return [stray for number, entry in entries for stray in _find_strays_in_entry(number, entry)]
 
 
 @lru_cache(4_096)
 def _find_strays_in_entry(number: int, entry: bytes) -> tuple[tuple[bool, str], ...]:
-    """The same for one entry of the field with that number. Cached, because an entry occurs in several histories."""
+    """The faults of one entry of a field. Cached, because an entry occurs in several causal histories."""
     try:
         fields = split(entry)
     except MalformedMessageError:
@@ -154,10 +155,10 @@ def _find_strays_in_entry(number: int, entry: bytes) -> tuple[tuple[bool, str], 
 
 @layout_check("SDS-MSG-01")
 def message_structure(view: ChannelView, fields_of: Reader) -> Iterator[Observation]:
-    """Every broadcast splits into the fields of the text, with their wire types, and decodes.
+    """Every broadcast splits into the fields of the specification, with their wire types, and decodes.
 
-    A few extra fields are tolerated by any proto3 reader; a message without the fields of the text is in another
-    layout.
+    Extra fields are only a warning, because any proto3 reader skips them. A message without the fields that every
+    message has is in another layout.
     """
     types, repeated, always, entries, *_ = _layout(view)
     *first, last = types
@@ -178,7 +179,7 @@ def message_structure(view: ChannelView, fields_of: Reader) -> Iterator[Observat
             yield observe_violation(step, "wrong-wire-type", expected, f"field {wrong[0].number} as {kind}")
         elif unknown or strays:
             named = ", ".join(map(str, unknown))
-            seen = f"field {named}, which the text does not have" if unknown else strays[0][1]
+            seen = f"field {named}, which the specification does not have" if unknown else strays[0][1]
             other_layout = not always <= set(numbers) or not all(extra for extra, _ in strays)
             code = "unknown-field"
             if other_layout:
@@ -194,10 +195,10 @@ def message_structure(view: ChannelView, fields_of: Reader) -> Iterator[Observat
 
 @check("SDS-MSG-01", of="arrived")
 def reference_encoding_accepted(view: ChannelView) -> Iterator[Observation]:
-    """A message in the layout of the text is not refused.
+    """A message in the layout of the specification is not refused.
 
-    If all of its fields were read or written in other messages, its encoding is not the reason, so that is no
-    violation. Messages that would have to wait are not judged either.
+    If the implementation accepted or sent all fields of the message in other messages, the encoding is not the reason
+    for the refusal, so this rule is not violated. Messages that would have to wait are not judged either.
     """
     for received in arrived_in_order(view):
         if received.plain and not received.rejected:
@@ -208,13 +209,13 @@ def reference_encoding_accepted(view: ChannelView) -> Iterator[Observation]:
 
 @cache_per_view
 def _fields_known(view: ChannelView) -> set[tuple[int, ...]]:
-    """The fields that were read in messages, or written."""
+    """The numbers of all fields in messages that the implementation accepted or sent, as returned by `_fields_of`."""
     known = {field for received in view.received if received.plain for field in _fields_of(received.step.received)}
     return known.union(*(_fields_of(sent.wire) for sent in view.outgoing))
 
 
 def _fields_of(wire: Wire) -> set[tuple[int, ...]]:
-    """The numbers of the fields that a message has, and of those in its entries."""
+    """The numbers of the fields of a message, and (number, number in the entry) for the fields of its entries."""
     numbers: set[tuple[int, ...]] = set()
     for outer in wire.fields or []:
         numbers.add((outer.number,))
@@ -236,7 +237,7 @@ def sender_in_field_1(view: ChannelView, fields_of: Reader) -> Iterator[Observat
 
 @layout_check("SDS-MSG-03", of="sent")
 def message_id_in_field_2(view: ChannelView, fields_of: Reader) -> Iterator[Observation]:
-    """Field 2 is a non-empty UTF-8 string, the ID by which the implementation knows the message."""
+    """Field 2 is a non-empty UTF-8 string: the message ID that the implementation returned to the application."""
     for sent in view.sent:
         seen = text_of(_values(fields_of(sent.wire), 2))
         answered = sent.step.reply.effects.message_id if sent.step.reply is not None else ""
@@ -273,16 +274,16 @@ def unnamed_channel_is_zero(view: ChannelView) -> Iterator[Observation]:
 
 
 _COARSEST = 1 << 11
-"""Distance of neighbouring doubles below 2^64."""
+"""Distance between neighbouring doubles just below 2^64."""
 _SIGN = 1 << 63
-"""The smallest timestamp that is negative as a signed 64-bit integer."""
+"""The smallest unsigned 64-bit integer that is negative if it is read as a signed integer."""
 _UNITS_PER_MS = (0.001, 1_000, 1_000_000)
 """Number of seconds, microseconds and nanoseconds in a millisecond."""
 _DAY_MS = 86_400_000
 
 
 def _is_now_in_another_unit(lamport: int, now_ms: int) -> bool:
-    """Is it the present time within a day, in seconds, microseconds or nanoseconds?"""
+    """Is a timestamp the present time, to within a day, in seconds, microseconds or nanoseconds?"""
     return any(abs(lamport / unit - now_ms) <= _DAY_MS for unit in _UNITS_PER_MS)
 
 
@@ -295,8 +296,8 @@ def _through_double(value: int) -> int:
 def lamport_in_field_10(view: ChannelView, fields_of: Reader) -> Iterator[Observation]:
     """Field 10 is a varint in epoch milliseconds, exact to 64 bits.
 
-    Other requirements judge values that were counted wrongly: small errors that doubles do not explain, the present
-    time although a larger value was due, and the time in another unit.
+    Other requirements judge values that the rules for timestamps do not allow: small errors that a conversion to double
+    does not explain, the present time instead of a larger value, and the time in another unit.
     """
     values_seen = (sent.message.lamport_timestamp or 0 for sent in view.outgoing)
     in_doubles = all(_through_double(value) == value for value in values_seen)
@@ -390,7 +391,7 @@ def _entry_id(entry: bytes) -> str | None:
 
 @layout_check("SDS-MSG-07", of="outgoing")
 def filter_in_its_field(view: ChannelView, fields_of: Reader) -> Iterator[Observation]:
-    """The filter is present in every content and sync message; zero length only while nothing was received."""
+    """Every content and sync message has a filter, which has zero length only while nothing was received."""
     number = _layout(view).bloom_filter
     for sent in view.outgoing:
         values = _values(fields_of(sent.wire), number)

@@ -24,12 +24,16 @@ from ..core.wire import text_of, values_of
 
 _HISTORY = 4
 _PLAUSIBLE = 1_000
-"""A first timestamp of at least this value is assumed not to count messages, although increases may exceed one."""
+"""Maximum first timestamp that may count messages; increases may exceed one. A larger first timestamp has another
+cause.
+"""
 _LATE_SWEEPS = 3
-"""Number of sweeps after the period within which missing messages are given up. The text sets no interval of sweeps."""
+"""Number of sweeps after the period within which missing messages are given up. The proposal sets no interval of
+sweeps.
+"""
 _TEN_MINUTES_MS = 600_000
 _CROWD = 100
-"""Messages of ten minutes that a filter of any design should have room for."""
+"""Maximum number of messages in ten minutes for which a filter of any design should have room."""
 
 
 # ---- Message ---------------------------------------------------------------------------------------------------------
@@ -52,7 +56,7 @@ def lamport_in_field_3(view: ChannelView) -> Iterator[Observation]:
 
 @check("FORUM-05", of="outgoing")
 def history_in_field_4(view: ChannelView) -> Iterator[Observation]:
-    """Causal history is in field 4, one plain message ID each."""
+    """The causal history is in field 4: each occurrence is one message ID."""
     for sent in view.outgoing:
         entries = [text_of([value]) for value in values_of(sent, _HISTORY)]
         sure = sent.log_size and sent.log_is_known and not sent.repeat
@@ -75,7 +79,7 @@ def _received_before(view: ChannelView, index: int) -> bool:
 
 
 def _describe_start(step: Step, lamport: int) -> str:
-    """Describe a timestamp that should be 0, with the unit if it is the present time."""
+    """Describe a wrong first timestamp, with the unit if it is the present time."""
     units = {"milliseconds": step.now_ms, "seconds": step.now_ms // 1_000}
     unit = next((unit for unit, now in units.items() if abs(lamport - now) <= _PLAUSIBLE), None)
     return f"{lamport}" if unit is None else f"{lamport}, the time in {unit}"
@@ -109,7 +113,7 @@ def counting_starts_at_0(view: ChannelView) -> Iterator[Observation]:
 
 @check("FORUM-09", pb.CAPABILITY_CHANNELS, of="channels sent")
 def channels_count_apart(view: ChannelView) -> Iterator[Observation]:
-    """A timestamp far ahead that arrived in another channel does not move this one."""
+    """A timestamp that is far ahead in another channel does not change the local timestamp of this channel."""
     ahead = largest_lamport_elsewhere(view)
     for sent, seen in lamport_sends(view):
         here = [r.message.lamport_timestamp or 0 for r in view.received if r.step.index < sent.step.index]
@@ -122,7 +126,7 @@ def channels_count_apart(view: ChannelView) -> Iterator[Observation]:
 
 @check("FORUM-15", of="sent")
 def every_message_increases_the_timestamp(view: ChannelView) -> Iterator[Observation]:
-    """Each content message has a greater timestamp than the one before it, the first a greater one than 0."""
+    """Each content message has a greater timestamp than the one before it, and the first is greater than 0."""
     before = 0
     for sent, seen in lamport_sends(view):
         expected = f"a lamport_timestamp greater than {before}, that of the last message"
@@ -132,7 +136,7 @@ def every_message_increases_the_timestamp(view: ChannelView) -> Iterator[Observa
 
 @check("FORUM-23", pb.CAPABILITY_DELIVERED)
 def clock_follows_deliveries(view: ChannelView) -> Iterator[Observation]:
-    """After the delivery of a message with a higher timestamp, the local timestamp is at least that one."""
+    """After a delivery, the local timestamp is at least the timestamp of the delivered message."""
     for sent, seen in lamport_sends(view):
         reached = _largest_delivered(view, sent.step.index)
         if reached <= _largest_sent(view, sent.step.index):
@@ -149,7 +153,7 @@ def clock_follows_deliveries(view: ChannelView) -> Iterator[Observation]:
 
 
 def _is_increased(seen: int, last: int) -> bool:
-    """Return whether a timestamp is greater, or is the maximum, which nothing can follow (AMB-14)."""
+    """Is a timestamp greater than ``last``, or equal to it because it is the maximum (AMB-14)?"""
     return seen > last or seen == last == FORUM_2024.wire.max_lamport
 
 
@@ -169,7 +173,7 @@ def _largest_sent(view: ChannelView, before: int) -> int:
 def sync_keeps_the_timestamp(view: ChannelView) -> Iterator[Observation]:
     """A sync message has the timestamp of the previous message, or 0, if no message arrived in between.
 
-    A message of the same step may have been sent before it or after it.
+    Another message of the same step may have been sent before or after the sync message.
     """
     before, since, last_of_earlier_step = 0, 0, 0
     for sent in view.outgoing:
@@ -189,7 +193,7 @@ def sync_keeps_the_timestamp(view: ChannelView) -> Iterator[Observation]:
 
 
 def _processed_late(view: ChannelView, since: int, until: int) -> bool:
-    """May a sweep between two steps have processed messages that had arrived before them?"""
+    """May a sweep between two steps have processed messages that arrived before both steps?"""
     if not any(since < tick.index <= until for tick in view.ticks):
         return False
     return any(
@@ -205,13 +209,13 @@ def _received_syncs(view: ChannelView) -> list[Received]:
 
 @check("FORUM-20", of="outgoing received sync-came")
 def syncs_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
-    """Received sync messages, also those that wait, are in the filters of later messages."""
+    """Received sync messages, even if they wait, are in the filters of later messages."""
     for sent in view.outgoing:
         syncs = [r.message.message_id for r in _received_syncs(view) if r.step.index < sent.step.index]
         entries = sum(r.step.index < sent.step.index for r in view.received)
         entries += sum(s.step.index < sent.step.index for s in [*view.outgoing, *view.ephemerals])
         holds = view.filter_of(sent.message.bloom_filter)
-        # A roll-over may take the older ones.
+        # A roll-over may remove older IDs.
         if not syncs or holds is None or sent.repeat or entries > view.configuration.bloom_capacity // 10:
             continue
         yield from judge_members(sent.step, holds, syncs, "{}, a sync message received before, in the filter")
@@ -236,23 +240,25 @@ def syncs_meet_dependencies(view: ChannelView) -> Iterator[Observation]:
 
 
 def _doubtful_syncs(view: ChannelView) -> set[str]:
-    """Sync messages that depend, directly or through others, on own sync messages. Whether these are in the log is
-    unknown."""
-    rests_on: dict[str, list[str]] = {}
+    """IDs of own sync messages, and of sync messages that depend on these, directly or through others.
+
+    It is unknown whether they are in the log.
+    """
+    dependents: dict[str, list[str]] = {}
     for received in view.received:
         for entry in received.message.causal_history if received.kind is Kind.SYNC else ():
-            rests_on.setdefault(entry.message_id, []).append(received.message.message_id)
+            dependents.setdefault(entry.message_id, []).append(received.message.message_id)
     doubtful = {sent.message.message_id for sent in view.syncs}
     waiting = list(doubtful)
     while waiting:
-        above = [message_id for message_id in rests_on.get(waiting.pop(), ()) if message_id not in doubtful]
-        doubtful.update(above)
-        waiting += above
+        more = [message_id for message_id in dependents.get(waiting.pop(), ()) if message_id not in doubtful]
+        doubtful.update(more)
+        waiting += more
     return doubtful
 
 
 def _note_unlogged_syncs(view: ChannelView) -> Iterator[Observation]:
-    """The log that a participant shows may omit sync messages, as long as they satisfy dependencies."""
+    """Note shown logs without received sync messages. They are allowed if sync messages meet dependencies."""
     for observed in view.states_showing("log"):
         shown = set(observed.step.shown_log)
         before = [r for r in _received_syncs(view) if r.step.index < observed.step.index and not r.unmet]
@@ -264,7 +270,7 @@ def _note_unlogged_syncs(view: ChannelView) -> Iterator[Observation]:
 
 @check("FORUM-37", of="sent")
 def syncs_move_the_clock(view: ChannelView) -> Iterator[Observation]:
-    """After a sync message with a higher timestamp, the next content message has an even higher one."""
+    """After a received sync message with a higher timestamp, the next content message has a timestamp above it."""
     for sent, seen in lamport_sends(view):
         e = sent.lamport
         if e.sync_high > e.low:
@@ -272,12 +278,12 @@ def syncs_move_the_clock(view: ChannelView) -> Iterator[Observation]:
             yield observe_outcome(sent.step, "too-low", seen >= e.sync_high, expected, f"{seen}")
 
 
-# ---- The sweeps, and the design --------------------------------------------------------------------------------------
+# ---- Losses, filters, equal timestamps and default sizes -------------------------------------------------------------
 
 
 @check("FORUM-31", pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK, of="received")
 def given_up_after_the_period(view: ChannelView) -> Iterator[Observation]:
-    """If a period is in force, dependencies that have not arrived by its end are reported lost."""
+    """If a period is in force, dependencies that have not arrived when it has passed are reported lost."""
     period = view.configuration.lost_timeout_ms
     lost = {message_id for _, event in view.losses for message_id in event.message_ids}
     for received in view.received if period else ():
@@ -321,7 +327,7 @@ def filter_covers_ten_minutes(view: ChannelView) -> Iterator[Observation]:
 
 @check("FORUM-44", pb.CAPABILITY_DELIVERED, of="received")
 def ties_need_no_message(view: ChannelView) -> Iterator[Observation]:
-    """A message with the timestamp of other messages is inserted at its place without a new broadcast."""
+    """A message with the same timestamp as another is inserted into the log without a new broadcast."""
     places: set[int] = set()
     copies = {(copy.step.index, copy.message.message_id) for copy in view.copies}
     for received in view.received:
@@ -329,8 +335,8 @@ def ties_need_no_message(view: ChannelView) -> Iterator[Observation]:
         if lamport is None or not received.acceptable:
             continue
         if lamport in places and received.delivered_at_once:
-            said = [message.message_id for message in received.step.messages]
-            new = [message_id for message_id in said if (received.step.index, message_id) not in copies]
+            sent = [message.message_id for message in received.step.messages]
+            new = [message_id for message_id in sent if (received.step.index, message_id) not in copies]
             if new:
                 yield observe_note(
                     received.step, f"{new[0]!r} was broadcast when two messages had one Lamport timestamp"

@@ -1,7 +1,7 @@
-"""The requirements of the proposal of 2024 that SDS has as well: the checks of SDS judge them.
+"""The requirements of the proposal of 2024 that SDS has as well. The checks of SDS judge them.
 
-Checks of later rules are left out: that own and known messages are ignored, that only the log meets dependencies,
-hints, and the special treatment of sync messages.
+Checks of rules that the proposal does not have are left out: own and known messages are ignored, only messages in the
+log meet dependencies, retrieval hints, and the special treatment of sync messages.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ SHARED: dict[str, tuple[CheckFunction | str, ...]] = {
     "FORUM-39": (ephemeral.not_buffered, ephemeral.delivered_at_once),
     "FORUM-45": (log.delivered_in_causal_order,),
 }
-"""By requirement of the proposal: the checks of SDS that judge it, or the requirement of SDS for rows of tables."""
+"""By requirement of the proposal: the checks of SDS that judge it, or the requirements of SDS whose table rows do."""
 
 for _requirement, _functions in SHARED.items():
     same_as(_requirement, *_functions)
