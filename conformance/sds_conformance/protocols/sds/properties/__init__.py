@@ -1,4 +1,6 @@
-"""Global properties of schedules with many participants. Importing this package registers them."""
+"""Global properties: statements about all participants of a schedule together. Importing this package registers
+them.
+"""
 
 from . import acknowledgements, convergence, copies, ordering, repairs, twins
 from .group_view import GroupView

@@ -1,4 +1,4 @@
-"""Properties of acknowledgements: the evidence for them, and the buffers at the end."""
+"""Properties of acknowledgements: the evidence of each acknowledgement, and the buffers at the end."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from .registry import global_property, of_each_side, to_the_first_fault
 )
 @of_each_side
 def only_what_was_received_is_acknowledged(view: GroupView, side: Side) -> Iterator[Sighting]:
-    """Only a receipt by another participant acknowledges a message: no time, no own copy (AMB-21, AMB-64).
+    """A message is acknowledged only if another participant received it, and not by time or by a copy (AMB-21, AMB-64).
 
-    Claims of scripted peers count as evidence in good faith, and so do two filters with the ID, even by accident.
+    Participants may believe scripted peers, and two filters that hold the message ID, even by chance.
     """
     got, is_met = _first_arrivals(view), False
     for message_id, act in _acknowledged(side).items():
@@ -50,7 +50,7 @@ def only_what_was_received_is_acknowledged(view: GroupView, side: Side) -> Itera
 
 @cache_per_view
 def _first_arrivals(view: GroupView) -> dict[Key, list[tuple[str, int]]]:
-    """By content message: the participants that received it, each with the first act."""
+    """By content message: (participant that received it, number of the act in which it arrived first)."""
     out: dict[Key, list[tuple[str, int]]] = {}
     for side in view.sides.values():
         for message_id, arrival in side.arrivals.items():
@@ -59,9 +59,9 @@ def _first_arrivals(view: GroupView) -> dict[Key, list[tuple[str, int]]]:
 
 
 def _acknowledged(side: Side) -> dict[str, Act]:
-    """The act at which a participant first shows a message as acknowledged, by an event or a state."""
+    """By message ID: the act in which a participant first shows a message as acknowledged, by a signal or a state."""
     out = dict(side.acks)
-    for act, state in side.looks:
+    for act, state in side.shown_states:
         for entry in state.outgoing.entries:
             if entry.state == pb.ACK_STATE_ACKNOWLEDGED:
                 out.setdefault(entry.message_id, act)
@@ -69,7 +69,7 @@ def _acknowledged(side: Side) -> dict[str, Act]:
 
 
 def _may_have_evidence(view: GroupView, side: Side, message_id: str, act: Act) -> bool:
-    """May the participant have received evidence of an acknowledgement in good faith?"""
+    """May the participant have received messages up to an act that it may take as evidence of an acknowledgement?"""
     if message_id in view.scripted_ids or side.hybrids:
         return True
     hits = 0
@@ -89,12 +89,12 @@ def _may_have_evidence(view: GroupView, side: Side, message_id: str, act: Act) -
 
 
 def _last_arrival_with_unreceived(side: Side, got: dict[Key, list[tuple[str, int]]]) -> Act | None:
-    """The last message to a participant whose own messages include one that no other participant received; None if
-    there is none.
+    """The last act in which a participant received a message after it had sent a message that no other participant
+    received; None if there is none.
     """
     lost = [act.number for i, act in side.sent.items() if (side.channel_id, i) not in got]
-    heard = [a.act for a in side.received if lost and a.act.number > lost[0] and a.message.sender_id != side.id]
-    return heard[-1] if heard else None
+    later = [a.act for a in side.received if lost and a.act.number > lost[0] and a.message.sender_id != side.id]
+    return later[-1] if later else None
 
 
 @global_property(
@@ -112,9 +112,10 @@ def _last_arrival_with_unreceived(side: Side, got: dict[Key, list[tuple[str, int
 @to_the_first_fault
 @of_each_side
 def who_says_something_acknowledges_what_it_got(view: GroupView, side: Side) -> Iterator[Sighting]:
-    """A message acknowledges all messages that it names, and at least possibly all that its sender received.
+    """A message acknowledges what its causal history names, and at least possibly what its sender received.
 
-    The second needs filters, and so a profile that both can read. The text promises no more (AMB-61).
+    The second part needs bloom filters of a profile that both participants can read. The specification promises no more
+    (AMB-61).
     """
     if not side.sent or not side.can(pb.CAPABILITY_ACKNOWLEDGED):
         return
@@ -127,7 +128,7 @@ def who_says_something_acknowledges_what_it_got(view: GroupView, side: Side) -> 
         if not arrival.taken or act.step.answer != "effects" or odd:
             continue
         if view.is_regular(message.kind) and (message.message_id in known or message.message_id in side.sent):
-            continue  # copies, and messages that look like copies, may be dropped before they are reviewed (AMB-23)
+            continue  # copies, and other messages with known IDs, may be dropped before they are reviewed (AMB-23)
         known.add(message.message_id)
         named = {i for i in dependencies(message) if i in side.sent and side.sent[i].number < act.number}
         for message_id in sorted(named - done):
@@ -157,8 +158,10 @@ def who_says_something_acknowledges_what_it_got(view: GroupView, side: Side) -> 
 
 
 def _noticed_by(view: GroupView, side: Side, act: Act) -> int | None:
-    """The act by which a message is reviewed: its arrival, or the next sweep for a participant that never reviews on
-    arrival, which SDS-RECV-11 judges (AMB-143). None if no sweep ran.
+    """The number of the act by which an arrived message must have been reviewed; None if no sweep ran.
+
+    It is the arrival, or the next sweep if the participant never reviews messages on arrival. SDS-RECV-11 judges the
+    delay (AMB-143).
     """
     signals = [*side.acks.values(), *side.possibly.values()]
     if any(signal.step.command == "receive" for signal in signals):
@@ -168,21 +171,21 @@ def _noticed_by(view: GroupView, side: Side, act: Act) -> int | None:
 
 @cache_per_view
 def _speakers(view: GroupView) -> dict[int, tuple[Side, Act]]:
-    """The sender and the act of each message, by identity."""
+    """By identity of a message: (participant that sent it, act)."""
     return {id(message): (side, act) for side in view.sides.values() for act, message in side.outgoing}
 
 
 def _unacknowledged(view: GroupView, side: Side, act: Act, message_id: str, why: str, how: str = "") -> Sighting:
     before = (tick.step for tick in view.ticks.get(side.who, ()) if tick.number < act.number)
     copies = sum(message.message_id == message_id for step in before for message in step.messages)
-    position = "AMB-64" if copies >= CAP else ""  # it may have given up, and dropped it
+    position = "AMB-64" if copies >= CAP else ""  # the participant may have given up the message, and dropped it
     expected = f"{message_id!r} of {side.who} {how}acknowledged, as {why}"
     code = "not-possibly-acknowledged" if how else "not-acknowledged"
     return observe_violation(act, side.channel_id, code, expected, "there is no evidence that it is", position)
 
 
 def _readable(view: GroupView, side: Side, other: Side) -> bool:
-    """Do both use the same kind of filter, and does the other's filter still hold everything that it received?"""
+    """Can ``side`` read the filters of ``other``, and have these no dropped IDs?"""
     mine, theirs = side.party.in_force, other.party.in_force
     return (
         side.declared.profile("bloom") == other.declared.profile("bloom") != ""
@@ -193,7 +196,7 @@ def _readable(view: GroupView, side: Side, other: Side) -> bool:
     )
 
 
-# ---- At rest ---------------------------------------------------------------------------------------------------------
+# ---- Buffers at the end ----------------------------------------------------------------------------------------------
 
 
 @global_property(
@@ -215,13 +218,14 @@ def _readable(view: GroupView, side: Side, other: Side) -> bool:
 def buffers_drain(view: GroupView) -> Iterator[Sighting]:
     """After a calm phase no buffer contains a finished item: delivered, acknowledged, repaired or answered.
 
-    Possibly acknowledged messages may stay (AMB-61); messages that cannot be delivered must.
+    Possibly acknowledged messages may stay in the outgoing buffer (AMB-61). Messages that cannot be delivered must stay
+    in the incoming buffer.
     """
     for channel_id, sides in view.steady.items():
         for side in sides:
-            if not side.looks or view.ending is None or side.looks[-1][0].number < view.ending.last:
+            if not side.shown_states or view.ending is None or side.shown_states[-1][0].number < view.ending.last:
                 continue
-            act, state = side.looks[-1]
+            act, state = side.shown_states[-1]
             fault = _leftover(view, side, act, state)
             if fault is not None:
                 yield observe_violation(act, channel_id, *fault)
@@ -230,7 +234,7 @@ def buffers_drain(view: GroupView) -> Iterator[Sighting]:
 
 
 def _exercised(side: Side, state: pb.State) -> bool:
-    """Did anything wait, in a buffer that the state shows?"""
+    """Did any message wait in the incoming buffer before, which the state shows as empty?"""
     waited = any(
         not any(d.act is a.act and d.message_id == i for d in side.deliveries) for i, a in side.arrivals.items()
     )
@@ -238,13 +242,13 @@ def _exercised(side: Side, state: pb.State) -> bool:
 
 
 def _leftover(view: GroupView, side: Side, act: Act, state: pb.State) -> tuple[str, str, str] | None:
-    """The code of a leftover, with the expected and the seen; None if there is none."""
+    """(Code, what was expected, what was seen) for a finished item in a buffer; None if there is none."""
     log = set(act.step.shown_log) or set(side.logged)
     for message_id in state.incoming.message_ids:
         if message_id in log:
             expected = f"{message_id!r} out of the incoming buffer of {side.who}, which has it in its log"
             return "left-in-incoming", expected, "it is still in it"
-    named = _namers(view)[side.who, side.channel_id]
+    named = _first_acknowledgements(view)[side.who, side.channel_id]
     for entry in state.outgoing.entries:
         unacknowledged = entry.state == pb.ACK_STATE_UNACKNOWLEDGED
         if unacknowledged and entry.message_id in named and entry.message_id in side.sent:
@@ -273,19 +277,20 @@ def _leftover(view: GroupView, side: Side, act: Act, state: pb.State) -> tuple[s
 
 
 @cache_per_view
-def _namers(view: GroupView) -> dict[Key, dict[str, Arrival]]:
-    """The first certain acknowledgement of each own message. Copies may be dropped before they are reviewed
-    (AMB-23).
+def _first_acknowledgements(view: GroupView) -> dict[Key, dict[str, Arrival]]:
+    """By participant and channel, and ID of an own message: the first arrival that certainly acknowledges it.
+
+    Copies do not count, because they may be dropped before they are reviewed (AMB-23).
     """
-    return {place: _namers_of(view, side) for place, side in view.sides.items()}
+    return {place: _first_acknowledgements_at(view, side) for place, side in view.sides.items()}
 
 
-def _namers_of(view: GroupView, side: Side) -> dict[str, Arrival]:
+def _first_acknowledgements_at(view: GroupView, side: Side) -> dict[str, Arrival]:
     out: dict[str, Arrival] = {}
     for arrival in side.received:
         message_id = arrival.message.message_id
         if view.revision.syncs_are_logged:
-            first = side.heard.get(message_id) is arrival and message_id not in side.sent
+            first = side.first_arrivals.get(message_id) is arrival and message_id not in side.sent
         else:
             first = arrival.message.kind is Kind.SYNC or side.arrivals.get(message_id) is arrival
         if not first or not arrival.taken or arrival.act.step.answer != "effects":

@@ -1,4 +1,4 @@
-"""Properties of convergence: the logs of all participants after the network has become calm."""
+"""Properties of convergence: the logs of all participants after a calm phase."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ def _report_omissions(view: GroupView, which: Callable[[Omission], bool] = lambd
 
 
 def converged(view: GroupView, channel_id: str) -> set[str]:
-    """The entries of all steady logs of a channel, if they are equal in all; without disputed messages."""
+    """The IDs in the logs of all steady participants of a channel, if these logs are equal; else empty.
+
+    Messages that participants may treat differently are left out.
+    """
     sides = view.steady.get(channel_id, [])
     if len(sides) < 2:
         return set()
@@ -49,7 +52,8 @@ def _last(view: GroupView, channel_id: str) -> Act:
 def all_logs_have_the_same_entries(view: GroupView) -> Iterator[Sighting]:
     """After a calm phase every log has the messages that its owner received or that others had to resend.
 
-    Gaps without a violated duty are not judged, nor are logs whose dependencies may be given up (AMB-92).
+    A missing message is not judged if no participant had a duty to send it. Logs of participants that may give up
+    dependencies are not judged either (AMB-92).
     """
     yield from _report_omissions(view)
     for channel_id in view.steady:
@@ -67,7 +71,7 @@ def all_logs_have_the_same_entries(view: GroupView) -> Iterator[Sighting]:
     codes={"never-resent": OMISSION_CODES["never-resent"]},
 )
 def nothing_is_lost_while_its_sender_lives(view: GroupView) -> Iterator[Sighting]:
-    """The sender itself resends a message that a participant lost and that nothing acknowledges."""
+    """The sender itself resends a message that a participant did not receive and that no message acknowledges."""
     yield from _report_omissions(view, lambda omission: omission.kind == "resending")
     for side, arrival in _after_a_loss(view):
         if arrival.packet.sender == _author(view, side, arrival) and arrival.message.message_id in side.logged:
@@ -86,9 +90,10 @@ def nothing_is_lost_while_its_sender_lives(view: GroupView) -> Iterator[Sighting
     codes=_REPAIRS,
 )
 def nothing_is_lost_while_somebody_has_it(view: GroupView) -> Iterator[Sighting]:
-    """If the sender is gone, others send a missing message by SDS-R, within one response group (AMB-119).
+    """If the sender is gone, others answer requests for its messages by SDS-R, with one response group (AMB-119).
 
-    A request need not be repeated after it was lost, or after another participant sent one (AMB-68).
+    A request that was lost need not be repeated, nor need a message be requested after another participant's request
+    (AMB-68).
     """
     yield from _report_omissions(view, lambda omission: omission.kind == "repair" and _sender_is_gone(view, omission))
     for side, arrival in _after_a_loss(view):
@@ -106,7 +111,7 @@ def nothing_is_lost_while_somebody_has_it(view: GroupView) -> Iterator[Sighting]
     codes=_REPAIRS,
 )
 def what_one_delivers_all_deliver(view: GroupView) -> Iterator[Sighting]:
-    """If one participant delivers a message with SDS-R, all that learn of it do, even if its sender crashed."""
+    """If one participant with SDS-R delivers a message, all that learn of it deliver it, even if its sender crashed."""
     yield from _report_omissions(view, lambda omission: omission.kind == "repair" and _is_held_by_some(view, omission))
     for side, arrival in _after_a_loss(view):
         key = (side.channel_id, arrival.message.message_id)
@@ -131,12 +136,12 @@ def participants_with_and_without_sds_r_converge(view: GroupView) -> Iterator[Si
             yield observe_met(_last(view, channel_id), channel_id)
 
 
-# ---- What was lost and came again ------------------------------------------------------------------------------------
+# ---- Messages that arrived after a loss ------------------------------------------------------------------------------
 
 
 @cache_per_view
 def _after_a_loss(view: GroupView) -> list[tuple[Side, Arrival]]:
-    """Messages whose first copy to a participant was lost, each with the copy that arrived over the network instead."""
+    """(Participant, arrival) for each message that was lost on the way to a participant, and arrived there later."""
     out = []
     for loss in view.group_trace.losses:
         message = loss.packet.wire.message
@@ -174,7 +179,7 @@ def _is_held_by_some(view: GroupView, omission: Omission) -> bool:
 
 
 def _mixed(view: GroupView, channel_id: str) -> bool:
-    """Did participants with and without SDS-R receive messages of each other?"""
+    """Did a participant with SDS-R receive messages of one without SDS-R, and the reverse?"""
     kinds = {
         (side.terms.on, other.terms.on)
         for side in view.steady[channel_id]

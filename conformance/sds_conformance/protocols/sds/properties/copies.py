@@ -1,4 +1,4 @@
-"""Copies of one message: they are equal from every sender, and each copy of an ephemeral one is delivered once."""
+"""Copies of one message: they are equal from every sender, and a copy of an ephemeral message is delivered once."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def all_copies_of_a_message_are_the_same(view: GroupView) -> Iterator[Sighting]:
     originals: dict[str, list[str]] = {}
     for channel_id, message_id in view.origins:
         originals.setdefault(message_id, []).append(channel_id)
-    # Messages of which a scripted peer or noise created another version (AMB-25).
-    scripted = [p.wire.message for p in view.group_trace.packets if not p.act] if view.disputed else []
-    said = {(message.channel_id, message.message_id) for message in scripted if message is not None}
+    # Scripted peers, or random bytes, may have created another version of these messages (AMB-25).
+    packets = view.group_trace.packets if view.disputed else ()
+    scripted = {(m.channel_id, m.message_id) for p in packets if not p.act and (m := p.wire.message) is not None}
     for packet in view.group_trace.packets:
         message = packet.wire.message
         if message is None or not packet.act or message.kind is Kind.SYNC:
@@ -53,7 +53,7 @@ def all_copies_of_a_message_are_the_same(view: GroupView) -> Iterator[Sighting]:
         act = view.group_trace.acts[packet.act - 1]
         if channel_id == message.channel_id and is_same_message(origin.message, message):
             yield observe_met(act, channel_id)
-        elif (channel_id, message.message_id) not in said:
+        elif (channel_id, message.message_id) not in scripted:
             what = "the sender, channel, Lamport timestamp, causal history and content of the original"
             seen = f"{act.who} broadcasts one that differs"
             code = _change(origin.message, message)
@@ -61,7 +61,7 @@ def all_copies_of_a_message_are_the_same(view: GroupView) -> Iterator[Sighting]:
 
 
 def _change(original: Message, copy: Message) -> str:
-    """The code of the first part of a copy that differs."""
+    """The code of the first field of a copy that differs from the original."""
     if copy.sender_id != original.sender_id:
         return "sender-changed"
     if copy.channel_id != original.channel_id:
@@ -81,7 +81,7 @@ def _change(original: Message, copy: Message) -> str:
 )
 @of_each_side
 def no_copy_of_an_ephemeral_message_is_delivered_twice(view: GroupView, side: Side) -> Iterator[Sighting]:
-    """An ephemeral message is delivered once for each copy that arrived, at most (AMB-38)."""
+    """An ephemeral message is delivered at most once for each copy that arrived (AMB-38)."""
     times: Counter[str] = Counter()
     for delivery in side.deliveries:
         message_id = delivery.message_id

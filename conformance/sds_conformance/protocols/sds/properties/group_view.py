@@ -1,8 +1,8 @@
-"""A group trace as the facts of all participants together.
+"""Reads a group trace: the messages and logs of all participants together.
 
-One pass over the acts collects the sent and arrived messages, and the log that each participant claims. Everything else
-is computed when a property reads it. As in a channel view, the facts follow the claims of each participant, so that the
-fault of one does not affect the others.
+One pass over the acts collects the messages that were sent and that arrived, and the log that each participant claims.
+Everything else is computed when a property reads it. As in a channel view, each participant is judged by its own
+claims, so that the fault of one participant does not affect the verdicts on others.
 """
 
 from __future__ import annotations
@@ -25,48 +25,52 @@ from .sides import Arrival, Delivery, Ending, Key, Origin, Side, dependencies
 __all__ = ["Arrival", "Delivery", "Ending", "GroupView", "Key", "Origin", "Side", "dependencies", "is_same_message"]
 
 OVERLONG = "overlong"
-"""Varints with more bytes than necessary, which a strict reader may refuse (AMB-52)."""
+"""The encoding of a scripted message with varints of more bytes than necessary. A strict reader may refuse it (AMB-52).
+"""
 NOISE = "noise"
 """The sender of garbled messages in a schedule."""
 ENOUGH_ROUNDS = 20
-"""Number of calm rounds in a schedule whose calm phase has no end (G-01)."""
+"""Number of rounds after which a calm phase is long enough for all pending work, even if messages are still sent
+(G-01).
+"""
 T = TypeVar("T")
 REPAIR_CAP = 3
-"""The length of a repair request, if none is configured (AMB-86)."""
+"""The assumed maximum number of entries in a repair request, if none is configured (AMB-86)."""
 
 
 class GroupView:
-    """The facts of all participants, by the text of SDS."""
+    """The messages and logs of all participants, by the rules of SDS."""
 
     revision: ClassVar[Revision] = SDS_2026_01
     distinguishes_copies: ClassVar[bool] = True
-    """Whether the text says that own messages must be ignored, and that known messages may be. Otherwise they may be
-    processed again."""
+    """Does the specification say that own messages must be ignored, and that known messages may be ignored? If not,
+    they may be processed again.
+    """
 
     def __init__(self, group_trace: GroupTrace) -> None:
         self.group_trace = group_trace
         self.schedule = group_trace.schedule
         self.sides: dict[Key, Side] = {}
-        """The participants in channels, by participant and channel."""
+        """By participant and channel: the participant in that channel."""
         self.ticks: dict[str, list[Act]] = {}
         self.origins: dict[Key, Origin] = {}
         """Content messages, by channel and ID."""
         self.disputed: set[Key] = set()
-        """Messages with two versions, or to which random bytes referred (AMB-25, AMB-52)."""
+        """Messages of which there are two versions, and messages with the ID of a garbled message (AMB-25, AMB-52)."""
         self.other_ids: dict[Key, Kind] = {}
-        """The IDs of sync and ephemeral messages."""
+        """By message that is no content: its kind."""
         self.scripted_ids: set[str] = set()
         """The IDs in causal histories and repair requests of scripted peers."""
         self.odd_messages: set[Key] = set()
-        """Messages that may be refused."""
+        """Messages that participants may refuse."""
         self._syncs: dict[Key, Message] = {}
         """The first sync message with each ID, if the revision logs sync messages; otherwise empty."""
         self._positions: dict[tuple[str, object, str], tuple[tuple[int, int], ...]] = {}
         self._oddness: dict[tuple[int, int], str] = {}
         self._read_messages()
-        self._done()
+        self._read_acts()
 
-    # ---- who, and when ---------------------------------------------------------------------------------------------
+    # ---- participants, and the calm phase --------------------------------------------------------------------------
 
     @cached_property
     def whole(self) -> bool:
@@ -75,7 +79,7 @@ class GroupView:
 
     @cached_property
     def ending(self) -> Ending | None:
-        """The last calm phase; None if none is long enough for all pending work."""
+        """The last calm phase; None if there is none, or if it is too short for all pending work."""
         group_trace = self.group_trace
         if not self.whole:
             return None
@@ -92,7 +96,7 @@ class GroupView:
 
     @cached_property
     def stepped(self) -> set[str]:
-        """The participants whose clock is set by the schedule."""
+        """The participants whose clocks the schedule sets forward or back."""
         return {operation.who for operation in self.schedule.operations if isinstance(operation, StepClock)}
 
     @cached_property
@@ -105,18 +109,20 @@ class GroupView:
 
     @cached_property
     def steady(self) -> dict[str, list[Side]]:
-        """By channel: the participants whose logs can be compared. They were present before the last calm phase and
-        alive at its end, and their logs are visible and have no legal gaps.
+        """By channel: the participants whose logs can be compared at the end.
+
+        They were opened before the last calm phase and did not crash, their logs are visible, and no limit or setting
+        allows them to lack messages.
         """
         if self.ending is None:
             return {}
         out = {}
         for channel_id, sides in self.channels.items():
-            said = sum(1 for key in self.origins if key[0] == channel_id)
-            out[channel_id] = [side for side in sides if self._is_steady(side, said)]
+            count = sum(1 for key in self.origins if key[0] == channel_id)
+            out[channel_id] = [side for side in sides if self._is_steady(side, count)]
         return out
 
-    def _is_steady(self, side: Side, said: int) -> bool:
+    def _is_steady(self, side: Side, message_count: int) -> bool:
         assert self.ending is not None
         limit = side.declared.limit("log_entries")
         return (
@@ -125,23 +131,23 @@ class GroupView:
             and not side.gives_up
             and side.party.in_force.incoming_sweep_ms <= self.ending.calm.period_ms
             and not (side.who in self.stepped and side.party.in_force.incoming_sweep_ms)
-            and (limit is None or limit >= said)
+            and (limit is None or limit >= message_count)
             and (side.can(pb.CAPABILITY_DELIVERED) or self.final_log(side) is not None)
         )
 
     def side_of(self, channel_id: str, participant_id: str) -> Side | None:
-        """The participant with that ID in a channel; None if there is none."""
+        """The participant with this ID in a channel; None if there is none."""
         return next((s for s in self.channels.get(channel_id, ()) if s.id == participant_id), None)
 
     def is_alive(self, channel_id: str, participant_id: str) -> bool:
-        """Is a participant with that ID alive until the end?"""
+        """Is there a participant with this ID in a channel, and did it not crash?"""
         side = self.side_of(channel_id, participant_id)
         return side is not None and side.who not in self.group_trace.crashed
 
     # ---- messages --------------------------------------------------------------------------------------------------
 
     def message(self, channel_id: str, message_id: str) -> Message | None:
-        """The only content message with that ID; None if there is none, or more than one."""
+        """The only content message with this ID; None if there is none, or if there are two versions."""
         key = (channel_id, message_id)
         origin = self.origins.get(key)
         return origin.message if origin is not None and key not in self.disputed else None
@@ -156,25 +162,27 @@ class GroupView:
         )
 
     def lamport(self, channel_id: str, message_id: str) -> int | None:
-        """Its Lamport timestamp; None if it is uncertain, or so large that clocks may stand still."""
+        """The Lamport timestamp of a message; None if it is uncertain, or so large that timestamps may no longer
+        increase.
+        """
         message = self.message(channel_id, message_id)
         lamport = message.lamport_timestamp if message is not None else None
         return lamport if lamport is not None and lamport <= self.largest_lamport else None
 
     @cached_property
     def largest_lamport(self) -> int:
-        """The largest timestamp from which clocks must continue: beyond it there may be no room, or no duty to accept
-        it (AMB-14).
-        """
+        """The largest Lamport timestamp that participants must accept and increase (AMB-14)."""
         return min(LARGEST_LAMPORT, self.revision.wire.max_lamport - ROOM_AFTER)
 
     def is_regular(self, kind: Kind) -> bool:
-        """Is a message of this kind subject to all of "Receive Message", so that its ID may be known already?"""
+        """Does all of section "Receive Message" apply to messages of this kind, also the rules for known IDs?"""
         return kind is Kind.CONTENT or (kind is Kind.SYNC and self.revision.syncs_are_logged)
 
     def in_order(self, channel_id: str, log: Iterable[T], name: Callable[[T], str]) -> list[T]:
-        """The part of a log whose order the text defines. If the text logs sync messages, this is the content only,
-        each once: the text does not define the place of own sync messages and of known messages.
+        """The part of a log whose order the specification defines; ``name`` returns the message ID of an entry.
+
+        If the revision logs sync messages, only content is returned, each message once, because the revision does not
+        define the place of own sync messages and of messages that arrive again.
         """
         if not self.revision.syncs_are_logged:
             return list(log)
@@ -182,8 +190,8 @@ class GroupView:
         return [entry for message_id, entry in once.items() if (channel_id, message_id) in self.origins]
 
     def final_log(self, side: Side) -> tuple[Act, list[str]] | None:
-        """The last shown log, if it was shown after the last calm phase; None otherwise."""
-        for act, state in reversed(side.looks):
+        """(Act, IDs of the log) of the last shown log, if it was shown after the last calm phase; else None."""
+        for act, state in reversed(side.shown_states):
             if self.ending is not None and act.number < self.ending.last:
                 return None
             if state.HasField("log"):
@@ -191,7 +199,7 @@ class GroupView:
         return None
 
     def claims(self, side: Side) -> set[str]:
-        """The log of a steady participant at the end: as shown, else by its events."""
+        """The IDs in the log of a steady participant at the end: as shown, else by its delivery signals."""
         shown = self.final_log(side)
         return set(shown[1]) if shown is not None else set(side.logged)
 
@@ -206,7 +214,7 @@ class GroupView:
     # ---- filters ---------------------------------------------------------------------------------------------------
 
     def filter_hit(self, side: Side, bloom_filter: bytes, message_id: str) -> bool | None:
-        """Is an ID in a filter, as a participant reads filters? None if unknown."""
+        """Does a participant find a message ID in a bloom filter? None if unknown."""
         profile, parameters = PROFILES.get(side.declared.profile("bloom")), bloom_parameters(side.party)
         if profile is None or parameters is None:
             return None
@@ -221,7 +229,9 @@ class GroupView:
         return view.holds(positions)
 
     def filter_is_complete(self, side: Side) -> bool:
-        """Is its filter certainly without dropped IDs? Copies may count as insertions (AMB-55, AMB-112)."""
+        """Did the filter of a participant certainly not drop any IDs? Copies may count as insertions (AMB-55,
+        AMB-112).
+        """
         c = side.party.in_force
         met = sum(side.copies.values()) + sum(side.ephemerals.values()) + len(side.sent)
         if self.revision.syncs_are_logged:
@@ -241,8 +251,8 @@ class GroupView:
             if not packet.act:
                 self.scripted_ids.update(entry.message_id for entry in message.causal_history)
                 self.scripted_ids.update(entry.message_id for entry in message.repair_request)
-                said = self.schedule.operations[packet.operation]
-                if isinstance(said, Write) and said.encoding == OVERLONG:
+                operation = self.schedule.operations[packet.operation]
+                if isinstance(operation, Write) and operation.encoding == OVERLONG:
                     self.odd_messages.add(key)
             if packet.sender == NOISE:
                 self.disputed.add(key)
@@ -260,7 +270,7 @@ class GroupView:
             elif known.packet.wire.raw != packet.wire.raw and not is_same_message(known.message, message):
                 self.disputed.add(key)
 
-    def _done(self) -> None:
+    def _read_acts(self) -> None:
         """Read all acts of participants."""
         for act in self.group_trace.acts:
             step = act.step
@@ -270,7 +280,7 @@ class GroupView:
             elif command == "tick":
                 self.ticks.setdefault(act.who, []).append(act)
             elif command == "observe":
-                self._look(act, step)
+                self._observe(act, step)
             elif command == "open" and step.answer == "opened":
                 self._open(act)
             if step.reply is None or step.answer != "effects":
@@ -306,7 +316,7 @@ class GroupView:
                 side.logged.setdefault(message.message_id, act.number)
                 side.outgoing.append((act, message))
             elif kind is Kind.SYNC and message.sender_id == side.id and message.message_id not in side.sent:
-                # If the text logs sync messages, their IDs are unique, and it does not define the treatment of copies.
+                # If the revision logs sync messages, their IDs are unique. It does not define the treatment of copies.
                 if not self.revision.syncs_are_logged or message.message_id not in side.synced:
                     side.outgoing.append((act, message))
                 side.synced.add(message.message_id)
@@ -326,10 +336,10 @@ class GroupView:
         for entry in message.causal_history:
             side.named.setdefault(entry.message_id, act)
         if kind not in (Kind.CONTENT, Kind.SYNC):
-            for entry in message.repair_request:  # it may count, but need not (AMB-84)
+            for entry in message.repair_request:  # the request may be honoured or ignored (AMB-84)
                 side.requested.setdefault(entry.message_id, []).append(Arrival(act, message, packet, False))
             return
-        # Check one copy for all, unless the result depends on the time.
+        # The result for one copy holds for all copies, unless it depends on the time.
         which = (id(message), id(side.declared)) if side.declared.limit("lamport_ahead_ms") is None else (act.number, 0)
         why = self._oddness.get(which)
         if why is None:
@@ -341,7 +351,7 @@ class GroupView:
         arrival = Arrival(act, message, packet, taken)
         side.received.append(arrival)
         if taken and self.revision.syncs_are_logged:
-            side.heard.setdefault(message_id, arrival)
+            side.first_arrivals.setdefault(message_id, arrival)
         for entry in message.repair_request:
             side.requested.setdefault(entry.message_id, []).append(arrival)
         if kind is Kind.CONTENT:
@@ -349,11 +359,11 @@ class GroupView:
             if taken:
                 side.arrivals.setdefault(message_id, arrival)
 
-    def _look(self, act: Act, step: Step) -> None:
+    def _observe(self, act: Act, step: Step) -> None:
         side = self.sides.get((act.who, step.channel_id))
         if side is None or step.state is None:
             return
-        side.looks.append((act, step.state))
+        side.shown_states.append((act, step.state))
         for message_id in step.shown_log:
             side.logged.setdefault(message_id, act.number)
 

@@ -1,11 +1,13 @@
-"""Omissions: messages missing from a log at the end although a participant had a duty to prevent it.
+"""Omissions: messages that are missing from a log at the end, although a participant had a duty to prevent this.
 
-Most gaps that a lossy network leaves violate nothing: a message is acknowledged as soon as one participant names it,
-and is then not resent to another that lost it. An omission follows from one of three duties of the text:
+Most messages that are missing after losses violate nothing: a message is acknowledged as soon as one participant names
+it, and is then not resent to another participant that did not receive it. An omission violates one of three duties of
+the specification:
 
-* delivery: a participant has the message and all of its dependencies (section "Periodic Incoming Buffer Sweep");
-* resending: the sender has no acknowledgement, and the network is perfect ("Periodic Outgoing Buffer Sweep");
-* repair: with SDS-R in one response group, a request is due, or a participant with the message received one. An
+* delivery: a participant received the message and has all of its dependencies in its log (section "Periodic Incoming
+  Buffer Sweep");
+* resending: the message is not acknowledged, and the network loses nothing ("Periodic Outgoing Buffer Sweep");
+* repair: with SDS-R and one response group, a request is due, or a participant with the message received a request. An
   implementation that never sends requests, or never answers them, has no such duty: each is only a SHOULD (AMB-141).
 """
 
@@ -24,7 +26,7 @@ from ..view.resends import CAP
 from .group_view import REPAIR_CAP, Arrival, GroupView, Key, Side, dependencies
 
 SWEEPS = 2
-"""Number of sweeps without a result before something is late: the text does not define their period (AMB-94)."""
+"""Number of sweeps after which due work is late. The specification does not define the period of sweeps (AMB-94)."""
 
 OMISSION_CODES = {
     "never-delivered": "a message that arrived with all that it depends on is not in the log",
@@ -37,17 +39,17 @@ OMISSION_CODES = {
 
 @dataclass(frozen=True, slots=True)
 class Omission:
-    """A message that is missing from a log at the end, with the duty that was violated."""
+    """A message that is missing from a log at the end, and the duty that was violated."""
 
     side: Side
-    """The participant that lacks it."""
+    """The participant whose log lacks the message."""
     message_id: str
     kind: str
-    """``delivery``, ``resending`` or ``repair``."""
+    """The duty: ``delivery``, ``resending`` or ``repair``."""
     code: str
-    """One of ``OMISSION_CODES``."""
+    """A key of ``OMISSION_CODES``."""
     act: Act
-    """The act that shows it."""
+    """The act that shows the omission."""
     expected: str
     seen: str
     position: str = ""
@@ -115,8 +117,9 @@ def _not_resent(view: GroupView, side: Side, key: Key) -> Iterator[Omission]:
 
 
 def overdue_resend(view: GroupView, sender: Side, message_id: str) -> tuple[Act, int] | None:
-    """The tick in the last calm phase that failed to resend an unacknowledged message, with the number of earlier
-    copies. None if it was resent, or may be acknowledged.
+    """(Tick in the last calm phase by which an unacknowledged message had to be resent, number of copies before).
+
+    None if the message was resent, or may be acknowledged.
     """
     ending, c = view.ending, sender.party.in_force
     if ending is None or sender.who in view.group_trace.crashed or sender.who in view.stepped:
@@ -142,7 +145,7 @@ def overdue_resend(view: GroupView, sender: Side, message_id: str) -> tuple[Act,
 
 
 def _first_evidence_act(view: GroupView, sender: Side, message_id: str) -> int:
-    """The first act that may acknowledge an own message; beyond all acts if there is none."""
+    """The number of the first act that may acknowledge an own message; beyond all acts if there is none."""
     for arrival in sender.received:
         message = arrival.message
         if any(entry.message_id == message_id for entry in message.causal_history):
@@ -156,9 +159,10 @@ def _first_evidence_act(view: GroupView, sender: Side, message_id: str) -> int:
 
 
 def _not_repaired(view: GroupView, side: Side, key: Key, sides: list[Side]) -> Iterator[Omission]:
-    """Yield the omissions of repair.
+    """Yield the omissions of the duty to repair.
 
-    In the calm phase, a participant that knows of a gap sends a request, and one that has the message answers.
+    In the calm phase, a participant that knows of a missing message requests it, and a participant that has the message
+    answers.
     """
     ending, terms, message_id = view.ending, side.terms, key[1]
     if ending is None or not terms.sound or side.who in view.stepped or message_id not in side.named:
@@ -181,8 +185,10 @@ def _not_repaired(view: GroupView, side: Side, key: Key, sides: list[Side]) -> I
 
 @cache_per_view
 def _requesters_and_responders(view: GroupView) -> tuple[set[str], set[str]]:
-    """The participants that send requests, and those that answer for others, by themselves or by another participant of
-    the same implementation. An entry that is dropped when it is due violates a SHOULD; an overdue one is an omission.
+    """(Participants whose implementations send requests, participants whose implementations answer requests).
+
+    An implementation also counts as answering if it shows a planned answer that is overdue. Dropping an answer when it
+    is due violates only a SHOULD.
     """
     group_trace = view.group_trace
     asking = {id(act.trace) for act in group_trace.acts if any(message.repair_request for message in act.step.messages)}
@@ -207,7 +213,9 @@ def _requesters_and_responders(view: GroupView) -> tuple[set[str], set[str]]:
 
 
 def can_answer(view: GroupView, holder: Side, message_id: str, act: int) -> bool:
-    """Is it certainly a responder, in the only response group, with the message in its log before an act (AMB-119)?"""
+    """Is a participant certainly a responder: in the only response group, with the message in its log before an act
+    (AMB-119)?
+    """
     terms = holder.terms
     if not terms.t_max_ms or holder.who in view.stepped or holder.who in view.group_trace.crashed:
         return False
@@ -218,14 +226,15 @@ def can_answer(view: GroupView, holder: Side, message_id: str, act: int) -> bool
 def _not_asked(
     view: GroupView, side: Side, naming: Arrival, terms: RepairTerms, message_id: str, first: int
 ) -> Iterator[Omission]:
-    """Yield the omission of an own message without the request, sent after T_req and before the entry may expire
-    (AMB-81)."""
+    """Yield an omission if an own message lacks the request although it was sent after T_req, and before the entry may
+    have expired (AMB-81).
+    """
     detected = naming.act.step.now_ms
     offsets = terms.t_req(message_id)
     assert offsets is not None
     assert terms.t_max_ms is not None
     due, expires = detected + offsets.high + SECOND_MS, detected + offsets.low + terms.t_max_ms
-    # After any request, by this participant or another, the text leaves the state of the entry open (AMB-68).
+    # After any request, by this participant or another, the specification leaves the entry open (AMB-68).
     until = min([asked.act.number for asked in side.requested.get(message_id, ())], default=view.group_trace.steps + 1)
     for packet in view.group_trace.packets:
         message = packet.wire.message

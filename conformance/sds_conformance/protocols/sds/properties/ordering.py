@@ -1,4 +1,4 @@
-"""Order of the log: the same for all, and by Lamport timestamp and ID."""
+"""The order of the log: the same for all participants, and by Lamport timestamp and message ID."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .group_view import GroupView, Side
 from .registry import global_property, of_each_side
 
 Place = tuple[int, bytes]
-"""Lamport timestamp and message ID as UTF-8. They sort in the order of the log (AMB-88)."""
+"""(Lamport timestamp, message ID as UTF-8). Places sort in the order of the log (AMB-88)."""
 
 
 @global_property(
@@ -29,7 +29,7 @@ Place = tuple[int, bytes]
 def all_logs_have_the_same_order(view: GroupView) -> Iterator[Sighting]:
     """Messages that two logs have in common are in the same order in both, if participants show their logs.
 
-    SDS-STATE-11 or G-03 reports the wrong log; this property reports only the difference.
+    SDS-STATE-11 or G-03 reports which of the logs is wrong; this property reports only the difference.
     """
     for channel_id, sides in view.channels.items():
         shown = [(side, *last) for side in sides if (last := _last_log(view, side)) is not None]
@@ -51,7 +51,7 @@ def all_logs_have_the_same_order(view: GroupView) -> Iterator[Sighting]:
 
 
 def _last_log(view: GroupView, side: Side) -> tuple[Act, list[str]] | None:
-    for act, state in reversed(side.looks):
+    for act, state in reversed(side.shown_states):
         if state.HasField("log"):
             return act, view.in_order(side.channel_id, act.step.shown_log, str)
     return None
@@ -74,14 +74,14 @@ def _last_log(view: GroupView, side: Side) -> tuple[Act, list[str]] | None:
 )
 @of_each_side
 def every_log_is_in_order(view: GroupView, side: Side) -> Iterator[Sighting]:
-    """Without delivery events, each log shown is strictly sorted by Lamport timestamp and ID, each message once.
+    """Each shown log is strictly sorted by Lamport timestamp and ID. Only for implementations without delivery events.
 
-    If the log cannot be observed, causal histories show its end, in a direction that never changes (AMB-28, AMB-29).
-    With delivery events, SDS-STATE-11, SDS-CONFLICT-01 to -03 and SDS-DELIVER-06 judge the same.
+    If no state shows the log, causal histories show its end, always oldest first or always newest first (AMB-28,
+    AMB-29). With delivery events, SDS-STATE-11, SDS-CONFLICT-01 to -03 and SDS-DELIVER-06 judge the order.
     """
     if side.can(pb.CAPABILITY_DELIVERED):
         return
-    for act, state in side.looks:
+    for act, state in side.shown_states:
         entries = [(entry.message_id, entry.lamport_timestamp) for entry in state.log.entries]
         shown = view.in_order(side.channel_id, entries, itemgetter(0))
         fault = _fault(view, side.channel_id, shown)
@@ -102,8 +102,9 @@ def _place(view: GroupView, channel_id: str, message_id: str, shown_lamport: int
 
 
 def _fault(view: GroupView, channel_id: str, shown: list[tuple[str, int]]) -> tuple[str, str, bool] | None:
-    """The first two adjacent entries in the wrong order, as the expected and the seen, and whether their Lamport
-    timestamps are equal; None if the order is right.
+    """The first two adjacent entries in the wrong order: (first ID, second ID, are their Lamport timestamps equal).
+
+    None if the order is right.
     """
     before: tuple[Place, str] | None = None
     for message_id, shown_lamport in shown:
@@ -126,18 +127,18 @@ def _disorder(side: Side, act: Act, first: str, second: str, tie: bool) -> Sight
 
 
 def _tails(view: GroupView, side: Side) -> Iterator[Sighting]:
-    """Yield the verdict on causal histories that show an order, up to the first wrong one."""
+    """Judge the order of the entries in causal histories, up to the first wrong pair."""
     pairs = []
     for act, message in side.outgoing:
         entries = [(_place(view, side.channel_id, e.message_id), e.message_id) for e in message.causal_history]
         placed = [(place, message_id) for place, message_id in entries if place is not None]
         pairs += [(act, *pair) for pair in itertools.pairwise(placed)]
-    # The direction is that of most histories, because the first one may be wrong; ties do not count.
-    ways = [(other > one) - (other < one) for _, (one, _), (other, _) in pairs]
-    apart = sum(way for way, (_, (one, _), (other, _)) in zip(ways, pairs, strict=True) if one[0] != other[0])
-    direction = (apart > 0) - (apart < 0) or next((way for way in ways if way), 1)
-    for way, (act, (one, first), (other, second)) in zip(ways, pairs, strict=True):
-        if way != direction:
+    # The direction of most pairs counts, because the first pair may be wrong. Ties do not count.
+    directions = [(other > one) - (other < one) for _, (one, _), (other, _) in pairs]
+    untied = sum(each for each, (_, (one, _), (other, _)) in zip(directions, pairs, strict=True) if one[0] != other[0])
+    direction = (untied > 0) - (untied < 0) or next((each for each in directions if each), 1)
+    for each, (act, (one, first), (other, second)) in zip(directions, pairs, strict=True):
+        if each != direction:
             pair = (first, second) if direction > 0 else (second, first)
             yield _disorder(side, act, *pair, tie=one[0] == other[0])
             return

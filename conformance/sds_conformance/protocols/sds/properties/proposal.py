@@ -1,8 +1,8 @@
-"""The global properties of the proposal of 2024: those that its sentences imply, and those that it does not have.
+"""The global properties of the proposal of 2024: which properties of SDS its sentences imply, and which not.
 
-Behaviour that the proposal does not mention is accepted. Later texts added that own messages are ignored and known ones
-may be, that only logged messages meet dependencies, and that histories are ordered. Sync messages, which it logs, may
-be named like content.
+Behaviour that the proposal does not mention is accepted. Later revisions added that own messages are ignored, that
+known messages may be ignored, that only logged messages meet dependencies, and that causal histories are ordered. The
+proposal logs sync messages, so causal histories may name them like content.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .registry import PROPERTIES
 
 
 class ProposedView(GroupView):
-    """The facts of all participants, by the text of the proposal."""
+    """The messages and logs of all participants, by the rules of the proposal."""
 
     revision = FORUM_2024
     distinguishes_copies = False
@@ -55,7 +55,7 @@ DOES_NOT_HOLD: dict[str, str] = {
     "G-26": "it has no SDS-R",
     **dict.fromkeys(("G-07", "G-22", "G-23", "G-24", "G-30", "G-35"), "it is about repairs, and there is no SDS-R"),
 }
-"""The properties that the proposal does not have, with the reason."""
+"""By property that the proposal does not have: the reason."""
 
 _REPAIRS = {"never-asked", "never-answered", "left-in-requests", "left-in-responses"}
 """Codes of SDS-R, which the proposal does not have."""

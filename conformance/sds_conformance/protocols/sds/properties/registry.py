@@ -40,8 +40,9 @@ SideFunction = Callable[[GroupView, Side], Iterator[Sighting]]
 
 
 def of_each_side(function: SideFunction) -> PropertyFunction:
-    """Wrap a property of one participant in one channel: yield all violations, or the last success if there are
-    none.
+    """Wrap a property of one participant in one channel, so that it judges all participants in all channels.
+
+    For each of them, it yields all violations, or the last success if there is no violation.
     """
 
     @wraps(function)
@@ -62,7 +63,9 @@ def of_each_side(function: SideFunction) -> PropertyFunction:
 
 
 def of_each_channel(function: PropertyFunction) -> PropertyFunction:
-    """Wrap a property: for each channel, yield the first violation, or after all violations the last success."""
+    """Wrap a property, so that it yields one sighting for each channel: the first violation, or else the last
+    success.
+    """
 
     @wraps(function)
     def of_all(view: GroupView) -> Iterator[Sighting]:
@@ -80,7 +83,7 @@ def of_each_channel(function: PropertyFunction) -> PropertyFunction:
 
 
 def to_the_first_fault(function: PropertyFunction) -> PropertyFunction:
-    """Wrap a property: stop at the first violation, because later ones have the same cause."""
+    """Wrap a property, so that it stops at the first violation: later violations have the same cause."""
 
     @wraps(function)
     def of_all(view: GroupView) -> Iterator[Sighting]:

@@ -1,4 +1,4 @@
-"""Properties of SDS Repair: the senders of requests and answers, their times and numbers."""
+"""Properties of SDS-R: which participants send requests and answers, and when."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .registry import global_property, of_each_channel
 
 @cache_per_view
 def _copies(view: GroupView) -> dict[Key, list[Packet]]:
-    """The content that participants broadcast, by channel and ID, in order."""
+    """By content message: the packets in which participants broadcast it, in order."""
     copies: dict[Key, list[Packet]] = {}
     for packet in view.group_trace.packets:
         message = packet.wire.message
@@ -27,7 +27,7 @@ def _copies(view: GroupView) -> dict[Key, list[Packet]]:
 
 
 def _answers(view: GroupView) -> Iterator[tuple[Side, Packet, Message]]:
-    """Yield the copies that participants broadcast of other participants' messages."""
+    """Yield (participant, packet, message) for each broadcast of another participant's message."""
     if not any(side.terms.on for side in view.sides.values()):
         return
     for (channel_id, _), packets in _copies(view).items():
@@ -48,9 +48,9 @@ def _answers(view: GroupView) -> Iterator[tuple[Side, Packet, Message]]:
 )
 @of_each_channel
 def who_sent_a_message_answers_first(view: GroupView) -> Iterator[Sighting]:
-    """A sender that received a request answers by its next sweeps, before others have to answer.
+    """The sender of a message answers a request by its second sweep, before other participants answer.
 
-    Others with a backoff of zero may be as fast (AMB-114), and so may those that have no sweep yet (AMB-113).
+    Others may be as fast if their backoff is zero (AMB-114), or if the sender has not run two sweeps yet (AMB-113).
     """
     for side in view.sides.values():
         if not (side.terms.on and side.timed) or side.who in view.stepped:
@@ -83,18 +83,20 @@ def _is_proper(side: Side, asked: Arrival, message_id: str) -> bool:
 
 
 def _own_answer(view: GroupView, side: Side, asked: Arrival, message_id: str) -> tuple[Act | None, Packet | None]:
-    """The sweep by which the sender must have answered, and its first copy since the request."""
+    """(Sweep by which the sender must have answered, packet of its first copy since the request). Either may be
+    None.
+    """
     ticks = [t for t in view.ticks.get(side.who, ()) if t.number > asked.act.number]
     late = ticks[SWEEPS - 1] if len(ticks) >= SWEEPS else None
     copies = _copies(view).get((side.channel_id, message_id), ())
     own = next((p for p in copies if p.sender == side.who and p.act >= asked.act.number), None)
     before = range(asked.act.number + 1, late.number) if late is not None else range(0)
     back = any(a.act.number in before and a.message.message_id == message_id for a in side.received)
-    return (None if back else late), own  # a copy of another participant may be answer enough (AMB-22)
+    return (None if back else late), own  # a copy of another participant may have ended the request (AMB-22)
 
 
 def _other_answer(view: GroupView, side: Side, asked: Arrival, message_id: str, late: Act | None) -> Packet | None:
-    """A copy of another participant since the request, if it came after a sweep of the sender; None otherwise."""
+    """The first copy that another participant sent after ``late``, or after the request if ``late`` is None."""
     copies = _copies(view).get((side.channel_id, message_id), ())
     since = late.number if late is not None else asked.act.number
     return next((p for p in copies if p.sender != side.who and p.act > since), None)
@@ -110,9 +112,10 @@ def _other_answer(view: GroupView, side: Side, asked: Arrival, message_id: str, 
 )
 @of_each_channel
 def only_the_response_group_answers(view: GroupView) -> Iterator[Sighting]:
-    """With several response groups, a participant that answers for another sender is in the group of that message.
+    """With several response groups, a participant that answers for another sender is in the response group.
 
-    This needs a known hash profile (AMB-01). If a request names another sender, that name decides the group (AMB-73).
+    Judged only with a known hash profile (AMB-01). Messages for which a request names a wrong sender are not judged,
+    because that name decides the group (AMB-73).
     """
     for side, packet, message in _answers(view):
         terms = side.terms
@@ -143,7 +146,7 @@ def only_the_response_group_answers(view: GroupView) -> Iterator[Sighting]:
 )
 @of_each_channel
 def no_repair_is_early_or_unasked(view: GroupView) -> Iterator[Sighting]:
-    """No request goes out sooner than T_min after the gap could be known, and no response without a request."""
+    """No message is requested sooner than T_min after it was first named, and none is resent without a request."""
     yield from _early(view)
     yield from _unasked(view)
 

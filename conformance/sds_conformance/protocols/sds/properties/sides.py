@@ -1,4 +1,4 @@
-"""The facts of one participant in one channel of a group trace, for global properties."""
+"""The messages, signals and states of one participant in one channel of a group trace, for global properties."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sds_reference import Message
 from ..view.repair_terms import RepairTerms, repair_terms
 
 Key = tuple[str, str]
-"""Channel and message ID. Two channels may use the same IDs."""
+"""(Channel ID, message ID), because two channels may use the same message IDs; or (participant, channel ID)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Origin:
     message: Message
     packet: Packet
     act: Act | None
-    """The act that sent it; None if a scripted peer sent it, or if it is a copy without an original."""
+    """The act that sent the message; None if a scripted peer sent it, or if it is a copy without an original."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Arrival:
     message: Message
     packet: Packet
     taken: bool
-    """It was accepted or wrongly refused, and its sender ID is not the participant's own."""
+    """Was the message accepted or wrongly refused, and is its sender ID not the participant's own?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,37 +55,39 @@ class Side:
     declared: Declaration
     opened: Act
     sent: dict[str, Act] = field(default_factory=dict)
-    """Own content messages."""
+    """By ID of an own content message: the act that sent it."""
     outgoing: list[tuple[Act, Message]] = field(default_factory=list)
-    """Content and sync messages, without copies."""
+    """Own content and sync messages, without copies."""
     received: list[Arrival] = field(default_factory=list)
-    """Content and sync messages, all copies, in order."""
+    """The arrivals of content and sync messages, with all copies, in order."""
     arrivals: dict[str, Arrival] = field(default_factory=dict)
-    """The first arrival of each content message that counts."""
-    heard: dict[str, Arrival] = field(default_factory=dict)
-    """The first arrival of each content or sync message that counts, if the text logs both."""
+    """By ID of a content message: its first arrival that is ``taken``."""
+    first_arrivals: dict[str, Arrival] = field(default_factory=dict)
+    """By ID of a content or sync message: its first arrival that is ``taken``. Empty unless the revision logs both."""
     synced: set[str] = field(default_factory=set)
     """IDs of own sync messages."""
     copies: dict[str, int] = field(default_factory=dict)
-    """The number of arrivals of each message, including the first."""
+    """By ID of a content message: the number of its arrivals, including the first."""
     ephemerals: dict[str, int] = field(default_factory=dict)
-    """The number of arrivals of each ephemeral message."""
+    """By ID of an ephemeral message: the number of its arrivals."""
     hybrids: int = 0
-    """The number of messages without a timestamp that may acknowledge others (AMB-37)."""
+    """The number of received messages without a timestamp that may acknowledge own messages (AMB-37)."""
     deliveries: list[Delivery] = field(default_factory=list)
     logged: dict[str, int] = field(default_factory=dict)
-    """The content in its log, by its own claims, with the act that added it."""
+    """By ID of a message in the log, as the participant shows or signals: the number of the act that shows it first."""
     acks: dict[str, Act] = field(default_factory=dict)
+    """By ID of an own message: the act that signals its acknowledgement first."""
     possibly: dict[str, Act] = field(default_factory=dict)
+    """By ID of an own message: the act that signals its possible acknowledgement first."""
     named: dict[str, Act] = field(default_factory=dict)
-    """The IDs in received causal histories, with the first act."""
+    """By message ID: the first act in which a causal history with this ID arrived."""
     requested: dict[str, list[Arrival]] = field(default_factory=dict)
-    """The IDs that others requested, with the requests."""
-    looks: list[tuple[Act, pb.State]] = field(default_factory=list)
+    """By message ID: the arrivals of messages that request it."""
+    shown_states: list[tuple[Act, pb.State]] = field(default_factory=list)
     gives_up: bool = False
-    """It may report dependencies as lost; then logs may differ (AMB-92)."""
+    """May the participant give up dependencies as lost? Then its log may differ from others (AMB-92)."""
     terms: RepairTerms = field(init=False)
-    """The SDS-R settings in use."""
+    """The SDS-R settings in force."""
 
     def __post_init__(self) -> None:
         self.terms = repair_terms(self.declared, self.party)
@@ -95,12 +97,12 @@ class Side:
 
     @property
     def timed(self) -> bool:
-        """Does its time pass as in the schedule, so that due times can be judged?"""
+        """Does the participant use the time of the schedule, so that due times can be judged?"""
         return self.can(pb.CAPABILITY_VIRTUAL_CLOCK)
 
     @property
     def shows_log(self) -> bool:
-        return any(state.HasField("log") for _, state in self.looks)
+        return any(state.HasField("log") for _, state in self.shown_states)
 
     @property
     def id(self) -> str:
@@ -109,19 +111,22 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The last calm phase: the network is perfect, and all participants do their periodic work and send sync
-    messages.
+    """The last calm phase of a schedule.
+
+    In it the network loses nothing, and all participants do their periodic work and send sync messages.
     """
 
     operation: int
+    """The index of the operation in the schedule."""
     calm: Calm
     first: int
-    """The number of its first act."""
+    """The number of the first act of the phase."""
     last: int
+    """The number of the last act of the phase."""
     at_ms: int
-    """The time at which it began, in milliseconds."""
+    """The time at which the phase began, in milliseconds."""
 
 
 def dependencies(message: Message) -> Iterator[str]:
-    """Yield its dependencies, without the message itself (AMB-44)."""
+    """Yield the IDs of the dependencies of a message."""
     return (entry.message_id for entry in message.causal_history)

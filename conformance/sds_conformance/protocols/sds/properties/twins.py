@@ -1,8 +1,8 @@
-"""Twins: comparison of a group trace with that of a schedule whose change must have no effect.
+"""Twins: a group trace is compared with that of a changed schedule (the twin), whose change must have no effect.
 
-Messages of the two are matched by their contents, because IDs may depend on timestamps and on the number of earlier
-messages. If losses are random, one broadcast less changes all later losses, so group traces are compared only if
-nothing was lost or nothing was random.
+Messages of the two group traces are matched by their contents, because IDs may depend on timestamps and on the number
+of earlier messages. If losses are random, one broadcast less changes all later losses, so group traces are compared
+only if nothing was lost or nothing was random.
 """
 
 from __future__ import annotations
@@ -35,17 +35,19 @@ from .group_view import GroupView
 from .registry import twin_property
 
 SHAKEN = Links(duplicate_percent=30, delay_ms=(0, 2_000))
-"""Links without losses, and with many duplicates and reorderings."""
+"""Links without losses, but with many duplicates, and with random delays that change the order of arrival."""
 
 Contents = dict[tuple[str, str], set[bytes]]
-"""The contents in the log of each participant and channel at the end."""
+"""By participant and channel: the contents of the messages in the log at the end."""
 
 
-# ---- What can be compared --------------------------------------------------------------------------------------------
+# ---- Comparable group traces -----------------------------------------------------------------------------------------
 
 
 def _contents(view: GroupView) -> Contents:
-    """The contents by the claims of each participant: only those that participants sent, and of complete logs."""
+    """The contents in the logs of participants, as their signals and states show. Only contents that participants sent;
+    only logs of participants that did not crash and give nothing up.
+    """
     out: Contents = {}
     for place, side in view.sides.items():
         if not side.can(pb.CAPABILITY_DELIVERED) or side.gives_up or side.who in view.group_trace.crashed:
@@ -69,8 +71,9 @@ def _chance(schedule: Schedule) -> bool:
 
 
 def _complete(view: GroupView) -> bool:
-    """Did every message reach all participants, and was all pending work done? Messages in a participant's name need
-    not reach it.
+    """Did every message reach all participants, and was all pending work done?
+
+    False if a scripted peer sent messages with a participant's sender ID, because that participant ignores them.
     """
     posed = any(isinstance(op, Write) and op.poses_as for op in view.schedule.operations)
     return view.ending is not None and _nothing_lost(view) and not (view.disputed or view.odd_messages or posed)
@@ -86,9 +89,9 @@ def _nothing_lost(view: GroupView) -> bool:
 
 
 def _is_comparable(view: GroupView, twin: GroupView) -> bool:
-    """Was nothing lost in either, or is everything except IDs equal in both?
+    """Was nothing lost in both group traces, or can only message IDs differ?
 
-    IDs affect ties, filters and repair times, and so the length of the calm phase.
+    Message IDs affect ties, filters and repair times, and so the length of the calm phase.
     """
     if _complete(view) and _complete(twin):
         return True
@@ -124,7 +127,7 @@ def _compare(view: GroupView, twin: GroupView, change: str, one: Contents, other
 
 
 def _replayed(view: GroupView, replay: Replay, schedule: Schedule) -> GroupView | None:
-    """Play the twin; None if it cannot be compared, because something was refused that was accepted before."""
+    """Play the twin; None if it broke down, or if operations were left out for other reasons than before."""
     group_trace = replay(schedule)
     twin = GroupView(group_trace)
     left = {str(reason) for reason in group_trace.left_out.values()}
@@ -148,7 +151,7 @@ def _replayed(view: GroupView, replay: Replay, schedule: Schedule) -> GroupView 
 def the_order_of_arrival_does_not_matter(view: GroupView, replay: Replay) -> Iterator[Sighting]:
     """On links that delay and duplicate messages, but lose none, the same schedule leads to the same logs.
 
-    Messages of scripted peers have the same IDs and timestamps in both, so their order is compared as well.
+    Messages of scripted peers have the same IDs and timestamps in both group traces, so their order is compared, too.
     """
     if not _complete(view) or any(isinstance(op, Again | Lookup | Garble) for op in view.schedule.operations):
         return
@@ -168,9 +171,9 @@ def _scripted_order(view: GroupView, twin: GroupView) -> Iterator[Sighting]:
         if mine is None or theirs is None:
             continue
         fixed = {i for (c, i), o in view.origins.items() if not o.packet.act and c == side.channel_id}
-        here, there = ([i for i in log if i in fixed] for log in (mine[1], theirs[1]))
-        common = set(here) & set(there) & {i for i in fixed if _same_place(view, twin, side.channel_id, i)}
-        here, there = ([i for i in log if i in common] for log in (here, there))
+        in_both = set(mine[1]) & set(theirs[1])
+        common = in_both & {i for i in fixed if _same_place(view, twin, side.channel_id, i)}
+        here, there = ([i for i in log if i in common] for log in (mine[1], theirs[1]))
         if here != there:
             first, second = next((a, b) for a, b in zip(here, there, strict=False) if a != b)
             expected = f"the same order in the log of {side.who} whatever arrives first"
@@ -196,7 +199,7 @@ def _same_place(view: GroupView, twin: GroupView, channel_id: str, message_id: s
     },
 )
 def channels_do_not_touch_each_other(view: GroupView, replay: Replay) -> Iterator[Sighting]:
-    """Entries and Lamport timestamps of one channel are the same when nothing is sent in the others."""
+    """The log and the Lamport timestamps of one channel are the same if nothing is sent in the other channels."""
     used = sorted({getattr(op, "channel", 0) for op in view.schedule.operations if isinstance(op, Send | Sync | Write)})
     capable = all(
         side.can(pb.CAPABILITY_CHANNELS) and side.can(pb.CAPABILITY_VIRTUAL_CLOCK) for side in view.sides.values()
@@ -234,14 +237,14 @@ def _is_elsewhere(op: Operation, channel: int, labels: set[str]) -> bool:
 
 
 def _only_here(op: Operation, elsewhere: set[str]) -> Operation:
-    """Leave out what arrives from other channels."""
+    """Leave out the messages of other channels from an operation that receives messages."""
     if not isinstance(op, Receive):
         return op
     return op.with_values(messages=tuple(label for label in op.messages if label not in elsewhere))
 
 
 def _clocks(view: GroupView, channel_id: str) -> dict[str, tuple[int, Act]]:
-    """The Lamport timestamps of participants' messages, by label."""
+    """By label and sender of a message that a participant sent: (Lamport timestamp, act that sent it)."""
     out = {}
     for origin in view.origins.values():
         message = origin.message
@@ -265,9 +268,9 @@ def _only(contents: Contents, channel_id: str) -> Contents:
     codes={"times-differ": "the same schedule leads to other repair times"},
 )
 def repair_times_are_the_same_in_every_run(view: GroupView, replay: Replay) -> Iterator[Sighting]:
-    """Play the same schedule twice: requests and responses are sent at the same times, and the shown times are equal.
+    """In two plays of a schedule, requests and answers are sent at the same times, and the shown times are equal.
 
-    The two are compared as long as everything else in them is equal; other values may be random.
+    The two group traces are compared as long as everything else in them is equal, because other values may be random.
     """
     if not any(side.terms.on for side in view.sides.values()) or not view.whole:
         return
@@ -293,7 +296,9 @@ def repair_times_are_the_same_in_every_run(view: GroupView, replay: Replay) -> I
 
 
 def _repair_work(view: GroupView, act: Act) -> list[tuple[str, str, int]]:
-    """The requests, answers and shown due times of an act."""
+    """The requests and answers that an act sends, and the due times that it shows: (verb, message ID, due time or
+    0).
+    """
     out: list[tuple[str, str, int]] = []
     for message in act.step.messages:
         side = view.sides.get((act.who, message.channel_id))
@@ -309,7 +314,7 @@ def _repair_work(view: GroupView, act: Act) -> list[tuple[str, str, int]]:
 
 
 def _plain_work(act: Act) -> list[tuple[Kind | None, str]]:
-    """The other broadcasts of an act: own messages."""
+    """The own messages that an act broadcasts: (kind, message ID)."""
     return [
         (wire.message.kind if wire.message is not None else None, wire.message.message_id if wire.message else "")
         for wire in act.step.broadcasts
