@@ -11,27 +11,27 @@ from sds_harness.declaration import Declaration
 from sds_harness.schedules import GroupTrace, Schedule
 
 SENDER, RECEIVER = "alice", "bob"
-"""The names of the two participants. The sender ("alice", a row of the matrix) and all further participants run the
-sending implementation; the receiver ("bob", a column) runs the receiving one.
+"""The names of the two main participants. The implementation in the row of the matrix plays the sender ("alice") and
+all further participants; the implementation in the column plays the receiver ("bob").
 """
 
 
 class AspectMark(Enum):
-    """The result of one aspect."""
+    """The result of one aspect for one ordered pair of implementations."""
 
     YES = "understood"
     NO = "not understood"
     OPEN = "not exercised"
-    """A capability is not declared, or the situation did not arise."""
+    """A capability is not declared, or the trace did not exercise the aspect."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The result of one aspect for one ordered pair."""
+    """One cell of the matrix: the result of one aspect for one ordered pair, with its reason."""
 
     mark: AspectMark
     reason: str = ""
-    """Explanation; "" if there is none."""
+    """The reason for the result; "" if there is none."""
 
 
 YES = Cell(AspectMark.YES)
@@ -52,21 +52,25 @@ class PairSide:
     name: str
     declared: Declaration
     dialect: str
-    """The private wire layout; "" for the layout of the text."""
+    """The private wire layout; "" for the layout of the specification."""
 
     @property
     def speaks(self) -> str:
-        return f"dialect {self.dialect}" if self.dialect else "the layout of the text"
+        return f"dialect {self.dialect}" if self.dialect else "the layout of the specification"
 
     def describe_missing_capabilities(self, *capabilities: int) -> str:
-        """A sentence on the first of these capabilities that the side does not declare; "" if it declares all."""
+        """A sentence that names those of ``capabilities`` that the implementation does not declare; "" if there are
+        none.
+        """
         missing = self.declared.missing_capabilities(capabilities)
         return f"{self.name} does not declare {' and '.join(missing)}" if missing else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A sender and a receiver. Both can be the same implementation; then two of its participants meet."""
+    """A sending and a receiving implementation. Both can be the same implementation, which then plays two
+    participants.
+    """
 
     sender: PairSide
     receiver: PairSide
@@ -78,7 +82,7 @@ class Pair:
 
 
 Judge = Callable[[Any, Pair], Cell]
-"""Takes the group trace in the form that ``Exchanges.read`` returns."""
+"""Returns the result of an aspect. Takes the group trace in the form that ``Exchanges.read`` returns."""
 
 
 @dataclass(frozen=True)
@@ -87,13 +91,13 @@ class Exchange:
 
     name: str
     schedules: tuple[Schedule, ...]
-    """The schedules to try, in order: the next one is played if some aspect is not understood in the one before."""
+    """The schedules to try, in order. The next schedule is played if an aspect is not understood in the one before."""
     judges: Mapping[str, Judge]
-    """The function that decides each aspect."""
+    """By aspect: the function that decides it."""
     translated: bool = True
-    """Translate between the wire layouts of the two sides if they differ."""
+    """Are messages translated between the wire layouts of the two sides if these differ?"""
     needs: Callable[[Pair], str] = lambda pair: ""
-    """Returns the reason why a pair cannot play it; "" if it can."""
+    """Returns the reason why a pair cannot play the schedules; "" if it can."""
 
 
 @dataclass(frozen=True)
@@ -101,23 +105,25 @@ class Exchanges:
     """The `interop` schedules of a protocol, and the aspects that two implementations must understand of each other."""
 
     aspects: Mapping[str, str]
-    """The aspects in the order of the matrix; the value explains each as "row sends, column receives"."""
+    """By aspect, in the order of the matrix: an explanation, with the row as the sender and the column as the
+    receiver.
+    """
     through: str
     """The aspect without which no message arrives."""
     all: tuple[Exchange, ...]
     read: Callable[[GroupTrace, Mapping[str, Any]], Any]
-    """Reads a group trace for the judges. The mapping has the private wire layout of each member, None for the layout
-    of the text.
+    """Reads a group trace for the judges. The mapping has the private wire layout of each participant; None for the
+    layout of the specification.
     """
     introduced: Callable[[Declaration], str]
-    """Describes the declared choices that other implementations must know."""
+    """Describes the declared profiles that other implementations must know."""
     profiles: tuple[str, ...] = ()
-    """Names of these choices in the handshake, for machine-readable output."""
+    """The kinds of these profiles in the handshake, for machine-readable output."""
     notes: Callable[[Pair], Iterable[str]] = lambda pair: ()
-    """Describes declared differences that are not a fault of either side."""
+    """Describes differences between the declarations of the two sides that are not a fault of either."""
     in_common: Mapping[str, int] = field(default_factory=dict)
-    """Settings that must be equal for generated schedules to be meaningful, each with a value that few implementations
-    use by default.
+    """By setting that must be equal in both implementations to play generated schedules: a value that few
+    implementations use by default.
     """
 
     @property

@@ -34,23 +34,26 @@ T = TypeVar("T")
 MANY = 1_000
 """The size that `run` demands if no limit is declared."""
 TOO_MANY = 1 << 18
-"""Largest number of items in one run, which keeps all of them until it is judged."""
+"""Maximum number of items in one schedule. All of them are kept in memory until the trace is judged."""
 MANY_ITEMS = "AMB-96"
-"""The position on state that must be kept without a limit: a thousand items at least."""
-NO_BOUND = "the text names no bound"
+"""The position on the size of state: without a declared limit, at least a thousand items must be kept."""
+NO_BOUND = "the specification names no bound"
 LARGEST_FRAME = 16 << 20
-"""Bytes that fit in a reply of the testee protocol, which may contain them three times, in base64."""
+"""Maximum number of bytes that fit in a reply of the testee protocol, even if it contains them three times in
+base64.
+"""
 MOST_ENTRIES = 200_000
-"""Entries of a history whose IDs fit into one message."""
+"""Maximum number of entries in a causal history whose IDs fit into one message."""
 LAST_MS = (1 << 53) - (1 << 40)
-"""Epoch times in milliseconds up to here, and some beyond, are exact in floating point."""
+"""The last time to try, in epoch milliseconds. It is exact in floating point, and so are some later times."""
 FILTERED = 50
-"""The number of IDs that a small filter is configured for."""
+"""The capacity of the small filter, in IDs."""
 IN_ONE = 100
-"""Number of entries in one message."""
+"""Number of entries in one message, if a schedule spreads them over several messages."""
 FEW = 3
+"""Maximum number of messages to send until all requests were sent, if the implementation shows them."""
 SAMPLED = 4
-"""Number of items that are used at each end, and in the middle, of many."""
+"""Number of channels or participants to use at each end, and in the middle, of all."""
 
 _WAIT_RESENDS = greatest(Part.in_force.resend_unacknowledged_ms, 30_000)
 
@@ -60,13 +63,13 @@ _dimension = DIMENSIONS.dimension
 _count = partial(_dimension, demanded=MANY, position=MANY_ITEMS, most=TOO_MANY)
 """Registers a dimension that counts messages."""
 _unbounded = partial(_dimension, position=NO_BOUND, most=TOO_MANY)
-"""Registers a dimension for which the text names no bound, and neither does a position."""
+"""Registers a dimension for which neither the specification nor a position names a bound."""
 _at_once = partial(_dimension, at_once=True)
 """Registers a dimension of a single message."""
 
 
 def _open(script: Script, name: str = "alice", channels: tuple[str, ...] = ("c1",)) -> Part:
-    """Open a participant with small messages; otherwise thousands of large ones would be copied."""
+    """Open a participant with settings for small messages, because thousands of messages are kept in memory."""
     return script.open(name, channels, SMALL_MESSAGES)
 
 
@@ -81,7 +84,7 @@ def _deliver_and_observe(alice: Part, *messages: Message) -> None:
 
 @_count("messages in a log", "RECV-07", "RECV-05", declared="log_entries")
 def log(script: Script, size: int) -> None:
-    """So many messages arrive, then a copy of the first, and one that depends on the first."""
+    """N messages arrive, then a copy of the first of them, and a message that depends on the first."""
     alice, bob, base = _open(script), script.peer("bob"), script.now
     first = bob.content(base)
     alice.receive(first, *(bob.content(base + number) for number in range(1, size)))
@@ -90,7 +93,7 @@ def log(script: Script, size: int) -> None:
 
 @_count("places a message is late", "DELIVER-04", declared="late_places", within=("log_entries",))
 def late(script: Script, size: int) -> None:
-    """So many messages are in the log already that belong behind the one that comes."""
+    """N messages are in the log, and a message arrives that belongs before all of them."""
     script.need(pb.CAPABILITY_OBSERVE)
     alice, bob, base = _open(script), script.peer("bob"), script.now
     alice.receive(*(bob.content(base + number) for number in range(size)))
@@ -99,7 +102,7 @@ def late(script: Script, size: int) -> None:
 
 @_count("IDs in a filter", "STATE-06", "RECV-04")
 def in_filter(script: Script, size: int) -> None:
-    """So many messages arrive at one with a filter for a few, and then it shows the filter."""
+    """N messages arrive at a participant with a filter of small capacity, which then sends a message."""
     bob, base = script.peer("bob"), script.now
     messages = [bob.content(base + number) for number in range(size)]
     # Only the codec of the implementation can read a filter of an unknown profile, and it knows only the default size.
@@ -114,7 +117,7 @@ def in_filter(script: Script, size: int) -> None:
 
 @_count("waiting messages", "RECV-08", "INSWEEP-01", declared="waiting_messages", within=("log_entries",))
 def waiting(script: Script, size: int) -> None:
-    """So many messages wait for one, and then it comes."""
+    """N messages wait for the same dependency, and then it arrives."""
     alice, bob, base = _open(script), script.peer("bob"), script.now
     root = bob.content(base)
     alice.receive(*(bob.content(base + 1 + number, root) for number in range(size)))
@@ -128,7 +131,7 @@ def waiting(script: Script, size: int) -> None:
     within=("log_entries", "waiting_messages"),
 )
 def cascade(script: Script, size: int) -> None:
-    """So many messages depend each on the one before it, the last comes first, and what the first waits for at last."""
+    """N messages, each of which depends on the one before it, arrive in reverse; then the first dependency arrives."""
     alice, bob, base = _open(script), script.peer("bob"), script.now
     line = [bob.content(base)]
     for number in range(size):
@@ -142,7 +145,7 @@ def cascade(script: Script, size: int) -> None:
 
 @_count("outstanding own messages", "SEND-10", "ACK-01", declared="outstanding_messages", within=("log_entries",))
 def outstanding(script: Script, size: int) -> None:
-    """A participant sends ``size`` messages without acknowledgement. All are resent, then three are acknowledged."""
+    """A participant sends N messages that are not acknowledged. All are resent, then three are acknowledged."""
     alice, bob = _open(script), script.peer("bob")
     own = [alice.send() for _ in range(size)]
     alice.observe()
@@ -158,7 +161,10 @@ def outstanding(script: Script, size: int) -> None:
 
 
 def _describe_missing_delivery(group_trace: GroupTrace, label: str) -> str:
-    """A sentence on a message that was neither refused nor delivered. Beyond the demanded size no check requires it."""
+    """A sentence if the message with the label was neither refused nor delivered; else "".
+
+    Beyond the demanded size, no check requires the delivery.
+    """
     packet = group_trace.labels.get(label)
     act = next((act for act in group_trace.acts if act.packet is packet), None)
     if packet is None or act is None or act.step.reply is None or act.step.answer == "rejected":
@@ -180,7 +186,7 @@ def _describe_missing_delivery(group_trace: GroupTrace, label: str) -> str:
     lost=_describe_missing_delivery,
 )
 def history(script: Script, size: int) -> Message:
-    """A causal history names so many messages: all there, the last one missing, the first one missing."""
+    """Three causal histories name N messages: all have arrived, the last is missing, and the first is missing."""
     alice, bob, base = _open(script), script.peer("bob"), script.now
     known = [bob.content(base + number) for number in range(size)]
     alice.receive(*known)
@@ -204,9 +210,9 @@ def history(script: Script, size: int) -> Message:
     lost=_describe_missing_delivery,
 )
 def content(script: Script, size: int) -> Message:
-    """A content of so many bytes is received, and one is sent."""
+    """Content of N bytes is received, and then sent."""
     alice, bob = _open(script), script.peer("bob")
-    # Text, because not every implementation can send other bytes. It repeats itself after 251 bytes.
+    # The content is text, because not every implementation can send other bytes. It repeats itself after 251 bytes.
     pattern = bytes(33 + number % 94 for number in range(251))
     large = (pattern * (size // len(pattern) + 1))[:size]
     received = bob.content(script.now, content=large)
@@ -226,7 +232,7 @@ def content(script: Script, size: int) -> Message:
     lost=_describe_missing_delivery,
 )
 def message_id(script: Script, size: int) -> Message:
-    """Two IDs of so many bytes differ in the last one; what depends on the second waits until it comes."""
+    """Two message IDs of N bytes differ in the last byte, and a message depends on the second before it arrives."""
     alice, bob, base = _open(script), script.peer("bob"), script.now
     known, missing = ("x" * (size - 1) + last for last in "12")
     first = bob.content(base, message_id=known)
@@ -238,7 +244,7 @@ def message_id(script: Script, size: int) -> Message:
 
 
 def _describe_lost_hint(group_trace: GroupTrace, label: str) -> str:
-    """A sentence on an own message whose hint is not passed on."""
+    """A sentence if no later causal history has the retrieval hint of the own message with the label; else ""."""
     packet = group_trace.labels.get(label)
     own = packet.wire.message if packet is not None else None
     if packet is None or own is None:
@@ -255,13 +261,13 @@ def _describe_lost_hint(group_trace: GroupTrace, label: str) -> str:
     "retrieval hint bytes",
     *("MSG-10", "MSG-11", "SEND-08"),
     demanded=LARGEST_HINT,
-    position="the text leaves to applications what a hint is",
+    position="the specification leaves the form of hints to applications",
     most=LARGEST_FRAME >> 2,
     declared="hint_bytes",
     lost=_describe_lost_hint,
 )
 def hint(script: Script, size: int) -> Message:
-    """A message is sent with a hint of so many bytes, which the next one passes on; another names a missing one so."""
+    """A message is sent with a hint of N bytes, which the next repeats; an entry with such a hint arrives."""
     script.need(pb.CAPABILITY_RETRIEVAL_HINTS)
     alice, bob = _open(script), script.peer("bob")
     own = alice.send(hint=b"\x01" * size)
@@ -284,7 +290,7 @@ def _open_with_repairs(script: Script) -> Part:
 
 
 def _request_all(script: Script, size: int, at_once: int) -> None:
-    """Request this many messages and wait until all times for answers are over."""
+    """Request ``size`` messages, ``at_once`` in one repair request, and wait until all answers are due."""
     alice, bob, carol = _open_with_repairs(script), script.peer("bob"), script.peer("carol")
     held = [bob.content(script.now + number) for number in range(size)]
     alice.receive(*held)
@@ -295,8 +301,9 @@ def _request_all(script: Script, size: int, at_once: int) -> None:
 
 
 def _describe_missing_answers(group_trace: GroupTrace, label: str) -> str:
-    """A sentence if not all messages of bob were sent in answers, and none was refused. Beyond the demanded size no
-    check requires it.
+    """A sentence if some messages of bob were not sent in answers, although none was refused; else "".
+
+    Beyond the demanded size, no check requires the answers.
     """
     held: set[str] = set()
     answered: set[str] = set()
@@ -318,7 +325,7 @@ def _describe_missing_answers(group_trace: GroupTrace, label: str) -> str:
     lost=_describe_missing_answers,
 )
 def request(script: Script, size: int) -> None:
-    """One message requests this number of messages that the participant has."""
+    """One message requests N messages that the participant has."""
     _request_all(script, size, size)
 
 
@@ -330,7 +337,7 @@ def request(script: Script, size: int) -> None:
     within=("log_entries",),
 )
 def answers(script: Script, size: int) -> None:
-    """Messages request ``size`` messages in total, before one of them is answered."""
+    """Several messages request N messages in total, before any of these requests is answered."""
     _request_all(script, size, IN_ONE)
 
 
@@ -342,7 +349,7 @@ def answers(script: Script, size: int) -> None:
     within=("log_entries",),
 )
 def requests(script: Script, size: int) -> None:
-    """Messages reveal that so many others are missing, and then it is time to ask for them."""
+    """Several messages reveal that N messages are missing, and then the requests for these are due."""
     alice, bob = _open_with_repairs(script), script.peer("bob")
     missing = [bob.content(script.now - size + number) for number in range(size)]
     for some in _slices(missing, IN_ONE):
@@ -362,14 +369,14 @@ def requests(script: Script, size: int) -> None:
     "milliseconds that pass",
     *("STATE-03", "SEND-01", "OUTSWEEP-01", "INSWEEP-01", "RECV-07"),
     demanded=IN_2106_MS - START_MS,
-    position="the text names no end of time",
+    position="the specification names no last time",
     most=LAST_MS - START_MS,
 )
 def time(script: Script, size: int) -> None:
-    """So much time passes while a message is outstanding and another waits; what it waits for comes, and more."""
+    """N milliseconds pass while one message is outstanding and another waits. Then the dependency and others arrive."""
     script.need(pb.CAPABILITY_VIRTUAL_CLOCK)
     alice, bob = _open(script), script.peer("bob")
-    # Timestamps that do not follow a clock stay small at any time, and their wire format may be too small for more.
+    # Timestamps that do not follow a clock stay small, and their wire format may be too small for large numbers.
     usual = Moment("")
     root = bob.content(usual + 1)
     alice.send()
@@ -393,7 +400,7 @@ def time(script: Script, size: int) -> None:
     at_once=True,
 )
 def lamport(script: Script, size: int) -> None:
-    """Messages with a timestamp one below it, and with itself, arrive; between them one is sent."""
+    """A message with the timestamp N - 1 arrives, a message is sent, and a message with the timestamp N arrives."""
     alice, bob = _open(script), script.peer("bob")
     with script.when(f"lamport_ahead_ms < {UNLIMITED}"):
         script.need(pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -413,15 +420,15 @@ def lamport(script: Script, size: int) -> None:
     declared="channels",
 )
 def channels(script: Script, size: int) -> None:
-    """A participant is in so many channels; in the first, the last and some between, messages come and go."""
+    """A participant joins N channels. It receives and sends messages in the first, the last and some in the middle."""
     names = tuple(f"c{number}" for number in range(1, size + 1))
     alice = _open(script, channels=names)
-    spoken = _sample(names)
+    used = _sample(names)
     sent = {}
-    for name in spoken:
+    for name in used:
         alice.receive(script.peer(f"peer-of-{name}", name).content(script.now))
         sent[name] = alice.send(channel=name)
-    for name in spoken:
+    for name in used:
         alice.receive(script.peer(f"other-of-{name}", name).content(script.now + 1, sent[name]))
 
 
@@ -432,7 +439,7 @@ def channels(script: Script, size: int) -> None:
     declared="participants",
 )
 def participants(script: Script, size: int) -> None:
-    """There are so many participants; some get messages that the others do not, and send."""
+    """One process plays N participants. Some of them receive messages that the others do not, and send."""
     parts = [_open(script, f"alice{number}") for number in range(size)]
     for part in _sample(parts):
         peer = script.peer(f"peer-of-{part.name}")
@@ -442,9 +449,7 @@ def participants(script: Script, size: int) -> None:
 
 
 def _sample(things: Sequence[T]) -> list[T]:
-    """The first, the last and some in the middle. An implementation with too little room lacks at least one of
-    these.
-    """
+    """The first, the last and some items in the middle. An implementation with too little room lacks one of these."""
     middle = len(things) // 2
     places = {*range(SAMPLED), *range(middle, middle + SAMPLED), *range(len(things) - SAMPLED, len(things))}
     return [things[place] for place in sorted(places) if 0 <= place < len(things)]
@@ -454,9 +459,14 @@ def _sample(things: Sequence[T]) -> list[T]:
 
 
 @_dimension(
-    "cost of a message", "RECV-07", demanded=MANY, position="the text asks for no speed", most=TOO_MANY, timed=True
+    "cost of a message",
+    "RECV-07",
+    demanded=MANY,
+    position="the specification requires no speed",
+    most=TOO_MANY,
+    timed=True,
 )
 def cost(script: Script, size: int) -> None:
-    """So many messages arrive: does each cost more as the log grows?"""
+    """N messages arrive: does each cost more processor time as the log grows?"""
     alice, bob = _open(script), script.peer("bob")
     alice.receive(*(bob.content(script.now + number) for number in range(size)))

@@ -1,7 +1,7 @@
-"""Warnings about a run in which most messages or commands failed, each with a question to the user.
+"""Warnings about a run in which most messages or commands failed, with a question to the user.
 
 If most valid messages are refused, ignored or unreadable, the implementation may use another wire layout. If a command
-breaks the conversation most of the time, the adapter needs repair first.
+ends the conversation most of the time, the adapter must be repaired first.
 """
 
 from __future__ import annotations
@@ -22,40 +22,47 @@ from .view.declared_limits import limit_in_force
 from .view.odd_messages import describe_oddity, in_another_layout
 
 _FEW = 2
-"""Number of messages above which a common failure is not a coincidence."""
+"""Minimum number of messages for the conclusion that a common failure is not a coincidence."""
 _SAMPLES = 3
-"""Number of messages of a run that are kept to detect the layout."""
+"""Number of sent messages of a run that are kept to detect their layout."""
 _NARROW = (31, 32, 53)
-"""Sizes in bits of the integers that implementations use for Lamport timestamps by mistake."""
+"""Sizes, in bits, of integers that are too small for Lamport timestamps and that implementations use by mistake."""
 
 
 @dataclass
 class Heard:
-    """The results of the valid messages of runs, of the sent messages, and of the commands."""
+    """How many valid messages, sent messages and commands of one or more runs failed."""
 
     dialect: Dialect | None = None
-    """The dialect in use."""
+    """The dialect in use; None if there is none."""
     revision: str = ""
 
     given: int = 0
+    """The number of valid messages that participants received."""
     refused: int = 0
+    """The number of valid messages that were refused."""
     ignored: int = 0
-    """Messages that were never delivered although all of their dependencies had arrived."""
+    """The number of valid messages that were never delivered although all of their dependencies had arrived."""
     reasons: Counter[str] = field(default_factory=Counter)
+    """The reasons of refusals, with their numbers."""
     sent: int = 0
+    """The number of messages that the implementation sent."""
     unread: int = 0
+    """The number of sent messages that cannot be read."""
     samples: list[tuple[str, bytes]] = field(default_factory=list)
-    """Sent messages: the channel and the bytes of each."""
+    """Some of the sent messages: (channel ID, bytes)."""
     asked: Counter[str] = field(default_factory=Counter)
-    """How often each command was called."""
+    """By command: how often it was called."""
     broke: dict[str, Counter[str]] = field(default_factory=dict)
-    """By command: the replacement of its reply, and the run that it ended."""
+    """By command that ended a run with a breakdown: the descriptions of the breakdowns, with their numbers."""
     timestamps: dict[bool, Counter[int]] = field(default_factory=lambda: {True: Counter(), False: Counter()})
-    """Bit lengths of the timestamps in delivered messages, by whether the message was refused."""
+    """For refused messages (True) and accepted messages (False): the bit lengths of their Lamport timestamps, with
+    their numbers.
+    """
 
 
 def doubts(of_runs: Iterable[Heard]) -> list[str]:
-    """Return the warnings; none if the runs are sound."""
+    """Return the warnings about runs; empty if there are none."""
     heard = Heard()
     for one in of_runs:
         _add(heard, one)
@@ -73,7 +80,7 @@ def doubts(of_runs: Iterable[Heard]) -> list[str]:
 
 
 def _breaking(heard: Heard) -> list[str]:
-    """Describe the commands that broke most of the runs that called them, and what to do."""
+    """Describe the commands that ended the conversation most of the times that they were sent, and what to do."""
     out = []
     for command, reasons in heard.broke.items():
         if not _most(reasons.total(), heard.asked[command]):
@@ -91,9 +98,9 @@ def _breaking(heard: Heard) -> list[str]:
 
 
 def _of_timestamps(heard: Heard) -> str:
-    """A sentence if messages are refused from some bit length of their Lamport timestamps on; "" otherwise.
+    """A sentence if most messages are refused whose Lamport timestamps exceed some number of bits; else "".
 
-    Not all of them need be refused: a reader that misreads a number can still reach the end of the bytes.
+    Some of these messages may be accepted, because an implementation that misreads the number can still read the rest.
     """
     taken, refused = heard.timestamps[False], heard.timestamps[True]
     for bits in _NARROW:
@@ -111,22 +118,24 @@ def _of_timestamps(heard: Heard) -> str:
 def _question(heard: Heard) -> str:
     used, fitting = heard.dialect.name if heard.dialect is not None else "", _fitting(heard)
     if not heard.sent or fitting == used:
-        layout = f"the dialect {used}" if used else "the layout of the text"
+        layout = f"the dialect {used}" if used else "the layout of the specification"
         reads = f"Its messages are in {layout}. " if heard.sent else ""
         return f"{reads}Does the adapter pass the bytes of `receive` on unchanged, and to the right channel?"
     if fitting is None:
         known = ", ".join(dialect_names())
         return (
-            f"A private wire layout that was not declared? None that is known here fits ({known}): describe it in a "
-            f".json file for --dialect."
+            f"Does it use a private wire layout that was not declared? None of the known dialects ({known}) fits: "
+            f"describe the layout in a .json file for --dialect."
         )
     if used:
         return f"Is {used} the wrong dialect? Its messages are in " + (
-            f"the dialect {fitting}: try --dialect {fitting}" if fitting else "the layout of the text: declare none"
+            f"the dialect {fitting}: try --dialect {fitting}"
+            if fitting
+            else "the layout of the specification: declare no dialect"
         )
     return (
-        f"A private wire layout that was not declared? Its messages are in the dialect {fitting}: try "
-        f"--dialect {fitting}, or declare it in the handshake, and everything is judged after translation."
+        f"Does it use a private wire layout that was not declared? Its messages are in the dialect {fitting}: try "
+        f"--dialect {fitting}, or declare the dialect in the handshake. Then everything is judged after translation."
     )
 
 
@@ -135,7 +144,7 @@ def _most(some: int, of_all: int) -> bool:
 
 
 def _add(heard: Heard, one: Heard) -> None:
-    """Add the results of one run."""
+    """Add the results of one run to ``heard``."""
     # A trace that was translated for the checks no longer has a dialect.
     heard.dialect, heard.revision = one.dialect or heard.dialect, one.revision
     heard.given += one.given
@@ -153,13 +162,13 @@ def _add(heard: Heard, one: Heard) -> None:
 
 
 def extract_doubt_data(trace: Trace) -> Heard:
-    """Extract the results of a run."""
+    """Count the failures in a trace."""
     heard = Heard(trace.dialect, trace.revision.name)
     shows_deliveries = trace.declaration.can(pb.CAPABILITY_DELIVERED)
     limits = partial(limit_in_force, trace)
     signals = {i for step in trace.steps for event in step.events for i in event.message_ids}
     everywhere: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-    """The messages that arrived at a participant in a channel, or that it sent there."""
+    """By participant and channel: the IDs of the messages that arrived there, or that the participant sent."""
     if trace.breakdown is not None and trace.steps:
         heard.broke[trace.steps[-1].command] = Counter([trace.breakdown.detail])
     for step in trace.steps:
@@ -197,7 +206,9 @@ def _reads(channel_id: str, message: Message | None) -> bool:
 
 
 def _fitting(heard: Heard) -> str | None:
-    """The dialect in which most sent messages can be read, "" for the layout of the text; None if no layout fits."""
+    """The dialect in which most sent messages can be read; "" for the layout of the specification, None if none
+    fits.
+    """
     layouts: list[Dialect | None] = [heard.dialect, None, *map(load_dialect, dialect_names())]
     for dialect in layouts:
         wires = ((channel, Wire(raw, dialect, REVISIONS[heard.revision].wire)) for channel, raw in heard.samples)

@@ -220,9 +220,9 @@ def garbled() -> Handle:
         (
             reference,
             "nim-sds",
-            r".*Is nim-sds the wrong dialect\? Its messages are in the layout of the text",
+            r".*Is nim-sds the wrong dialect\? Its messages are in the layout of the specification",
         ),
-        (garbled, None, r".*not declared\? None that is known here fits \(nim-sds\)"),
+        (garbled, None, r".*not declared\? None of the known dialects \(nim-sds\) fits"),
         (
             lambda: mutant("refuses-everything"),
             None,
