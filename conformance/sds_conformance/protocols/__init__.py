@@ -1,8 +1,7 @@
 """The protocols that the suite judges. Each is a folder whose ``protocol.py`` defines one `Protocol`.
 
-The rest of the suite names no protocol. It passes a revision to the functions below, and each revision belongs
-to exactly one protocol. A folder that is added here, or to the ``__path__`` of this package, is a new protocol; no
-other file changes.
+The rest of the suite names no protocol. It passes a revision to the functions below, and each revision belongs to
+exactly one protocol. To add a protocol, add a folder to this package, or to its ``__path__``. No other file changes.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class Protocol(ABC):
     """The definition of a protocol: how the suite judges, describes, generates and stores it."""
 
     name: str
-    """The name for users."""
+    """The name in reports and messages."""
     rules: Rules
     """The rules: catalogue, checks, scenarios, revisions, stage, views, testee messages and capabilities."""
     model: Model
@@ -44,19 +43,19 @@ class Protocol(ABC):
     about_profiles: str
     """Help text of the option that selects a profile."""
     greeting: tuple[str, ...]
-    """The scenarios that show whether an adapter works at all."""
+    """Names of the scenarios that show whether an adapter works at all."""
     casting: str = ""
-    """A sentence for stories: which participants are the implementation."""
+    """A sentence for stories: which participants the implementation under test plays."""
     parts: Mapping[str, str] = MappingProxyType({})
-    """Titles of the profiles that an implementation may leave out, by name."""
+    """By name of a profile that an implementation may leave out: its title."""
     vectors: Material | None = None
     """The golden vectors; None if there are none."""
     repertoire: Repertoire | None = None
-    """The generated schedules; None if there are none. Its ``others`` belong to revisions with a separate text."""
+    """The generated schedules; None if there are none. Its ``others`` belong to revisions with other schedules."""
     exchanges: Exchanges | None = None
     """The schedules of `interop`; None if there are none."""
     other_exchanges: Mapping[str, Exchanges] = MappingProxyType({})
-    """The schedules of `interop` for revisions with a separate text, by revision."""
+    """By revision that needs other schedules: the schedules of `interop`."""
     dimensions: Mapping[str, Dimension] = MappingProxyType({})
     """The sizes that `limits` measures, by name."""
 
@@ -69,21 +68,20 @@ class Protocol(ABC):
         """Describe a profile of a revision in one line."""
 
     def notes(self, declared: Declaration, revision: str, profile: str) -> Sequence[tuple[str, str]]:
-        """Explain the declared choices: labels, each with a sentence on its effect on other implementations and
-        verdicts.
+        """Explain the choices that an implementation declared: (label, sentence on the effects on other implementations
+        and on verdicts).
         """
         return ()
 
-    def doubts(self, heard: Iterable[Any]) -> Sequence[str]:
-        """Return warnings about a run that may explain most of its failures, each with a question to the user; none if
-        the run is sound.
+    def doubts(self, of_runs: Iterable[Any]) -> Sequence[str]:
+        """Return warnings about a whole run that may explain most of its failures, with questions to the user.
 
-        ``heard`` has the result of `Rules.extract_doubt_data` for each trace.
+        Empty if there is no such explanation. ``of_runs`` has the result of `Rules.extract_doubt_data` for each trace.
         """
         return ()
 
     def unsupported_profile(self, declared: Declaration, revision: str) -> str:
-        """The profile that an implementation does not support; "" if it supports all."""
+        """The name of the profile that an implementation does not support; "" if it supports all profiles."""
         return ""
 
     def corpora(self) -> Corpora | None:
@@ -124,7 +122,7 @@ def rules_of(revision: str) -> Rules:
 
 
 def repertoires() -> list[Repertoire]:
-    """The generated schedules of all protocols, one item for each text."""
+    """The generated schedules of all protocols: one item for each set of revisions with the same schedules."""
     known = [protocol.repertoire for protocol in protocols() if protocol.repertoire is not None]
     return [each for one in known for each in (one, *one.others)]
 
@@ -163,7 +161,7 @@ def default() -> Protocol:
 
 
 def revisions() -> Mapping[str, Revision]:
-    """The revisions of all protocols by name, the current one of the first protocol first."""
+    """The revisions of all protocols, by name. The current revision of the default protocol is first."""
     return {name: protocol.rules.revisions[name] for name, protocol in _by_revision().items()}
 
 

@@ -17,14 +17,14 @@ class Corpora:
     """The corpora of a protocol."""
 
     kind: Callable[[], CorpusKind]
-    """Returns the storage format. Called only to record or read a corpus, because the import needs Arrow."""
-    in_words: Callable[[Mapping[str, Any]], str]
-    """Describes a row for users: the command of its step, and the result."""
-    freedoms: Sequence[Freedom] = ()
-    """The choices that the text leaves open, in the order in which they are tried."""
-    following: Callable[[frozenset[str], str], frozenset[str]] = lambda fields, command: frozenset()
-    """Returns those of the differing columns that differ only as a consequence of others. Takes the columns and the
-    command.
+    """Returns how corpora are stored: columns and codecs. Call it only to record or read a corpus: it imports
+    PyArrow.
     """
+    in_words: Callable[[Mapping[str, Any]], str]
+    """Describes a row in one line: the message of its command, and the results."""
+    freedoms: Sequence[Freedom] = ()
+    """The permitted differences between traces, in the order in which they are tried."""
+    following: Callable[[frozenset[str], str], frozenset[str]] = lambda fields, command: frozenset()
+    """Takes the differing columns and the command. Returns the columns that differ only because other columns do."""
     others: Mapping[str, Corpora] = field(default_factory=dict)
-    """The corpora of revisions with a separate text, by revision."""
+    """By revision that needs another definition: its corpora."""

@@ -12,16 +12,19 @@ from sds_harness.schedules import GroupTrace, Schedule
 from ..judging.rules import Rules
 
 Play = Callable[[Any, int], str]
-"""Plays a schedule of a size on a stage. Returns a sentence on optional work that the implementation did not do, or "".
+"""Takes a stage and a size, and plays the schedule of that size. Returns a sentence on optional work that the
+implementation did not do, or "".
 """
 Plot = Callable[[Any, int], Any]
-"""Writes a schedule of a size: adds its operations to a script. May return the message that has the size."""
+"""Takes a script and a size, and adds the operations of the schedule to the script. May return the message that has the
+size.
+"""
 Lost = Callable[[GroupTrace, str], str]
-"""A sentence on optional work that the implementation did not do in a group trace, or "". The second argument is the
-label of the message that the plot returned, or "".
+"""Takes a group trace and the label of the message that the plot returned, or "". Returns a sentence on optional work
+that the implementation did not do, or "".
 """
 LENGTH_FACTOR = 1_000
-"""How many times as much may happen in a group trace as is usual."""
+"""Factor by which the limits on the length of a group trace are raised."""
 
 
 @dataclass(frozen=True)
@@ -33,20 +36,22 @@ class Dimension:
     title: str
     """The title in tables, at most about 25 characters."""
     summary: str
-    """The played schedule, in one sentence."""
+    """A description of the schedule, in one sentence."""
     write: Callable[[int], Schedule]
-    """Writes the schedule of a size."""
+    """Returns the schedule of a size."""
     play: Play
     about: tuple[str, ...]
-    """The requirements that the schedule exercises. If one is violated at the smallest size, nothing is measured."""
+    """The requirements that the schedule exercises. If one of these is violated at the smallest size, nothing is
+    measured.
+    """
     demanded: int
-    """The largest size that `run` demands of every implementation. An implementation that ends below it fails; above
-    it, it warns.
+    """The largest size that `run` demands of every implementation. Breaking at this size or below is a failure;
+    breaking at a larger size is a warning.
     """
     position: str
     """The position, or a sentence, on sizes above ``demanded``."""
     most: int
-    """The largest size to try: larger ones are unrealistic, or do not fit in one message of the testee protocol."""
+    """The maximum size to try. Larger sizes are unrealistic, or do not fit in one message of the testee protocol."""
     fits: Callable[[Any], int] | None = None
     """Returns the largest size that fits the wire format of a revision; None if every size fits."""
     declared: str = ""
@@ -55,18 +60,18 @@ class Dimension:
     declared_from: int = 0
     """The number to add to the declared limit to get the largest size."""
     within: tuple[str, ...] = ()
-    """Other limits that an implementation may declare and that bound this size."""
+    """Names of other limits that an implementation may declare and that bound this size."""
     timed: bool = False
-    """The dimension measures the time of a step as the size grows, instead of the largest size."""
+    """Does the dimension measure the time of a step as the size grows, instead of the largest size?"""
     at_once: bool = False
-    """One message can reach any size. Then no size may end the conversation."""
+    """Does the size belong to a single message? Then no size may end the conversation."""
     file: str = ""
     """The scenario file that is played; "" for a dimension of the suite."""
 
     def of_text(self, rules: Rules, revision: str, profile: str) -> Dimension | None:
         """Adapt the dimension to a profile of a revision; None if the profile has none of its requirements.
 
-        The result is about the requirements that the revision states, or about equivalent requirements of its text.
+        The result names the requirements that the revision has, or the equivalent requirements of the revision.
         """
         judged = {requirement.id for requirement in rules.judged_requirements(revision, profile)}
         alike = rules.register.counterparts
@@ -75,8 +80,9 @@ class Dimension:
         return replace(self, about=tuple(about), most=most, demanded=min(self.demanded, most)) if about else None
 
     def bound(self, limits: Callable[[str], int | None]) -> int | None:
-        """The largest size that an implementation declares; None if it declares none. ``limits`` maps a limit's name to
-        its value.
+        """The largest size that an implementation declares; None if it declares none.
+
+        ``limits`` returns the declared value of a limit by its name.
         """
         declared = limits(self.declared) if self.declared else None
         return None if declared is None else self.declared_from + declared
@@ -88,8 +94,9 @@ class Dimensions(Mapping[str, Dimension]):
     def __init__(
         self, prefix: str, script: Callable[[], Any], perform: Callable[[Schedule, Any, int], GroupTrace]
     ) -> None:
-        """``prefix`` is the common beginning of the requirement IDs. ``script`` makes an empty script, and ``perform``
-        plays a schedule on a stage; its last argument is ``LENGTH_FACTOR``."""
+        """``prefix`` is the common beginning of the requirement IDs. ``script`` creates an empty script. ``perform``
+        plays a schedule on a stage; its last argument is ``LENGTH_FACTOR``.
+        """
         self._prefix = prefix
         self._script = script
         self._perform = perform
@@ -98,7 +105,7 @@ class Dimensions(Mapping[str, Dimension]):
     def dimension(
         self, title: str, *about: str, lost: Lost = lambda group_trace, label: "", **more: Any
     ) -> Callable[[Plot], Plot]:
-        """Register a function that writes schedules as a dimension with its name.
+        """Register a function that writes schedules. The dimension gets the name of the function.
 
         ``about`` are requirements without the prefix; ``more`` are the other fields of `Dimension`.
         """

@@ -1,7 +1,7 @@
-"""Freedoms: choices that a text leaves open, as explanations of a difference between two conforming implementations.
+"""Permitted differences (freedoms) between the traces of two conforming implementations: effects of open choices.
 
-They are tried only if no check finds a violation on either side. A difference that no freedom explains is reported as
-unexplained; a person has to examine it.
+They explain a difference in `corpus diff`, and are tried only if no check finds a violation on either side. A
+difference that none of them explains is reported as unexplained, and a person has to examine it.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from sds_harness.stage import NEEDS
 from sds_harness.trace import Party
 
 END = "end"
-"""Replaces the name of a column if one side has no more steps."""
+"""Stands for the name of a column if one side has no more steps."""
 
 
 @dataclass(frozen=True)
 class DivergentSide:
-    """One side of a divergence: its group trace, and the point where it departs from the other side."""
+    """One side of a divergence: its group trace, and the first step that differs from the other side."""
 
     group_trace: GroupTrace
     compared: Sequence[Act]
-    """The acts that are compared; the first one is step 1."""
+    """The acts that are compared. The first act is step 1."""
     row: Mapping[str, Any] | None
-    """The step that differs, None if this side has no more steps."""
+    """The corpus row of the step that differs; None if this side has no more steps."""
 
     @property
     def act(self) -> Act | None:
-        """The differing step as an act."""
+        """The act of the step that differs; None if this side has no more steps."""
         step = self.row["step"] if self.row is not None else 0
         return next(iter(self.compared[step - 1 : step]), None) if step else None
 
     def can(self, who: str, capability: int) -> bool:
-        """Did the implementation of a member declare a capability?"""
+        """Did the implementation of participant ``who`` declare a capability?"""
         trace = self.group_trace.cast.get(who)
         return trace is None or trace.declaration.can(capability)
 
     def party(self, who: str) -> Party | None:
-        """The settings with which a member was opened; None if it was not."""
+        """The settings with which participant ``who`` was opened; None if it was not opened."""
         return self.group_trace.parties.get(who)
 
 
@@ -50,7 +50,7 @@ class DivergentSteps:
     """A divergence with its two sides."""
 
     fields: frozenset[str]
-    """The differing columns, without those that follow from others."""
+    """The differing columns, without columns that differ only because others do."""
     a: DivergentSide
     b: DivergentSide
 
@@ -59,7 +59,7 @@ class DivergentSteps:
         return self.a, self.b
 
     def value_of(self, column: str) -> str:
-        """The value of a column in the differing step, from the side that has one; "" if neither has."""
+        """The value of a column in the step that differs, of side a or else of side b; "" if neither has it."""
         return str((self.a.row or self.b.row or {}).get(column, ""))
 
     @property
@@ -71,34 +71,35 @@ class DivergentSteps:
         return self.value_of("participant")
 
     def differs_only_in(self, *fields: str) -> bool:
-        """Do no other columns differ?"""
+        """Does any column differ, and only columns of ``fields``?"""
         return bool(self.fields) and self.fields <= set(fields)
 
     def unlike(self, field: str) -> set[str]:
-        """The names that only one side has in a column."""
+        """The names of messages that only one of the two sides has in a column."""
         row_a, row_b = self.a.row or {}, self.b.row or {}
         return set(row_a.get(field, ())) ^ set(row_b.get(field, ()))
 
     def played(self) -> list[tuple[DivergentSide, Act]]:
-        """The differing step as an act, for each side that has it."""
+        """(Side, act of the step that differs) for each side that has this step."""
         return [(side, side.act) for side in self.sides if side.act is not None]
 
 
 @dataclass(frozen=True)
 class Freedom:
-    """A legal difference between traces. The positions that allow it name it under ``explains``."""
+    """A permitted difference between traces. The positions that allow it list its name under ``explains``."""
 
     name: str
     words: str
-    """The choice that the text leaves open."""
+    """A phrase for the choice that the specification leaves open."""
     covers: Callable[[DivergentSteps], bool]
+    """Returns whether this choice explains a difference."""
 
 
 def covering(case: DivergentSteps, freedoms: Sequence[Freedom], columns: Sequence[str]) -> tuple[Freedom, ...]:
-    """Find the freedoms that explain a difference; empty if they leave a column unexplained.
+    """Find the permitted differences that explain a divergence; empty if they leave a column unexplained.
 
-    The result is the first freedom that explains the whole difference. Otherwise it is the freedoms that explain its
-    columns one by one, in the order of ``columns``, because one step can show two choices.
+    The result is the first freedom that explains all differing columns. If there is none, it has the first freedom for
+    each differing column, in the order of ``columns``, because one step can show two choices.
     """
     parts = [replace(case, fields=frozenset({name})) for name in columns if name in case.fields]
     for those in ([case], parts):
@@ -108,16 +109,21 @@ def covering(case: DivergentSteps, freedoms: Sequence[Freedom], columns: Sequenc
     return ()
 
 
-# ---- Of any text -----------------------------------------------------------------------------------------------------
+# ---- Of any protocol -------------------------------------------------------------------------------------------------
 
 
 def differ_only_in(*fields: str, at: tuple[str, ...] = ()) -> Callable[[DivergentSteps], bool]:
-    """Do only these columns differ, at one of these commands? Any command counts if none is named."""
+    """Return a function that tells whether only ``fields`` differ, at a command of ``at``. If ``at`` is empty, any
+    command counts.
+    """
     return lambda case: case.differs_only_in(*fields) and (not at or case.command in at)
 
 
 def one_declares(signals: Mapping[str, int]) -> Callable[[DivergentSteps], bool]:
-    """Are all differing columns signals that only one side declares? ``signals`` maps columns to capabilities."""
+    """Return a function that tells whether all differing columns are signals that only one side declares.
+
+    ``signals`` has the capability of each column.
+    """
 
     def covers(case: DivergentSteps) -> bool:
         kinds = [signals.get(field) for field in case.fields]
@@ -130,7 +136,7 @@ def one_declares(signals: Mapping[str, int]) -> Callable[[DivergentSteps], bool]
 
 
 def left_out(case: DivergentSteps) -> bool:
-    """Return whether the operation needs a capability that only one side declares, so that only one side plays it."""
+    """Does the operation need a capability that only one side declares, so that only this side plays it?"""
     known = [side.group_trace.left_out for side in case.sides]
     return any(
         (act.operation in known[0]) != (act.operation in known[1])
@@ -140,7 +146,7 @@ def left_out(case: DivergentSteps) -> bool:
 
 
 def calm(case: DivergentSteps) -> bool:
-    """Is the network calm, so that one side continues while the other has nothing more to do?"""
+    """Do the sides differ in a calm phase, in which one side may have more to do than the other?"""
     moved = {"command", "participant", "at_ms", END} & case.fields
     operations = case.a.group_trace.schedule.operations
     played = [operations[act.operation] for _, act in case.played() if act.operation >= 0]

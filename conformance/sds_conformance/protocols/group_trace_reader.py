@@ -1,4 +1,4 @@
-"""Reading: the interface between a protocol and the stories and diagrams of whole group traces.
+"""The interface between a protocol and the stories and diagrams of group traces.
 
 The commands ``open``, ``send``, ``receive``, ``tick`` and ``observe`` mean the same in all protocols. An implementation
 that signals deliveries declares the capability ``delivered``.
@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from sds_harness.schedules import GroupTrace, Operation, Packet
 
 Key = tuple[str, str]
-"""Identifies a sent item: its channel, or the unit of its protocol that corresponds to a channel, and its ID there."""
+"""Identifies a sent item: (channel, ID in this channel). Protocols without channels use another unit as the channel."""
 DELIVERED, ACKNOWLEDGED = "delivered", "acknowledged"
 """The kinds of signals that mean the same in all protocols."""
 
@@ -26,7 +26,7 @@ class Sort(Enum):
     CONTENT = "content"
     """Every participant must deliver and store it."""
     SYNC = "sync"
-    """It reports the state of its sender; stories mention it briefly."""
+    """It reports the state of its sender. Stories mention it only briefly."""
     EPHEMERAL = "ephemeral"
     """Participants deliver it and do not store it."""
     NOISE = "noise"
@@ -41,21 +41,21 @@ class Item:
     """The ID is "" if the item has none."""
     sort: Sort
     kind: str
-    """The protocol's name of its kind."""
+    """The kind of the item, as the protocol names it."""
     sender: str
     time: str = ""
-    """Its logical time; "" if it has none."""
+    """The logical time of the item; "" if it has none."""
     causes: tuple[Key, ...] = ()
-    """The items that it depends on."""
+    """The items on which this item depends."""
     asks: tuple[Key, ...] = ()
-    """The items that it requests."""
+    """The items that this item requests."""
     says: str | None = None
-    """Its content; None if the content is of the usual form."""
+    """The content of the item; None if it has the usual form, or if there is none."""
 
 
 @dataclass(frozen=True)
 class Signal:
-    """A signal of an implementation."""
+    """A signal of an implementation, such as a delivery, and the items that it names."""
 
     kind: str
     keys: tuple[Key, ...]
@@ -68,11 +68,11 @@ class ShownState:
     log: tuple[Key, ...] | None
     """The log in order; None if the participant showed none."""
     buffers: tuple[Key, ...] = ()
-    """The items outside the log that it holds."""
+    """The items in the participant's buffers."""
 
 
 class Teller(Protocol):
-    """Names and describes the messages of a group trace."""
+    """Names and describes the messages of a group trace. Stories implement it."""
 
     def name(self, packet: Packet) -> str:
         """The name of a broadcast message."""
@@ -87,7 +87,7 @@ class Teller(Protocol):
         ...
 
     def describe_requests(self, packet: Packet) -> str:
-        """The messages that it asks for, "" for none."""
+        """The messages that a message requests; "" if it requests none."""
         ...
 
 
@@ -95,27 +95,27 @@ class Reading(ABC):
     """Reads the steps of a group trace for stories and diagrams. Each protocol has a subclass."""
 
     does: Mapping[str, str]
-    """Verb phrases for the commands that only this protocol has."""
+    """By command that only this protocol has: a verb phrase."""
     signalled: Mapping[str, tuple[str, str]]
-    """By kind of signal: the drawing class (``deliver``, ``ack``, ``miss``, ``bad``), and a phrase with a place for the
-    names.
+    """By kind of signal: (drawing class, which is ``deliver``, ``ack``, ``miss`` or ``bad``; phrase with ``{}`` for the
+    names of the items).
     """
     legend: Mapping[str, str]
-    """The legend of the arrows, by sort; ``copy`` is content that is sent again."""
+    """By sort of item: the legend of its arrows. ``copy`` stands for content that is sent again."""
     unread: str
     """A description of bytes that cannot be read."""
     copies: tuple[str, str]
-    """Verb phrases for content that is sent again: by its sender without a request, and in answer to a request."""
+    """Two verbs for sending content again: by its sender without a request, and in answer to a request."""
     time: str
     """The name of the logical time."""
     history: str
     """The name of the field that lists the dependencies of a message."""
     to_each: bool = False
-    """A message goes to each recipient separately, instead of as a broadcast."""
+    """Is a message sent to each recipient separately, instead of as a broadcast?"""
 
     @abstractmethod
     def item(self, wire: Any) -> Item | None:
-        """The item in a wire; None if the protocol does not know the bytes."""
+        """The item in a message on the wire; None if its bytes cannot be read."""
 
     def labelled(self, group_trace: GroupTrace, label: str) -> Key | None:
         """The key of the message with a label of the schedule; None if it was never sent, or cannot be read."""
@@ -125,8 +125,8 @@ class Reading(ABC):
 
     @abstractmethod
     def wires(self, step: Any) -> Sequence[Any]:
-        """The bytes that a step moves over the network, in order: for ``receive`` the arriving ones, else the sent
-        ones.
+        """The messages that a step moves over the network, in order: for ``receive`` the arriving message, else the
+        sent messages.
         """
 
     @abstractmethod
@@ -143,13 +143,14 @@ class Reading(ABC):
 
     @abstractmethod
     def done(self, operation: Operation, packets: Sequence[Packet], teller: Teller) -> str:
-        """Describe an operation that only this protocol has, with the messages that it broadcast; "" for other
-        operations.
+        """Describe an operation that only this protocol has, and the messages that it broadcast in ``packets``.
+
+        Returns "" for other operations.
         """
 
     @abstractmethod
     def note(self, operation: Operation) -> str:
-        """Describe the effect of a calm round, or of an operation on all participants; "" if there is none."""
+        """Describe an operation on all participants, such as a calm phase; "" for other operations."""
 
     @abstractmethod
     def answers(self, party: Any) -> bool:

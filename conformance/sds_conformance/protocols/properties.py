@@ -16,8 +16,9 @@ GROUP = "G-"
 Replay = Callable[[Schedule], GroupTrace]
 """Plays another schedule with the same cast."""
 PropertyFunction = Callable[[Any], Iterator["Sighting"]]
-"""Takes the view of the group that `Properties` creates, and yields sightings."""
+"""Takes the group view that `Properties` creates, and yields sightings."""
 TwinFunction = Callable[[Any, Replay], Iterator["Sighting"]]
+"""The same for a property that compares two group traces. It plays the second schedule with the `Replay`."""
 
 
 @dataclass(slots=True)
@@ -36,7 +37,7 @@ class Sighting:
 
 
 def observe_met(act: Act, channel_id: str = "") -> Sighting:
-    """Create a sighting of a property that holds here."""
+    """Create a sighting of a place at which a property holds."""
     return Sighting(Outcome.HELD, act, channel_id)
 
 
@@ -57,17 +58,18 @@ class GlobalProperty:
     """A requirement on all participants together, whatever the network does."""
 
     id: str
-    """``G-01`` and so on."""
+    """The ID, such as ``G-01``."""
     title: str
     requirements: tuple[str, ...]
     """The requirements that imply it. A violation counts against the first."""
     codes: Mapping[str, str] = field(hash=False)
-    """The ways to violate it: codes, each with a short description."""
+    """By code of a violation: a short description."""
     function: PropertyFunction | None = None
+    """The function that judges one group trace; None for a property that compares two."""
     twin: TwinFunction | None = None
-    """For a property that compares a group trace with that of a changed schedule: the function that does it."""
+    """The function that compares a group trace with that of a changed schedule; None for other properties."""
     says: str = ""
-    """The words of the text that imply it, if its requirements do not contain them."""
+    """The sentence of the specification that implies the property, if no requirement contains this sentence."""
 
     @property
     def summary(self) -> str:
@@ -79,10 +81,10 @@ class Properties(dict[str, GlobalProperty]):
     """The properties of a protocol, by ID."""
 
     def __init__(self, prefix: str, read: Callable[[GroupTrace], Any]) -> None:
-        """``prefix`` is the common beginning of requirement IDs; ``read`` creates the view of a group."""
+        """``prefix`` is the common beginning of requirement IDs; ``read`` creates the group view of a group trace."""
         super().__init__()
         self.withdrawn: dict[str, tuple[str, ...]] = {}
-        """Withdrawn IDs, which are never reused, each with the requirements or properties that judge the same."""
+        """By withdrawn ID, which is never reused: the requirements or properties that judge the same faults."""
         self._prefix = prefix
         self._read = read
 
@@ -111,24 +113,27 @@ class Properties(dict[str, GlobalProperty]):
     def reuse(
         self, known: GlobalProperty, property_id: str, says: str, *requirements: str, without: Collection[str] = ()
     ) -> None:
-        """Register an existing property for another text, which ``says`` the same, ``without`` some of its codes."""
+        """Register an existing property for another revision, which implies it by the sentence ``says``.
+
+        The codes ``without`` are left out.
+        """
         codes = {code: what for code, what in known.codes.items() if code not in without}
         self._register(replace(known, id=property_id, requirements=self._ids(requirements), codes=codes, says=says))
 
     def withdraw(self, property_id: str, *judged_by: str) -> None:
         """Withdraw an ID permanently.
 
-        ``judged_by`` are the requirements without their prefix, or the properties, that judge the same.
+        ``judged_by`` are the requirements, without their prefix, or the properties that judge the same faults.
         """
         self.withdrawn[property_id] = tuple(i if i.startswith(GROUP) else f"{self._prefix}{i}" for i in judged_by)
 
     def examine(
         self, group_trace: GroupTrace, replay: Replay | None = None, only: Iterable[str] | None = None
     ) -> dict[str, list[Sighting]]:
-        """Judge a group trace by the properties in ``only``. A property that is absent from the result was not
-        exercised.
+        """Judge a group trace by the properties ``only``, or by all properties if it is None.
 
-        ``replay`` plays a changed schedule with the same cast, for the properties that compare two group traces.
+        A property that is absent from the result was not exercised. ``replay`` plays a changed schedule with the same
+        cast. Without it, the properties that compare two group traces are left out.
         """
         view, out = self._read(group_trace), {}
         for name in sorted(self if only is None else only):

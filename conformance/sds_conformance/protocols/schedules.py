@@ -24,36 +24,40 @@ class Repertoire:
     revisions: tuple[str, ...]
     """The revisions that the schedules cover."""
     names: tuple[str, ...]
-    """The names of participants; their number is the largest number of participants."""
+    """The names of participants. Schedules have at most as many participants as there are names."""
     passages: Mapping[str, str]
-    """The passages of schedules, by name, each with a summary."""
+    """By name of a passage: its summary."""
     grammar: Callable[..., Any]
-    """Creates a grammar from the least and greatest number of participants, and the passages."""
+    """Creates a grammar from the minimum and maximum number of participants, and the passages."""
     grammar_of: Callable[[str, int, int, tuple[str, ...]], Any]
-    """Creates the grammar for a profile, a least and a greatest number of participants, and passages (all if empty)."""
+    """Creates the grammar for a profile, a minimum and a maximum number of participants, and passages (all if
+    empty).
+    """
     generated: Callable[[int, int, Any], Schedule]
-    """Returns the schedule of a seed, a number and a grammar."""
+    """Generates a schedule. Takes the seed, the number of the schedule, and the grammar."""
     notation: Notation
     """The file format of schedules."""
     play: Callable[[Schedule, Mapping[str, Any]], GroupTrace]
-    """Plays a schedule. The mapping has the stage of each member."""
+    """Plays a schedule. The mapping has the stage of each participant."""
     perform: Callable[[Schedule, Mapping[str, Any], int], GroupTrace]
-    """The same, but leaves the stages open, and raises TesteeError if an implementation breaks down. The number is the
-    factor of the usual limits."""
+    """Plays a schedule like ``play``, but leaves the stages open, and raises TesteeError if an implementation breaks
+    down. The number is the factor by which the usual limits on the length are raised.
+    """
     reading: Reading
     """Reads group traces for stories and diagrams."""
     simpler: Callable[[Operation, Schedule], Iterable[Operation]]
-    """Yields simpler replacements of an operation that only this protocol has, the simplest first; used for shrinking.
+    """Yields simpler replacements of an operation that only this protocol has, the simplest first. Used for
+    shrinking.
     """
     make_substitute: Callable[[Declaration], Link]
-    """Creates a reference model that understands an implementation with this declaration."""
+    """Creates a reference model that understands an implementation with this declaration. It plays in its place."""
     properties: Properties
-    """The properties of whole groups."""
+    """The global properties."""
     situations: Mapping[str, str]
-    """Descriptions of the situations that are counted to measure coverage."""
+    """By situation that is counted to measure coverage: its description."""
     counted: Callable[[GroupTrace, Sequence[View]], Counter[str]]
     """Counts how often a group trace reached each situation."""
     others: tuple[Repertoire, ...] = ()
-    """The schedules of revisions with a separate text."""
+    """The schedules of revisions that need other schedules."""
     alphabet: Alphabet | None = None
-    """The events from which `exhaust` makes all schedules; None if there are none."""
+    """The events from which `exhaust` builds all schedules; None if there are none."""

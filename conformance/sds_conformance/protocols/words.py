@@ -1,4 +1,4 @@
-"""The interface to describe the steps of a trace, and the notes on declared limits."""
+"""The interface that describes the steps of a trace, and the notes on declared limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sds_harness.declaration import Declaration
 
 
 def limit_notes(declared: Declaration) -> list[tuple[str, str]]:
-    """The declared limits that checks honour only in part, each with an explanation."""
+    """Explain the declared limits that checks honour only in part: (label, sentence)."""
     return [
         ("Limit", f"{named(name)} up to {declared.limits[name]} counts as {declared.limit(name)}: {honoured.reason}.")
         for name, honoured in declared.partly_honoured_limits.items()
@@ -24,21 +24,22 @@ def named(limit: str) -> str:
 
 @dataclass(frozen=True)
 class QuotedFacts:
-    """Introduced by a step: messages, requests and timestamps that findings quote."""
+    """The messages, requests and timestamps of a step, which findings may quote."""
 
     carried: frozenset[str] = frozenset()
-    """IDs of the messages that were sent or received."""
+    """IDs of the messages that the step sends or receives."""
     asked: frozenset[str] = frozenset()
-    """IDs that these messages ask for."""
+    """IDs that these messages request."""
     times: frozenset[int] = frozenset()
-    """Their Lamport timestamps, and the one that a state shows."""
+    """The Lamport timestamps of these messages, and of the state that the step shows."""
 
 
 class Narrator(Protocol):
     """Describes the steps of one trace and their results.
 
-    ``about`` are IDs that a finding quotes: long lists show these. ``finding_text`` is the text of a finding: details
-    that it is not about are left out, such as bloom filters and parts of a state. Without it, everything is described.
+    ``about`` are IDs that a finding quotes, and that long lists show. ``finding_text`` is the text of a finding:
+    details that do not concern it are left out, such as bloom filters and parts of a state. If it is "", everything is
+    described.
     """
 
     def done(self, step: Any, about: frozenset[str] = frozenset(), finding_text: str = "") -> str:
@@ -46,7 +47,7 @@ class Narrator(Protocol):
         ...
 
     def came_out(self, step: Any, about: frozenset[str] = frozenset(), finding_text: str = "") -> list[str]:
-        """Describe the results, a line each, in order; empty if there are none."""
+        """Describe the results of the step in order, each in one line; empty if there are none."""
         ...
 
     def touches(self, step: Any) -> frozenset[str]:
@@ -54,7 +55,7 @@ class Narrator(Protocol):
         ...
 
     def facts(self, step: Any) -> QuotedFacts:
-        """Return the messages, requests and timestamps that the step introduces."""
+        """Return the messages, requests and timestamps of a step, which findings may quote."""
         ...
 
     def channels(self, step: Any) -> frozenset[str]:
@@ -62,5 +63,5 @@ class Narrator(Protocol):
         ...
 
     def on_the_wire(self, step: Any) -> Sequence[bytes]:
-        """The bytes that went over the network in a step, in order."""
+        """The bytes of the messages that a step sends or receives, in order."""
         ...

@@ -23,28 +23,28 @@ _SIGNALS = (
 )
 
 
-def kind() -> CorpusKind:
-    """Return how corpora of SDS are stored. Imported late, because it needs PyArrow."""
+def corpus_kind() -> CorpusKind:
+    """Return how corpora of SDS are stored: columns and codecs. Imported late, because it needs PyArrow."""
     from sds_harness.sds.corpora import KIND
 
     return KIND
 
 
 def in_words(row: Mapping[str, Any]) -> str:
-    """Describe the command of a row and the result of its step."""
-    said = [row["message"]] if row["command"] == "receive" else [", ".join(row["broadcasts"])]
+    """Describe the message that a row receives or sends, and the results of its step."""
+    parts = [row["message"]] if row["command"] == "receive" else [", ".join(row["broadcasts"])]
     if row["command"] == "receive" and row["broadcasts"]:
-        said.append(f"sends {', '.join(row['broadcasts'])}")
-    said += [f"{verb} {', '.join(row[name])}" for name, verb in _SIGNALS if row[name]]
+        parts.append(f"sends {', '.join(row['broadcasts'])}")
+    parts += [f"{verb} {', '.join(row[name])}" for name, verb in _SIGNALS if row[name]]
     if row["answer"] not in ("effects", "opened", "state"):
-        said.append(row["answer"] or "no answer")
-    return "; ".join(text for text in said if text)
+        parts.append(row["answer"] or "no answer")
+    return "; ".join(part for part in parts if part)
 
 
 CORPORA = Corpora(
-    kind,
+    corpus_kind,
     in_words,
     FREEDOMS,
     following,
-    {FORUM_2024.name: Corpora(kind, in_words, FREEDOMS_OF_THE_PROPOSAL, following)},
+    {FORUM_2024.name: Corpora(corpus_kind, in_words, FREEDOMS_OF_THE_PROPOSAL, following)},
 )

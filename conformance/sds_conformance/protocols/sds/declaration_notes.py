@@ -1,4 +1,4 @@
-"""Describes the declaration of an SDS implementation."""
+"""Explains the effects of the declaration of an SDS implementation on other implementations and on verdicts."""
 
 from __future__ import annotations
 
@@ -14,24 +14,22 @@ PROFILES: dict[str, str] = {
     "core": "SDS without the SDS-R extension",
     "sds-r": "the SDS-R extension alone",
 }
-"""Titles of the profiles of a certificate."""
+"""By profile: its title."""
 
 
 def describe_profile(revision: str, profile: str) -> str:
-    """Describe a profile of a revision."""
-    spoken = REVISIONS[revision]
-    return PROFILES[profile] if spoken.repairs else spoken.title
+    """Describe a profile of a revision. A revision without SDS-R has no profiles, so its title is returned."""
+    known = REVISIONS[revision]
+    return PROFILES[profile] if known.repairs else known.title
 
 
 def unsupported_profile(declared: Declaration, revision: str) -> str:
-    """The profile that an implementation does not support."""
+    """The profile that an implementation does not support: "sds-r" if it does not declare SDS-R, else ""."""
     return "sds-r" if REVISIONS[revision].repairs and not declared.can(pb.CAPABILITY_SDS_R) else ""
 
 
 def notes(declared: Declaration, revision: str, profile: str) -> list[tuple[str, str]]:
-    """Explain the declared profiles: labels, each with a sentence on the effect on other implementations and
-    verdicts.
-    """
+    """Explain the declared profiles: (label, sentence on the effects on other implementations and on verdicts)."""
     out = [("Filters", filter_note(declared.profile("bloom")))]
     if profile != "core" and REVISIONS[revision].repairs:
         out.append(("Repairs", repair_note(declared)))
@@ -43,8 +41,8 @@ def filter_note(profile: str) -> str:
     if profile in BLOOM_PROFILES:
         others = " and ".join(name for name in BLOOM_PROFILES if name != profile)
         return (
-            f"{profile}. The text leaves hash and encoding open: filters of {others} are not understood by this "
-            f"implementation, nor are its filters by theirs."
+            f"{profile}. The specification leaves hash and encoding open: this implementation does not "
+            f"understand filters of {others}, and implementations with these do not understand its filters."
         )
     named = f"{profile!r}, which is an unknown profile" if profile else "no bloom profile declared"
     return f"{named}; the codec of the implementation shows the content of filters."

@@ -1,4 +1,4 @@
-"""Freedoms of SDS: choices that its text leaves open."""
+"""Permitted differences (freedoms) between traces of SDS: effects of choices that the specification leaves open."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SIGNALS: dict[str, int] = {
 
 
 def following(fields: frozenset[str], command: str) -> frozenset[str]:
-    """The columns whose difference follows from others, at a command."""
+    """The columns that differ at a command only because columns of ``fields`` do."""
     out: frozenset[str] = frozenset()
     if "broadcasts" in fields:
         out |= _OF_A_BROADCAST
@@ -34,14 +34,14 @@ def following(fields: frozenset[str], command: str) -> frozenset[str]:
 
 
 def _configured_otherwise(case: DivergentSteps, name: str) -> bool:
-    """Do the two sides use different values of a setting?"""
+    """Are different values of a setting in force on the two sides?"""
     parties = [side.party(case.participant) for side in case.sides]
     values = [getattr(p.in_force, name) if p.in_force.HasField(name) else None for p in parties if p is not None]
     return len(values) == 2 and values[0] != values[1]
 
 
 def _other_ids(case: DivergentSteps) -> bool:
-    """Do the implementations create different message IDs?"""
+    """Have messages with the same label different message IDs on the two sides?"""
     ids = []
     for side in case.sides:
         packets = side.group_trace.packets
@@ -50,8 +50,10 @@ def _other_ids(case: DivergentSteps) -> bool:
 
 
 def _timestamps(case: DivergentSteps) -> list[list[tuple[list[str | int], int, bool]]]:
-    """The participant's Lamport timestamps in the step, for each side: the names of the messages or states, the
-    milliseconds since the start, and whether the text allows other values.
+    """For each side, the participant's Lamport timestamps in the step that differs.
+
+    Each is (names of the message, or channel of the state; milliseconds since the start; does the specification allow
+    other values).
     """
     out = []
     for side, act in case.played():
@@ -69,7 +71,7 @@ def _timestamps(case: DivergentSteps) -> list[list[tuple[list[str | int], int, b
 
 
 def _newest(case: DivergentSteps) -> list[list[int | None]]:
-    """The Lamport timestamps of the newest messages in the causal histories that the step sends, for each side."""
+    """For each side, the Lamport timestamp of the newest message in each causal history that the step sends."""
     out = []
     for side, act in case.played():
         names = Names(side.group_trace)
@@ -87,7 +89,10 @@ def _histories(case: DivergentSteps) -> bool:
 
 
 def _sends(*kinds: str) -> Callable[[DivergentSteps], bool]:
-    """Does only one side send messages, all of these kinds: ``copies``, or ``syncs`` that it sends by itself?"""
+    """Return a function that tells whether the sides differ only in sent messages, of exactly these kinds.
+
+    The kinds are ``copies``, and ``syncs`` that a participant sends by itself.
+    """
 
     def kind(case: DivergentSteps, name: str) -> str:
         if name.startswith(f"{case.participant}/sync"):
@@ -104,24 +109,24 @@ def _ties(case: DivergentSteps) -> bool:
         return False
     if "wire" not in case.fields:
         return True
-    # Several messages have the same time, so another one can be the newest.
+    # Several messages have the same timestamp, so each side may name another one of these as the newest.
     newest = _newest(case)
     return len(newest) == 2 and newest[0] == newest[1] and None not in newest[0]
 
 
 def _other_steps(case: DivergentSteps) -> bool:
-    """Are all columns equal except for Lamport timestamps?"""
+    """Do the sides differ only in Lamport timestamps, of the same messages and states?"""
     timestamps = _timestamps(case) if case.differs_only_in("lamport", "wire") else []
     return len(timestamps) == 2 and [what for what, _, _ in timestamps[0]] == [what for what, _, _ in timestamps[1]]
 
 
 def _first_timestamps(case: DivergentSteps) -> bool:
-    """Does the text allow both timestamps in each place where they differ?"""
+    """Does the specification allow both timestamps wherever the sides differ?"""
     return _other_steps(case) and all(a == b or (a[2] and b[2]) for a, b in zip(*_timestamps(case), strict=True))
 
 
 def _swept_syncs(case: DivergentSteps) -> bool:
-    """Did a sync message wait at the participant? No signal shows when it enters the log."""
+    """Did a sync message wait at the participant? No signal shows when such a message enters the log."""
     if not case.differs_only_in("log", "incoming", "lamport", "wire", "missing"):
         return False
     return any(
@@ -134,8 +139,9 @@ def _swept_syncs(case: DivergentSteps) -> bool:
 
 
 def _in_another_order(case: DivergentSteps) -> bool:
-    """Does a participant now receive two messages that one step of another participant sent, in a different order on
-    each side? The network treats a message by its number among the messages of its sender.
+    """Does the step receive a message of an earlier step that sent the same messages in another order on each side?
+
+    The network delays or loses a message by its number among the messages of its sender, so the order has an effect.
     """
     names = [Names(side.group_trace) for side in case.sides]
     at = next((side.row["step"] for side in case.sides if side.row is not None), 0)
@@ -174,7 +180,7 @@ FREEDOMS: tuple[Freedom, ...] = (
     Freedom("number-of-copies", "how often a message is sent again", _sends()),
     Freedom(
         "repair-requests",
-        "the requested messages, their number and their times, by a hash that the text does not name",
+        "the requested messages, their number and their times, by a hash that the specification does not name",
         differ_only_in("repair_requests", "repairs"),
     ),
     Freedom(
@@ -224,7 +230,7 @@ FREEDOMS: tuple[Freedom, ...] = (
     ),
     Freedom("calm", "the time until nothing more happens", calm),
 )
-"""The freedoms, in the order in which they are tried."""
+"""The permitted differences, in the order in which they are tried."""
 
 _OF_SDS_ALONE = ("repair-requests", "buffered-syncs", "first-timestamps")
 FREEDOMS_OF_THE_PROPOSAL: tuple[Freedom, ...] = (
@@ -232,4 +238,4 @@ FREEDOMS_OF_THE_PROPOSAL: tuple[Freedom, ...] = (
     Freedom("steps-of-timestamps", "by how much a Lamport timestamp increases", _other_steps),
     Freedom("swept-syncs", "whether a sync message that has waited is logged immediately or by a sweep", _swept_syncs),
 )
-"""The freedoms of the proposal of 2024, in the order in which they are tried."""
+"""The permitted differences of the proposal of 2024, in the order in which they are tried."""

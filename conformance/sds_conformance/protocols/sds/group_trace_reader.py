@@ -64,7 +64,7 @@ class SdsReading(Reading):
     history = "causal history"
 
     def item(self, wire: Wire) -> Item | None:
-        """The message in a wire."""
+        """The message in the bytes of a wire; None if they cannot be read."""
         message = wire.message
         if message is None:
             return None
@@ -85,7 +85,7 @@ class SdsReading(Reading):
         )
 
     def wires(self, step: Step) -> list[Wire]:
-        """The bytes that a step moves over the network."""
+        """The messages that a step receives or sends."""
         return [step.received] if step.command == "receive" else step.broadcasts
 
     def arrived(self, step: Step) -> Item | None:
@@ -97,7 +97,7 @@ class SdsReading(Reading):
         return [Signal(event.kind, tuple((event.channel_id, i) for i in event.message_ids)) for event in step.events]
 
     def shown_state(self, step: Step) -> ShownState | None:
-        """Log and buffers. The repair buffers are left out: their messages are in the log or missing."""
+        """The log and the buffers. Repair buffers are left out, because their messages are in the log or missing."""
         state = step.state
         if state is None:
             return None
@@ -106,7 +106,7 @@ class SdsReading(Reading):
         return ShownState(log if state.HasField("log") else None, tuple((step.channel_id, i) for i in held))
 
     def done(self, operation: Operation, packets: Sequence[Packet], teller: Teller) -> str:
-        """Describe the SDS part of an operation."""
+        """Describe an operation that only SDS has."""
         match op := operation:
             case Send():
                 name = teller.name(packets[0]) if packets else short(op.label)
@@ -166,7 +166,7 @@ class SdsReading(Reading):
                 return ""
 
     def answers(self, party: Party) -> bool:
-        """Was the repair extension enabled?"""
+        """Does a participant with these settings use SDS-R?"""
         config = party.in_force if party.in_force is not None and party.in_force.HasField("sds_r") else party.asked
         return config is not None and bool(config.sds_r)
 

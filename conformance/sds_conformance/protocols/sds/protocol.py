@@ -1,4 +1,4 @@
-"""SDS, Scalable Data Sync: two revisions of its text, and the proposal of 2024 on which it is based."""
+"""SDS, Scalable Data Sync: two revisions of its specification, and the proposal of 2024 on which it is based."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class SDS(Protocol):
     def notes(self, declared: Declaration, revision: str, profile: str) -> Sequence[tuple[str, str]]:
         return declaration_notes.notes(declared, revision, profile)
 
-    def doubts(self, heard: Iterable[Any]) -> Sequence[str]:
-        return doubts(heard)
+    def doubts(self, of_runs: Iterable[Any]) -> Sequence[str]:
+        return doubts(of_runs)
 
     def unsupported_profile(self, declared: Declaration, revision: str) -> str:
         return declaration_notes.unsupported_profile(declared, revision)

@@ -1,4 +1,4 @@
-"""The register of SDS: its checks and scenarios, and the messages of the proposal of 2024."""
+"""The register of the checks, scenarios and positions of SDS, in all of its revisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules for SDS, and its reference model in this process."""
+"""The rules of SDS, and the reference model of SDS, which runs in the process of the suite."""
 
 from __future__ import annotations
 
@@ -67,12 +67,15 @@ class SdsRules(Rules):
         return channel_views(trace)
 
     def is_in_profile(self, requirement: Requirement, profile: str) -> bool:
-        """Does a requirement belong to a profile: core SDS, or the extension SDS-R?"""
+        """Does a requirement belong to a profile: "core" for SDS without SDS-R, "sds-r" for SDS-R, "full" for both?"""
         core = not requirement.section.startswith("R-")
         return profile == "full" or core == (profile == "core")
 
     def dialect(self, revision: str, name: str) -> Dialect | None:
-        """The wire dialect that the user selected, which must be one of SDS. Raises UnknownDialectError."""
+        """Load the wire dialect that the user selected. Raises UnknownDialectError if SDS has no such dialect.
+
+        None if the revision has another wire layout than SDS, which no dialect translates.
+        """
         if REVISIONS[revision].wire is not V2026_01:
             return None
         try:
@@ -118,7 +121,10 @@ def start(
     without: frozenset[int] = frozenset(),
     dialect: Dialect | None = None,
 ) -> LocalLink:
-    """Start the reference model, or a modified one, in this process."""
+    """Start the reference model, or a modified model, in the process of the suite.
+
+    ``without`` are the capabilities that it does not declare.
+    """
     options = TesteeOptions(suite_version(), config or Config(), participant, name, dialect, without)
     return LocalLink(Testee(options).handle)
 

@@ -1,4 +1,4 @@
-"""The generated schedules of SDS, and the model that replaces implementations in them."""
+"""The generated schedules of SDS, and the reference model that plays participants in them."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from .rules import start
 from .situations import SITUATIONS, situations
 
 SCHEDULED = tuple(name for name, revision in REVISIONS.items() if revision.wire is V2026_01)
-"""The revisions with generated schedules of SDS."""
+"""The revisions for which schedules of SDS are generated: all but the proposal of 2024."""
 
 
 def grammar_of(profile: str, fewest: int, most: int, passages: tuple[str, ...]) -> Grammar:
-    """Return the grammar of schedules for a profile."""
+    """Return the grammar of schedules for a profile. Only the profiles "core" and "sds-r" decide on SDS-R."""
     return Grammar(fewest, most, passages=passages, sds_r={"core": False, "sds-r": True}.get(profile))
 
 
 def make_substitute(declared: Declaration) -> LocalLink:
-    """Create a reference model that understands the filters and repair times of an implementation."""
+    """Create a reference model with the declared bloom and hash profiles of an implementation, if they are known."""
     config = Config()
     if bloom := PROFILES.get(declared.profile("bloom")):
         config = replace(config, bloom_profile=bloom)
@@ -43,7 +43,7 @@ def make_substitute(declared: Declaration) -> LocalLink:
 
 
 def simpler(operation: Operation, schedule: Schedule) -> Iterator[Operation]:
-    """Yield simpler operations: fewer messages at once, and equal scripted peers."""
+    """Yield simpler operations: with fewer messages at once, and with the first scripted peer as the sender."""
     match operation:
         case Send(times=times):
             for fewer in (1, times // 2, times - 1):
@@ -80,7 +80,7 @@ _SDS = Repertoire(
 )
 _PROPOSAL = Text.of(FORUM_2024)
 _NOT_IN_IT = ("repair-requested", "repair-answered", "repair-rounds", "ahead-of-clock")
-"""Situations that need repairs, or Lamport timestamps that follow a clock."""
+"""The situations that the proposal cannot reach: they need SDS-R, or Lamport timestamps that follow a clock."""
 REPERTOIRE = replace(
     _SDS,
     others=(
@@ -97,4 +97,4 @@ REPERTOIRE = replace(
         ),
     ),
 )
-"""The generated schedules of SDS; the messages of the proposal of 2024 are among the ``others``."""
+"""The generated schedules of SDS. ``others`` has those of the proposal of 2024."""

@@ -42,11 +42,11 @@ SITUATIONS: dict[str, str] = {
     "settled": "groups that became quiet",
     "two-channels": "participants in two channels",
 }
-"""Descriptions of the situations."""
+"""By situation: its description."""
 
 
 def situations(group_trace: GroupTrace, views: Iterable[Any]) -> Counter[str]:
-    """Count how often each situation arose."""
+    """Count how often a group trace reached each situation."""
     out: Counter[str] = Counter()
     for view in views:
         _of_view(view, out)

@@ -1,4 +1,4 @@
-"""The source of the reference model of SDS, from which faults are generated."""
+"""Describes the source code of the reference model of SDS, in which faults are generated."""
 
 from __future__ import annotations
 
@@ -35,14 +35,17 @@ MODULES = (
     "repair_buffer",
     "repair",
 )
-"""The modules of the model from which faults are generated. Modules of names (effects, errors, revisions), of choices
-(configuration, variants and their steps), and of interfaces to the suite are left out.
+"""The modules of the model in which faults are generated.
+
+Left out are modules of names (effects, errors, revisions), of choices (configuration, variants and their steps), and of
+interfaces to the suite.
 """
 
 
 def list_choices(name: str) -> list[tuple[str, str]]:
-    """The revisions, each with the profile, in which a variant makes a difference. A variant of SDS-R affects every
-    revision that has SDS-R.
+    """(Revision, profile) for which a legal variant differs from the model.
+
+    A variant of SDS-R differs in every revision that has SDS-R.
     """
     variant = VARIANTS[name]
     others = [r for r, revision in REVISIONS.items() if revision.repairs and r != CURRENT]
@@ -51,21 +54,22 @@ def list_choices(name: str) -> list[tuple[str, str]]:
 
 
 def _configurations() -> tuple[Configuration, ...]:
-    """The default model in every environment, and each variant in the plain environment. Environments that only set
-    variables of a process are left out, because the model runs in this process.
+    """The default model in every environment, and each variant in the plain environment.
+
+    Environments that only set variables of a process are left out, because the model runs in the process of the suite.
     """
-    as_it_is = [
+    defaults = [
         Configuration(name, DIFFERS_IN.get(name, ""), environment=environment.name)
         for environment in ENVIRONMENTS.values()
         for name, revision in REVISIONS.items()
         if not environment.why_unfit(revision) and not environment.variables
     ]
     chosen = [Configuration(revision, profile, name) for name in VARIANTS for revision, profile in list_choices(name)]
-    return (*as_it_is, *chosen)
+    return (*defaults, *chosen)
 
 
 def _start(package: str, configuration: Configuration) -> LocalLink:
-    """Start a copy of the model, or of a variant, in this process."""
+    """Start a copy of the model, or of a variant, in the process of the suite. ``package`` has the copy."""
     server = import_module(f"{package}.testee.server")
     config = import_module(f"{package}.config").Config()
     participant, name = import_module(f"{package}.participant").Participant, "sds_reference"
@@ -83,7 +87,7 @@ _CHOICES = {
     *(f"self.config.own_ids_in_filter is OwnIds.{when.name}" for when in OwnIds),
     *(f"self.config.after_request is AfterRequest.{what.name}" for what in AfterRequest),
 }
-"""The expressions in the source that read a choice. The text leaves each of them open."""
+"""The expressions in the source that read a choice which the specification leaves open."""
 
 
 def _excuses() -> str:
@@ -95,7 +99,7 @@ DIFFERS_IN = {
     for name, revision in REVISIONS.items()
     if name != CURRENT and revision.prefix == REVISIONS[CURRENT].prefix
 }
-"""The revisions that equal the current one except for a profile."""
+"""By revision that differs from the current revision only in one profile: this profile."""
 
 _MISUSE = frozenset({"ConfigurationError", "UnknownChannelError"})
 SOURCE = ModelSource("sds_reference", MODULES, _configurations(), _start, _CHOICES.__contains__, _MISUSE, _excuses)

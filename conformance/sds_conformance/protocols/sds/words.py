@@ -1,4 +1,4 @@
-"""Describes steps of an SDS trace, and declarations, for readers who do not know the source of the suite."""
+"""Describes the steps of an SDS trace for readers who do not know the source code of the suite."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ACK_STATES = {
 
 
 _FILTERS = re.compile(r"filter|acknowledg|false hit", re.IGNORECASE)
-"""A finding with such a word is about bloom filters; in other stories they are left out."""
+"""Matches findings about bloom filters. Stories of other findings leave filters out."""
 _TOPICS = {
     "Lamport": re.compile(r"lamport_timestamp|local timestamp|Lamport timestamp\b|the clock", re.IGNORECASE),
     "log": re.compile(r"\blog|causal.history|deliver|order", re.IGNORECASE),
@@ -32,7 +32,7 @@ _TOPICS = {
     "to ask": re.compile(r"ask|request", re.IGNORECASE),
     "to answer": re.compile(r"answer|request|response|planned", re.IGNORECASE),
 }
-"""The beginning of each line of a state, and the words in findings about it."""
+"""By beginning of a line that describes a state: matches the findings to which this line belongs."""
 
 
 class Narrator:
@@ -42,7 +42,7 @@ class Narrator:
         self._trace = trace
         self._start_ms = START_MS if trace.revision.lamport_follows_clock else COUNTING_START_MS
         self._own: dict[tuple[str, str], list[tuple[int, str]]] = {}
-        """Content messages of a participant in a channel, with their steps."""
+        """By participant and channel: (index of the step, message ID) of each own content message."""
         for step in trace.steps:
             message = step.new if step.command == "send" else None
             if message is not None:
@@ -51,9 +51,9 @@ class Narrator:
         self._filters = KnownFilters(trace)
 
     def done(self, step: Step, about: frozenset[str] = frozenset(), finding_text: str = "") -> str:
-        """Describe the step in one line. Long lists show what is ``about`` these message IDs.
+        """Describe the command of a step in one line. Long lists show the message IDs in ``about``.
 
-        Details that the text of a finding, ``finding_text``, is not about are left out.
+        Details that do not concern ``finding_text``, the text of a finding, are left out.
         """
         request, who = step.request, printable(step.participant, 40)
         match step.command:
@@ -94,7 +94,9 @@ class Narrator:
                 return other.replace("_", " ")
 
     def came_out(self, step: Step, about: frozenset[str] = frozenset(), finding_text: str = "") -> list[str]:
-        """Describe the results, a line each, in order; empty if there are none. The parameters are those of `done`."""
+        """Describe the results of a step in order, each in one line; empty if there are none. Parameters as in
+        `done`.
+        """
         if step.reply is None:
             return ["no answer"]
         match step.answer:
@@ -125,7 +127,7 @@ class Narrator:
         if received is not None:
             ids |= {entry.message_id for entry in received.causal_history}
             held = self._held(step, received)
-            # A filter without any of them concerns all of them.
+            # A filter that holds none of the own messages concerns all of them.
             ids |= set(held or (self._sent_before(step, received) if held is not None else ()))
         for event in step.events:
             ids |= set(event.message_ids)
@@ -150,17 +152,19 @@ class Narrator:
         )
 
     def channels(self, step: Step) -> frozenset[str]:
-        """The channels in a step: named, joined, signalled, or those of its messages."""
+        """The channels that a command names or joins, that signals name, and to which messages belong."""
         named = {step.channel_id, *step.request.open.channels, *(event.channel_id for event in step.events)}
         messages = [*step.messages, *([step.arrived] if step.arrived is not None else [])]
         return frozenset(named | {message.channel_id for message in messages}) - {""}
 
     def on_the_wire(self, step: Step) -> list[bytes]:
-        """The bytes that went over the network in a step, in order."""
+        """The bytes of the messages that a step sends or receives, in order."""
         return [step.received.raw] if step.command == "receive" else [wire.raw for wire in step.broadcasts]
 
     def _own_wire(self, step: Step) -> Wire | None:
-        """The broadcast of exactly the content of a send, so that one line can describe both; None without one."""
+        """The broadcast with exactly the content of a send command, so that one line can describe both; None if there
+        is none.
+        """
         party = self._trace.parties.get(step.participant)
         if step.command != "send" or step.reply is None or step.answer != "effects" or party is None:
             return None
@@ -174,7 +178,7 @@ class Narrator:
         return None
 
     def _channel_suffix(self, step: Step, channel_id: str | None = None) -> str:
-        """The channel of a step or of its message; "" if the participant has only one."""
+        """A phrase with the channel of a step, or with ``channel_id``; "" if the participant has only one channel."""
         party = self._trace.parties.get(step.participant)
         several = party is not None and len(party.channels) > 1
         return f" in {printable(step.channel_id if channel_id is None else channel_id, 40)}" if several else ""
@@ -188,7 +192,9 @@ class Narrator:
         )
 
     def _held(self, step: Step, message: Message) -> list[str] | None:
-        """The own messages in the filter of a received message; None if it has no filter or it cannot be read."""
+        """IDs of the own messages in the filter of a received message; None if there is no filter, or it is
+        unreadable.
+        """
         party = self._trace.parties.get(step.participant)
         if message.bloom_filter is None or party is None:
             return None
@@ -201,7 +207,7 @@ class Narrator:
 
 
 def described(wire: Wire, about: frozenset[str] = frozenset(), finding_text: str = "") -> str:
-    """A message on the wire in one line; malformed ones as bytes."""
+    """Describe a message on the wire in one line. Bytes that cannot be read are shown as they are."""
     if wire.message is None:
         are = "is" if len(wire.raw) == 1 else "are"
         return f"{format_count(len(wire.raw), 'byte')} that {are} no SDS message: {hex_of(wire.raw)}"
@@ -215,10 +221,10 @@ def describe(
     finding_text: str = "",
     by: str = "",
 ) -> str:
-    """A message in one line; ``held`` are the messages of the receiver that its filter contains.
+    """Describe a message in one line. ``held`` are the receiver's own messages in its filter.
 
-    Lists show what is ``about`` these message IDs. With the text of a finding, ``finding_text``, usual parts are left
-    out: that a message is content, that its sender is ``by``, and its filter if the finding is not about filters.
+    Long lists show the message IDs in ``about``. With the text of a finding, ``finding_text``, usual parts are left
+    out: that a message is content, that its sender is ``by``, and the filter if the finding is not about filters.
     """
     usual = finding_text and message.kind is Kind.CONTENT
     parts = [*([] if usual else [message.kind.value]), identifier(message.message_id)]
@@ -239,7 +245,7 @@ def describe(
 
 
 USUAL = re.compile(rb"(content|message) m?\d+( of .*)?\Z", re.DOTALL)
-"""The usual contents of messages of scripted peers and participants."""
+"""Matches the usual contents of messages, which descriptions leave out."""
 
 
 def _filter(bloom_filter: bytes, held: list[str] | None, about: frozenset[str]) -> str:
@@ -296,7 +302,7 @@ _EVENTS = {
 
 
 def _event(kind: str, message_ids: Sequence[str], about: frozenset[str]) -> str:
-    """One or several events of a kind, in order; "" if there is nothing to tell."""
+    """Describe events of one kind, in order; "" if the kind has no description, or if there are no message IDs."""
     if kind not in _EVENTS or not message_ids:
         return ""
     if kind != "delivered":
@@ -306,7 +312,7 @@ def _event(kind: str, message_ids: Sequence[str], about: frozenset[str]) -> str:
 
 
 def _group_events(events: Iterable[Event]) -> list[tuple[str, list[str]]]:
-    """The kinds of events with their message IDs; neighbours of one kind are joined, in order."""
+    """(Kind, message IDs) of events, in order. Consecutive events of one kind are joined."""
     out: list[tuple[str, list[str]]] = []
     for event in events:
         if not event.message_ids or event.kind not in _EVENTS:
@@ -319,8 +325,9 @@ def _group_events(events: Iterable[Event]) -> list[tuple[str, list[str]]]:
 
 
 def _state(state: pb.State, about: frozenset[str], finding_text: str) -> list[str]:
-    """The parts of a state that a finding is about, also if they are empty; all that are not empty if it is about none
-    of them.
+    """Describe the parts of a state that concern a finding. If these are all empty, say so.
+
+    If no part concerns the finding, all parts that are not empty are described.
     """
     lines = _whole_state(state, about)
     chosen = [line for start, line in lines.items() if line and _TOPICS[start].search(finding_text)]
@@ -351,7 +358,7 @@ _EMPTY = {
 
 
 def _whole_state(state: pb.State, about: frozenset[str]) -> dict[str, str]:
-    """All parts of a state, by the beginning of the line; "" for empty ones."""
+    """By beginning of a line: the description of this part of a state; "" if the part is empty."""
     out = dict.fromkeys(_TOPICS, "")
     if state.HasField("lamport_timestamp"):
         out["Lamport"] = f"Lamport timestamp {clock(state.lamport_timestamp)}"
@@ -372,7 +379,9 @@ def _whole_state(state: pb.State, about: frozenset[str]) -> dict[str, str]:
 
 
 def _log(entries: Sequence[pb.LogEntry], about: frozenset[str]) -> str:
-    """The entries of a log that it is about, with their places; else the end of the log."""
+    """Describe the entries of a log that ``about`` names, with the numbers of entries between them; else the end of the
+    log.
+    """
     places = [number for number, entry in enumerate(entries) if entry.message_id in about][:MOST]
     start = max(0, min(places[0] - 1, len(entries) - LOG_SHOWN) if places else len(entries) - LOG_SHOWN)
     out, at = [], 0
