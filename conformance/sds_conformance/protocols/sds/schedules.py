@@ -97,4 +97,4 @@ REPERTOIRE = replace(
         ),
     ),
 )
-"""The generated schedules of SDS. ``others`` has those of the proposal of 2024."""
+"""The generated schedules of SDS. ``others`` has the schedules of the proposal of 2024."""

@@ -105,7 +105,7 @@ def _last_arrival_with_unreceived(side: Side, got: dict[Key, list[tuple[str, int
     "RECV-03",
     "SYNC-12",
     codes={
-        "not-acknowledged": "a message that another one names is not acknowledged",
+        "not-acknowledged": "a message that a causal history names is not acknowledged",
         "not-possibly-acknowledged": "a message that a filter holds is not even possibly acknowledged",
     },
 )

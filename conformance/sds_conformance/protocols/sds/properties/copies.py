@@ -55,7 +55,7 @@ def all_copies_of_a_message_are_the_same(view: GroupView) -> Iterator[Sighting]:
             yield observe_met(act, channel_id)
         elif (channel_id, message.message_id) not in scripted:
             what = "the sender, channel, Lamport timestamp, causal history and content of the original"
-            seen = f"{act.who} broadcasts one that differs"
+            seen = f"{act.who} broadcasts a copy that differs"
             code = _change(origin.message, message)
             yield observe_violation(act, channel_id, code, f"a copy of {message.message_id!r} with {what}", seen)
 

@@ -168,7 +168,7 @@ def _early(view: GroupView) -> Iterator[Sighting]:
                     continue
                 waited = act.step.now_ms - named.step.now_ms
                 expected = f"{side.who} not to request {entry.message_id!r} before {terms.t_min_ms} ms have passed"
-                seen = f"it does so {waited} ms after step {named.number}, where it could first know of it"
+                seen = f"it requests it {waited} ms after step {named.number}, which first named the message"
                 met = waited + SECOND_MS >= terms.t_min_ms  # AMB-05
                 yield observe_outcome(act, side.channel_id, "asked-early", met, expected, seen)
 
@@ -181,6 +181,6 @@ def _unasked(view: GroupView) -> Iterator[Sighting]:
         asked = side.requested.get(message.message_id, [])
         if not side.terms.on or not any(a.act.number <= act.number for a in asked):
             expected = f"no copy of {message.message_id!r} from {side.who}, because no participant requested it"
-            yield observe_violation(act, side.channel_id, "unasked", expected, "it broadcasts one")
+            yield observe_violation(act, side.channel_id, "unasked", expected, "it broadcasts a copy")
         else:
             yield observe_met(act, side.channel_id)

@@ -411,7 +411,7 @@ class ChannelView:
             self._log.insert(event.message_id, message.lamport_timestamp, own=False)
 
     def _record_silent_deliveries(self, step: Step) -> None:
-        """Record the deliveries without an event of messages whose dependencies are met now."""
+        """Record the silent deliveries of waiting messages whose dependencies are met at this step."""
         while True:
             waiting = (r for i, r in self._buffered.items() if i in self._silent and not r.rejected)
             ready = [r for r in waiting if all(e.message_id in self._log for e in r.message.causal_history)]

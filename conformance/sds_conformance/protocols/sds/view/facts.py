@@ -182,7 +182,9 @@ class Received:
     """The message has a bloom filter whose encoding is not that of the implementation."""
     delivered: list[Delivered] = field(default_factory=list)
     delivered_silently: Step | None = None
-    """The step after which it is in the log although no event delivered it, see ``view.silent_deliveries``."""
+    """The step after which the message is in the log, although no event reported its delivery; None if there is none.
+    See ``view.silent_deliveries``.
+    """
     # Computed once: nearly every check reads these for every message.
     rejected: bool = field(init=False)
     acceptable: bool = field(init=False)
@@ -212,7 +214,7 @@ class Received:
         return self.kind in (Kind.CONTENT, Kind.SYNC) and not self.oddity and not self.rejected
 
     def is_delivered_before(self, index: int) -> bool:
-        """Was it delivered in a step before this one, with or without an event?"""
+        """Was the message delivered before the step with this index, with or without a delivery event?"""
         silently = self.delivered_silently is not None and self.delivered_silently.index < index
         return silently or any(delivery.step.index < index for delivery in self.delivered)
 

@@ -1,4 +1,4 @@
-"""Messages of a participant's other channels, which must have no effect in this one."""
+"""Messages of a participant's other channels, which must have no effect in the channel of the view."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def met_elsewhere(view: ChannelView) -> dict[str, int]:
 
 
 def _received_elsewhere(view: ChannelView) -> Iterator[tuple[Step, Message]]:
-    """Yield the messages that the participant received in other channels, the last one first."""
+    """Yield (step, message) for each message that the participant received in other channels, the latest first."""
     others = set(view.party.channels) - {view.channel_id}
     for step in reversed(list(view.trace.of(view.party.name)) if others else []):
         message = step.arrived

@@ -1,9 +1,10 @@
-"""Messages that a participant delivered without a delivery event, or before it, by its own claims.
+"""Silent deliveries: a participant treats messages as delivered without a delivery event, or before this event.
 
-"Deliver Message" puts the ID into the local log, "Send Message" names the end of that log, and dependencies are met by
-the log. So an ID was delivered if the participant shows it in its log, names it in a causal history, or accepts it as a
-dependency, even if no event says so. The missing event is one violation (SDS-RECV-07). Everything else follows from the
-delivery: without it, the log, the causal histories and the timestamp would be wrong as well.
+"Deliver Message" puts the ID into the local log, "Send Message" names the end of the log, and messages in the log meet
+dependencies. So a message was delivered if the participant shows its ID in the log, names it in a causal history, or
+accepts it as a dependency, even if no event reports the delivery. The missing event is one violation (SDS-RECV-07). All
+other checks count the message as delivered. Otherwise the log, the causal histories and the timestamps would seem
+wrong, too.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ _NEVER = sys.maxsize
 
 
 def find_silent_deliveries(trace: Trace, party: Party, channel_id: str) -> frozenset[str]:
-    """IDs of content of others that arrived, and that the participant claims before any event delivers it.
+    """IDs of other participants' content that arrived, and that the participant treats as delivered before any event
+    reports the delivery.
 
-    Empty if the implementation signals no deliveries at all.
+    Empty if the implementation does not declare delivery events.
     """
     if not trace.declaration.can(pb.CAPABILITY_DELIVERED):
         return frozenset()
@@ -43,16 +45,16 @@ def find_silent_deliveries(trace: Trace, party: Party, channel_id: str) -> froze
 
 
 def _is_content_of_others(step: Step, message: Message, party: Party, channel_id: str) -> bool:
-    """Was it accepted, in this channel?"""
+    """Is a message content of another participant in this channel, and was it accepted?"""
     content = message.channel_id == channel_id and message.kind is Kind.CONTENT
     return content and message.sender_id != party.participant_id and step.answer == "effects"
 
 
 def _claims(trace: Trace, party: Party, channel_id: str, messages: dict[str, Message]) -> Iterator[tuple[str, int]]:
-    """The IDs that the participant shows in its log, names in its own messages, or accepts as dependencies, each with
-    the index of the step.
+    """Yield (message ID, index of the step) for each ID that the participant treats as delivered.
 
-    An accepted dependency proves nothing if the participant may have given it up (AMB-92), or shows a log without it.
+    It shows the ID in its log, names it in an own message, or accepts it as a dependency. Accepted dependencies are
+    left out if the participant may give up dependencies (AMB-92), or if it shows its log.
     """
     shows_log = False
     accepted: list[tuple[str, int]] = []

@@ -359,7 +359,7 @@ def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
 def the_hash_distinguishes_similar_ids(view: ChannelView) -> Iterator[Observation]:
     """IDs with a long prefix or suffix of a received ID are not in the filter: the hash covers the whole ID."""
     for sent, holds, what, ids in _find_unexpected_ids(view, alike=True):
-        common = f"although they have {COMMON_CHARACTERS} characters in common with received ones"
+        common = f"although they have {COMMON_CHARACTERS} characters in common with received IDs"
         expected = f"no IDs {what} in the filter, {common}"
         yield from judge_unexpected_members(sent.step, holds, ids, expected, code="alike-entry")
 
@@ -599,7 +599,7 @@ def newest_survive_the_roll_over(view: ChannelView) -> Iterator[Observation]:
             continue
         newest = _newest_ids(view, entries, sent, bool(holds(sent.message.message_id)))
         if newest:
-            expected = f"the newest {len(newest)} IDs in the filter; only older ones may be rolled out"
+            expected = f"the newest {len(newest)} IDs in the filter; a roll-over may drop only older IDs"
             yield from judge_members(sent.step, holds, newest, expected, "{} is not")
 
 

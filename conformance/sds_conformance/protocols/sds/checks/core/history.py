@@ -49,7 +49,7 @@ def history_is_the_end_of_the_log(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-SYNC-04", pb.CAPABILITY_SYNC, of="syncs")
 def sync_history(view: ChannelView) -> Iterator[Observation]:
-    """A sync message has the causal history that a regular one would have."""
+    """A sync message has the same causal history as a content message would have."""
     return _judge_histories(view, syncs=True)
 
 
@@ -178,7 +178,7 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
 
 
 def _count_arrivals_between(view: ChannelView, message_id: str, sent: Sent) -> int:
-    """The number of messages that arrived between an own message and a later one."""
+    """The number of messages that arrived between two own messages."""
     own = view.own(message_id)
     since = own.step.index if own is not None else 0
     return sum(since < received.step.index < sent.step.index for received in view.received)

@@ -289,7 +289,7 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
 
 
 def _fields_of_entries(message: Message) -> frozenset[tuple[bool, bool]]:
-    """The combinations of a hint and a sender in the entries of its causal history."""
+    """The combinations of fields in the entries of a causal history: (is there a hint, is there a sender)."""
     return frozenset((e.retrieval_hint is not None, e.sender_id is not None) for e in message.causal_history)
 
 
@@ -323,7 +323,7 @@ def _known_encodings(_: KnownFilters) -> dict[bytes, bool]:
 
 @check("SDS-MSG-17", pb.CAPABILITY_RESEND, of="copies")
 def copies_keep_a_filter(view: ChannelView) -> Iterator[Observation]:
-    """Copies carry a filter, the original one or a newer one."""
+    """Copies carry a bloom filter: the filter of the original, or a newer filter."""
     for copy in view.copies:
         met = not (copy.original.message.bloom_filter is not None and copy.message.bloom_filter is None)
         yield observe_outcome(copy.step, "missing-filter", met, "a filter in the copy as well", "it has none")

@@ -296,7 +296,7 @@ def unacknowledged_come_sooner(view: ChannelView) -> Iterator[Observation]:
     if silent_ms and soonest.waited_ms <= min(silent_ms):
         often_enough = f"less often than unacknowledged messages, which wait for more than {min(silent_ms)} ms"
         expected = f"{sent.message.message_id!r}, possibly acknowledged, resent {often_enough}"
-        seen = f"a copy {soonest.waited_ms} ms after that of step {soonest.first.index}"
+        seen = f"a copy {soonest.waited_ms} ms after the broadcast of step {soonest.first.index}"
         yield observe_violation(soonest.second, "not-less-often", expected, seen)
     elif min(gap.waited_ms for gap in often) <= max(gap.silent_ms for gap, _ in rare):
         yield observe_met(rare[-1][0].second)
@@ -325,8 +325,8 @@ def unacknowledged_go_first(view: ChannelView) -> Iterator[Observation]:
         if True not in kinds or False not in kinds:
             continue
         early = copies[kinds.index(True)].message.message_id
-        expected = "copies of unacknowledged messages before those of possibly acknowledged ones"
-        seen = f"{early!r}, possibly acknowledged, before one of them"
+        expected = "copies of unacknowledged messages before copies of possibly acknowledged messages"
+        seen = f"a copy of {early!r}, possibly acknowledged, before a copy of an unacknowledged message"
         met = kinds.index(True) >= len(kinds) - 1 - kinds[::-1].index(False)
         yield observe_outcome(copies[0].step, "wrong-order", met, expected, seen)
 
@@ -390,7 +390,7 @@ def kept_as_unacknowledged(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-STATE-13", *_PERIODS, of="sent")
 def possibly_acknowledged_is_kept(view: ChannelView) -> Iterator[Observation]:
-    """A possibly acknowledged message is sent again at its own period, if one is in force, so it was kept."""
+    """A possibly acknowledged message is kept: it is sent again at its own period, if such a period is in force."""
     period = view.configuration.resend_possibly_acknowledged_ms
     if not is_never_shown(view, "outgoing") or not period:
         return

@@ -102,7 +102,9 @@ def own_messages_are_above_what_they_name(view: ChannelView) -> Iterator[Observa
             continue
         most = max(named, key=lambda received: received.message.lamport_timestamp or 0)
         above = most.message.lamport_timestamp or 0
-        expected = f"lamport_timestamp above {above}, that of {most.message.message_id!r}, which its history names"
+        expected = (
+            f"lamport_timestamp above {above}, as its history names {most.message.message_id!r} with this timestamp"
+        )
         yield observe_outcome(sent.step, "too-low", lamport > above, expected, f"{lamport}")
 
 
@@ -173,11 +175,11 @@ def newcomers_send_at_once_with_the_right_time(view: ChannelView) -> Iterator[Ob
     after = [m.lamport_timestamp or 0 for s, m in _iterate_content(view.trace, view.channel_id) if s.index > step.index]
     later = min((lamport for lamport in after if lamport > max(sent.lamport.high, step.now_ms)), default=None)
     if seen <= older:
-        expected = f"the newcomer's message after those older than its clock, the last of which has Lamport {older}"
+        expected = f"the newcomer's message after all messages older than its clock, the last with Lamport {older}"
         yield observe_violation(step, "too-low", expected, f"{seen}, by a clock of {step.now_ms}")
     else:
         met = not (later is not None and seen >= later and not sent.lamport.tolerates(seen))
-        expected = f"the newcomer's message before those later than its clock, the first of which has Lamport {later}"
+        expected = f"the newcomer's message before all messages later than its clock, the first with Lamport {later}"
         yield observe_outcome(step, "too-high", met, expected, f"{seen}, by a clock of {step.now_ms}")
 
 
@@ -196,7 +198,7 @@ def newcomers_find_their_place(view: ChannelView) -> Iterator[Observation]:
             continue  # the sender chose a wrong timestamp
         if not received.delivered:
             if view.delivered and nothing_is_pending_after(view, received):
-                expected = f"{message.message_id!r}, the first message of a newcomer, among the recent ones"
+                expected = f"{message.message_id!r}, the first message of a newcomer, delivered"
                 yield observe_violation(received.step, "never-delivered", expected, "it was never delivered")
             continue
         for step, order in shown_orders(view):
@@ -260,7 +262,7 @@ class Stamp:
         """Describe the expected timestamp."""
         e = self.e
         if e.low > MAX_LAMPORT:
-            return f"no message, or one that stays at {MAX_LAMPORT}: nothing can follow that (AMB-14)"
+            return f"no message, or a message that stays at {MAX_LAMPORT}, which nothing can follow (AMB-14)"
         if not e.follows_clock:
             return f"a lamport_timestamp that is counted on from {e.previous}"
         value, previous = (f"{e.low}", f"previous {e.previous}")
@@ -296,7 +298,7 @@ class Stamp:
 
 
 def lamport_timestamps(view: ChannelView) -> Iterator[Stamp]:
-    """A new message has the timestamp max(now, previous + 1), and only deliveries change the local one otherwise."""
+    """Own messages have the timestamp max(now, previous + 1); apart from them, only deliveries change the local one."""
     for sent, seen in lamport_sends(view):
         yield Stamp(view, sent.step, sent.lamport, seen, "content")
     for sync in view.syncs:
@@ -463,7 +465,7 @@ def _is_too_high_without_cause(s: Stamp) -> bool:
 
 OTHERS, CLOCK_WENT_BACK = "other channels change nothing", "the clock went back"
 ONE_MORE, SHOWN = "one more than the delivered timestamp", "the timestamp of the delivered message"
-AFTER_SYNC, HEARD = "one more than the sync message before", "sync messages are not delivered"
+AFTER_SYNC, SYNC_RECEIVED = "one more than the sync message before", "sync messages are not delivered"
 DELIVERED_LATE = "the message delivered late changes nothing"
 OWN_SENDER = "a message with its own sender ID changes nothing"
 COUNTED = "messages that are received are not counted"
@@ -508,7 +510,7 @@ table(
             "AMB-15",
             DELIVERED,
         ),
-        RuleRow("SDS-SYNC-15", _received_sync_is_ahead, _is_above_expected, "timestamp-moved", HEARD, "AMB-17"),
+        RuleRow("SDS-SYNC-15", _received_sync_is_ahead, _is_above_expected, "timestamp-moved", SYNC_RECEIVED, "AMB-17"),
         RuleRow("SDS-SYNC-14", _after_a_sync, _repeats_the_sync, "not-increased", AFTER_SYNC, "AMB-18", SYNC),
         RuleRow("SDS-SYNC-14", _after_a_sync, _is_below_the_sync, "too-low", AFTER_SYNC, "", SYNC),
         RuleRow("SDS-OUTSWEEP-05", _after_a_copy, _is_wrong, "timestamp-moved", COPIED, "", RESEND),

@@ -369,7 +369,7 @@ def large_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
 
 @layout_check("SDS-MSG-06", of="outgoing")
 def history_in_field_11(view: ChannelView, fields_of: Reader) -> Iterator[Observation]:
-    """Causal history is in field 11, one HistoryEntry each, with the ID in its field 1."""
+    """The causal history is in field 11: each occurrence is a HistoryEntry with the message ID in its field 1."""
     for sent in view.outgoing:
         entries = [value for value in _values(fields_of(sent.wire), 11) if isinstance(value, bytes)]
         if not entries:

@@ -129,7 +129,7 @@ def every_message_increases_the_timestamp(view: ChannelView) -> Iterator[Observa
     """Each content message has a greater timestamp than the one before it, and the first is greater than 0."""
     before = 0
     for sent, seen in lamport_sends(view):
-        expected = f"a lamport_timestamp greater than {before}, that of the last message"
+        expected = f"a lamport_timestamp greater than {before}, the timestamp of the last message"
         yield observe_outcome(sent.step, "not-increased", _is_increased(seen, before), expected, f"{seen}")
         before = max(before, seen)
 
@@ -141,14 +141,14 @@ def clock_follows_deliveries(view: ChannelView) -> Iterator[Observation]:
         reached = _largest_delivered(view, sent.step.index)
         if reached <= _largest_sent(view, sent.step.index):
             continue
-        expected = f"a lamport_timestamp greater than {reached}, that of the delivered messages"
+        expected = f"a lamport_timestamp greater than {reached}, the largest of the delivered messages"
         yield observe_outcome(sent.step, "too-low", _is_increased(seen, reached), expected, f"{seen}")
     for observed in view.observed:
         reached = _largest_delivered(view, observed.step.index)
         if not reached or not observed.state.HasField("lamport_timestamp"):
             continue
         shown = observed.state.lamport_timestamp
-        expected = f"the local timestamp at {reached}, that of the delivered messages"
+        expected = f"a local timestamp of at least {reached}, the largest of the delivered messages"
         yield observe_outcome(observed.step, "too-low", shown >= reached, expected, f"{shown}")
 
 

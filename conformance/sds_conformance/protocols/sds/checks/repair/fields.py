@@ -210,7 +210,7 @@ def requests_are_for_the_missing(view: ChannelView) -> Iterator[Observation]:
             wrong.add((sent.step.index, message_id))
             code, seen = ("in-the-log", "is in the log") if has else ("never-named", "no causal history has named")
             yield observe_violation(
-                sent.step, code, "requests for missing messages only", f"one that {seen}: {message_id!r}"
+                sent.step, code, "requests for missing messages only", f"a request for {message_id!r}, which {seen}"
             )
     for sent in view.repair.carriers if view.terms.on else ():
         entries = sent.message.repair_request
@@ -247,7 +247,7 @@ def no_fields_without_sds_r(view: ChannelView) -> Iterator[Observation]:
             )
         elif named is not None or sent.message.causal_history:
             expected = "no field 3 (sender_id) in entries of the causal history, for SDS-R is not in use"
-            seen = f"{named.sender_id!r} in that of {named.message_id!r}" if named is not None else ""
+            seen = f"{named.sender_id!r} in the entry of {named.message_id!r}" if named is not None else ""
             yield observe_outcome(sent.step, "sender-id-set", named is None, expected, seen)
 
 

@@ -100,7 +100,7 @@ def waiting_messages_are_not_requested(view: ChannelView) -> Iterator[Observatio
             came = {m for r in side.arrivals.get(entry.message_id, ()) for m in (entry.message_id, *r.unmet)}
             dropped = not view.kept_entries.holds(entry.message_id, sent.step.index - 1)  # it is missing again (AMB-96)
             if waits and not dropped and not find_possibly_lost(view, came, sent.step):
-                seen = f"one for {entry.message_id!r}, which has arrived and waits for its dependencies"
+                seen = f"a request for {entry.message_id!r}, which has arrived and waits for its dependencies"
                 yield observe_violation(
                     sent.step, "asked-while-waiting", "requests only for missing messages", seen, "AMB-70"
                 )
@@ -207,7 +207,7 @@ def requests_by_t_max(view: ChannelView) -> Iterator[Observation]:
             elif sent.step.now_ms >= last + side.slack_ms and asked < min(end, again):
                 late = view.trace.steps[asked - 1].now_ms - detected.now_ms
                 by = f"by T_max, {view.terms.t_max_ms} ms after it was found missing"
-                seen = f"the first one comes after {late} ms, at step {asked}"
+                seen = f"the first request comes after {late} ms, at step {asked}"
                 yield observe_violation(sent.step, "asked-late", f"a request for {missing.message_id!r} {by}", seen)
                 break
 
@@ -279,7 +279,7 @@ def no_more_than_the_cap(view: ChannelView) -> Iterator[Observation]:
         if cap is None or not count:
             continue
         expected = f"at most {cap} entries in a repair request, the cap in force"
-        seen = f"{count}, one more than that" if count == cap + 1 else f"{count}"
+        seen = f"{count}, one more than the cap" if count == cap + 1 else f"{count}"
         yield observe_outcome(sent.step, "over-cap", count <= cap, expected, seen)
 
 
@@ -308,7 +308,7 @@ def lowest_t_req_first(view: ChannelView) -> Iterator[Observation]:
             continue
         latest = max(taken, key=lambda message_id: taken[message_id])
         expected = f"{len(chosen)} requests with the lowest T_req of {len(chosen) + len(left)} that are due"
-        seen = f"one for {latest!r}, due {taken[latest] - min(left)} ms after one that is left out"
+        seen = f"a request for {latest!r}, due {taken[latest] - min(left)} ms after a request that is left out"
         apart = 0 if side.shown else view.terms.clock_ms  # two times that count from different readings of the clock
         yield observe_outcome(sent.step, "wrong-order", taken[latest] <= min(left) + apart, expected, seen)
 
@@ -414,7 +414,7 @@ def others_do_not_silence_requests(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-SYNC-02", *TIMED, pb.CAPABILITY_PERIODIC_SYNC, of="missing sds-r")
 def requests_leave_with_the_next_sync(view: ChannelView) -> Iterator[Observation]:
-    """If requests are due and no other participant sends, the next scheduled sync message goes out."""
+    """If requests are due and no other participant sends, the next scheduled sync message is sent."""
     return _judge_scheduled_syncs(view, noisy=False)
 
 

@@ -81,7 +81,7 @@ def unrequested_broadcasts(view: ChannelView) -> list[Answer]:
 
 @check("SDS-R-STATE-04", *TIMED)
 def only_what_was_asked_for_is_sent(view: ChannelView) -> Iterator[Observation]:
-    """Messages of others go out only after a request for them."""
+    """Messages of other participants are sent only after a request for them."""
     elsewhere = requested_elsewhere(view)
     for answer in unrequested_broadcasts(view):
         if elsewhere.get(answer.message.message_id, NEVER) < answer.step.index:
@@ -174,7 +174,7 @@ def _judge_moved(view: ChannelView, period: ResponsePeriod) -> Iterator[Observat
         if further and after.index < period.end and all(step.now_ms < first for step in further):
             moved = second - first
             expected = f"the time of the answer for {period.message_id!r} that the first request fixed"
-            seen = f"one {abs(moved)} ms {'later' if moved > 0 else 'earlier'}, after a further request"
+            seen = f"a time {abs(moved)} ms {'later' if moved > 0 else 'earlier'}, after a further request"
             yield observe_outcome(after, "moved", not moved, expected, seen)
 
 

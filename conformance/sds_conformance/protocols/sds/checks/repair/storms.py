@@ -82,11 +82,11 @@ def few_answer_before_they_hear_an_answer(view: ChannelView) -> Iterator[Observa
         if len(holders) < FEWEST or not answers or len(since) > 1:
             continue
         if not all(asked.answers or asked.copies for _, asked in holders):
-            continue  # a holder that never received an answer had to send one
-        heard = [asked.copies[0].step.now_ms for _, asked in holders if asked.copies]
+            continue  # a holder that never received an answer had to send an answer
+        received_ms = [asked.copies[0].step.now_ms for _, asked in holders if asked.copies]
         t_max = view.terms.t_max_ms or 0
         allowed = _allowed_senders(
-            answers, heard, [other.ticks for other, _ in holders], since.pop(), t_max, NO_BACKOFF
+            answers, received_ms, [other.ticks for other, _ in holders], since.pop(), t_max, NO_BACKOFF
         )
         if allowed is not None and all(
             clock_is_monotonic(other, asked.received.step, answers[-1]) for other, asked in holders
@@ -122,11 +122,11 @@ def few_ask_before_they_hear_a_request(view: ChannelView) -> Iterator[Observatio
         if not all(missing.overheard or missing.requests for _, missing in requesters):
             continue
         if any(not m.overheard and m.requests[0].step is not requests[0] for _, m in requesters):
-            continue  # a participant that receives no request must send one
-        heard = [missing.overheard[0].step.now_ms for _, missing in requesters if missing.overheard]
+            continue  # a participant that receives no request must send a request
+        received_ms = [missing.overheard[0].step.now_ms for _, missing in requesters if missing.overheard]
         sends = [[sent.step for sent in other.repair.carriers] for other, _ in requesters]
         room = terms.t_max_ms - terms.t_min_ms
-        allowed = _allowed_senders(asked, heard, sends, since.pop() + terms.t_min_ms, room)
+        allowed = _allowed_senders(asked, received_ms, sends, since.pop() + terms.t_min_ms, room)
         if allowed is not None and all(
             clock_is_monotonic(other, gap.detected.step, asked[-1]) for other, gap in requesters
         ):

@@ -49,7 +49,7 @@ def no_answer_after_t_max(view: ChannelView) -> Iterator[Observation]:
     """An answer is sent by the first sweep after T_max has passed since the request, or earlier."""
     t_max = view.terms.t_max_ms
     for period in _periods_for_others(view) if t_max else ():
-        # A further request may be the answered one, or may have moved the answer (R-STATE-06).
+        # The answer may belong to a further request, or a further request may have changed its time (SDS-R-STATE-06).
         if period.answer is None or not t_max or period.repeats or _is_late_by_the_sweep(view, period, t_max):
             continue
         expected = f"an answer for {period.message_id!r} within {t_max} ms of the request of step {period.since.index}"

@@ -78,9 +78,9 @@ def _equal_answer_delays(view: ChannelView, code: str, *, same_requester: bool) 
             first, second = earlier.request.message.sender_id, period.request.message.sender_id
             if (first == second) is not same_requester:
                 continue
-            which = f", as after that of step {earlier.since.index}"
+            which = f", as after the request of step {earlier.since.index}"
             if not same_requester:
-                which = f" of {second!r}, as after that of {first!r}: its author is the same"
+                which = f" of {second!r}, as after the request of {first!r}: the message has the same author"
             expected = f"an answer for {period.message_id!r} {_format_span(before)} after the request{which}"
             seen = f"{'scheduled' if period.shown else 'sent'} after {_format_span(found)}"
             seen += view.terms.clock_hint(before.overlaps(found, SECOND_MS))
