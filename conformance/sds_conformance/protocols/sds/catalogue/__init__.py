@@ -12,5 +12,5 @@ CURRENT = "sds-2026-01"
 
 @cache
 def load_catalogue() -> Catalogue:
-    """The statements of each text, and the positions on its open questions."""
+    """Load the requirements of each revision, and the positions on its open questions."""
     return read_catalogue(__name__, (f"{CURRENT}.json", "forum-2024.json"))
