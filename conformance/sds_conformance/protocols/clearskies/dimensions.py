@@ -24,10 +24,10 @@ def _perform(schedule: Schedule, stage: Stage, room: int) -> GroupTrace:
 DIMENSIONS = Dimensions("CSDB-", Script, _perform)
 
 TOO_MANY = 1 << 16
-"""Largest number of items in one run, which keeps all of them until it is judged."""
+"""Maximum number of items in one run, because a run keeps all of them until it is judged."""
 LARGEST_BODY = 16_777_216
-"""The largest body of a message in bytes, by the text."""
-NO_BOUND = "the text names no bound"
+"""The maximum size of the body of a message in bytes, by the specification."""
+NO_BOUND = "the specification names no bound"
 
 
 def _describe_closing(group_trace: GroupTrace, label: str) -> str:
@@ -71,13 +71,13 @@ def _update_records(script: Script, size: int) -> Part:
 
 @_count("records received", "02", "33", "37", demanded=260, lost=_describe_missing)
 def records(script: Script, size: int) -> None:
-    """N records arrive on one link; then another peer asks for all of them."""
+    """N records arrive on one link; then another peer requests all of them."""
     request_all(_update_records(script, size))
 
 
 @_count("records written", "08", "10", "14", demanded=50, lost=_describe_missing)
 def puts(script: Script, size: int) -> None:
-    """The application writes N records; another peer asks for updates after half of them."""
+    """The application writes N records; another peer requests updates after half of them."""
     alice, bob = _cast(script)
     for number in range(size // 2):
         alice.put(f"record-{number}", number)
@@ -89,7 +89,7 @@ def puts(script: Script, size: int) -> None:
 
 @_count("revisions of a record", "10", "14", "44", demanded=12)
 def revisions(script: Script, size: int) -> None:
-    """The application writes one record N times while another peer listens."""
+    """The application writes one record N times while another peer is subscribed."""
     alice, bob = _cast(script)
     subscribe(alice, bob)
     for number in range(size):
@@ -116,7 +116,7 @@ def tombstones(script: Script, size: int) -> None:
 
 @_count("listeners", "14", "20", "35", demanded=12)
 def listeners(script: Script, size: int) -> None:
-    """N peers ask for updates; then the application writes a record."""
+    """N peers request updates; then the application writes a record."""
     alice = script.open("alice")
     for number in range(size):
         subscribe(alice, script.peer(f"listener {number}"))
@@ -134,7 +134,7 @@ def listeners(script: Script, size: int) -> None:
     lost=_describe_closing,
 )
 def clock(script: Script, size: int) -> None:
-    """The application writes a record, so that its clock has N members; then another peer asks for it."""
+    """The application writes a record, so that its clock has N members; then another peer requests it."""
     alice, bob = _cast(script)
     alice.link(bob).update("crowd", 1, clock={bob: 1}, clock_members=max(0, size - 2))
     alice.after(1_000).put("crowd", 2)
@@ -142,7 +142,7 @@ def clock(script: Script, size: int) -> None:
 
 
 def _update_one(script: Script, **fields: int) -> None:
-    """One update arrives; then another peer asks for the record."""
+    """One update arrives; then another peer requests the record."""
     alice, bob = _cast(script)
     alice.link(bob).update("large", **fields)
     request_all(alice)
@@ -152,13 +152,13 @@ def _update_one(script: Script, **fields: int) -> None:
     "bytes of a message's body",
     *("02", "07"),
     demanded=2 * MEBIBYTE,
-    position="bodies of 16,777,216 bytes are the largest that the framing of the text allows",
+    position="bodies of 16,777,216 bytes are the largest that the framing of the specification allows",
     most=LARGEST_BODY,
     declared="body_bytes",
     lost=_describe_missing,
 )
 def body(script: Script, size: int) -> None:
-    """An update with a body of N bytes arrives; then another peer asks for the record."""
+    """An update with a body of N bytes arrives; then another peer requests the record."""
     _update_one(script, body_bytes=size)
 
 
@@ -166,19 +166,19 @@ def body(script: Script, size: int) -> None:
     "levels of JSON",
     "07",
     demanded=3,
-    position="the text names no bound (CA-16)",
+    position="the specification names no bound (CA-16)",
     most=10_000,
     declared="depth",
     lost=_describe_missing,
 )
 def depth(script: Script, size: int) -> None:
-    """An update with N levels of JSON arrives; then another peer asks for the record."""
+    """An update with N levels of JSON arrives; then another peer requests the record."""
     _update_one(script, levels=size - 1)
 
 
 @_count("pieces of a message", "02", "37", demanded=300, lost=_describe_missing)
 def pieces(script: Script, size: int) -> None:
-    """An update arrives in N pieces; then another peer asks for the record."""
+    """An update arrives in N pieces; then another peer requests the record."""
     alice, bob = _cast(script)
     link: ScriptedLink = alice.link(bob)
     message: Message = bob.update("torn", length=size)
@@ -187,7 +187,7 @@ def pieces(script: Script, size: int) -> None:
 
 
 @DIMENSIONS.dimension(
-    "cost of an update", "02", demanded=260, position="the text asks for no speed", most=TOO_MANY, timed=True
+    "cost of an update", "02", demanded=260, position="the specification requires no speed", most=TOO_MANY, timed=True
 )
 def cost(script: Script, size: int) -> None:
     """N records arrive: does each cost more processor time as their number grows?"""

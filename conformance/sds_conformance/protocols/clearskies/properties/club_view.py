@@ -51,7 +51,7 @@ class VersionFacts:
         return self.first.clock
 
     def add(self, update: Update) -> None:
-        """Add another copy."""
+        """Add another copy of the version."""
         if update.clock is not None and update.clock not in self.clocks:
             self.clocks.append(update.clock)
         if (content := comparable_content(update)) not in self.contents:

@@ -38,7 +38,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Ending:
-    """One group at the end."""
+    """The last shown records of one group of connected peers."""
 
     group: Sequence[PeerHistory]
     last: Act | None

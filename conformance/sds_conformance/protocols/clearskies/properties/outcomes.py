@@ -28,7 +28,7 @@ _SAFE_INTEGER = 1 << 53
 
 @dataclass(frozen=True)
 class Expected:
-    """The outcome for one key."""
+    """The record that every peer of a group must have under one key at the end."""
 
     key: str
     update: Update | None

@@ -336,7 +336,7 @@ def changes_of(steps: Iterable[Step], own: list[Update], received: Iterable[Upda
 
 
 def _set_unsent_since(changes: list[Change]) -> None:
-    """Set ``since`` of each change."""
+    """Set ``since`` of each change: a change without a sent copy counts for the next change of its record."""
     began: dict[str, int] = {}
     for change in changes:
         names = {change.step.uuid} if change.step.uuid else {change.key, change.old_key}
@@ -508,7 +508,7 @@ class Shown:
     as_of: Step
     """The peer had processed everything before this step. Some peers process messages only when they are ticked."""
     records: Mapping[str, RecordVersion]
-    """The records, by uuid."""
+    """The records that the peer showed, by uuid."""
     link: LinkView | None
     """The link of the scripted peer that asked; None for an observed state."""
 
@@ -551,7 +551,7 @@ def find_full_answers(links: list[LinkView], quiet: list[int], steps: list[Step]
 
 
 def find_observed_states(steps: list[Step], quiet: list[int]) -> list[Shown]:
-    """All observed states."""
+    """Return the states of all records that the peer showed in replies to Observe."""
     out, as_of, when_quiet = [], steps[0] if steps else None, set(quiet)
     for step in steps:
         if step.index in when_quiet:

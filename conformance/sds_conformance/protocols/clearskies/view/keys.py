@@ -93,7 +93,7 @@ class _Key(NamedTuple):
     record: int
     """The number of the record, in the order of their first keys."""
     at: int
-    """The index of the step."""
+    """Index of the step at which the record got the key."""
     uuid: str
     key: str
 

@@ -198,7 +198,7 @@ class Answer:
         )
         """Changes of the peer's application that the client cannot know and that were never sent to any peer."""
         self.is_silent = not later
-        """Nothing was sent."""
+        """Nothing was sent on the link after the request."""
         self.lacks_everything = bool(self.expected) and len(self.missing) == len(self.expected)
         """None of the expected versions was sent."""
 

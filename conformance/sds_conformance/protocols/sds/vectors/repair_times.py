@@ -38,7 +38,7 @@ _MESSAGES = ("m1", "m2", "0123456789abcdef" * 4)
 
 @group("t-req", "repair-times", "When a missing message is asked for.", REQUEST_NOTES)
 def t_req(revision: Revision) -> list[Vector]:
-    """Offsets under each named hash."""
+    """Build tests of T_req: its offset from the detection, under each named hash."""
     requirements = ["SDS-R-TREQ-01", "SDS-R-TREQ-02", "SDS-R-TREQ-04", "SDS-R-RECV-06"]
     out = []
     for profile in HASH_PROFILES.values():
@@ -56,7 +56,7 @@ def t_req(revision: Revision) -> list[Vector]:
 
 @group("t-resp", "repair-times", "When a request for a message is answered.", RESPONSE_NOTES)
 def t_resp(revision: Revision) -> list[Vector]:
-    """Offsets under each named hash, among them those of authors."""
+    """Build tests of T_resp: its offset from the request, under each named hash, also for authors."""
     requirements = ["SDS-R-TRESP-01", "SDS-R-TRESP-03", "SDS-R-TRESP-04", "SDS-R-TRESP-06", "SDS-R-RECV-10"]
     out = []
     for profile in HASH_PROFILES.values():
@@ -76,7 +76,7 @@ def t_resp(revision: Revision) -> list[Vector]:
 
 @group("response-groups", "repair-times", "Who may answer for which message.", GROUP_NOTES)
 def response_groups(revision: Revision) -> list[Vector]:
-    """Membership under each named hash."""
+    """Build tests of membership in a response group, under each named hash."""
     out = []
     for profile in HASH_PROFILES.values():
         for groups in (2, 3, 8):

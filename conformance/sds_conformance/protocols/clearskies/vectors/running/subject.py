@@ -30,7 +30,7 @@ SEVERAL, UNREADABLE = "several records", "text that is not valid JSON"
 
 @dataclass
 class ClearSkiesSubject(Subject):
-    """One implementation of ClearSkies."""
+    """One implementation of ClearSkies, which answers vectors."""
 
     def stage(self, name: str) -> Stage:
         """Create a new stage without peers."""

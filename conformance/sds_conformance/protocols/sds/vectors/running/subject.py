@@ -21,7 +21,7 @@ from ...rules import RULES
 
 @dataclass
 class SdsSubject(Subject):
-    """One implementation of SDS."""
+    """One implementation of SDS, which answers vectors."""
 
     dialect: Dialect | None = None
 
