@@ -263,7 +263,7 @@ def _shows(shown: Shown, update: Update) -> bool:
 
 
 def _is_only_update(view: PeerView, update: Update) -> bool:
-    """Is it the only update of its record, and the only one with its key?"""
+    """Is an update the only one of its record, and the only one with its key?"""
     others = [a.update for a in view.arrivals if a.update is not update]
     written = {key for change in view.changes for key in (change.key, change.old_key)}
     return update.key not in written and all(u.uuid != update.uuid and u.key != update.key for u in others)

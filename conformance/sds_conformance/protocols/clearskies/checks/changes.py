@@ -564,7 +564,7 @@ def _counted(view: PeerView, both: Successive, code: str) -> Iterator[Observatio
 
 @check("CSDB-43", of="own")
 def clocks_start_with_zero(view: PeerView) -> Iterator[Observation]:
-    """The own number is not larger than the number of events so far."""
+    """The peer's own number in a clock is not larger than the number of events so far."""
     for update in view.own:
         if update.clock is not None and view.opened_afresh(update.step):
             number, most = update.clock.get(view.peer_id, 0), _events_until(view, update)
@@ -593,7 +593,7 @@ def changes_count(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-44", pb.CAPABILITY_OBSERVE, of="changes shown")
 def changes_count_at_once(view: PeerView) -> Iterator[Observation]:
-    """In an observed state, the own number of a record is larger after a change of only this record."""
+    """In observed states, the peer's own number in the clock of a record grows if only this record changes."""
     for one, other in pairwise(shown for shown in view.shown_states if not shown.on_the_wire):
         between, me = range(one.step.index + 1, other.step.index), view.peer_id
         came = {arrival.update.uuid for arrival in view.arrivals if arrival.step.index in between}
@@ -610,7 +610,7 @@ def changes_count_at_once(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-45", of="changes sent")
 def sending_counts(view: PeerView) -> Iterator[Observation]:
-    """From one sent change of a record to the next, the own number grows by at least two.
+    """From one sent change of a record to the next, the peer's own number in its clock grows by at least two.
 
     One is for the change, and one for sending it. A repetition of a superseded version need not count.
     """

@@ -29,9 +29,9 @@ class VersionFacts:
     first: Update
     """The first copy in the group trace."""
     clocks: list[VectorClock] = field(default_factory=list)
-    """The distinct clocks of its copies."""
+    """The distinct clocks of the copies of the version."""
     contents: list[tuple[object, ...]] = field(default_factory=list)
-    """The distinct contents of its copies, which must all be equal."""
+    """The distinct contents of the copies, which must all be equal."""
 
     @property
     def uuid(self) -> str:

@@ -1,4 +1,4 @@
-"""Deletions: they are tracked indefinitely."""
+"""Judges whether peers track deletions indefinitely."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ class ClockComparison:
     """Two vector clocks that the implementation compared in a codec operation."""
 
     def __init__(self, step: Step, one: VectorClock, other: VectorClock, answer: tuple[bool, bool]) -> None:
-        """``answer`` is the answer: is the first before the other, and the other before the first?"""
+        """``answer``: is the first clock before the other, and is the other before the first?"""
         self.step, self.answer = step, answer
         self.correct_answer = right = _relation(one, other)
         self.error_kind = "numbers"

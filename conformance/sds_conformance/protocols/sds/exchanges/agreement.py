@@ -87,7 +87,7 @@ def _log(group_trace: ReadGroupTrace, who: str) -> Entries | None:
 
 
 def _blame_wrong_order(pair: Pair, mine: Entries, yours: Entries) -> str:
-    """Return that the sides must act whose logs are not in ascending order."""
+    """Return that each side whose log is not in ascending order must act."""
     both = ((pair.sender, mine), (pair.receiver, yours))
     names = [side.name for side, log in both if log != sorted(log, key=lambda e: (e[1], e[0].encode()))]
     return f"{' and '.join(dict.fromkeys(names)) or 'one of the two'} must act"

@@ -28,8 +28,8 @@ class Aspect(StrEnum):
 
 
 MEANINGS: Mapping[str, str] = {
-    Aspect.WIRE: "the bytes of the row, as they are, are read by the column",
-    Aspect.CONTENT: "the column reads the bytes of the row without translation",
+    Aspect.WIRE: "the column reads the bytes of the row without translation",
+    Aspect.CONTENT: "content is delivered with equal content and message ID",
     Aspect.DEPENDENCIES: "no message is delivered before its dependencies",
     Aspect.ACKNOWLEDGED: "the row accepts causal histories of the column as acknowledgements",
     Aspect.FILTER: "the row reads the bloom filters of the column",

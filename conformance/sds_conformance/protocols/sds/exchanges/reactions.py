@@ -121,7 +121,7 @@ class ReadGroupTrace:
         return {m.message_id for m in messages if m is not None and m.kind is Kind.SYNC}
 
     def refusal(self, who: str) -> str | None:
-        """Why a member refused a message for the first time; None if it refused none."""
+        """Why a member refused the first message that it refused; None if it refused none."""
         for act in self.acts(who):
             if act.step.command == "receive" and act.step.answer == "rejected" and act.step.reply is not None:
                 return printable(act.step.reply.rejected.reason, 120) or "no reason given"

@@ -60,7 +60,7 @@ __all__ = [
 
 HOUR_MS = 3_600_000
 WIDE = pb.Configuration(causal_history_size=12)
-"""Causal histories that show more of the log."""
+"""A configuration with longer causal histories, which show more of the log."""
 QUICK_RESENDS = pb.Configuration(resend_unacknowledged_ms=30_000)
 
 
@@ -119,4 +119,4 @@ def scenario(
 
 
 resending = partial(scenario, needs=(pb.CAPABILITY_RESEND,), asked=QUICK_RESENDS)
-"""Registers a scenario in which alice resends soon."""
+"""Registers a scenario in which alice has a short resend period."""

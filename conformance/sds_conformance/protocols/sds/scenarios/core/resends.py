@@ -11,7 +11,8 @@ from ..scripts import MAX_LAMPORT, Part, Peer, Period, Script, greatest, least, 
 
 FINE_TICKS = 6
 COARSE_TICKS = 11
-"""So that three longer periods pass: an implementation may stop after it has resent a message three times (AMB-64)."""
+"""Number of ticks for three longer periods: an implementation may stop after it has resent a message three times
+(AMB-64)."""
 NEEDED = (pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK)
 TWO_PERIODS = pb.Configuration(resend_unacknowledged_ms=30_000, resend_possibly_acknowledged_ms=90_000)
 LARGE_CONTENT = bytes(range(256)) * 4

@@ -110,7 +110,7 @@ def sends_in_one_of_three_channels(script: Script) -> None:
 
 
 NEAR = ("C1", "c1 ", " c1", "c1\u200b", "c10", "c", "\uff431")
-"""Names that are similar to that of a channel: in another case, with blanks, with invisible characters, longer,
+"""Names that are similar to the name of a channel: in another case, with blanks, with invisible characters, longer,
 shorter, and in full width."""
 
 

@@ -45,8 +45,9 @@ def open_with_repairs(
     instance: str = "",
     channels: tuple[str, ...] = ("c1",),
 ) -> Part:
-    """Open a participant that uses SDS-R (`repair_configuration`). The schedule ends here if it cannot use SDS-R, or
-    only with a T_max over ``LONGEST_MS``.
+    """Open a participant that uses SDS-R (`repair_configuration`).
+
+    The schedule ends here if SDS-R cannot be used with a T_max of at most ``LONGEST_MS``.
     """
     script.need(*NEEDED)
     asked = repair_configuration(configuration)

@@ -20,7 +20,8 @@ CHOICES = 4
 """Number of choices of the other IDs: a product can be constant if one of them is 0 modulo the window."""
 GROUPS = (3, 5, 7, 11)
 PAIRS = 24
-"""The probability that 24 pairs have no member, for each number of groups, is 7e-10."""
+"""Number of pairs of a message and a participant. With a good hash, the probability that no pair has a member for any
+number of groups is 7e-10."""
 
 ARGUMENTS = {"t-req": ("participant", "message"), "t-resp": ("participant", "sender", "message")}
 FACTORS = {"participant": 7, "sender": 11, "message": 13}

@@ -60,7 +60,7 @@ def _special_settings(step: Step) -> list[str]:
 
 
 def _refuses_every_participant(subject: SdsSubject, vector: Vector) -> bool:
-    """Does it also refuse a participant without special settings?"""
+    """Does the implementation also refuse a participant without special settings?"""
     try:
         subject.stage(f"{vector['id']}, repeated").open()
     except ScheduleStoppedError:

@@ -93,7 +93,7 @@ def _ask_for_t_req(subject: SdsSubject, vector: Vector) -> VectorResult:
 
 
 def _ask_for_t_resp(subject: SdsSubject, vector: Vector) -> VectorResult:
-    # T_min does not affect it, which a T_min of 0 would not show.
+    # T_min must not affect T_resp; a T_min of 0 would not show that.
     t_min_ms = vector["t_max_ms"] // 4
     offsets = _ask_for_offsets(subject, vector, t_min_ms=t_min_ms, t_max_ms=0, num_response_groups=1)
     return _judge_offset(vector, offsets, "t_resp_ms")
@@ -129,7 +129,7 @@ def _ask_for_default_groups(subject: SdsSubject, vector: Vector) -> VectorResult
     asked = pb.Configuration(sds_r=True, num_participants=vector["num_participants"])
     in_force = subject.stage(vector["id"]).open(configuration=asked).party.in_force
     if not in_force.HasField("num_response_groups") or in_force.num_participants != vector["num_participants"]:
-        raise VectorSkippedError("does not derive the number of groups from that of the participants")
+        raise VectorSkippedError("does not derive the number of groups from the number of participants")
     return judge_outcome({"num_response_groups": in_force.num_response_groups}, vector["outcomes"])
 
 

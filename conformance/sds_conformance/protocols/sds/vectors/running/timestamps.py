@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 SAFE = 2**53 + 10
-"""Timestamps of SDS up to here must be accepted (AMB-14)."""
+"""The largest timestamp of SDS that every implementation must accept (AMB-14)."""
 SIGNED = 2**63 - 1
 LARGEST = 2**64 - 1
 """The largest timestamp of SDS."""
