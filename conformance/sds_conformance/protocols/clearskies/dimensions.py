@@ -37,16 +37,16 @@ def _describe_closing(group_trace: GroupTrace, label: str) -> str:
 
 
 def _describe_missing(group_trace: GroupTrace, label: str) -> str:
-    """A sentence if the peer closed a link early, or if fewer records came on the last link than there are; else ""."""
+    """A sentence if the peer closed a link early, or if the last link carried fewer records than there are; else ""."""
     last = max((packet.wire.link for packet in group_trace.packets), default=0)
     written: set[Any] = set()
-    came: set[Any] = set()
+    arrived: set[Any] = set()
     for packet in group_trace.packets:
         for message in packet.wire.messages:
             if message.type == UPDATE:
-                (came if packet.act and packet.wire.link == last else written).add(message.body.members.get("uuid"))
-    records = len(written | came)
-    missing = f"{len(came)} of {records} records came" if len(came) < records else ""
+                (arrived if packet.act and packet.wire.link == last else written).add(message.body.members.get("uuid"))
+    records = len(written | arrived)
+    missing = f"{len(arrived)} of {records} records arrived" if len(arrived) < records else ""
     return _describe_closing(group_trace, label) or missing
 
 
@@ -56,13 +56,13 @@ _at_once = partial(DIMENSIONS.dimension, at_once=True)
 """Registers a dimension of a single message."""
 
 
-def _cast(script: Script) -> tuple[Part, Peer]:
+def _open_participants(script: Script) -> tuple[Part, Peer]:
     return script.open("alice"), script.peer("bob")
 
 
 def _update_records(script: Script, size: int) -> Part:
     """Open a peer that receives N records on one link."""
-    alice, bob = _cast(script)
+    alice, bob = _open_participants(script)
     link = alice.link(bob)
     for number in range(size):
         link.update(f"record-{number}", number)
@@ -78,7 +78,7 @@ def records(script: Script, size: int) -> None:
 @_count("records written", "08", "10", "14", demanded=50, lost=_describe_missing)
 def puts(script: Script, size: int) -> None:
     """The application writes N records; another peer requests updates after half of them."""
-    alice, bob = _cast(script)
+    alice, bob = _open_participants(script)
     for number in range(size // 2):
         alice.put(f"record-{number}", number)
     subscribe(alice, bob)
@@ -90,7 +90,7 @@ def puts(script: Script, size: int) -> None:
 @_count("revisions of a record", "10", "14", "44", demanded=12)
 def revisions(script: Script, size: int) -> None:
     """The application writes one record N times while another peer is subscribed."""
-    alice, bob = _cast(script)
+    alice, bob = _open_participants(script)
     subscribe(alice, bob)
     for number in range(size):
         alice.put("door", number)
@@ -100,7 +100,7 @@ def revisions(script: Script, size: int) -> None:
 @_count("deleted records", "13", "56", demanded=40, lost=_describe_closing)
 def tombstones(script: Script, size: int) -> None:
     """N records are deleted; then a peer connects that still has the first, the last and one between."""
-    alice, bob = _cast(script)
+    alice, bob = _open_participants(script)
     carol = script.peer("carol")
     link = alice.link(bob)
     for number in range(size):
@@ -135,7 +135,7 @@ def listeners(script: Script, size: int) -> None:
 )
 def clock(script: Script, size: int) -> None:
     """The application writes a record, so that its clock has N members; then another peer requests it."""
-    alice, bob = _cast(script)
+    alice, bob = _open_participants(script)
     alice.link(bob).update("crowd", 1, clock={bob: 1}, clock_members=max(0, size - 2))
     alice.after(1_000).put("crowd", 2)
     request_all(alice)
@@ -143,7 +143,7 @@ def clock(script: Script, size: int) -> None:
 
 def _update_one(script: Script, **fields: int) -> None:
     """One update arrives; then another peer requests the record."""
-    alice, bob = _cast(script)
+    alice, bob = _open_participants(script)
     alice.link(bob).update("large", **fields)
     request_all(alice)
 
@@ -179,7 +179,7 @@ def depth(script: Script, size: int) -> None:
 @_count("pieces of a message", "02", "37", demanded=300, lost=_describe_missing)
 def pieces(script: Script, size: int) -> None:
     """An update arrives in N pieces; then another peer requests the record."""
-    alice, bob = _cast(script)
+    alice, bob = _open_participants(script)
     link: ScriptedLink = alice.link(bob)
     message: Message = bob.update("torn", length=size)
     link.send(*(message.part(byte, byte + 1) for byte in range(size - 1)), message.part(size - 1))

@@ -71,10 +71,10 @@ class _RepeatingLink(LocalLink):
         super().__init__(handle)
         self._draws = draws
 
-    def note(self, kind: str, /, **said: Any) -> int:
+    def note(self, kind: str, /, **fields: Any) -> int:
         if kind == "part":
             self._draws.seed(0)
-        return super().note(kind, **said)
+        return super().note(kind, **fields)
 
 
 def start(

@@ -342,12 +342,12 @@ def changes_delete_no_other_record(view: PeerView) -> Iterator[Observation]:
     """A record that the application wrote is not deleted by changes of other records."""
     touched: set[str | None] = {arrival.update.key for arrival in view.arrivals}
     touched.update(key for step in view.steps if step.command in ("delete", "rename") for key in keys_in_command(step))
-    came = {arrival.update.uuid for arrival in view.arrivals}
+    arrived = {arrival.update.uuid for arrival in view.arrivals}
     made = [change for change in view.changes if change.kind == "put" and change.key not in touched]
     for shown in view.shown_states if touched else ():
         for change in made:
             seen = shown.records.get(str(change.uuid)) if change.step.index < shown.asked.index else None
-            there = seen is not None and seen.deleted and seen.key == change.key and change.uuid not in came
+            there = seen is not None and seen.deleted and seen.key == change.key and change.uuid not in arrived
             if there and not _may_lose_its_key(view, change.uuid, shown.step):
                 expected = f"{change.key!r}, which the application wrote at step {change.step.index}"
                 yield observe_violation(shown.step, "other-record-deleted", expected, "it is deleted")
@@ -573,10 +573,10 @@ def writers_are_named(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-23", of="received sent")
 def relayed_updates_keep_their_uuid(view: PeerView) -> Iterator[Observation]:
     """A relayed update keeps the uuid of its record, even if another record has the same key."""
-    came = grouped((arrival.update for arrival in view.arrivals), lambda u: (u.by, u.rev))
+    arrived = grouped((arrival.update for arrival in view.arrivals), lambda u: (u.by, u.rev))
     theirs = {(arrival.update.uuid, arrival.update.by) for arrival in view.arrivals}
     for update in view.sent:
-        originals = came.get((update.by, update.rev), ()) if update.by not in (None, view.peer_id) else ()
+        originals = arrived.get((update.by, update.rev), ()) if update.by not in (None, view.peer_id) else ()
         if update.uuid is None or (update.uuid, update.by) in theirs:
             continue  # CSDB-47 judges other versions
         original = next((each for each in originals if same_content(each.content, update.content)), None)
@@ -588,10 +588,10 @@ def relayed_updates_keep_their_uuid(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-25", pb.CAPABILITY_WIDE_INTEGERS, of="received sent")
 def wide_revisions_are_relayed(view: PeerView) -> Iterator[Observation]:
     """A relayed record keeps a revision above 2^53."""
-    came = {arrival.update.version for arrival in view.arrivals}
+    arrived = {arrival.update.version for arrival in view.arrivals}
     wide = [arrival.update for arrival in view.arrivals if (arrival.update.rev or 0) > SAFE_INTEGER]
     for update in view.sent if wide else ():
-        for other in wide if update.version not in came else ():
+        for other in wide if update.version not in arrived else ():
             if (other.uuid, other.by) == (update.uuid, update.by) and same_content(other.content, update.content):
                 expected = f"revision {other.rev}, as received"
                 yield observe_violation(update.step, "wide-revision-changed", expected, f"{update.rev}", "CA-6")
@@ -600,15 +600,15 @@ def wide_revisions_are_relayed(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-41", of="received")
 def wide_numbers_survive(view: PeerView) -> Iterator[Observation]:
     """A peer keeps a number above 2^53 in a vector clock."""
-    came = find_wide_numbers(view)
+    arrived = find_wide_numbers(view)
     position = "" if view.can(pb.CAPABILITY_WIDE_INTEGERS) else "CA-6"
-    for step, uuid, clock in find_shown_clocks(view) if came else ():
+    for step, uuid, clock in find_shown_clocks(view) if arrived else ():
         for member, number in clock.items():
-            if (uuid, member) in came:
-                most = max(came[uuid, member])
+            if (uuid, member) in arrived:
+                most = max(arrived[uuid, member])
                 expected = f"{most} for {view.name(member)}, as received"
                 # A larger number was counted, so nothing was lost; CSDB-44 and CSDB-46 judge that.
-                met = number in came[uuid, member] or number == most + 1 != int(float(most))
+                met = number in arrived[uuid, member] or number == most + 1 != int(float(most))
                 yield observe_outcome(step, "wide-number-lost", met, expected, f"{number}", position)
 
 
@@ -616,15 +616,15 @@ def wide_numbers_survive(view: PeerView) -> Iterator[Observation]:
 def clock_numbers_are_not_invented(view: PeerView) -> Iterator[Observation]:
     """No clock has a larger number for another peer than the largest one received."""
     most: dict[str, int] = {}
-    came = iter(view.received)
-    following = next(came, None)
+    arrived = iter(view.received)
+    following = next(arrived, None)
     for update in view.sent:
         while following is not None and following.step.index <= update.step.index:
             if following.clock is None:
                 return  # the peer may interpret this clock in any way
             for member, number in following.clock.items():
                 most[member] = max(number, most.get(member, 0))
-            following = next(came, None)
+            following = next(arrived, None)
         for member, number in (update.clock or {}).items():
             if member != view.peer_id and most.get(member, 0) < number <= SAFE_INTEGER:
                 expected = f"at most {most.get(member, 0)} for {view.name(member)}, the largest number received"
@@ -634,13 +634,13 @@ def clock_numbers_are_not_invented(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-47", of="received sent")
 def relayed_updates_keep_their_version(view: PeerView) -> Iterator[Observation]:
     """A relayed update keeps its writer, its revision and its update_time."""
-    came = grouped((a.update for a in view.arrivals if a.update.version is not None), lambda u: u.version)
+    arrived = grouped((a.update for a in view.arrivals if a.update.version is not None), lambda u: u.version)
     for update in view.sent:
         if update.by is None or update.by == view.peer_id or update.version is None:
             continue
-        originals = came.get(update.version, [])
+        originals = arrived.get(update.version, [])
         if not originals:
-            every = (u for same in came.values() for u in same)
+            every = (u for same in arrived.values() for u in same)
             alike = [u for u in every if u.uuid == update.uuid and same_content(u.content, update.content)]
             if alike and not _is_wide(alike[0]):
                 expected = f"revision {alike[0].rev} of {view.name(alike[0].by)}, as received"

@@ -53,7 +53,11 @@ def writers_can_write(view: PeerView) -> Iterator[Observation]:
             continue
         if step.effects is not None:
             yield observe_met(step)
-        elif (what := _possible(view, step)) and not view.in_conflict(step) and not _counted_out(view, step):
+        elif (
+            (what := _describe_possible_command(view, step))
+            and not view.in_conflict(step)
+            and not _counters_may_overflow(view, step)
+        ):
             yield observe_violation(
                 step, _REFUSED[step.command], f"{what}: the peer may write", f"refused: {step.refusal}"
             )
@@ -69,15 +73,15 @@ def readers_cannot_write(view: PeerView) -> Iterator[Observation]:
             yield observe_outcome(step, "reader-writes", not made, "the change refused: the peer is read-only", seen)
 
 
-def _counted_out(view: PeerView, step: Step) -> bool:
+def _counters_may_overflow(view: PeerView, step: Step) -> bool:
     """Return whether the peer received own numbers so large that its counters may have reached their maximum."""
-    came = [update for update in view.received if update.step.index < step.index]
-    own = [update.rev or 0 for update in came if update.by == view.peer_id]
-    own += [(update.clock or {}).get(view.peer_id, 0) for update in came]
+    arrived = [update for update in view.received if update.step.index < step.index]
+    own = [update.rev or 0 for update in arrived if update.by == view.peer_id]
+    own += [(update.clock or {}).get(view.peer_id, 0) for update in arrived]
     return max(own, default=0) > SAFE_INTEGER
 
 
-def _possible(view: PeerView, step: Step) -> str:
+def _describe_possible_command(view: PeerView, step: Step) -> str:
     """Return what a refused command was to do, if the command was certainly possible; "" if it may be impossible,
     because a key is missing or in use, or a value is too large or not JSON.
     """
@@ -193,8 +197,8 @@ def own_records_change_their_keys(view: PeerView) -> Iterator[Observation]:
         again = min(
             (c.step.index for c in later if change.old_key in (c.key, c.old_key)), default=len(view.trace.steps) + 1
         )
-        came = (a.step.index for a in view.arrivals if a.update.key == change.old_key)
-        end = min([again, *(index for index in came if index > change.step.index)])
+        arrived = (a.step.index for a in view.arrivals if a.update.key == change.old_key)
+        end = min([again, *(index for index in arrived if index > change.step.index)])
         expected = f"nothing under {change.old_key!r}, which was renamed at step {change.step.index}"
         for shown in (shown for shown in view.shown_states if change.step.index < shown.asked.index):
             same_store = view.known.same_era(change.step.index, shown.step.index)
@@ -291,13 +295,13 @@ def records_stay_what_they_are(view: PeerView) -> Iterator[Observation]:
 def _first_shown(view: PeerView) -> list[tuple[Change, Update]]:
     """The changes that visibly created a record: the first of each key, or the first after its deletion."""
     keys = ((arrival.step.index, arrival.update.key) for arrival in view.arrivals)
-    came = deque(sorted((index, key) for index, key in keys if key is not None))
+    arrived = deque(sorted((index, key) for index, key in keys if key is not None))
     live: set[str] = set()
     taken: set[str] = set()
     out = []
     for change in view.changes:
-        while came and came[0][0] < change.step.index:
-            taken.add(came.popleft()[1])
+        while arrived and arrived[0][0] < change.step.index:
+            taken.add(arrived.popleft()[1])
         if change.kind == "put" and change.key not in live and change.key not in taken and change.shown is not None:
             out.append((change, change.shown))
         live -= {change.old_key} if change.kind != "put" else set()
@@ -438,7 +442,7 @@ def revisions_count_on(view: PeerView) -> Iterator[Observation]:
     """The revision grows by one from one local change to the next."""
     for both in view.successive_changes:
         if not _is_interrupted(view, both):
-            yield from _counted(view, both, "revision-skipped")
+            yield from _judge_growth(view, both, "revision-skipped")
         before, after = both.one.rev, both.other.rev
         again = before is not None and after is not None and after <= before and both.one.uuid != both.other.uuid
         opened = view.opened_before(both.other.step.index) > both.one.step.index
@@ -507,7 +511,7 @@ def changes_of_others_do_not_count(view: PeerView) -> Iterator[Observation]:
     for both in view.successive_changes:
         between = range(both.one.step.index, both.other.step.index)
         if _is_interrupted(view, both) and not _received_own_change(view, between, both.one.rev or 0):
-            yield from _counted(view, both, "others-counted")
+            yield from _judge_growth(view, both, "others-counted")
 
 
 def _first_revision(view: PeerView, *, after_others: bool) -> Iterator[Observation]:
@@ -517,12 +521,12 @@ def _first_revision(view: PeerView, *, after_others: bool) -> Iterator[Observati
             continue  # CSDB-27, CSDB-07, or a later version
         seen = change.shown.rev
         lower = {update.rev for update in view.own if (update.rev or 0) < seen}  # such as one half of a rename
-        came = any(arrival.step.index < change.step.index for arrival in view.arrivals)
+        arrived = any(arrival.step.index < change.step.index for arrival in view.arrivals)
         alone = view.opened_afresh(change.step) and not view.in_conflict(change.shown.step)
         # A rename to the same key may have counted before the change was sent, with the revision of the rename.
         until = (step for step in view.steps if step.index < change.shown.step.index)
         alone = alone and not any(map(renames_in_place, until))
-        if alone and came is after_others and not _received_own_change(view, range(change.step.index), 0):
+        if alone and arrived is after_others and not _received_own_change(view, range(change.step.index), 0):
             first = seen - len(lower)
             code = "first-revision-too-high" if first > 2 else "first-revision-zero"
             code = "others-counted" if after_others else code
@@ -545,8 +549,8 @@ def _is_interrupted(view: PeerView, both: Successive) -> bool:
     return any(both.one.step.index < a.step.index < both.other.step.index for a in view.arrivals)
 
 
-def _counted(view: PeerView, both: Successive, code: str) -> Iterator[Observation]:
-    """Return whether all revisions in between were sent: a rename may use two."""
+def _judge_growth(view: PeerView, both: Successive, code: str) -> Iterator[Observation]:
+    """Judge that the revision grew by no more than the changes in between explain: a rename may use two."""
     before, after, most = both.one.rev, both.other.rev, both.most
     if before is not None and after is not None and most is not None and after > before:  # else CSDB-10
         if any(before <= (update.rev or 0) <= after + 1 for update in view.unexplained):
@@ -596,8 +600,8 @@ def changes_count_at_once(view: PeerView) -> Iterator[Observation]:
     """In observed states, the peer's own number in the clock of a record grows if only this record changes."""
     for one, other in pairwise(shown for shown in view.shown_states if not shown.on_the_wire):
         between, me = range(one.step.index + 1, other.step.index), view.peer_id
-        came = {arrival.update.uuid for arrival in view.arrivals if arrival.step.index in between}
-        made = [change for change in view.changes if change.step.index in between and change.uuid not in came]
+        arrived = {arrival.update.uuid for arrival in view.arrivals if arrival.step.index in between}
+        made = [change for change in view.changes if change.step.index in between and change.uuid not in arrived]
         for change in made if view.known.same_era(one.step.index, other.step.index) else ():
             seen, then = one.records.get(change.uuid), other.records.get(change.uuid)
             if not (seen and then and seen.clock and then.clock):
@@ -645,8 +649,8 @@ def _events_until(view: PeerView, update: Update) -> int:
     index = update.step.index
     made = max(update.rev or 0, bisect_right(view.changes, index, key=lambda change: change.step.index))
     sent = bisect_right(view.sent, index, key=lambda other: other.step.index)
-    came = bisect_right(view.received, index, key=lambda other: other.step.index)
-    return 2 * (made + sent + came) + max((_own_number(view, other) for other in view.received[:came]), default=0)
+    arrived = bisect_right(view.received, index, key=lambda other: other.step.index)
+    return 2 * (made + sent + arrived) + max((_own_number(view, other) for other in view.received[:arrived]), default=0)
 
 
 def _own_number(view: PeerView, update: Update) -> int:

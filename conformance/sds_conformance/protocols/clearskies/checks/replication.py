@@ -485,6 +485,6 @@ def _arrived_in_order(view: PeerView, one: Update, other: Update) -> bool:
     first, second = sorted((one, other), key=lambda update: update.rev or 0)
     until = max(one.step.index, other.step.index)
     # A peer that has lost its store reuses its revisions for other versions.
-    came = [a for a in view.arrivals if (a.due or a.outcome == "open") and a.step.index <= until]
-    places = {arrival.update.version: place for place, arrival in enumerate(came)}
+    arrived = [a for a in view.arrivals if (a.due or a.outcome == "open") and a.step.index <= until]
+    places = {arrival.update.version: place for place, arrival in enumerate(arrived)}
     return places.get(first.version, 0) <= places.get(second.version, 0)

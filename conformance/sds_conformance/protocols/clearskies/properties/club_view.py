@@ -135,8 +135,8 @@ class ClubView:
     # ---- reading ---------------------------------------------------------------------------------------------------
 
     def _read_acts(self) -> None:
-        came = {name: _by_step(side.view.arrivals) for name, side in self.histories.items()}
-        went = {name: _by_step(side.view.sent) for name, side in self.histories.items()}
+        arrivals = {name: _by_step(side.view.arrivals) for name, side in self.histories.items()}
+        sent_updates = {name: _by_step(side.view.sent) for name, side in self.histories.items()}
         stores: dict[str, set[str]] = {name: set() for name in self.histories}
         for act in self.group_trace.acts:
             side = self.histories.get(act.who)
@@ -146,9 +146,9 @@ class ClubView:
                 self._read_opening(side, act.step, stores[side.name])
             elif act.step.command == "close":
                 side.open = False
-            for arrival in came[side.name].get(act.step.index, ()):
+            for arrival in arrivals[side.name].get(act.step.index, ()):
                 self._read_arrival(side, act, arrival)
-            for update in went[side.name].get(act.step.index, ()):
+            for update in sent_updates[side.name].get(act.step.index, ()):
                 self._read_sending(side, act, update)
 
     @staticmethod

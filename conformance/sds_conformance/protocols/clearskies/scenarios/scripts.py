@@ -48,19 +48,19 @@ def scenario(
     peers have time to become quiet.
     """
 
-    def write(plot: Callable[..., None]) -> Schedule:
+    def write(function: Callable[..., None]) -> Schedule:
         script = Script()
         script.need(*needs)
 
-        def enter(name: str) -> Part | Peer:
+        def open_participant(name: str) -> Part | Peer:
             if name in (*UNDER_TEST, *READERS_UNDER_TEST):
                 return script.open(name, read_only=name in READERS_UNDER_TEST, store=store, resolution=resolution)
             return script.peer(name, read_only=name in READERS)
 
-        plot(script, *map(enter, list(signature(plot).parameters)[1:]))
+        function(script, *map(open_participant, list(signature(function).parameters)[1:]))
         if not isinstance(script.operations[-1], Settle | Tick | Leave | Unlink):
             script.settle()
-        return script.schedule(plot.__name__.replace("_", "-"))
+        return script.schedule(function.__name__.replace("_", "-"))
 
     return REGISTER.schedule(write, perform, *exercises, violated=violated, long=long)
 

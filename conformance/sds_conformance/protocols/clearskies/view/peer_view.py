@@ -161,9 +161,9 @@ class PeerView:
     def changes(self) -> list[Change]:
         """The changes of the application of the peer."""
         out = []
-        for life in range(len(self._losses) + 1):
-            steps = [step for step in self.steps if self._count_losses(step) == life]
-            own = [update for update in self.own if self._count_losses(update.step) == life]
+        for losses in range(len(self._losses) + 1):
+            steps = [step for step in self.steps if self._count_losses(step) == losses]
+            own = [update for update in self.own if self._count_losses(update.step) == losses]
             out += changes_of(steps, own, self.received)
         return out
 
@@ -218,9 +218,9 @@ class PeerView:
         record is unknown, each update may be about it.
         """
         window = range(change.step.index + 1, until.index)
-        came = (a.update.uuid for a in self.arrivals if a.step.index in window and a.outcome != "present")
+        arrived = (a.update.uuid for a in self.arrivals if a.step.index in window and a.outcome != "present")
         same_store = self.known.same_era(change.step.index, until.index)
-        return same_store and not any(not change.uuid or uuid in (None, change.uuid) for uuid in came)
+        return same_store and not any(not change.uuid or uuid in (None, change.uuid) for uuid in arrived)
 
     @cached_property
     def unexplained(self) -> list[Update]:
@@ -412,28 +412,28 @@ class PeerView:
         """
         if any(self._counts_all_arrivals(update) for update in self.unexplained):
             return True
-        came = {(update.version, (update.clock or {}).get(self.peer_id, 0)) for update in self.received}
-        versions = {version for version, _ in came}
+        arrived = {(update.version, (update.clock or {}).get(self.peer_id, 0)) for update in self.received}
+        versions = {version for version, _ in arrived}
         sent = ((update.version, (update.clock or {}).get(self.peer_id, 0)) for update in self.sent)
-        return any(version in versions and (version, number) not in came for version, number in sent)
+        return any(version in versions and (version, number) not in arrived for version, number in sent)
 
     def _counts_all_arrivals(self, made: Update) -> bool:
-        came = sum(update.uuid == made.uuid and update.step.index <= made.step.index for update in self.received)
-        return came > 1 and (made.clock or {}).get(self.peer_id, 0) > came
+        arrived = sum(update.uuid == made.uuid and update.step.index <= made.step.index for update in self.received)
+        return arrived > 1 and (made.clock or {}).get(self.peer_id, 0) > arrived
 
     @cached_property
     def _read_steps(self) -> tuple[list[Arrival], Knowledge]:
         known = Knowledge(self.peer_id, resolves_hops=bool(self.unexplained) and self._counts_hops)
         arrivals: list[Arrival] = []
         made = {change.step.index: change for change in self.changes}
-        came, went, resolved = _by_step(self.received), _by_step(self.sent), _by_step(self.unexplained)
+        arrived, sent_updates, resolved = _by_step(self.received), _by_step(self.sent), _by_step(self.unexplained)
         for step in self.steps:
-            arrivals += [self._read_arrival(known, update) for update in came.get(step.index, ())]
+            arrivals += [self._read_arrival(known, update) for update in arrived.get(step.index, ())]
             if (change := made.get(step.index)) is not None and change.uuid:
                 known.record_change(change.uuid, change)
             for update in resolved.get(step.index, ()):
                 known.record_own_version(update)
-            for update in went.get(step.index, ()):
+            for update in sent_updates.get(step.index, ()):
                 known.record_sending(update)
             if step.index in self._losses:
                 known.record_loss(step)

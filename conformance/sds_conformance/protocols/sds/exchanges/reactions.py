@@ -28,7 +28,7 @@ class ReadGroupTrace:
         """Does the implementation of a member declare all of these capabilities?"""
         return all(self.recorded.cast[who].declaration.can(capability) for capability in capabilities)
 
-    # ---- what was said ---------------------------------------------------------------------------------------------
+    # ---- messages --------------------------------------------------------------------------------------------------
 
     def wire(self, packet: Packet) -> Wire:
         """A packet, read in the layout of its sender."""
@@ -48,8 +48,8 @@ class ReadGroupTrace:
         if not packet.act:
             return (message.message_id, message.content or b"") if message is not None else None
         step = self.recorded.acts[packet.act - 1].step
-        said = step.reply.effects.message_id if step.reply is not None else ""
-        return said or (message.message_id if message is not None else ""), step.request.send.content
+        message_id = step.reply.effects.message_id if step.reply is not None else ""
+        return message_id or (message.message_id if message is not None else ""), step.request.send.content
 
     def id_of(self, label: str) -> str:
         """The message ID of a label, "" if it was not sent."""

@@ -100,11 +100,11 @@ def reads(group_trace: ReadGroupTrace, pair: Pair) -> Cell:
     ours, theirs = pair.sender, pair.receiver
     known = {sent for label in ("m1", "m2") if (sent := group_trace.sent(label)) is not None}
     refused = group_trace.refusal(RECEIVER)
-    strange = [content for found, content in group_trace.delivered(RECEIVER) if (found, content) not in known]
+    misread = [content for found, content in group_trace.delivered(RECEIVER) if (found, content) not in known]
     if refused is not None:
         what = f"{theirs.name} refuses the bytes ({refused})"
-    elif strange:
-        what = f"{theirs.name} misreads the bytes of {ours.name} and delivers {_quote(strange[0])}"
+    elif misread:
+        what = f"{theirs.name} misreads the bytes of {ours.name} and delivers {_quote(misread[0])}"
     elif group_trace.named_by(RECEIVER) - {group_trace.id_of("r1"), *dict(known)} - group_trace.logged_syncs():
         what = f"{theirs.name} misreads the bytes of {ours.name} and names messages that were never sent"
     else:

@@ -105,15 +105,15 @@ def scenario(
     implementation lacks one of the capabilities ``needs``.
     """
 
-    def write(plot: Callable[..., None]) -> Schedule:
+    def write(function: Callable[..., None]) -> Schedule:
         script = Script()
         script.need(*needs)
-        cast = list(signature(plot).parameters)[1:]
-        plot(
+        names = list(signature(function).parameters)[1:]
+        function(
             script,
-            *(opening(script, configuration=asked) if name == "alice" else script.peer(name) for name in cast),
+            *(opening(script, configuration=asked) if name == "alice" else script.peer(name) for name in names),
         )
-        return script.schedule(plot.__name__.replace("_", "-"))
+        return script.schedule(function.__name__.replace("_", "-"))
 
     return REGISTER.schedule(write, perform, *exercises, violated=violated, long=long, of_one_text=of_one_text)
 

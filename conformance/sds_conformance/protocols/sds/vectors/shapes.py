@@ -66,8 +66,8 @@ MESSAGES = {"entry": ENTRY, "message": message(NUMERAL)}
 
 def _decode() -> Schema:
     names = [*message(NUMERAL)["properties"]]
-    said = record({"message": ref("message")}, {"except": array({"enum": names}, least=1), **ALLOWED})
-    return _test({"wire": HEX}, outcomes(said, REFUSAL, outcome(accepted=YES)))
+    decoded = record({"message": ref("message")}, {"except": array({"enum": names}, least=1), **ALLOWED})
+    return _test({"wire": HEX}, outcomes(decoded, REFUSAL, outcome(accepted=YES)))
 
 
 def _lamport() -> Schema:

@@ -45,8 +45,8 @@ def found_in_filters(script: Script, alice: Part) -> None:
     peers = [script.peer(name) for name in ("bob", "carol", "dave")]
     base = script.now
     alice.given(peers[0].content(base + 1, holds=sent[:2])).observe()
-    for peer_says in (peers[1].content, peers[1].sync):
-        alice.given(peer_says(base + 2, holds=["somebody-elses"])).observe()
+    for write in (peers[1].content, peers[1].sync):
+        alice.given(write(base + 2, holds=["somebody-elses"])).observe()
     for number, peer in enumerate(peers):
         alice.receive(peer.content(base + 3 + number, holds=sent[:1]))
     alice.observe()
@@ -63,8 +63,8 @@ def found_in_two_filters_and_then_in_none(script: Script, alice: Part) -> None:
         alice.given(script.peer(name).content(base + number, holds=sent[max(0, number - 1) :])).observe()
     for number, name in enumerate(("erin", "frank", "grace", "heidi")):
         peer = script.peer(name)
-        says = peer.sync if number % 2 else peer.content
-        alice.given(says(base + 10 + number, holds=["somebody-elses"])).observe()
+        write = peer.sync if number % 2 else peer.content
+        alice.given(write(base + 10 + number, holds=["somebody-elses"])).observe()
 
 
 @scenario(
@@ -175,13 +175,13 @@ def not_found_in_a_crowd(script: Script, alice: Part, bob: Peer) -> None:
     alice.given(bob.content(script.now + 1, holds=[f"stranger-{number}" for number in range(1_000)])).observe()
 
 
-def _echo(script: Script, answer: Callable[[Part], Message]) -> None:
+def _return_filter(script: Script, send_message: Callable[[Part], Message]) -> None:
     quinn, alice = script.open("quinn"), script.open()
     sent = [quinn.send() for _ in range(12)]
     deliver_and_settle(alice.after(10), *sent[:2])
-    answer(alice)
+    send_message(alice)
     deliver_and_settle(alice, sent[2], sent[7], sent[11])
-    message = answer(alice)
+    message = send_message(alice)
     quinn.receive(script.peer("echo").content(script.now, filter_of=message))
     quinn.observe()
 
@@ -189,14 +189,14 @@ def _echo(script: Script, answer: Callable[[Part], Message]) -> None:
 @scenario("ACK-02", "STATE-12", "STATE-05", "SEND-09", "RECV-04")
 def own_filter_comes_back(script: Script) -> None:
     """Alice receives some messages of Quinn, two of which wait; then a peer sends Alice's filter to Quinn."""
-    _echo(script, lambda alice: alice.send())
+    _return_filter(script, lambda alice: alice.send())
 
 
 @scenario("ACK-02", "STATE-12", "STATE-05", "SYNC-05")
 def own_sync_filter_comes_back(script: Script) -> None:
     """Alice receives some messages of Quinn; then a peer sends the filter of Alice's sync message to Quinn."""
     script.need(pb.CAPABILITY_SYNC)
-    _echo(script, lambda alice: alice.send_sync())
+    _return_filter(script, lambda alice: alice.send_sync())
 
 
 @scenario("ACK-01", "ACK-04", "STATE-13", long=True)
@@ -213,6 +213,6 @@ def filters_that_nobody_can_read(script: Script, alice: Part, bob: Peer) -> None
     """Unreadable filters of a few bytes arrive in content and sync messages, with several messages outstanding."""
     sent = [alice.send() for _ in range(5)]
     for number, bloom_filter in enumerate((b"zz", b"\xff", b"not a filter", b"\xff\xff\xff\xff\xff\xff\xff\xff")):
-        says = bob.sync if number % 2 else bob.content
-        alice.given(says(script.now + number, bloom_filter=bloom_filter)).observe()
+        write = bob.sync if number % 2 else bob.content
+        alice.given(write(script.now + number, bloom_filter=bloom_filter)).observe()
     alice.given(bob.content(script.now + 9, sent[0], bloom_filter=b"zz")).observe()

@@ -95,17 +95,17 @@ def many_own_messages_unacknowledged(script: Script, alice: Part, bob: Peer) -> 
     # Many sweeps, because an implementation may be unable to resend all messages at once.
     for pause in (period, *[period // 10 + 1] * 11):
         alice.after(pause).tick()
-    _held_by_a_filter(script, alice, bob, own[::4] + own[-1:])
+    _send_filter(script, alice, bob, own[::4] + own[-1:])
     middle = slice(150, 150 + LARGE_HISTORY)
     alice.receive(bob.content(script.now + 1, *own[:100], *own[-100:]), bob.content(script.now, *own[middle]))
     alice.observe()
     # Some of the rest are possibly acknowledged now, and no more messages arrive.
     left = [*own[100:150], *own[middle.stop : -100]]
-    _held_by_a_filter(script, alice, bob, left[2::4])
+    _send_filter(script, alice, bob, left[2::4])
     tick_every(alice, alice.in_force.resend_possibly_acknowledged_ms // 5 + 1, times=13)
 
 
-def _held_by_a_filter(script: Script, alice: Part, bob: Peer, own: list[Message]) -> None:
+def _send_filter(script: Script, alice: Part, bob: Peer, own: list[Message]) -> None:
     """Let a filter hold own messages; if the filter in use has no room for all of them, every 20th."""
     for held, room in ((own, f"bloom_capacity >= {len(own)}"), (own[::20], f"bloom_capacity < {len(own)}")):
         with script.when(room):

@@ -45,11 +45,11 @@ def filters_that_hold_nothing(script: Script, alice: Part, bob: Peer) -> None:
     first, second, _ = (alice.send() for _ in range(3))
     length = Period("filter_bytes")
     for bloom_filter in (b"", *NO_SIZES, b"\xff", b"\xff" * 8):
-        for peer_says in (bob.content, bob.sync):
-            alice.receive(peer_says(script.now, bloom_filter=bloom_filter))
+        for write in (bob.content, bob.sync):
+            alice.receive(write(script.now, bloom_filter=bloom_filter))
     for ones in (length // 2, length - 8, length - 1):
-        for peer_says in (bob.content, bob.sync):
-            alice.receive(peer_says(script.now, ones=greatest(1, ones).text))
+        for write in (bob.content, bob.sync):
+            alice.receive(write(script.now, ones=greatest(1, ones).text))
     alice.observe()
     alice.receive(bob.content(script.now, holds=[first]))
     alice.receive(*[bob.content(script.now, ones=ones.text) for ones in (length + 1, length + 8, length + length)])

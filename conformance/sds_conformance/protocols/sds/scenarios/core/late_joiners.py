@@ -12,11 +12,11 @@ MINUTE = 60_000
 @scenario("STATE-04", needs=(pb.CAPABILITY_VIRTUAL_CLOCK,), asked=WIDE)
 def a_late_joiner(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A newcomer joins after ten minutes, sends before it receives anything, and its message arrives late."""
-    said = [bob.content(script.now)]
+    sent = [bob.content(script.now)]
     for number in range(5):
         script.advance(2 * MINUTE)
-        said.append((carol if number % 2 else bob).content(script.now - 5, said[-1]))
-    alice.receive(*said)
+        sent.append((carol if number % 2 else bob).content(script.now - 5, sent[-1]))
+    alice.receive(*sent)
     nora = script.open("nora")
     from_nora = nora.after(100).send()
     script.advance(MINUTE)

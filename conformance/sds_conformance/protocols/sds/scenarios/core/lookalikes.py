@@ -84,16 +84,16 @@ def equal_contents_arrive(script: Script, alice: Part, bob: Peer, carol: Peer) -
 @scenario("MSG-14")
 def same_content_sent_at_once(script: Script) -> None:
     """Two participants send the same content at the same moment, twice."""
-    _say_the_same(script, ("c1",))
+    _send_the_same(script, ("c1",))
 
 
 @scenario("MSG-14")
 def same_content_sent_at_once_in_two_channels(script: Script) -> None:
     """Two participants send the same content at the same moment in each of two channels, twice."""
-    _say_the_same(script, ("c1", "c2"))
+    _send_the_same(script, ("c1", "c2"))
 
 
-def _say_the_same(script: Script, channels: tuple[str, ...]) -> None:
+def _send_the_same(script: Script, channels: tuple[str, ...]) -> None:
     parts = [script.open(name, channels) for name in ("alice", "dora")]
     for _ in range(2):
         for part in parts:

@@ -9,7 +9,7 @@ from .participants import LONGEST_MS, open_with_repairs, scattered
 from .responses import request_messages, tick_often, wait_for_responses
 
 
-def _holder(script: Script, author: str, messages: int, asked: pb.Configuration) -> tuple[Part, list[Message]]:
+def _open_holder(script: Script, author: str, messages: int, asked: pb.Configuration) -> tuple[Part, list[Message]]:
     """Open a participant and deliver messages of one author, with IDs of many lengths.
 
     The lengths differ because a hash may be linear.
@@ -29,7 +29,7 @@ def the_same_ids_of_eight_authors(script: Script) -> None:
     """
     zoe = script.peer("zoe")
     for number in range(8):
-        part, held = _holder(script, scattered("author", number), 6, pb.Configuration(num_response_groups=3))
+        part, held = _open_holder(script, scattered("author", number), 6, pb.Configuration(num_response_groups=3))
         request_messages(zoe, part, *held)
         wait_for_responses(part)
 
@@ -39,7 +39,7 @@ def the_same_ids_of_four_authors(script: Script) -> None:
     """Participants with one ID receive ten messages each, of another author, and requests; T_max is an hour."""
     zoe, parts = script.peer("zoe"), []
     for number in range(4):
-        part, held = _holder(script, scattered("author", number), 10, pb.Configuration(t_max_ms=LONGEST_MS))
+        part, held = _open_holder(script, scattered("author", number), 10, pb.Configuration(t_max_ms=LONGEST_MS))
         request_messages(zoe, part, *held)
         parts.append(part)
     for part in parts:

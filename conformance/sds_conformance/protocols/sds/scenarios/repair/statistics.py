@@ -22,7 +22,7 @@ PROBES = 36
 # ---- R-TREQ ----------------------------------------------------------------------------------------------------------
 
 
-def _all_lost(script: Script, peer: Peer, count: int) -> tuple[list[Message], Message]:
+def _write_lost(script: Script, peer: Peer, count: int) -> tuple[list[Message], Message]:
     """Return messages that get lost, and a message that depends on all of them."""
     lost = [
         peer.content(script.now - count + number, message_id=scattered(peer.name, number)) for number in range(count)
@@ -52,14 +52,14 @@ def _reveal_t_req(script: Script, lost: list[Message], parts: list[Part], count:
 @repair_scenario("R-TREQ-04", "R-TREQ-01")
 def many_missing_at_once(script: Script, alice: Part, bob: Peer) -> None:
     """One message depends on fifty missing messages."""
-    lost, revealing = _all_lost(script, bob, MANY)
+    lost, revealing = _write_lost(script, bob, MANY)
     alice.given(revealing).observe()
     _reveal_t_req(script, lost, [alice], 4 * PROBES)
 
 
-def _crowd(script: Script, bob: Peer, count: int, asked: pb.Configuration | None = None) -> None:
+def _miss_the_same(script: Script, bob: Peer, count: int, asked: pb.Configuration | None = None) -> None:
     """Twenty participants miss the same messages of Bob."""
-    lost, revealing = _all_lost(script, bob, count)
+    lost, revealing = _write_lost(script, bob, count)
     crowd = [open_with_repairs(script, scattered("alice", number), asked) for number in range(CROWD)]
     for part in crowd:
         part.given(revealing).observe()
@@ -69,19 +69,19 @@ def _crowd(script: Script, bob: Peer, count: int, asked: pb.Configuration | None
 @scenario("R-TREQ-02", "R-TREQ-03", "R-TREQ-04", long=True)
 def a_crowd_misses_the_same(script: Script, bob: Peer) -> None:
     """Twenty participants miss the same fifty messages, a thousand times in all."""
-    _crowd(script, bob, MANY, pb.Configuration(max_repair_requests=MANY))
+    _miss_the_same(script, bob, MANY, pb.Configuration(max_repair_requests=MANY))
 
 
 @scenario("R-TREQ-02", long=True)
 def a_crowd_misses_one(script: Script, bob: Peer) -> None:
     """Twenty participants miss one and the same message, so that no request is full."""
-    _crowd(script, bob, 1)
+    _miss_the_same(script, bob, 1)
 
 
 @scenario("R-RECV-06", "R-TREQ-05")
 def equal_participant_ids_miss_the_same(script: Script, bob: Peer) -> None:
     """Participants with the same ID miss the same two messages: two within seconds, a third one an hour later."""
-    lost, revealing = _all_lost(script, bob, 2)
+    lost, revealing = _write_lost(script, bob, 2)
     first = open_with_repairs(script)
     first.given(revealing).observe()
     pace = (T_MAX - T_MIN) // PROBES

@@ -18,7 +18,7 @@ MOST_ROUNDS = 1_000
 GROUPS = (1, 2, 4, 8)
 
 
-def _holders(script: Script, count: int, groups: int = 1, instance: str = "") -> list[Part]:
+def _open_holders(script: Script, count: int, groups: int = 1, instance: str = "") -> list[Part]:
     asked = pb.Configuration(num_response_groups=groups)
     names = [scattered("holder", number) for number in range(1, count + 1)]
     return [open_with_repairs(script, name, asked, instance) for name in names]
@@ -35,7 +35,7 @@ def _sweep(script: Script, period: Period | int) -> None:
     script.advance(period)
 
 
-def _until_answered(script: Script) -> None:
+def _sweep_until_answered(script: Script) -> None:
     """Sweep often until a message is broadcast, then rarely until no response can be left."""
     with script.repeat(T_MAX // SWEEP_MS, MOST_ROUNDS, until="round_messages > 0"):
         _sweep(script, SWEEP_MS)
@@ -46,24 +46,24 @@ def _until_answered(script: Script) -> None:
 @scenario("R-TRESP-02", "R-STATE-05", "R-RECV-02")
 def the_sender_is_among_the_holders(script: Script, bob: Peer, zoe: Peer) -> None:
     """Seven participants have a message, and one of them sent it; a peer requests it, and all receive the response."""
-    holders = _holders(script, 7)
+    holders = _open_holders(script, 7)
     message = holders[0].send()
     _receive(holders[1:], message)
     # Another participant names the message: it is acknowledged, so a repeated broadcast is a response.
     _receive(holders, bob.content(script.now, *signed(message)))
     script.connect(DELAY_MS)
     _receive(holders, zoe.sync(script.now, requests=signed(message)))
-    _until_answered(script)
+    _sweep_until_answered(script)
 
 
 @scenario("R-STATE-05", "R-RECV-02", "R-TRESP-04", long=True)
 def the_sender_is_gone(script: Script, bob: Peer, zoe: Peer) -> None:
     """Twenty-four participants have a message of a peer that left; a peer requests it, and all get each response."""
-    holders = _holders(script, HOLDERS)
+    holders = _open_holders(script, HOLDERS)
     message = bob.content(script.now)
     script.connect(DELAY_MS)
     _receive(holders, message, zoe.sync(script.now, requests=signed(message)))
-    _until_answered(script)
+    _sweep_until_answered(script)
 
 
 @scenario("R-RECV-07", "R-TREQ-02", long=True)
@@ -91,7 +91,7 @@ def holders_in_groups(script: Script, bob: Peer, zoe: Peer) -> None:
     """Sixteen participants in 1, 2, 4 and 8 response groups get requests for five messages of a peer that left."""
     # All responses are lost, so that every participant that may respond does.
     for groups in GROUPS:
-        holders = _holders(script, 16, groups, f"of {groups}")
+        holders = _open_holders(script, 16, groups, f"of {groups}")
         messages = [bob.content(script.now + number) for number in range(5)]
         _receive(holders, *messages, zoe.sync(script.now + 10, requests=signed(*messages)))
         for _ in range(8):

@@ -37,13 +37,13 @@ def ask_ack_review(subject: SdsSubject, vector: Vector) -> VectorResult:
     signals = _Signals(names)
     answers = []
     for number, step in enumerate(vector["steps"], 1):
-        said = _build_message(actor, step["received"], ids, stage.now_ms + number)
-        arrived = actor.receive(said)
+        message = _build_message(actor, step["received"], ids, stage.now_ms + number)
+        arrived = actor.receive(message)
         signals.read(arrived)
         if arrived.answer == "rejected":
             return blame_delivery_duty(
                 subject,
-                said,
+                message,
                 VectorResult(Status.FAIL, f"message {number} to be accepted", "refused", difference=REFUSAL),
             )
         seen = _read_states(actor, names) or (signals.states() if has_events else None)
@@ -59,22 +59,22 @@ def _add_step_number(number: int, answer: VectorResult) -> VectorResult:
     return VectorResult(Status.FAIL, f"after step {number}: {answer.expected}", answer.seen)
 
 
-def _build_message(actor: Actor, said: dict[str, Any], ids: dict[str, str], lamport: int) -> Message:
-    history = tuple(HistoryEntry(ids.get(name, name)) for name in said["causal_history"])
-    bloom_filter = bytes.fromhex(said["bloom_filter"]) if "bloom_filter" in said else None
-    if "filter_over" in said:
-        bloom_filter = actor.stage.filter_over(*[ids.get(name, name) for name in said["filter_over"]])
+def _build_message(actor: Actor, message: dict[str, Any], ids: dict[str, str], lamport: int) -> Message:
+    history = tuple(HistoryEntry(ids.get(name, name)) for name in message["causal_history"])
+    bloom_filter = bytes.fromhex(message["bloom_filter"]) if "bloom_filter" in message else None
+    if "filter_over" in message:
+        bloom_filter = actor.stage.filter_over(*[ids.get(name, name) for name in message["filter_over"]])
         if bloom_filter is None:
             raise VectorSkippedError("the suite cannot build a filter that the implementation understands")
     return Message(
-        said["sender_id"],
-        said["message_id"],
+        message["sender_id"],
+        message["message_id"],
         actor.party.channels[0],
-        None if said["kind"] == "ephemeral" else lamport,
+        None if message["kind"] == "ephemeral" else lamport,
         history,
         bloom_filter,
         (),
-        None if said["kind"] == "sync" else f"content of {said['message_id']}".encode(),
+        None if message["kind"] == "sync" else f"content of {message['message_id']}".encode(),
     )
 
 
