@@ -75,7 +75,7 @@ class ExchangeResult:
         self._view = ClubView(group_trace)
 
     def live_records(self, who: str) -> dict[str, RecordVersion] | None:
-        """The records of a member at the end that are not deleted, by key; None if it sent none to any peer."""
+        """The records of a member at the end that are not deleted, by key; None if the member sent no records."""
         side = self._view.histories.get(who)
         states = [shown for shown in side.view.shown_states if shown.on_the_wire] if side is not None else []
         if not states:

@@ -78,7 +78,7 @@ def _sends_unasked(case: DivergentSteps) -> bool:
 
 
 def _sends_back(case: DivergentSteps) -> bool:
-    """Does only one side send updates back on the link that they came on?"""
+    """Does only one side send updates back on the link on which they arrived?"""
     extras = list(find_extra_entries(case, "sent")) if case.differs_only_in("sent") else []
     return bool(extras) and all(
         _find_arrived_messages(side, case.participant).issuperset(more) for side, _, more in extras

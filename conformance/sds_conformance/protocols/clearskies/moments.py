@@ -33,7 +33,7 @@ def _comes_later(case: DivergentSteps, side: DivergentSide, field: str, entry: s
     acts = [act for act in acts_from_difference(side) if act.who == case.participant]
     if view is None or not acts:
         return False
-    # A peer may process now what arrived before. It has sent everything when it is quiet.
+    # A peer may process earlier arrivals now. When it is quiet, it has sent everything.
     due = next((index for index in view.quiet if index > acts[0].step.index), None)
     return any(
         entry in facts.normative_columns(act.step, act.trace)[field]

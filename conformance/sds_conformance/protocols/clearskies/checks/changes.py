@@ -168,7 +168,7 @@ def deletions_say_so(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-13", of="changes")
 def deletions_keep_the_uuid(view: PeerView) -> Iterator[Observation]:
-    """A deletion goes out with the uuid of the record that it deletes."""
+    """A deletion is sent with the uuid of the record that it deletes."""
     yield from _uuids_after(view, "delete", "uuid-changed-by-deletion", lambda change: repr(change.key))
 
 
@@ -414,8 +414,8 @@ def times_are_those_of_changes(view: PeerView) -> Iterator[Observation]:
 def fractions_are_those_of_changes(view: PeerView) -> Iterator[Observation]:
     """If an update_time has a fraction, it is the time of the change, to the digits of the fraction.
 
-    A peer may write later times than those of updates before it. So only the first change of a peer is judged, before
-    it has received an update.
+    A peer may write a time that is later than the clock, if earlier updates have later times. So only the first change
+    of a peer is judged, before it has received an update.
     """
     for change in view.changes[:1]:
         update = change.shown
@@ -537,7 +537,7 @@ def _first_revision(view: PeerView, *, after_others: bool) -> Iterator[Observati
 def _received_own_change(view: PeerView, when: range, known: int) -> bool:
     """Return whether the peer received a change in its own name with a higher revision.
 
-    It may continue from that one: no revision may be used twice, and it may have lost its changes.
+    The peer may continue from that revision: no revision may be used twice, and the peer may have lost its changes.
     """
     return any(
         a.step.index in when and a.update.by == view.peer_id and (a.update.rev or 0) > known for a in view.arrivals
@@ -633,7 +633,7 @@ def clocks_of_changes_know_the_version_before(view: PeerView) -> Iterator[Observ
     """The clock of a change has no smaller number than the clock of the previous version."""
     for first, base in find_replaced_versions(view):
         if base.by == view.peer_id and set(base.clock or {}) <= {view.peer_id}:
-            continue  # it has no number of another peer
+            continue  # the version has no number of another peer
         lost = find_smaller_number(view, first.clock or {}, base.clock)
         code = "known-numbers-lost" if base.by == view.peer_id else "incoming-numbers-lost"
         expected, seen = lost or ("", "")

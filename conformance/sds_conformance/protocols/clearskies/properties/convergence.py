@@ -152,7 +152,7 @@ def connected_peers_have_equal_records(view: ClubView) -> Iterator[Sighting]:
     },
 )
 def same_changes_give_same_values(view: ClubView) -> Iterator[Sighting]:
-    """The newest change that a peer received gives a key its value; of concurrent changes, the latest does."""
+    """A key has the value of the newest change that a peer received; of concurrent changes, the latest counts."""
     for ending in find_endings(view):
         wrong = [d for d in ending.differences if d.was_informed]
         for difference in _first_of_each(wrong):

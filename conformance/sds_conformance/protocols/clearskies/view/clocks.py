@@ -150,8 +150,8 @@ class ClockComparison:
         self.step, self.answer = step, answer
         self.correct_answer = right = _relation(one, other)
         self.error_kind = "numbers"
-        """The kind of error that the clocks can show: in ``wide`` numbers or ``absent`` members, if the answer is right
-        or ignores these; else in ``numbers``. "" for clocks with wide numbers and another error.
+        """The kind of numbers that an error of the implementation concerns: ``wide`` numbers, ``absent`` members or
+        other ``numbers``. "" if the clocks have wide numbers and these do not explain the answer.
         """
         common = one.keys() & other.keys()
         of_both = _relation(*({m: n for m, n in clock.items() if m in common} for clock in (one, other)))

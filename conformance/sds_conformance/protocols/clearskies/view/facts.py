@@ -305,13 +305,15 @@ class Change:
 
 
 def changes_of(steps: Iterable[Step], own: list[Update], received: Iterable[Update]) -> list[Change]:
-    """The changes in the steps of a peer. ``own`` has the first copies of its own versions, by revision, as they were
-    sent; ``received`` has the updates that arrived.
+    """The changes in the steps of a peer.
 
-    A copy belongs to the change with its content: first to one in the step that sends it. Else it belongs to the change
-    of that step, or to the last change of its record. A late sender may leave out overwritten versions, so of several
-    changes with equal content the last ones have the copies. A rename to the same key is a change only if it shows as
-    one.
+    ``own`` has the first sent copies of the peer's own versions, in the order of their revisions; ``received`` has the
+    updates that arrived.
+
+    A copy belongs to the change with its content, preferably to one in the step that sends the copy. Otherwise it
+    belongs to the change of that step, or to the last change of its record. A late sender may leave out overwritten
+    versions, so of several changes with equal content the last ones have the copies. A rename to the same key is a
+    change only if it shows as one.
     """
     changes = [change for step in steps if (change := _parse_change(step)) is not None]
     if any(change.step.uuid for change in changes):
@@ -402,7 +404,7 @@ def _parse_change(step: Step) -> Change | None:
 
 
 class LinkView:
-    """One link, from the end of the peer under test."""
+    """One link, seen from the peer under test."""
 
     def __init__(self, connection: Connection, trace: Trace) -> None:
         self.connection = connection
@@ -420,7 +422,7 @@ class LinkView:
         self.places_by_uuid = grouped(range(len(self.sent)), lambda place: self.sent[place].uuid)
         """The places in ``sent`` of the updates of each record."""
         self.subscribed_at = next((request.step.index for request in self.requests if request.since is not None), None)
-        """Index of the step after which the other end receives all updates; None if it sent no request."""
+        """Index of the step after which the other end receives all updates; None if the other end sent no request."""
         broken = connection.arrived.broken
         doubts = [broken.step] if broken is not None else []
         doubts += [request.step.index for request in self.requests if request.since is None]

@@ -243,10 +243,11 @@ class Knowledge:
                 self._make_unsure(other, held.step)
 
     def record_arrival(self, update: Update, prohibition: str, excuse: str, quiet: int) -> Arrival:
-        """Process an update. If it must be refused, it changes nothing. If it may be refused, it makes the state
-        uncertain.
+        """Process an update. An update that must be refused changes nothing, and one that may be refused makes the
+        state uncertain.
 
-        ``quiet`` is the index of the last quiet step before it: what arrived since then may not have been read.
+        ``quiet`` is the index of the last quiet step before the update: arrivals since then may not have been
+        processed.
         """
         uuid = update.uuid
         held = self.current_state(uuid) if uuid is not None else None

@@ -90,7 +90,7 @@ def _traces(view: PeerView) -> set[VersionId | None]:
 
 @cache_per_view
 def find_version_meetings(view: PeerView) -> list[Meeting]:
-    """The updates that met a certain version of their record."""
+    """The updates that arrived while the present version of their record was certain."""
     out = []
     never = {arrival.update.version for arrival in view.arrivals if arrival.declined}
     for arrival in view.arrivals:

@@ -125,7 +125,7 @@ def _is_named_as_known(view: PeerView, link: LinkView, arrival: Arrival) -> bool
 
 
 def _is_in_time(view: PeerView, link: LinkView, cause: Step, update: Update) -> bool:
-    """Was an update sent before it was due, or at least without a new request since then?"""
+    """Was an update sent before the step at which it was due, or later without a new request in between?"""
     due = view.due(cause, link)
     return due is None or not any(due.index <= r.step.index <= update.step.index for r in link.requests)
 

@@ -35,12 +35,12 @@ class ReadGroupTrace:
         return Wire(packet.wire.raw, self._dialects.get(packet.sender), self.revision.wire)
 
     def message(self, label: str) -> Message | None:
-        """The message of a label; None if it was not sent, or cannot be read in the layout of its sender."""
+        """The message with a label; None if it was not sent, or cannot be read in the layout of its sender."""
         packet = self.recorded.labels.get(label)
         return self.wire(packet).message if packet is not None else None
 
     def sent(self, label: str) -> tuple[str, bytes] | None:
-        """Message ID and content of a label; None if it was not sent."""
+        """Message ID and content of the message with a label; None if it was not sent."""
         packet = self.recorded.labels.get(label)
         if packet is None:
             return None
@@ -52,7 +52,7 @@ class ReadGroupTrace:
         return message_id or (message.message_id if message is not None else ""), step.request.send.content
 
     def id_of(self, label: str) -> str:
-        """The message ID of a label, "" if it was not sent."""
+        """The ID of the message with a label; "" if it was not sent."""
         sent = self.sent(label)
         return sent[0] if sent is not None else ""
 

@@ -125,7 +125,8 @@ def keys_of(vector: Vector) -> list[str]:
 def read_records(actor: Actor, keys: list[str]) -> dict[str, Any]:
     """The records that the application has under keys, in the form of an outcome.
 
-    They come from the observed state if it has records, else from the updates that the peer sends, one for each key.
+    The records are read from the observed state if it has records, otherwise from the updates that the peer sends, one
+    for each key.
     """
     values: dict[str, list[Any]] = {key: [] for key in keys}
     state = actor.observe()

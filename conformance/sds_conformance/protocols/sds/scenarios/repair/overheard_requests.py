@@ -172,7 +172,7 @@ def nobody_answers_the_others(script: Script, alice: Part, bob: Peer, carol: Pee
 
 
 def _ask_again(alice: Part) -> None:
-    """Send messages soon, when a new entry is not due, and then until it must be due."""
+    """Send messages when a new entry cannot be due yet, and when it must be due."""
     send_either(alice.after(1_000), content=False)
     send_either(alice.after(T_MAX - 1_000), content=False)
     send_both_kinds(alice, 1_000, content_first=True)

@@ -36,7 +36,7 @@ SETTING_OFF_MS = 1000
 
 
 def ask_message_kind(subject: SdsSubject, vector: Vector) -> VectorResult:
-    """Compare the kind of a message: by the codec if it shows it, and by the behaviour of a participant."""
+    """Compare the kind of a message: as the codec shows it, if it does, and by the behaviour of a participant."""
     wire = bytes.fromhex(vector["wire"])
     answers = [_kind_by_participant(subject, vector, wire)]
     decoded = subject.codec.decode(wire)

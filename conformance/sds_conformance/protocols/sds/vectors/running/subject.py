@@ -53,7 +53,7 @@ def open_subject(session: Session, revision: str, dialect: str | None, remembere
 
 
 def observed_part(actor: Actor, name: str) -> Any:
-    """A part of the participant's state; None if it shows no state, or not this part."""
+    """A part of the participant's state; None if the participant does not show that part."""
     state = actor.observe()
     return getattr(state, name) if state is not None and state.HasField(name) else None
 
