@@ -203,7 +203,7 @@ class ClubView:
             facts = self.versions[update.version] = VersionFacts(update.version, update)
         facts.add(update)
 
-    # ---- the end ---------------------------------------------------------------------------------------------------
+    # ---- state at the end ------------------------------------------------------------------------------------------
 
     @cached_property
     def calm_operation(self) -> int | None:

@@ -72,7 +72,7 @@ class TranscriptPlayer:
             played = self._stage.trace.steps[before:]
             yield self._describe_step(played[0]) if played else None
 
-    # ---- doing ---------------------------------------------------------------------------------------------------
+    # ---- steps ---------------------------------------------------------------------------------------------------
 
     def _send(self, step: dict[str, Any]) -> None:
         hint = bytes.fromhex(step["retrieval_hint"]) if "retrieval_hint" in step else None
@@ -121,7 +121,7 @@ class TranscriptPlayer:
             raise StepNotPlayedError(f"{name} was never sent")
         return self._ids.get(name, name)
 
-    # ---- seeing --------------------------------------------------------------------------------------------------
+    # ---- results -------------------------------------------------------------------------------------------------
 
     def _describe_step(self, step: Step) -> Seen:
         """The result of a step; absent parts are left out."""
