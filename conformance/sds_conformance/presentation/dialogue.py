@@ -29,9 +29,9 @@ from .story import print_hanging, print_labelled, show_stderr
 from .traces import RebuiltPart, StepText
 
 MAX_RUNS = 3
-"""Number of runs shown for a requirement without findings."""
+"""Maximum number of runs that are shown for a requirement without findings."""
 MAX_LINES = 20
-"""Number of output lines shown per step."""
+"""Maximum number of output lines that are shown per step."""
 _EXCERPT = 300
 _NAME = 60
 _INDENT = 10
@@ -56,7 +56,7 @@ class DialogueSelection:
     def from_remarks(
         cls, remarks: Iterable[tuple[str, Mapping[str, Any]]], participant: str, channel: str, globs: tuple[str, ...]
     ) -> DialogueSelection:
-        """Select by the ``remarks`` of a transcript."""
+        """Select the parts to which the ``remarks`` of a transcript and the globs apply."""
         out, runs = cls(participant, channel, globs), dict[str, None]()
         for kind, row in remarks:
             names = [str(row.get(key) or "").upper() for key in ("requirement", "code")]
@@ -71,7 +71,9 @@ class DialogueSelection:
         return out
 
     def found_in(self, part: TranscriptPart) -> list[Mapping[str, Any]]:
-        """Return the findings in a part: found by its line, or by its name if they have no line."""
+        """Return the findings in a part of a transcript. They are matched by the line of the part, or by its name if
+        they have no line.
+        """
         return [
             f
             for f in self.findings
@@ -85,7 +87,7 @@ def is_about_part(finding: Mapping[str, Any], part: TranscriptPart) -> bool:
 
 
 _EXPECTED_ANSWERS = ("effects", "opened", "state")
-"""Answers that need no line if they had no effect to describe."""
+"""Kinds of answers that are not printed if they have no effect to describe."""
 
 
 class Dialogue:
@@ -176,7 +178,7 @@ class Dialogue:
                 self._raw(Text("      < "), exchange.reply)
             return
         print_hanging(self._console, before, Text(words.done))
-        if not words.participant:  # a pure function: its raw request tells more than a description
+        if not words.participant:  # a pure function: its raw request says more than a description
             print_hanging(self._console, Text(" " * _INDENT), Text(_excerpt(exchange.request)))
         lines = list(words.came_out)
         if not lines and exchange.reply is not None and words.answer not in _EXPECTED_ANSWERS:

@@ -18,17 +18,21 @@ from ..protocols import Protocol
 from ..protocols.words import Narrator
 
 ROOM = 5
-"""Number of steps shown up to the violation; more only if the finding rests on more."""
+"""Maximum number of steps shown up to the violation, unless the finding refers to more steps."""
 AFTER = 3
-"""Number of steps shown after the violation, if the requirement expects something to follow."""
+"""Maximum number of steps shown after the violation, if something had to follow it."""
 FEW = 4
-"""Largest number of message IDs in the violating step for which earlier steps with these IDs are shown as well."""
+"""Earlier steps with the message IDs of the violating step are shown as well, if that step has at most this
+many IDs.
+"""
 CONTEXT = 4
-"""Number of steps shown if some are only about other messages of the violating step."""
+"""Maximum number of steps shown if some of them are only about other messages of the violating step."""
 RECENT = 4
-"""Number of steps shown before the violation if the finding quotes no message; only one if it quotes timestamps."""
+"""Number of steps shown before the violation if the finding quotes no message. If it quotes timestamps, only one is
+shown.
+"""
 LINES = 4
-"""Number of output lines shown per step; lines with the messages of the finding are always shown."""
+"""Maximum number of output lines shown per step. Lines with the messages of the finding are always shown."""
 ARROW = "→"
 """Prefix of the results of a step."""
 _STEP = re.compile(r"\bstep (\d+)\b")
@@ -36,9 +40,9 @@ _NUMBER = re.compile(r"(?<![\w'.])\d+(?![\w'])")
 _TIME = re.compile(r"lamport|timestamp|clock", re.IGNORECASE)
 _REQUEST = re.compile(r"\bask|request|answer|respon|repair|sent again|cop(y|ies)\b", re.IGNORECASE)
 _NOBODY = re.compile(r"\b(nothing|neither|nobody)\b")
-"""Words in ``expected`` that show that no earlier step caused the violating step."""
+"""Words in ``expected`` which mean that no earlier step caused the violating step."""
 _ABSENCE = re.compile(r"(nothing|none|not?|never|it (is|was) (not|never)|still)\b", re.IGNORECASE)
-"""The beginning of ``seen`` if something had to follow the step and did not."""
+"""Matches the beginning of ``seen`` if something had to follow the step and did not."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class StoryLine:
     """A line of a story before wrapping."""
 
     label: str
-    """"" for a line that continues the label before."""
+    """Label of the line; "" if it continues the line before."""
     text: str
     head: str = ""
     """Prefix of the text: the number of a step, or an arrow."""
@@ -67,7 +71,7 @@ class StoryLine:
 
 @dataclass(frozen=True)
 class Story:
-    """A finding with everything that reports show of it."""
+    """A finding, with all texts that reports show about it."""
 
     finding: Finding
     summary: str
@@ -75,13 +79,13 @@ class Story:
     environment: str
     """Name and summary of the environment; "" for the plain one."""
     exhibits: Sequence[Exhibit]
-    """Empty without a trace."""
+    """The steps to show; empty without a trace."""
     expected: str
     seen: str
     difference: str
 
     def lines(self) -> Iterator[StoryLine]:
-        """The lines of the story, from the environment to the observed values."""
+        """Yield the lines of the story: environment, scenario, steps, what was expected and what was seen."""
         if self.environment:
             yield StoryLine("Played in", self.environment)
         label = "Done"
@@ -122,12 +126,12 @@ def story_of(protocol: Protocol, finding: Finding, trace: Trace[Any] | None, nar
 class Evidence:
     """Selects what to show of one finding.
 
-    Shown are the violating step, all steps that introduce what the finding quotes (messages, requests for them, Lamport
-    timestamps, step numbers), and others with these messages while there is room.
+    It selects the violating step, and all steps that introduce what the finding quotes: messages, requests for them,
+    Lamport timestamps, step numbers. While there is room, it adds other steps with these messages.
     """
 
     def __init__(self, finding: Finding, trace: Trace[Any] | None = None, narrator: Narrator | None = None) -> None:
-        """``trace`` is the trace of the finding, None if it was not stored; ``narrator`` describes its steps."""
+        """``trace`` is the trace of the finding, None if it was not stored. ``narrator`` describes its steps."""
         self._finding = finding
         self._steps: list[Step] = []
         if trace is not None and narrator is not None:
@@ -145,7 +149,9 @@ class Evidence:
         self._facts = {step.index: self._narrator.facts(step) for step in self._steps}
         self._finding_text = f"{finding.expected} {finding.seen}"
         self._named = frozenset(list(map(int, _STEP.findall(self._finding_text)))[:MOST])
-        """The steps that the finding mentions, of any participant. They are shown as well."""
+        """Numbers of the steps that the finding mentions. They are shown as well, even if they are of other
+        participants.
+        """
         known = frozenset[str]().union(*self._touched.values())
         self._about = find_quoted_ids(self._finding_text, known)
         blamed = self._touched.get(finding.step, frozenset())
@@ -213,10 +219,11 @@ class Evidence:
             )
             out |= {step.index for step in (*requests[:1], *requests[-1:])}
         for number in self._times():
-            # A timestamp is introduced by the message that carries it, or by the timestamp that it continues.
+            # A timestamp is introduced by the message that carries it, or by the previous timestamp, which it
+            # increments.
             for steps, time in ((own, number), (own, number - 1), (before, number)):
                 found = [step for step in steps if time in facts[step.index].times and step.index != blamed]
-                if found:  # A copy that periodic work resends does not change a timestamp.
+                if found:  # A message that periodic work resends does not change a timestamp.
                     out.add(([step for step in found if step.command != "tick"] or found)[-1].index)
                     break
         return out
@@ -239,7 +246,7 @@ class Evidence:
         own = self._drop_repetitions([step for step in mine if step.command != "observe" and self._counts(step)])
         others = [step for step in before if step not in mine and self._is_about(step)]
         ranked = [s for s in reversed(own) if self._is_about(s)] + looks + list(reversed(others))
-        if not _REQUEST.search(self._finding_text):  # Repeated results of periodic work are the least important.
+        if not _REQUEST.search(self._finding_text):  # Omit repeated results of periodic work first.
             ranked.sort(key=lambda step: step.command == "tick")
         chosen = ranked[: max(0, ROOM - len(step_numbers))]
         near = [step for step in reversed(own) if not self._is_about(step)]
@@ -270,7 +277,7 @@ class Evidence:
         return bool(self._touched[step.index] & self._about) and self._is_here(step)
 
     def _is_here(self, step: Step) -> bool:
-        """Return whether a step is in the channel of the finding. Other channels may use the same IDs."""
+        """Return whether a step is in the channel of the finding: other channels may use the same IDs."""
         if step.participant not in self._channels_of:
             return True
         channels = self._narrator.channels(step)
@@ -291,8 +298,9 @@ class Evidence:
         return [Exhibit(None, ", ".join(parts))]
 
     def _is_silent(self, message_id: str, steps: Sequence[Step]) -> bool:
-        """Return whether the gap should state that no step in it has the message. True only if the finding is about one
-        absent message."""
+        """Return whether the gap should say that no step in it has the message. True only if the finding is about the
+        absence of one message.
+        """
         if len(self._about) > 1 or not _NOBODY.search(self._finding.expected) or steps[0].index > self._finding.step:
             return False
         before = any(message_id in self._touched[s.index] for s in self._steps[: steps[0].index - 1])
@@ -312,7 +320,9 @@ class Evidence:
         return Exhibit(step, self._narrator.done(step, self._about, self._finding_text), tuple(lines), blamed)
 
     def _make_readable(self, text: str) -> str:
-        """Shorten IDs as in the steps, make times relative to the start, and write lists without brackets."""
+        """Shorten IDs in the same way as in the steps, make times relative to the start, and write lists without
+        brackets.
+        """
         for message_id in self._about:
             if len(message_id) > LONG_ID:
                 text = text.replace(repr(message_id), identifier(message_id))
@@ -327,7 +337,7 @@ def find_quoted_ids(text: str, ids: Iterable[str]) -> frozenset[str]:
 
 
 def lines_with_quotes(lines: Sequence[str], quotes: Iterable[str], few: int) -> list[str]:
-    """Return at most ``few`` output lines of a step, those with an ID that ``quotes`` quotes first."""
+    """Return at most ``few`` output lines of a step. Lines with an ID from ``quotes`` are preferred."""
     quoted = {found.group() for text in quotes for found in re.finditer(r"'[^']+'", text)}
     named = {*quoted, *(identifier(text[1:-1]) for text in quoted)}
     shown, more = foremost(lines, lambda line: any(name in line for name in named), few)

@@ -21,21 +21,21 @@ class Invocation:
     ``options``."""
     framing: str = "json"
     options: tuple[str, ...] = ()
-    """Options that a replay must repeat."""
+    """Options that the command of a replay must have as well."""
     program: str = "sds-conformance"
     """The name under which the suite was called."""
     files: Mapping[str, str] = field(default_factory=dict)
-    """The scenario files that were played, by the name of the scenario."""
+    """Maps names of scenarios to the scenario files from which they were read."""
 
     def replay(self, requirement: str, finding: Finding | None) -> str:
-        """The command that replays a finding; without one, all runs of the requirement."""
+        """Return the command that replays a finding; without a ``finding``, all runs of the requirement."""
         options = ["--select", requirement]
         if finding is not None:
             return self.play(finding.run, finding.environment, *options)
         return self._run(*options, *(word for path in self.files.values() for word in ("--scenario-file", path)))
 
     def play(self, run: str, environment: str, *options: str) -> str:
-        """The command that replays one run."""
+        """Return the command that replays one run."""
         where = ("--environment", environment) if environment != PLAIN.name else ()
         scenario = scenario_of(run)
         file = self.files.get(scenario)
@@ -48,5 +48,5 @@ class Invocation:
 
 
 def non_default_options(options: Mapping[str, tuple[str | None, str | None]]) -> list[str]:
-    """The options that differ from their defaults; ``options`` maps names to (value, default)."""
+    """Return the options that differ from their defaults. ``options`` maps names to (value, default)."""
     return [word for name, (value, default) in options.items() if value != default for word in (name, value or "")]

@@ -1,7 +1,7 @@
 """The last screen of a command that plays: at most 20 lines of 80 columns with the result and the next commands.
 
 It has the verdict, counts, one line for each root cause, what was exercised, where the report is, and the command to
-type next. If that does not fit, some root causes are left out and counted. All commands that play end with it.
+type next. If these lines do not fit, some root causes are only counted. All commands that play end with this screen.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from ..judging.formats import format_count
 from ..judging.verdict import RANK, Verdict
 
 MOST_CAUSES = 8
-"""Largest number of root causes shown."""
+"""Maximum number of root causes that are shown."""
 HEIGHT = 20
-"""Number of lines of the screen if the next command has at most three."""
+"""Maximum number of lines of the screen, if the next command takes at most three of them."""
 STYLES = {
     Verdict.PASS: "green",
     Verdict.FAIL: "bold red",
@@ -33,7 +33,7 @@ STYLES = {
     Verdict.ERROR: "bold white on red",
 }
 LONGEST_COMMAND = 4000
-"""Largest number of characters of a command, which may come from an untrusted report."""
+"""Maximum number of characters of a command, which may come from an untrusted report."""
 _LABEL = 10
 
 
@@ -47,7 +47,7 @@ class CauseLine:
     what: str
     """ID of the requirement or property, or the kind of breakdown."""
     rule: str
-    """The rule that is violated, or what happened."""
+    """The violated rule, or a description of the breakdown."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class LastScreen:
     causes: Sequence[CauseLine] = ()
     """The root causes, the most severe first."""
     facts: Sequence[tuple[str, Text]] = ()
-    """Labels with their texts. Paths are not wrapped."""
+    """Labels and their texts. Paths in them are not wrapped."""
     next: str = ""
     """The next command to type; "" for none."""
     why: str = field(default="", compare=False)
@@ -66,7 +66,7 @@ class LastScreen:
 
 
 def sort_causes(causes: Iterable[CauseLine]) -> list[CauseLine]:
-    """Sort root causes by verdict and severity, the worst first; the order is kept otherwise."""
+    """Sort root causes by verdict and severity, the worst first. Equal ones keep their order."""
     return sorted(causes, key=lambda cause: (-RANK.get(cause.verdict, 0), cause.severity))
 
 
@@ -127,16 +127,16 @@ def labelled_command(console: Console, label: str, command: str) -> list[Text]:
 
 
 _FURTHER = " " * 4
-"""The indent of continuation lines. It is small so that few lines are needed."""
+"""The indent of continuation lines. A small indent leaves more room in a line."""
 
 
 def command_lines(console: Console, command: str, indent: int) -> list[str]:
-    """The lines of a command, to be copied as a whole.
+    """Return the lines of a command, which can be copied as a whole.
 
-    Outside a terminal it is one line. On a terminal it is broken between words, and a backslash ends each line but the
-    last.
+    If the output is not a terminal, the command is one line. On a terminal it is broken between words, and a backslash
+    ends each line but the last.
 
-    The caller prints the first line after ``indent`` columns; further lines have their indent.
+    The caller prints the first line after ``indent`` columns; the other lines include their indent.
     """
     if not console.is_terminal or indent + cell_len(command) <= console.width:
         return [command]
@@ -144,7 +144,7 @@ def command_lines(console: Console, command: str, indent: int) -> list[str]:
         words = [shlex.quote(word) for word in shlex.split(command)]
     except ValueError:
         return [command]
-    # An option stays on one line with its value, unless that costs a line.
+    # Keep an option on one line with its value, unless this needs an additional line.
     return min((_fill_lines(parts, indent, console.width) for parts in (_with_values(words), words)), key=len)
 
 

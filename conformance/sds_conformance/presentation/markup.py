@@ -1,4 +1,4 @@
-"""Templates of HTML and SVG. Every value is escaped, and each page has a policy that lets it load nothing."""
+"""Templates of HTML and SVG. Every value is escaped, and each page has a policy that forbids it to load anything."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
 """The addresses of this project on the web.
 
 ``OWNER`` is the account that publishes the project. This is the only place to set it: ``release_check.py`` lists the
-files that name another owner, and with ``--write`` it puts the owner into them. As long as it is the placeholder, pages
-and reports have no links to the documentation site.
+files that name another owner, and with ``--write`` it puts the owner into them. As long as ``OWNER`` is the
+placeholder, pages and reports have no links to the documentation site.
 """
 
 from __future__ import annotations
 
 PLACEHOLDER = "OWNER"
-"""No account can have this name on the site: it is replaced before the first release."""
+"""Stands for the account until the first release."""
 OWNER = "OWNER"
 NAME = "sds-conformance"
 

@@ -44,8 +44,8 @@ def show_implementation(
     carrier: str = "",
     clock: str = "",
 ) -> None:
-    """Print the implementation, the revision, and the declaration. ``clock`` names the clock that it uses if that is
-    not the declared one.
+    """Print the implementation, the revision, and the declaration. ``clock`` describes the clock in use if it is not
+    the declared one.
     """
     protocol = protocol_of(revision)
     show_name(console, declared, carrier)
@@ -74,7 +74,7 @@ def show_name(console: Console, declared: Declaration, carrier: str = "") -> Non
 
 
 def show_doubts(console: Console, doubts: Sequence[str]) -> None:
-    """Print likely reasons for most of the findings; the last sentence is a question."""
+    """Print likely reasons (``doubts``) for most of the findings. The last sentence is a question."""
     for number, sentence in enumerate(doubts):
         print_labelled(
             console, "" if number else "Warning", Text(sentence, "bold" if number == len(doubts) - 1 else "yellow")
@@ -84,7 +84,7 @@ def show_doubts(console: Console, doubts: Sequence[str]) -> None:
 
 
 def show_flaky(console: Console, again: FindingReplays | None, more: str = "") -> None:
-    """Print how often the replays showed a finding, if it is flaky."""
+    """Print how many replays showed a finding, if it is flaky."""
     if again is not None and again.flaky:
         print_labelled(console, "Flaky", Text(again.sentence + more, "yellow"))
 
@@ -92,7 +92,9 @@ def show_flaky(console: Console, again: FindingReplays | None, more: str = "") -
 def show_finding(
     console: Console, finding: Finding, revision: str, trace: Trace[Any] | None, *, brief: bool = False
 ) -> None:
-    """Print the scenario (unless ``brief``), steps, Expected and Seen. Without a ``trace``, steps are left out."""
+    """Print the scenario (unless ``brief``), the steps (if there is a ``trace``), what was expected and what
+    was seen.
+    """
     story = story_of(protocol_of(revision), finding, trace)
     if story.summary and not brief:
         print_labelled(console, "Scenario", Text(f"{finding.scenario}: {story.summary}"))
@@ -104,7 +106,9 @@ def show_finding(
 
 
 def join_effects(lines: Iterable[StoryLine], width: int) -> Iterator[StoryLine]:
-    """Append the results of a step to its line if they fit, and the gap after the step to the last line."""
+    """Append the results of a step to its line if they fit, and append the gap after the step to the last of these
+    lines.
+    """
     for step, effects, gap in _steps(lines):
         whole = " ".join([step.text, *(f"{ARROW} {effect.text}" for effect in effects)])
         out = [replace(step, text=whole)] if cell_len(step.head + whole) <= width else [step, *effects]
@@ -118,7 +122,7 @@ def join_effects(lines: Iterable[StoryLine], width: int) -> Iterator[StoryLine]:
 
 
 def _steps(lines: Iterable[StoryLine]) -> Iterator[tuple[StoryLine, list[StoryLine], StoryLine | None]]:
-    """Yield each line with its results, and the gap that follows."""
+    """Yield each line that is no result, the results after it, and the gap that follows (or None)."""
     out: list[tuple[StoryLine, list[StoryLine], StoryLine | None]] = []
     for line in lines:
         if line.head.strip() == ARROW and out:
@@ -153,9 +157,9 @@ def show_breakdown(
     *,
     warned: bool = False,
 ) -> None:
-    """Print a breakdown, its cause, and a hint.
+    """Print a breakdown, its likely cause, and a hint.
 
-    ``again`` is the command that replays it; ``warned`` is set if it is only a warning.
+    ``again`` is the command that replays the breakdown. ``warned`` is True if the breakdown is only a warning.
     """
     breakdown = broken.breakdown
     kind = breakdown.kind.value
@@ -191,21 +195,21 @@ def headline(severity: Verdict, what: str, more: str | Text, width: int = 5) -> 
 
 
 def plain_table(*left: str | Column, right: Iterable[str] = ()) -> Table:
-    """A table without lines: text columns first, then number columns. Only text is wrapped."""
+    """Return a table without lines: text columns first, then number columns. Only text is wrapped."""
     words = (column if isinstance(column, Column) else Column(column, overflow="fold") for column in left)
     numbers = (Column(title, justify="right", no_wrap=True) for title in right)
     return Table(*words, *numbers, box=None, pad_edge=False)
 
 
 def unwrapped_column(title: str) -> Column:
-    """A column of names and IDs that are not wrapped."""
+    """Return a column for names and IDs, which are not wrapped."""
     return Column(title, no_wrap=True)
 
 
 def print_labelled(console: Console, label: str, text: Text, head: Text | None = None, *, whole: bool = False) -> None:
     """Print a text with a label, and ``head`` before its first line; further lines are indented below the text.
 
-    With ``whole`` it is not wrapped, so that it can be copied.
+    With ``whole`` the text is not wrapped, so that it can be copied.
     """
     before = Text.assemble((f"  {label:<{_LABEL}}", "dim"), head or "")
     if whole:
@@ -219,8 +223,8 @@ def show_under(
 ) -> None:
     """Print the failures that follow from a root cause, with the reasons; ``under`` is `Root.under`.
 
-    Failures with the same reason are printed together. ``details`` returns more lines about a requirement or property:
-    one with ``no_wrap`` is not broken, one with the overflow "ellipsis" is cut to the width.
+    Failures with the same reason are printed together. ``details`` returns more lines about a requirement or property.
+    A line with ``no_wrap`` is not wrapped, and a line with the overflow "ellipsis" is cut to the width.
     """
     by_reason: dict[str, list[str]] = {}
     for what, why in under.items():

@@ -28,9 +28,7 @@ GAVE_UP = "inconclusive: not played: too many breakdowns"
 
 @dataclass(frozen=True)
 class RunVerdict:
-    """The verdict on one requirement from one run. It does not keep the trace, because there are thousands of
-    verdicts.
-    """
+    """The verdict on one requirement from one run, without the trace: there are thousands of verdicts."""
 
     verdict: Verdict
     exercised: int = 0
@@ -79,9 +77,7 @@ class Engagement:
                 self._runs_for.setdefault(requirement, []).append(run)
 
     def start(self) -> None:
-        """Perform the handshake once. If it fails, the first item that needs it gets the story, and later items are
-        skipped.
-        """
+        """Perform the handshake once. If it fails, the first caller gets the story, and later items are skipped."""
         if self._undriven:
             pytest.skip(UNDRIVEN)
         if self._declaration is not None:
@@ -117,8 +113,9 @@ class Engagement:
         return self._outcomes[run.name]
 
     def unrelated_findings(self, run: Run) -> dict[str, RunVerdict]:
-        """Return the findings of a run about requirements that it is not for. Findings that a run for the requirement
-        shows as well are not included.
+        """Return the findings of a run about requirements that it is not for.
+
+        Findings that a run for the requirement shows as well are not included.
 
         If needed, the runs for these requirements are played first, so the result does not depend on the order of the
         items.
@@ -128,9 +125,7 @@ class Engagement:
         return {r: judged for r, judged in beside.items() if not self._is_shown_by_own_runs(r, judged.verdict)}
 
     def enter(self, scenario: Scenario) -> Stage[Any]:
-        """Return the stage for a user's own schedule, in the plain environment. Skips the test, or raises
-        StoryError.
-        """
+        """Return the stage for a user's own schedule, in the plain environment. Skips, or raises StoryError."""
         self.start()
         if self._runner.gave_up:
             pytest.skip(GAVE_UP)

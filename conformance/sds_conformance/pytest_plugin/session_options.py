@@ -1,6 +1,4 @@
-"""Reads the options from the command line of pytest, its configuration file, and that of the suite. The first one that
-has a value is used.
-"""
+"""Reads the options from the command line of pytest, then its configuration file, then that of the suite."""
 
 from __future__ import annotations
 
@@ -81,9 +79,7 @@ class SessionOptions:
         return Invocation(self.command, self.framing.value, typed, files=files)
 
     def find_entries(self, requirement: str, codes: Iterable[str], scenario: str) -> list[BaselineEntry]:
-        """Return the entries of the baseline that list a failure, one for each code. Empty if any of the codes is not
-        listed.
-        """
+        """Return the baseline entries that list a failure, one for each code; none if a code is not listed."""
         entries = self.baseline.entries if self.baseline is not None else ()
         found = []
         for code in sorted(codes):
@@ -174,9 +170,7 @@ def _files(config: pytest.Config) -> list[LoadedScenario]:
 
 
 def _value(config: pytest.Config, name: str) -> Any:
-    """Return the value on the command line, or else in the configuration file of pytest, or else in that of the
-    suite.
-    """
+    """Return the value from the command line, the file of pytest or the file of the suite, in this order."""
     stored = _attribute_name(name)
     typed = config.getoption(stored)
     if typed is not None:

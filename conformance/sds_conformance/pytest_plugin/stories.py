@@ -82,8 +82,6 @@ def _paper() -> Console:
 
 
 def _console_text(console: Console) -> str:
-    """Return the story as text. pytest prints it without the output filter of the command line, so it is made printable
-    here.
-    """
+    """Return the story as printable text: pytest prints it without the output filter of the command line."""
     text = clean_text(cast(StringIO, console.file).getvalue())
     return "\n".join(line.rstrip() for line in text.split("\n")).rstrip()

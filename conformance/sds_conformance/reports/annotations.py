@@ -1,6 +1,6 @@
 """A report as GitHub workflow commands, which annotate a pull request with the failures.
 
-GitHub shows ten errors and ten warnings per step; further ones are counted in the last annotation.
+GitHub shows ten errors and ten warnings per step. The last annotation of each level counts those that do not fit.
 """
 
 from collections.abc import Mapping
@@ -16,9 +16,9 @@ from .report import Report, RootCause, code_of, sides, worst
 from .scenario_files import remarks, unmet
 
 MOST = 10
-"""Largest number of annotations of one level per step."""
+"""Maximum number of annotations of one level per step."""
 _LONGEST = 1000
-"""Characters per line."""
+"""Maximum number of characters per line."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,9 @@ def _limit_annotations(found: list[Annotation], level: str) -> list[Annotation]:
 
 
 def _scenario_files(report: Report) -> list[Annotation]:
-    """Yield the expectations that were not met, at their lines, and the files that did not exercise their
-    requirements."""
+    """Return annotations for the expectations that were not met, at their lines, and for scenario files that did not
+    exercise their requirements.
+    """
     found = []
     for one in unmet(report.scenario_files):
         place = {"file": one.file["file"], **({"line": one.data["line"]} if one.data["line"] else {})}
@@ -131,7 +132,7 @@ def _cause(report: Report, cause: RootCause) -> Annotation:
 
 
 def _headline(report: Report, cause: RootCause, what: str) -> str:
-    """Return the cause and its verdict, or the new failures under a known cause."""
+    """Return the headline: the cause and its verdict, or the new failures under a known cause."""
     code = code_of(cause.row)
     if cause.new_under:
         shows = "shows" if len(cause.new_under) == 1 else "show"

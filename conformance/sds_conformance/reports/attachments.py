@@ -153,14 +153,14 @@ def schedules_exhausted(file: Path, report: dict[str, Any]) -> dict[str, Any]:
 
 
 def contradictory_schedules(data: dict[str, Any]) -> Iterator[str]:
-    """Yield a sentence for each claim of a certificate about schedules that cannot be true."""
+    """Yield a sentence for each claim about schedules in a certificate that cannot be true."""
     exhaustion = data.get("exhaust")
     if exhaustion is not None and exhaustion["digest"] != _digest(exhaustion, data["revision"]):
         yield "the digest of the exhausted schedules does not match their alphabet"
 
 
 def describe_exhaustion(data: dict[str, Any]) -> str:
-    """A sentence with the bound up to which all schedules were played, and the findings."""
+    """Return a sentence with the bound up to which all schedules were played, and the findings."""
     exhaustion = data.get("exhaust")
     if exhaustion is None:
         return "not played completely"
@@ -176,7 +176,7 @@ def describe_exhaustion(data: dict[str, Any]) -> str:
 
 
 def _digest(exhaustion: dict[str, Any], revision: str) -> str:
-    """Return the digest of all schedules of that alphabet; "" if the alphabet is invalid."""
+    """Return the digest of all schedules over the alphabet of ``exhaustion``; "" if the alphabet is invalid."""
     try:
         parts = tuple(map(AlphabetPart.read, exhaustion["alphabet"]))
         return Exhaustion(

@@ -10,10 +10,10 @@ from .overall_result import Tone, compute_overall_result
 from .report import Report
 
 COLOURS = {Tone.GOOD: "#1a7f37", Tone.PARTIAL: "#8a5a00", Tone.BAD: "#b42318", Tone.NONE: "#57606a"}
-"""The colours. White letters have a contrast of at least 4.5 on each of them."""
+"""Background colours. White letters have a contrast of at least 4.5 on each of them."""
 _MARGIN = 7
 _CHAR, _CAPITAL = 6.0, 1.8
-"""Estimated width of a letter and extra width of a capital, in pixels; the text is stretched to the estimate."""
+"""Estimated width of a letter and extra width of a capital, in pixels. The SVG stretches the text to the estimate."""
 
 
 def badge(report: Report) -> str:

@@ -4,8 +4,8 @@ A listed failure is still shown as a failure: a baseline only changes the exit c
 failures from the JSON of any command. ``load`` reads the file (YAML, described by ``baseline.schema.json``) with line
 numbers. ``match`` returns the known failures, the new failures, and the errors in the file.
 
-An entry that is marked flaky covers a failure that does not occur in every run. The entry fits whether the requirement
-fails or passes; ``match`` lists it with its outcome.
+An entry that is marked flaky covers a failure that does not occur in every run. Such an entry is correct whether the
+requirement fails or passes. ``match`` lists it with its outcome.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ..vectors.running.examination import SCHEMA_ID as VECTORS
 from .document import SCHEMA_ID as RUN
 
 BY = {RUN: "run", FUZZ: "fuzz", VECTORS: "vectors"}
-"""Names of the commands in a baseline, by the schema of their JSON."""
+"""Maps the schema of a command's JSON to the name of the command in a baseline."""
 VECTOR_CODES = ("fail", "broken")
 """The statuses of a failing golden vector; baselines use them as codes."""
 PASSING = ("pass", "warn", "acceptable")
@@ -45,14 +45,14 @@ BREAKDOWN = "breakdown"
 
 @dataclass(frozen=True)
 class FailureKey:
-    """One way in which one requirement, property or vector fails."""
+    """One failure: a requirement, property or vector, and the code of the failure."""
 
     what: str
     """ID of the requirement, property or golden vector."""
     code: str
     """A code of the catalogue, the kind of a breakdown, or the status of a vector; "" for none."""
     scenarios: tuple[str, ...] = ()
-    """The scenarios that show it; only for `run`."""
+    """The scenarios that show the failure; only for `run`."""
 
     @property
     def full_code(self) -> str:
@@ -70,7 +70,7 @@ class JudgedResult:
     verdicts: Mapping[str, str]
     """Maps a requirement, property or vector to its verdict, with the reason if it was not judged."""
     whole: bool
-    """True if the command finished and no scenario was left out."""
+    """True if the command finished and all scenarios were selected."""
     environments: frozenset[str] = frozenset()
     """The environments that were played; only for `run`."""
     scenarios: frozenset[str] = frozenset()
@@ -129,8 +129,7 @@ def _flaky_of_run(data: Mapping[str, Any], under: Mapping[str, str]) -> dict[str
 
 
 def _flaky(replayed: Sequence[tuple[str, Mapping[str, Any]]], under: Mapping[str, str]) -> dict[str, str]:
-    """Return the requirements that replays did not reproduce every time, and the requirements under them, with the
-    evidence.
+    """Map the requirements that replays did not reproduce every time, and the requirements under them, to the evidence.
 
     Only root causes are replayed, so a requirement under a flaky one counts as flaky as well.
     """
@@ -145,7 +144,7 @@ def _evidence(repeated: Mapping[str, Any]) -> str:
 
 
 def flaky_cause_reason(cause: str) -> str:
-    """Return why a requirement under a flaky root cause is flaky."""
+    """Return the reason why a requirement under a flaky root cause is flaky, as text."""
     return f"its root cause {printable(cause, 80)} is flaky"
 
 
@@ -204,11 +203,11 @@ OLD_SCHEMA_ID = "sds-conformance/baseline/1"
 """Schema of older files, which listed sentences under `fails`."""
 MAX_BYTES = 1 << 20
 DEEPEST = 8
-"""Largest depth of nesting that is accepted; baselines use five levels."""
+"""Maximum depth of nesting in the YAML. Baselines need five levels."""
 
 
 class BaselineError(Exception):
-    """A file is not a valid baseline; the message has the place and the reason."""
+    """A file is not a valid baseline. The message has the place and the reason."""
 
 
 class OldBaselineError(BaselineError):
@@ -225,11 +224,11 @@ class BaselineEntry:
     by: str
     scenarios: tuple[str, ...]
     codes: tuple[str, ...]
-    """The codes that may fail; empty for any."""
+    """The codes that may be violated; empty if all may."""
     reason: str
     link: str
     flaky: bool = False
-    """The failure does not occur in every run."""
+    """True if the failure does not occur in every run."""
 
     def lists(self, code: str) -> bool:
         """Return whether a code is expected to fail."""
@@ -264,7 +263,7 @@ class Baseline:
     revision: str
     environments: frozenset[str]
     fuzz: tuple[int, int] | None
-    """Seed and number of schedules."""
+    """Seed and number of schedules of the `fuzz` campaign; None if the baseline has none."""
     entries: Sequence[BaselineEntry]
     known: int
     """The line where the list begins."""
@@ -360,7 +359,7 @@ def _entry(row: Any, first: int, last: int) -> BaselineEntry:
 
 
 def _explain(wrong: Any) -> str:
-    """Return the message of a validation error, with a suggestion for a misspelled key or a bad mark."""
+    """Return the message of a validation error, with a suggestion for a misspelled key or a wrong value of `flaky`."""
     if wrong.absolute_path and wrong.absolute_path[-1] == "flaky":
         value = "and this is empty" if wrong.instance is None else f"not {wrong.instance!r}"
         return f"`flaky` must be true or false, {value}; put the explanation under `reason`"
@@ -394,7 +393,7 @@ def _line(data: Any, path: Sequence[Any]) -> int:
 
 
 def _reject_huge_yaml(text: str) -> None:
-    """Reject YAML that takes more memory than its size: aliases and deep nesting. Raises ValueError."""
+    """Reject aliases and deep nesting, with which a small YAML file can use much memory. Raises ValueError."""
     from ruamel.yaml import YAML
     from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
 
@@ -425,7 +424,7 @@ class Complaint:
     change: str
     """The instruction to correct the line."""
     unknown: bool = False
-    """No requirement, property or vector has the ID, so the entry can never match."""
+    """True if no requirement, property or vector has the ID, so that the entry can never match."""
 
 
 class FlakyOutcome(Enum):
@@ -434,7 +433,7 @@ class FlakyOutcome(Enum):
     FAILED = "failed"
     PASSED = "passed"
     NOT_SHOWN = "not-shown"
-    """The failure did not show, and the requirement was not judged or failed in another way."""
+    """The failure did not occur: the requirement was not judged, or failed with another code."""
 
     @property
     def phrase(self) -> str:
@@ -450,10 +449,10 @@ class Match:
     judged: JudgedResult
     known: list[tuple[FailureKey, BaselineEntry]] = field(default_factory=list)
     new: list[FailureKey] = field(default_factory=list)
-    """Failures that no entry covers, with the scenarios that none covers."""
+    """Failures that no entry covers, each with the scenarios for which no entry covers it."""
     complaints: list[Complaint] = field(default_factory=list)
     unseen: int = 0
-    """Number of entries that did not fail in a run that was too small to prove them stale."""
+    """Number of entries whose failure did not occur, in a run that is too small to prove that they are stale."""
     flaky: list[tuple[BaselineEntry, FlakyOutcome]] = field(default_factory=list)
     """The flaky entries that the run can judge, in the order of the file."""
 
@@ -465,7 +464,7 @@ class Match:
 
     @property
     def codes_by_known_cause(self) -> dict[str, str]:
-        """Maps codes of new failures that a known root cause explains to the requirement of that cause."""
+        """Maps codes of new failures to the requirement of the known root cause that explains them."""
         known, under = self.requirements, self.judged.under
         return {failure.full_code: under[failure.what] for failure in self.new if under.get(failure.what) in known}
 
@@ -475,8 +474,8 @@ def match(
 ) -> Match:
     """Compare a baseline with the failures.
 
-    ``codes`` maps each requirement and property to its codes, empty if they are unknown; ``scenarios`` are the names of
-    all scenarios.
+    ``codes`` maps each requirement and property to its codes (empty if these are unknown). ``scenarios`` are the names
+    of all scenarios.
     """
     out = Match(baseline, judged)
     used: set[BaselineEntry | tuple[BaselineEntry, str]] = set()
@@ -505,7 +504,7 @@ def match(
             out.complaints += stale
         else:
             out.unseen += bool(stale)
-    # Only the first complaint about a line counts.
+    # Keep only the first complaint about each line.
     first = {complaint.line: complaint for complaint in reversed(out.complaints)}
     out.complaints = [first[line] for line in sorted(first)]
     return out
@@ -520,7 +519,7 @@ def covers(entries: Sequence[BaselineEntry], failure: FailureKey, judged: Judged
 
 
 def _complain_of_other_codes(about: Sequence[BaselineEntry], failure: FailureKey) -> Complaint:
-    """Complain about a failure that is listed only with other codes or scenarios."""
+    """Return the complaint about a failure that is listed only with other codes or scenarios."""
     listed = [entry for entry in about if entry.lists(failure.code)]
     entry = (listed or about)[0]
     where = f" ({', '.join(failure.scenarios[:3])})" if failure.scenarios and entry.scenarios else ""
@@ -531,7 +530,7 @@ def _complain_of_other_codes(about: Sequence[BaselineEntry], failure: FailureKey
 def _nonsense(
     entry: BaselineEntry, codes: Mapping[str, Collection[str]], scenarios: Collection[str]
 ) -> Iterator[Complaint]:
-    """Complain about entries that cannot match anything, whatever is played."""
+    """Yield complaints about an entry that cannot match anything, in any run."""
     if entry.by != "vectors" and entry.what not in codes:
         gone = withdrawn(entry.what)
         near = get_close_matches(entry.what, codes, 1) if not gone else []
@@ -553,14 +552,14 @@ def _nonsense(
 def _stale(
     entry: BaselineEntry, judged: JudgedResult, used: Collection[BaselineEntry | tuple[BaselineEntry, str]]
 ) -> Iterator[Complaint]:
-    """Complain about an entry, or about codes of it, that did not fail."""
+    """Yield a complaint about an entry whose failure did not occur, or about those of its codes that did not occur."""
     if entry.by != judged.by:
         return
     if entry not in used:
         verdict = judged.verdicts.get(entry.what)
         if verdict is None:
             if entry.by != "vectors":
-                return  # not judged here; unknown requirements are reported elsewhere
+                return  # not judged in this run; `_nonsense` reports unknown requirements
             says = "there is no such vector"
         elif verdict.partition(":")[0] in ("fail", "broken"):
             says = (
@@ -589,7 +588,7 @@ def _outcome(
     """The outcome of a flaky entry; None if the run does not show one."""
     if entry in used:
         return FlakyOutcome.FAILED
-    # A breakdown has no verdict: a complete run without one passes.
+    # A breakdown has no verdict: a complete run without a breakdown passes.
     verdict = "pass" if entry.what == BREAKDOWN and judged.whole else judged.verdicts.get(entry.what)
     played = judged.by != "run" or not entry.scenarios or _matches_scenarios(entry.scenarios, judged.scenarios)
     if entry.by != judged.by or verdict is None or not played:
@@ -598,7 +597,7 @@ def _outcome(
 
 
 def _says_enough(baseline: Baseline, entry: BaselineEntry, judged: JudgedResult) -> bool:
-    """Return whether enough was played to call entries that did not fail stale."""
+    """Return whether enough was played to conclude that an entry without a failure is stale."""
     match judged.by:
         case "run":
             within = judged.whole or (entry.scenarios and _matches_scenarios(entry.scenarios, judged.scenarios))

@@ -1,4 +1,4 @@
-"""Writes baselines: new files, and changes to single entries that keep the rest of the file as it is."""
+"""Writes baselines: new files, and changes to single entries that leave the rest of the file unchanged."""
 
 from __future__ import annotations
 
@@ -52,9 +52,10 @@ def fresh(several: Sequence[JudgedResult], reason: str, link: str, *, per_scenar
 
 
 def to_block_style(baseline: Baseline) -> Baseline:
-    """Convert a baseline so that each entry has its own lines and the list comes last, which makes it editable by line.
+    """Convert a baseline so that each entry has its own lines and the list comes last. Then the file can be edited by
+    lines.
 
-    YAML allows `{...}` and `[...]` over any number of lines, and other keys below the list.
+    In other files, `{...}` and `[...]` may extend over any number of lines, and other keys may follow the list.
     """
     data: Any = YAML().load(baseline.text)
     rows = data["known"]
@@ -82,14 +83,15 @@ class BaselineUpdate:
     added: int
     """Number of requirements and vectors that were added."""
     removed: int
-    """Number of those that were removed."""
+    """Number of requirements and vectors that were removed."""
 
 
 def update_baseline(baseline: Baseline, judged: JudgedResult, found: Match, reason: str, link: str) -> BaselineUpdate:
     """Update a file: entries with errors are rewritten with their reason and link, or removed.
 
-    ``reason`` and ``link`` are used for new entries. An entry that is marked flaky stays as it is, unless nothing has
-    its ID; the user corrects a wrong code or scenario of it. New failures under a flaky entry are marked as well.
+    ``reason`` and ``link`` are used for new entries. An entry that is marked flaky is not changed, unless its ID does
+    not exist: the user must correct a wrong code or scenario in it. New failures under a flaky entry are marked flaky
+    as well.
     """
     lines = {complaint.line for complaint in found.complaints}
     unknown = {complaint.line for complaint in found.complaints if complaint.unknown}
@@ -126,7 +128,7 @@ def _change_entries(baseline: Baseline, remove: Sequence[BaselineEntry], add: Se
     stay = [entry for entry in baseline.entries if entry not in remove]
     if not stay:
         left[baseline.known - 1] = "known:" if add else "known: []"
-    # Insert after the last entry that stays, so that text below the list stays below it.
+    # Insert after the last remaining entry, so that text below the list stays below it.
     last = max((entry.last for entry in stay), default=baseline.known)
     place = last - sum(number <= last for number in gone)
     indent = " " * _indent(lines, stay)
@@ -135,7 +137,7 @@ def _change_entries(baseline: Baseline, remove: Sequence[BaselineEntry], add: Se
 
 
 def _indent(lines: Sequence[str], entries: Sequence[BaselineEntry]) -> int:
-    """Indentation of the list in the file."""
+    """Return the indentation of the list in the file."""
     if not entries:
         return 2
     first = lines[entries[0].first - 1]
@@ -147,7 +149,7 @@ def _entries(
 ) -> list[str]:
     """Return the lines of one entry per requirement or vector, or per scenario of it, indented by two.
 
-    ``flaky`` maps the requirements to mark to the evidence, which becomes a comment.
+    ``flaky`` maps flaky requirements to the evidence. Their entries are marked flaky, with the evidence as a comment.
     """
     several: dict[tuple[str, str], list[FailureKey]] = {}
     for failure in failures:
@@ -174,7 +176,7 @@ def _entries(
 
 
 def convert_old_baseline(text: str, path: Path, several: Sequence[JudgedResult]) -> str:
-    """Convert a file of the old format: codes replace sentences; entries that no longer fail get no codes. Raises
+    """Convert a file of the old format. Codes replace the sentences. Entries that no longer fail get no codes. Raises
     BaselineError.
     """
     data = parse_yaml(text, path)
@@ -190,7 +192,7 @@ def convert_old_baseline(text: str, path: Path, several: Sequence[JudgedResult])
 
 
 def _inline(codes: Sequence[str]) -> CommentedSeq:
-    """A list on one line."""
+    """Return a YAML list that is written on one line."""
     out = CommentedSeq(codes)
     out.fa.set_flow_style()
     return out

@@ -1,7 +1,7 @@
 """Certificates: the results of an implementation in a file that others can verify.
 
 ``certificate.schema.json`` describes the format. The digest shows that a file was not changed, and a signature shows
-who wrote it. Only a replay shows whether it is true, see ``certificate_replay``.
+who wrote it. Only a replay shows whether the results are true, see ``certificate_replay``.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ from .report import Report, run_of
 SCHEMA_ID = "sds-conformance/certificate/2"
 NAME = "certificate.json"
 MAX_BYTES = 8 << 20
-"""Largest size of a certificate. One with many failures has a few hundred kilobytes."""
+"""Maximum size of a certificate in bytes. A certificate with many failures has a few hundred kilobytes."""
 _OF_THE_TEXT = ("section", "level", "statement")
 """Fields of a row that are copied from the catalogue."""
 SHOWN = (Verdict.FAIL.value, Verdict.WARN.value)
-"""Verdicts that are listed with the runs that show them."""
+"""Verdicts for which a certificate lists the runs that show them."""
 
 
 class CertificateError(Exception):
-    """A certificate is missing or cannot be made; the message has the reason and advice."""
+    """A certificate is missing or cannot be made. The message has the reason and advice."""
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """A certificate, and the bytes that it was parsed from."""
+    """A certificate, and the bytes from which it was parsed."""
 
     data: dict[str, Any]
     raw: bytes
@@ -58,7 +58,7 @@ class Certificate:
 
     @cached_property
     def current_level(self) -> dict[str, Any]:
-        """Return the level with its parts, computed again from the rows: the level in the file is never trusted."""
+        """Return the level with its parts, computed from the rows. The level in the file is never trusted."""
         return level(self.data)
 
     @property
@@ -190,22 +190,24 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def catalogue_digest(revision: str) -> str:
-    """The digest of the requirements of a revision and of the positions."""
+    """Return the digest of the positions and of the requirements of a revision."""
     catalogue = protocol_of(revision).rules.catalogue
     stated = [asdict(row) for row in catalogue.requirements.values() if row.is_stated_in(revision)]
-    # Convert tuples to lists, as they are in a file.
+    # Convert tuples to lists, as in a JSON file.
     whole = {"requirements": stated, "positions": [asdict(row) for row in catalogue.positions.values()]}
     return digest(json.loads(json.dumps(whole)))
 
 
 def untestable_requirements(revision: str) -> dict[str, str]:
-    """The requirements of a revision that cannot be tested from outside, with the reason."""
+    """Return the requirements of a revision that cannot be tested from outside, each with the reason."""
     known = protocol_of(revision).rules.catalogue.requirements.values()
     return {one.id: one.untestable for one in known if one.untestable and one.is_stated_in(revision)}
 
 
 def golden_vectors(revision: str) -> dict[str, Any] | None:
-    """The golden vectors of this version; None if the protocol has none. Raises VectorsError."""
+    """Return version and digests of the golden vectors of this suite; None if the protocol has none. Raises
+    VectorsError.
+    """
     if protocol_of(revision).vectors is None:
         return None
     manifest = load_manifest(all_vectors(), default_folder())
@@ -213,7 +215,7 @@ def golden_vectors(revision: str) -> dict[str, Any] | None:
 
 
 def report_digest(data: dict[str, Any]) -> str:
-    """The digest of a report without null fields. Raises ValueError for data that is not a report."""
+    """Return the digest of a report, without its null fields. Raises ValueError for data that is not a report."""
     return digest({key: value for key, value in data.items() if value is not None})
 
 

@@ -1,6 +1,6 @@
 """The page of a certificate: one self-contained HTML file without scripts, for screen and paper.
 
-All texts of implementations and files are untrusted: they are shortened, cleaned and escaped.
+All texts of implementations and files are untrusted: they are shortened, made printable and escaped.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Replays a certificate, as a random sample or completely, and reports the differences.
+"""Replays a certificate, completely or as a random sample, and reports the differences.
 
-A sample shows less than all runs: a certified pass must not fail in any run, and a certified failure must fail again in
-the runs that the certificate lists for it.
+A sample cannot reproduce every verdict. A requirement with a certified pass must not fail in any run of the sample. A
+requirement with a certified failure must fail again in the runs that the certificate lists for it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Sample:
 
     plan: Plan
     everything: bool
-    """The sample is the complete certificate, so every verdict must be reproduced."""
+    """True if the sample is the complete certificate. Then every verdict must be reproduced."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,15 @@ class ReplayResult:
     """The result of a replay."""
 
     compared: tuple[str, ...]
-    """The requirements that the runs could judge."""
+    """IDs of the requirements that the replayed runs could judge."""
     differences: tuple[str, ...]
     """One sentence per difference."""
 
 
 def full_sample(data: dict[str, Any]) -> Sample:
-    """All scenarios in all environments; complete if the certificate is."""
+    """Return a sample with all scenarios in all environments. It has ``everything`` if the certificate is of a complete
+    run.
+    """
     rules = protocol_of(data["revision"]).rules
     whole = plan(rules, _ids(data), (), data["profile"], data["revision"], environments=["*"])
     run = data["run"]
@@ -141,7 +143,9 @@ def compare(data: dict[str, Any], sample: Sample, outcome: Certification) -> Rep
 def _difference(
     row: dict[str, Any], now: RequirementVerdict | None, sample: Sample, outcome: Certification, whole: bool
 ) -> str | None:
-    """Return the difference for a requirement; "" if there is none, None if the runs cannot judge it."""
+    """Return the difference for a requirement; "" if there is none; None if the replayed runs cannot judge the
+    requirement.
+    """
     certified = Verdict(row["verdict"])
     if now is None or Verdict.ERROR in (certified, now.verdict):
         return None
@@ -150,7 +154,7 @@ def _difference(
     if sample.everything:
         return "" if now.verdict is certified else difference
     if now.verdict in RANK and certified not in RANK:
-        # A part of the runs cannot exercise more than all runs.
+        # A sample cannot exercise a requirement that all runs did not exercise.
         return difference if whole or now.verdict is not Verdict.PASS else None
     if now.verdict in RANK and RANK[now.verdict] > RANK[certified]:
         return difference

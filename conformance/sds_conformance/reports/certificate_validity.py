@@ -1,6 +1,6 @@
-"""Checks whether a certificate can be true: contradictions in it, and differences from this version.
+"""Checks whether a certificate can be true: finds contradictions in it, and differences from this version of the suite.
 
-A forger can compute the digest as well. So everything that follows from other data is recomputed.
+A forger can compute a correct digest as well. So all data that follow from other data are computed again.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _contradictions_of_the_run(data: dict[str, Any], counts: Counter[str]) -> It
 
 
 def _exit_codes(data: dict[str, Any], counts: Counter[str], judged: int) -> set[int]:
-    """Return the exit codes that are consistent with these verdicts."""
+    """Return the exit codes that are consistent with the verdicts of a certificate."""
     if data["run"]["interrupted"]:
         return {Exit.INTERRUPTED}
     if counts[Verdict.FAIL.value] or (judged and hard(data)):
@@ -107,7 +107,9 @@ def _contradictions_of_what_was_asked(data: dict[str, Any]) -> Iterator[str]:
 
 
 def version_differences(data: dict[str, Any]) -> Iterator[str]:
-    """Yield a sentence for each difference between this version and the one that judged. Raises VectorsError."""
+    """Yield a sentence for each difference between this version of the suite and the one that judged. Raises
+    VectorsError.
+    """
     theirs = printable(data["suite"]["version"], 40)
     if theirs != suite_version():
         yield f"it was written by version {theirs} of the suite, and this is {suite_version()}"
@@ -138,7 +140,7 @@ def contradictory_claims(data: dict[str, Any]) -> Iterator[str]:
 
 
 def _unknown_names(data: dict[str, Any]) -> Iterator[str]:
-    """Yield names that this version does not have, and rows that are not part of the profile."""
+    """Yield a sentence for each name that this version does not have, and for rows that are not part of the profile."""
     protocol, run = protocol_of(data["revision"]), data["run"]
     rules = protocol.rules
     rows = {row["id"] for row in data["requirements"]}

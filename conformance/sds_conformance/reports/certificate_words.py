@@ -1,4 +1,4 @@
-"""The texts of a certificate for terminal and page. All of them are shortened and cleaned."""
+"""Formats parts of a certificate for terminal and page. All texts are shortened and made printable."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from ..exploration.limits.words import summary
 from .levels import JUDGED
 
 LONGEST_COMMAND = 2000
-"""Largest number of characters shown of a command."""
+"""Maximum number of characters of a command that are shown."""
 
 
 def command_of(data: dict[str, Any]) -> str:
-    """The command of the implementation; "" for a server that was already running."""
+    """Return the command of the implementation; "" for a server that was already running."""
     return printable(shlex.join(data["implementation"]["command"]), LONGEST_COMMAND)
 
 
 def join_items(items: Iterable[str], between: str = ", ") -> str:
-    """Join the items in one line."""
+    """Join untrusted items into one line."""
     return between.join(printable(str(item), 200) for item in items)
 
 
 def format_declaration(data: dict[str, Any]) -> str:
-    """The declared capabilities, limits and choices."""
+    """Return the declared capabilities, limits and choices, as text."""
     about = data["implementation"]
     out = [join_items(about["capabilities"]) or "nothing"]
     out += [join_items(f"{name} up to {value}" for name, value in about["limits"].items())] if about["limits"] else []
@@ -37,7 +37,7 @@ def format_declaration(data: dict[str, Any]) -> str:
 
 
 def describe_vectors(data: dict[str, Any]) -> str:
-    """The results of the golden vectors, in one sentence."""
+    """Return the results of the golden vectors, in one sentence."""
     if "vectors" not in data:
         return "there are none"
     set_of = f"version {printable(data['vectors']['version'], 20)}"
@@ -48,7 +48,7 @@ def describe_vectors(data: dict[str, Any]) -> str:
 
 
 def describe_fuzz(data: dict[str, Any]) -> str:
-    """The results of generated schedules, in one sentence."""
+    """Return the results of generated schedules, in one sentence."""
     if (fuzz := data.get("fuzz")) is None:
         return "none were generated, so there is no seed"
     found = [f"{verdict}: {join_items(fuzz[f'{verdict}ed'])}" for verdict in ("fail", "warn") if fuzz[f"{verdict}ed"]]
@@ -57,7 +57,7 @@ def describe_fuzz(data: dict[str, Any]) -> str:
 
 
 def describe_limits(data: dict[str, Any]) -> str:
-    """The measured limits, in one sentence."""
+    """Return the measured limits, in one sentence."""
     if (limits := data.get("limits")) is None:
         return "not measured"
     text = f"{summary(limits['rows'])}, measured {printable(limits['date'], 40)}"
@@ -66,5 +66,5 @@ def describe_limits(data: dict[str, Any]) -> str:
 
 
 def count_judged(data: dict[str, Any]) -> int:
-    """The number of judged requirements."""
+    """Return the number of judged requirements."""
     return sum(row["verdict"] in JUDGED for row in data["requirements"])

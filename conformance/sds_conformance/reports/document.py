@@ -23,7 +23,7 @@ from ..scenario_files.expectations import ExpectationResult, rows_of
 
 SCHEMA_ID = "sds-conformance/report/4"
 ROWS = {"causes": "cause", "requirements": "requirement", "breakdowns": "breakdown", "ways": "way"}
-"""The lists of the document, with the name of their rows in report.jsonl."""
+"""Maps the lists of the document to the name of their rows in report.jsonl."""
 
 load_schema = partial(packaged_schema, __package__, "report.schema.json")
 """Returns the JSON Schema (2020-12) of the document."""
@@ -121,7 +121,7 @@ def _why_unexercised(requirement: str, verdicts: Mapping[str, RequirementVerdict
 
 
 def summary(outcome: Certification) -> dict[str, Any]:
-    """Counts and the exit code."""
+    """Return the counts of verdicts and runs, and the exit code."""
     return {
         **{verdict.value: outcome.count(verdict) for verdict in Verdict},
         "scenarios": outcome.scenarios,
@@ -136,7 +136,7 @@ def summary(outcome: Certification) -> dict[str, Any]:
 
 
 def _unplayed_notes(outcome: Certification, left_out_scenarios: int) -> list[str]:
-    """Sentences about scenarios that were not played, with the reason."""
+    """Return sentences about scenarios that were not played, with the reason."""
     out = []
     if outcome.ended_early:
         out.append("The rest was not played: --fail-fast ended the run at the first failure.")
@@ -151,7 +151,7 @@ def _unplayed_notes(outcome: Certification, left_out_scenarios: int) -> list[str
 
 
 def _notes(outcome: Certification) -> list[Finding]:
-    """Notes on requirements that pass, except those reported under another requirement."""
+    """Return notes, except those whose deviation is also reported as a violation of another requirement."""
     passed = [verdict for verdict in outcome.verdicts if verdict.verdict is Verdict.PASS]
     noted = [finding for verdict in passed for finding in verdict.findings[:1] if finding.severity is Verdict.PASS]
     return [note for note in noted if not is_reported_elsewhere(outcome.plan.rules, note, outcome.verdicts)]

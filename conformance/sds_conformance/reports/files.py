@@ -1,7 +1,7 @@
 """The folder of a report: ``report.json``, the same data in ``report.jsonl``, and the traces of its findings.
 
 ``report.jsonl`` has a header, a line for each row, and a footer with the summary. A truncated file can be read up to
-the end. The files are not trusted.
+the end. Files that are read are untrusted.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from .report import TRACES, Report, ReportError, run_of
 
 JSON, JSON_LINES = "report.json", "report.jsonl"
 MAX_BYTES = 256 << 20
-"""Largest size of a report. The report of an implementation that fails everything has a few megabytes."""
+"""Maximum size of a report in bytes. The report of an implementation that fails everything has a few megabytes."""
 
 
 def check_report(folder: Path) -> None:
-    """Raises OSError if a link or a node in the folder would make ``write_report`` fail."""
+    """Raise OSError if a link or a special file in the folder would make ``write_report`` fail."""
     for name in (JSON, JSON_LINES):
         check_whole(folder / name)
     check_folder(folder / TRACES)
 
 
 def write_report(folder: Path, report: Report) -> list[Path]:
-    """Write both files and the traces of findings and breakdowns; each file appears whole or not at all.
+    """Write both files, and the traces of findings and breakdowns. Each file is written completely or not at all.
 
     Raises OSError.
     """
@@ -163,7 +163,7 @@ def _misshapen_row(kind: str, row: dict[str, Any]) -> str:
 
 
 _IN_FOOTER = frozenset({"summary"})
-"""Fields of the last line. All other fields, except lists of rows, are in the first line."""
+"""Fields in the footer. All other fields, except the lists of rows, are in the header."""
 
 
 @cache

@@ -1,6 +1,6 @@
 """Escapes untrusted text in GitHub Markdown.
 
-Prose of the catalogue is escaped. Texts of an implementation are shown as code, where GitHub neither links nor
+Prose of the catalogue is escaped. Texts of an implementation are shown as code, in which GitHub makes no links and no
 mentions.
 """
 
@@ -14,18 +14,18 @@ from sds_harness.declaration import printable, without_orders
 JOINER = "\u2060"
 """An invisible character: it prevents mentions, issue numbers and addresses from becoming links."""
 LONGEST = 1000
-"""Characters per text."""
+"""Maximum number of characters of a text."""
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#|~&!$])")
 _LINKING = re.compile(r"(?<=[@#])|(?<=:)(?=//)|(?<=www)(?=\.)|(?<=mailto:)|(?<=xmpp:)", re.IGNORECASE)
 
 
 def prose(text: str) -> str:
-    """Escape a text within a paragraph, not at its beginning."""
+    """Escape a text for use inside a paragraph, but not at the beginning of one."""
     return _LINKING.sub(JOINER, _SPECIAL.sub(r"\\\1", printable(text, LONGEST)))
 
 
 def code(text: str) -> str:
-    """Format a text as inline code; not for tables, where a pipe ends even code."""
+    """Format a text as inline code. Not for tables, in which a pipe ends the cell even inside code."""
     shown = printable(text, LONGEST).strip() or "-"
     fence = "`" * (_longest_run(shown) + 1)
     pad = " " if "`" in (shown[0], shown[-1]) else ""

@@ -30,12 +30,12 @@ from .scenario_files import remarks, unmet
 from .stories import PageStory, Stories, stories_of
 
 MAX_FINDINGS = 25
-"""Findings shown per requirement; further ones are counted."""
+"""Maximum number of findings that are shown per requirement. Further findings are counted."""
 MAX_BREAKDOWNS = 50
 MAX_RUNS = 8
-"""Runs or scenarios listed by name."""
+"""Maximum number of runs or scenarios that are listed by name."""
 LONGEST = 2_000
-"""Largest length of any text from a report."""
+"""Maximum number of characters of any text from a report."""
 VERDICTS = tuple(verdict.value for verdict in (Verdict.FAIL, Verdict.WARN, Verdict.ERROR, Verdict.INCONCLUSIVE))
 VERDICTS += (Verdict.SKIPPED.value, Verdict.PASS.value)
 """The verdicts, in the order in which readers look for them."""
@@ -43,7 +43,7 @@ VERDICTS += (Verdict.SKIPPED.value, Verdict.PASS.value)
 
 @dataclass
 class RequirementEntry:
-    """A requirement with everything that the page shows of it."""
+    """A requirement, with all data that the page shows about it."""
 
     data: Row
     stories: list[PageStory]
@@ -52,7 +52,7 @@ class RequirementEntry:
     positions: list[str]
     """The positions that reduce its violations to warnings."""
     because: tuple[str, str] = ("", "")
-    """The requirement of its root cause, and the reason; empty if it has none."""
+    """(root cause, reason) if another requirement explains its failure; empty strings otherwise."""
     under: list[dict[str, str]] = field(default_factory=list)
     """The requirements that it explains, with the reasons."""
 
@@ -63,13 +63,13 @@ class RequirementEntry:
 
     @property
     def more(self) -> int:
-        """Number of findings that are not shown."""
+        """Number of its findings that the page does not show."""
         return len(self.data["findings"]) - len(self.stories) + int(self.data["findings_not_shown"])
 
 
 @dataclass
 class SectionEntry:
-    """A section of the text, and its requirements."""
+    """A section of the specification, and its requirements."""
 
     title: str
     rows: list[RequirementEntry] = field(default_factory=list)
@@ -124,7 +124,7 @@ def _limit_lines(report: Report) -> list[LimitLine]:
 @cache
 def _template() -> Template:
     known = make_template_environment(__package__ or "")
-    # Every value is shortened, cleaned of control characters, and then escaped.
+    # Every value is shortened, made printable, and then escaped.
     known.finalize = lambda value: without_orders(printable(value, LONGEST)) if type(value) is str else value
     known.filters["thousands"] = lambda number: f"{number:,}"
     known.filters["counted"] = format_count
@@ -196,7 +196,7 @@ def _positions(report: Report, rows: Mapping[str, RequirementEntry]) -> Iterable
 
 @dataclass(frozen=True)
 class Notice:
-    """A notice that affects how to read the whole report."""
+    """A notice about the whole report, such as that it is incomplete."""
 
     label: str
     lines: tuple[str, ...]

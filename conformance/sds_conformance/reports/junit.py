@@ -1,7 +1,7 @@
 """A report as JUnit XML, for Jenkins, GitLab, GitHub, Azure and other tools.
 
-A section of the text is a test suite, a requirement is a test case. Failures in a baseline are still failures here:
-gate on the exit code of the run, which honours the baseline.
+A section of the specification is a test suite, a requirement is a test case. Failures in a baseline are failures in
+this file, too. CI should use the exit code of the run, which takes the baseline into account.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from .report import Report, Row, flaky, sides, worst
 from .scenario_files import SUITE, Unmet
 
 CONVERSATION = "conversation"
-"""The test suite of breakdowns."""
+"""Name of the test suite of breakdowns."""
 BASELINE = "baseline"
-"""The test suite of errors in the baseline."""
+"""Name of the test suite of errors in the baseline."""
 _DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>'
 _TITLE = 100
 
@@ -78,7 +78,7 @@ def _case(report: Report, row: Row) -> TestCase:
 
 
 def _make_test_case(name: str, kind: str) -> TestCase:
-    """Return a test case. The time per requirement is unknown; 0 satisfies tools that need a number."""
+    """Return a test case. Its time is 0, because the time per requirement is unknown and some tools need a number."""
     return TestCase(_clean(name), _clean(kind), 0)
 
 
@@ -88,7 +88,9 @@ def _with_text(result: Failure | Error, text: str) -> Failure | Error:
 
 
 def _failure_message(report: Report, row: Row, finding: Row | None) -> str:
-    """Return the one line that tools show. It begins with the entry of the baseline, or with the known root cause."""
+    """Return the message, which is the only line that many tools show. It begins with the entry of the baseline, or
+    with the known root cause, if there is one.
+    """
     entries = report.known_failures(row["id"])
     reasons = [" ".join(filter(None, (entry["reason"], entry["link"]))) for entry in entries]
     label = "known, flaky" if any(entry.get("flaky") for entry in entries) else "known"
@@ -155,5 +157,5 @@ def _baseline(report: Report) -> list[TestCase]:
 
 
 def _clean(text: str) -> str:
-    """Remove characters that XML 1.0 cannot contain, and commands to a CI."""
+    """Remove characters that XML 1.0 cannot contain, and text that a CI would interpret as a command."""
     return clean_text(text)

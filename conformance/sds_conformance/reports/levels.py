@@ -1,9 +1,10 @@
 """Levels: the claims that a certificate may make about an implementation. They follow only from the contents of the
 certificate.
 
-The parts of a level are judged in order: the second part counts only if the first one passes. As
-docs/verdicts.md says, a requirement that was not exercised never passes. So a MUST that is inconclusive stops a level.
-A requirement that is skipped because a capability is not declared does not, and is counted next to the level.
+The parts of a level are judged in order: the second part counts only if the first one passes. As docs/verdicts.md says,
+a requirement that was not exercised never passes. So an inconclusive MUST blocks a level. A requirement that is
+skipped, because a capability is not declared, does not block the level; the number of skipped requirements is shown
+next to it.
 """
 
 from __future__ import annotations

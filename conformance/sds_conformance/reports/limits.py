@@ -1,6 +1,6 @@
 """The measured limits, as `limits --report DIR` wrote them next to the report in DIR.
 
-``exploration/limits/limits.schema.json`` describes the file. The file is not trusted.
+``exploration/limits/limits.schema.json`` describes the file. The file is untrusted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .report import Report, ReportError
 
 NAME = "limits.json"
 MAX_BYTES = 8 << 20
-"""Largest size of the file in bytes. A file with twenty rows has twenty kilobytes."""
+"""Maximum size of the file in bytes. A file with twenty rows has twenty kilobytes."""
 
 TONES = {
     Weight.HELD.value: Verdict.PASS.value,
@@ -34,7 +34,7 @@ TONES = {
     Weight.NOT_EXERCISED.value: Verdict.INCONCLUSIVE.value,
     Weight.ERROR.value: Verdict.ERROR.value,
 }
-"""The verdict whose colour is used for each weight."""
+"""Maps each weight to the verdict whose colour is used for it."""
 
 _CERTIFIED = ("dimension", "title", "timed", "verdict", "exact", "demanded", "position", "why")
 _IF_THERE = ("held", "first_not", "how", "requirement", "severity", "declared", "replay")
@@ -51,7 +51,7 @@ class LimitLine:
     first_not: str
     headline: str
     behind: Sequence[tuple[str, str]]
-    """Labels and sentences."""
+    """Labels and sentences about the failure."""
     again: str
 
 

@@ -14,15 +14,15 @@ from .report import Report, RootCause, Row, code_of, flaky, sides, worst
 from .scenario_files import remarks, unmet
 
 LIMIT = 900_000
-"""Largest size in bytes. GitHub shows summaries of up to 1 MiB, and other steps need room as well."""
+"""Maximum size in bytes. GitHub shows summaries of up to 1 MiB, and other steps need room as well."""
 STORIES = 20
-"""Root causes with a full story."""
+"""Maximum number of root causes with a full story."""
 _ITEM = "- "
 _MORE = "The rest does not fit here: see the report."
 
 
 def markdown(report: Report) -> str:
-    """Render the page; it is cut between two parts if it is too long."""
+    """Render the page. A page that is too long is cut between two parts."""
     room, out, before = LIMIT - len(_MORE), "", ""
     for part in _parts(report):
         lines = 0 if not before else 1 if part.startswith(_ITEM) and before.startswith(_ITEM) else 2

@@ -30,9 +30,9 @@ class OverallResult:
 
     tone: Tone
     short: str
-    """For a badge."""
+    """The result in a few words, for a badge."""
     sentence: str
-    """Continues a sentence that begins with the name of the implementation."""
+    """The rest of a sentence that begins with the name of the implementation."""
 
 
 def compute_overall_result(report: Report) -> OverallResult:
@@ -104,14 +104,14 @@ def _result_without_faults(report: Report, counts: Counter[str]) -> OverallResul
 
 
 def _part_of(report: Report, row: Row) -> str:
-    """Return the part of the text that a requirement belongs to; "" if the catalogue no longer has it."""
+    """Return the profile to which a requirement belongs; "" if the catalogue no longer has the requirement."""
     rules = report.protocol.rules
     requirement = rules.catalogue.requirements.get(row["id"])
     return rules.part_of(requirement) if requirement is not None else ""
 
 
 def unsupported_part(report: Report) -> str:
-    """Return the part of the text that the implementation declares not to support; "" if there is none."""
+    """Return the profile that the implementation does not support, by its declaration; "" if there is none."""
     return report.protocol.unsupported_profile(report.declaration, report.data["revision"])
 
 
@@ -122,7 +122,7 @@ def applicable_requirements(report: Report) -> Iterator[Row]:
 
 
 def _parts(report: Report) -> list[str]:
-    """Return the names of the judged parts of the text; empty if it has only one."""
+    """Return the names of the judged profiles; empty if the specification has only one."""
     named, rules = report.protocol.parts, report.protocol.rules
     stated = {
         rules.part_of(requirement) for requirement in rules.judged_requirements(report.data["revision"], rules.full)

@@ -1,4 +1,4 @@
-"""Findings and breakdowns as plain, harmless text, for Markdown and JUnit."""
+"""Formats findings and breakdowns as plain printable text, for Markdown and JUnit."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .report import Report, Row, again_of, finding_of, flaky
 
 WIDTH = 110
 LONGEST = 1000
-"""Characters of a line before it is wrapped."""
+"""Maximum number of characters of a line before it is wrapped."""
 _LABEL = 10
 
 
 def story(report: Report, requirement: str, row: Row) -> str:
-    """Format a finding: the steps, the expected and the seen values."""
+    """Format a finding: the steps, what was expected and what was seen."""
     finding = finding_of(requirement, row)
     story_lines = story_of(report.protocol, finding, report.trace(finding.run))
     lines = list(

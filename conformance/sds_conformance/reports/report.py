@@ -1,8 +1,8 @@
-"""The report on a run: one value for every form in which it is shown.
+"""The report on a run, from which every form (terminal, page, Markdown, JUnit, SARIF) is rendered.
 
 ``data`` is the document of ``report.json``, described by ``report.schema.json``. ``document`` builds it from the
-verdicts, ``files`` writes and reads it. Files are not trusted, so each form shortens and escapes all texts. This module
-derives what several forms need and the document does not contain.
+verdicts, ``files`` writes and reads it. Files are untrusted, so each form shortens and escapes all texts. This module
+computes data that several forms need and the document does not contain.
 """
 
 from __future__ import annotations
@@ -36,25 +36,25 @@ Row = dict[str, Any]
 TRACES = "traces"
 """The folder of the traces, in the folder of a report."""
 _OF_A_RUN = frozenset(f"{ascii_letters}{digits}-._{IN}")
-"""Matches the characters in the name of a run. The name of a scenario file contains a dot."""
+"""The characters that the name of a run may have. The name of a scenario file contains a dot."""
 
 
 class ReportError(Exception):
-    """A report cannot be read; the message has the reason and advice."""
+    """A report cannot be read. The message has the reason and advice."""
 
 
 @dataclass(frozen=True)
 class RootCause:
-    """A requirement that fails or warns, with those that it explains."""
+    """A root cause: a requirement that fails or warns, with the requirements that it explains."""
 
     data: Row
-    """The row of the requirement among the causes."""
+    """The row in ``causes`` of the document."""
     row: Row
-    """The row of the requirement among the requirements."""
+    """The row of the requirement in ``requirements`` of the document."""
     known: bool
     """True if a baseline lists the cause and all failing requirements under it."""
     new_under: tuple[str, ...] = ()
-    """If a baseline lists the cause: the failing requirements under it that the baseline does not list."""
+    """Failing requirements under the cause that the baseline does not list, if it lists the cause itself."""
 
     @property
     def verdict(self) -> Verdict:
@@ -77,14 +77,14 @@ class Report:
     """A report, and its traces."""
 
     data: Row
-    """The document; a truncated file lacks some fields."""
+    """The document. If it is read from a truncated file, some fields are missing."""
     cut_off: str = ""
-    """Where the file was cut off; "" for a complete one."""
+    """Where the file was cut off; "" for a complete file."""
     folder: Path | None = None
-    """The folder that it was read from; None for a new one."""
+    """The folder from which the report was read; None for a new report."""
     traces: Mapping[str, Trace[Any]] = field(default_factory=dict, repr=False)
     seconds: float = 0.0
-    """Duration of the run, 0 if unknown."""
+    """Duration of the run in seconds; 0 if unknown."""
     written: Path | None = None
     """The file of the report; None if it was not written."""
     limits: Row | None = None
@@ -92,8 +92,8 @@ class Report:
 
     @classmethod
     def from_outcome(cls, outcome: Certification, how: Invocation, left_out_scenarios: int = 0) -> Report:
-        """Create the report of a run. ``left_out_scenarios``: number of scenarios left out by the selected
-        requirements.
+        """Create the report of a run. ``left_out_scenarios`` is the number of scenarios that were not played because of
+        the selection of requirements.
         """
         return cls(document(outcome, how, left_out_scenarios), traces=outcome.traces, seconds=outcome.seconds)
 
@@ -118,7 +118,7 @@ class Report:
 
     @property
     def start_time(self) -> datetime | None:
-        """The start of the run; None if the report has none."""
+        """The start of the run; None if the report has no valid date."""
         try:
             return datetime.fromisoformat(self.data["started"])
         except ValueError:
@@ -140,7 +140,7 @@ class Report:
         """The trace of a run; None if it was not stored or cannot be read."""
         if self.folder is None:
             return self.traces.get(run)
-        # The name comes from the file: it must not leave the folder.
+        # The name comes from the file: it must not lead out of the folder.
         if not run or not set(run) <= _OF_A_RUN:
             return None
         try:
@@ -164,14 +164,16 @@ class Report:
         return sorted(self.requirements(), key=place)
 
     def group_unjudged(self, *verdicts: str) -> dict[tuple[str, str], list[str]]:
-        """The requirements with one of these verdicts, by verdict and reason."""
+        """Group the IDs of the requirements with one of these verdicts by (verdict, reason)."""
         out: dict[tuple[str, str], list[str]] = {}
         for row in self.requirements(*verdicts):
             out.setdefault((row["verdict"], row["reason"]), []).append(row["id"])
         return out
 
     def failed_runs(self, of: Collection[str] = ()) -> list[str]:
-        """Runs with failures, optionally only those ``of`` some requirements: runs of findings first, then others."""
+        """Return the runs with failures, by default of all requirements, else ``of`` some. Runs with stored findings
+        come first.
+        """
         rows = [row for row in self.requirements("fail", "error", "warn") if not of or row["id"] in of]
         found = [run_of(finding) for row in rows for finding in row["findings"]]
         broken = [row["where"] for row in self.data["breakdowns"]]
@@ -208,13 +210,13 @@ class Report:
 
     @property
     def hard_breakdowns(self) -> list[Row]:
-        """The breakdowns that fail the implementation."""
+        """The breakdowns that make the implementation fail."""
         soft = tolerated_breakdowns(strict=self.data["strict"], narrowed=self.data["narrowed"])
         return [broken for broken in self.data["breakdowns"] if broken["kind"] not in soft]
 
     @property
     def breakdowns(self) -> list[tuple[Row, list[str]]]:
-        """Each kind of breakdown once, with the other runs that had it."""
+        """The first breakdown of each kind, with the other runs that had this kind."""
         return group_breakdowns(self.data["breakdowns"])
 
     # ---- The baseline ------------------------------------------------------------------------------------------------
@@ -226,14 +228,14 @@ class Report:
         return list(baseline["complaints"]) if baseline else []
 
     def known_failures(self, requirement: str) -> list[Row]:
-        """The entries of the baseline for a requirement that fails; none if part of the failure is new."""
+        """Return the entries of the baseline for a failing requirement; none if part of the failure is new."""
         if any(row["requirement"] == requirement for row in self.complaints):
             return []
         baseline = self.data["baseline"]
         return [row for row in baseline["known"] if row["requirement"] == requirement] if baseline else []
 
     def known_cause(self, requirement: str) -> str:
-        """The requirement of the known root cause of a failure that the baseline does not list; "" if there is none."""
+        """Return the known root cause of a failure that the baseline does not list itself; "" if there is none."""
         new = self._baseline.get("new", ())
         return next((str(row["under"]) for row in new if row["requirement"] == requirement), "")
 
@@ -301,7 +303,7 @@ def flaky(row: Row) -> str:
 
 
 def sides(finding: Row) -> tuple[str, str]:
-    """Return the expected and seen texts, with times relative to the start of virtual time."""
+    """Return what was expected and what was seen, with times relative to the start of virtual time."""
     return make_times_relative(finding["expected"]) or "nothing", make_times_relative(finding["seen"])
 
 
@@ -330,7 +332,7 @@ def finding_of(requirement: str, row: Mapping[str, Any]) -> Finding:
 
 
 def group_breakdowns(breakdowns: Sequence[Row]) -> list[tuple[Row, list[str]]]:
-    """Return each kind of breakdown once, with the other runs that had it."""
+    """Return the first breakdown of each kind, with the other runs that had this kind."""
     found: dict[tuple[str, str, str], list[Row]] = {}
     for broken in breakdowns:
         found.setdefault((broken["kind"], broken["detail"], broken["command"]), []).append(broken)

@@ -1,8 +1,8 @@
-"""A report as SARIF 2.1.0: each code with findings is a rule, each finding a result.
+"""A report as SARIF 2.1.0: each code with findings becomes a rule, each finding a result.
 
-A result is located by scenario, environment and step, and an expectation of a scenario file by its line. A failure in a
-baseline is a result with `known` set. A new failure under a known root cause has the requirement of that cause as
-`underKnown`.
+The location of a result is scenario, environment and step; that of an expectation is the line in its scenario file. A
+failure in a baseline is a result with `known` set. A new failure under a known root cause has the requirement of that
+cause as `underKnown`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema
 LEVELS = {"fail": "error", "warn": "warning", "note": "none"}
 """Maps the verdict of a finding to a SARIF level. The level of a warning about a SHOULD (severity 4) is "note"."""
 RANKS = {1: 100.0, 2: 75.0, 3: 50.0, 4: 25.0}
-"""The SARIF rank of a result, by severity."""
+"""Maps the severity to the SARIF rank of a result."""
 _LONGEST = 1000
 
 
@@ -82,7 +82,9 @@ def _rule(code: str, row: Row) -> dict[str, Any]:
 
 
 def _help(row: Row) -> dict[str, str]:
-    """Return the statement, with links to the documentation and the public text where there are any."""
+    """Return the statement of a requirement, with links to the documentation and the published specification if they
+    exist.
+    """
     links = {"Documentation": documentation_link(row["id"]), "Public text": text_link(row["id"])}
     linked = [f"[{name}]({address})" for name, address in links.items() if address]
     text = _text(row["statement"])

@@ -41,7 +41,7 @@ class Unmet:
 
     @property
     def sentence(self) -> str:
-        """The expectation and the observation."""
+        """What was expected, and what was seen."""
         return f"expected: {self.data['text']}; seen: {self.data['seen']}"
 
 
@@ -52,8 +52,9 @@ def unmet(files: Iterable[Row]) -> Iterator[Unmet]:
 
 
 def remarks(files: Iterable[Row]) -> Iterator[str]:
-    """Yield a sentence for each file that did not test what it claims: it did not exercise a requirement, or its
-    expectations were not checked."""
+    """Yield a sentence for each requirement that its scenario file did not exercise, and for each file whose
+    expectations were not checked.
+    """
     for file in files:
         for row in file.get("requirements", ()):
             if not row["exercised"]:
@@ -82,7 +83,7 @@ def show_scenario_files(console: Console, files: Sequence[Row]) -> None:
 
 
 def cause_lines(files: Iterable[Row]) -> list[CauseLine]:
-    """A line of the last screen for each expectation that was not met."""
+    """Return a line of the last screen for each expectation that was not met."""
     out = []
     for one in unmet(files):
         line = f", line {one.data['line']}" if one.data["line"] else ""

@@ -17,13 +17,13 @@ from ..protocols.words import Narrator, QuotedFacts
 from .report import Report, Row, finding_of, run_of
 
 MAX_TALKS = 400
-"""Largest number of conversations on a page, and of pictures; later findings have only a story."""
+"""Maximum number of conversations on a page, and of pictures. Later findings have only a story."""
 MAX_PICTURES = 400
 MAX_TURNS = 120
-"""Largest number of steps shown of a conversation: the first ones, and those around violations."""
+"""Maximum number of steps of a conversation that are shown: the first steps, and the steps around violations."""
 FIRST, BEFORE, AFTER = 40, 12, 6
 MAX_LINES = 12
-"""Output lines shown per step."""
+"""Maximum number of output lines that are shown per step."""
 MAX_WIRES = 4
 STDERR_WIDTH = 110
 UNTOLD = "The conversation in this report cannot be shown: the command below replays it."
@@ -41,7 +41,7 @@ class PageStory:
     picture: str
     """SVG; "" if there is none."""
     without: str
-    """The reason why there is no picture or conversation; "" if there is one."""
+    """Why there is no picture or conversation; "" if there is one."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,13 @@ class ConversationStep:
     done: str
     effects: Sequence[str] = ()
     wires: Sequence[str] = ()
-    """In hexadecimal digits."""
+    """Wire messages, in hexadecimal digits."""
     found: Sequence[tuple[str, str]] = ()
     """Severity and requirement of each finding at the step."""
 
 
 class Found:
-    """A finding as its conversation shows it."""
+    """A finding, prepared for its conversation."""
 
     def __init__(self, requirement: str, row: Row) -> None:
         self.requirement = requirement
@@ -91,8 +91,8 @@ class Stories:
 def stories_of(report: Report, order: Iterable[int], limit: int, broken: Iterable[str] = ()) -> Stories:
     """Create the stories of a report, by index of the requirement.
 
-    If there is not enough room, ``order`` decides which ones are included. ``limit`` is the number of findings shown
-    per requirement. Runs in ``broken`` always get a conversation.
+    If there is not enough room for all, stories are included in the ``order`` of requirement indices. ``limit`` is the
+    maximum number of findings per requirement. Runs in ``broken`` always get a conversation.
     """
     rows = report.data["requirements"]
     findings = [(place, finding) for place in order for finding in rows[place]["findings"][:limit]]
@@ -172,7 +172,7 @@ class _Teller:
         if trace is None:
             return
         self._excerpts = Excerpts(trace)
-        # The file is not trusted: a trace that cannot be described counts as missing.
+        # The file is untrusted: a trace that cannot be described counts as missing.
         try:
             self._narrator = _Remembering(protocol.narrator(trace))
         except Exception:

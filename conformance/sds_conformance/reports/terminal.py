@@ -47,7 +47,7 @@ _COLUMNS = (Verdict.PASS, Verdict.FAIL, Verdict.WARN, Verdict.INCONCLUSIVE, Verd
 _SHORT = {Verdict.INCONCLUSIVE: "inconcl."}
 _LONGEST = 600
 MOST_REASONS = 3
-"""Largest number of reasons on the last screen for requirements that were not exercised."""
+"""Maximum number of reasons on the last screen for requirements that were not exercised."""
 
 
 def show_tested(console: Console, report: Report) -> None:
@@ -72,7 +72,7 @@ def show_tested(console: Console, report: Report) -> None:
 def show_report(console: Console, report: Report, program: str, stories: int | None = None) -> None:
     """Print the table, the ``stories`` most severe root causes in full, notes, and the last screen.
 
-    By default, if there are several root causes, failures are printed with their steps and warnings without.
+    By default, if there are several root causes, only failures are printed with their steps, not warnings.
     ``program`` is the name under which the suite was called.
     """
     data = report.data
@@ -188,7 +188,7 @@ def _next(report: Report, program: str) -> tuple[str, str]:
 
 
 def _dialect_in(report: Report) -> str:
-    """Return the dialect that the doubts suggest; "" if none."""
+    """Return the dialect that the doubts (likely reasons of the findings) suggest; "" if they suggest none."""
     if report.data["profiles"].get("dialect"):
         return ""
     known, question = report.protocol.rules.dialects, " ".join(report.data["doubts"])
@@ -226,14 +226,14 @@ def show_conversation(console: Console, report: Report, requirement: str) -> Non
 
 
 def _written_for(report: Report, scenario: str) -> Sequence[str]:
-    """Return the requirements that a scenario is for; none if this version of the suite does not have the scenario."""
+    """Return the requirements that a scenario is for; empty if this version of the suite does not have the scenario."""
     known = report.protocol.rules.register.scenarios.get(scenario)
     files = (file for file in report.scenario_files if file["scenario"] == scenario)
     return known.exercises if known is not None else [row["id"] for file in files for row in file["requirements"]]
 
 
 def _show_table(console: Console, report: Report) -> None:
-    """Print the requirements by section of the text."""
+    """Print the requirements by section of the specification."""
     table = plain_table("Section", right=[_SHORT.get(verdict, verdict.value) for verdict in _COLUMNS])
     rows = list(report.requirements())
     sections = [
@@ -296,7 +296,7 @@ def _show_stories(console: Console, report: Report, stories: int | None) -> None
 
 
 def _show_head(console: Console, cause: RootCause, *, whole: bool) -> None:
-    """Print the headline, the number of violations and the rule; one line less if not ``whole``."""
+    """Print the headline, the number of violations and the rule. Without ``whole``, print one line less."""
     row, data = cause.row, cause.data
     start = headline(cause.verdict, printable(code_of(row), 150), "")
     about = f"{row['level']}, section {row['anchor']!r}"

@@ -14,7 +14,7 @@ from sds_harness.json_text import escape_json
 
 
 def format_document(document: Any) -> bytes:
-    """A file: keys in the order given, two spaces, LF, non-ASCII as ``\\uXXXX``.
+    """Format a file: keys in the given order, indented by two spaces, LF, non-ASCII as ``\\uXXXX``.
 
     Raises ValueError for a float or null.
     """

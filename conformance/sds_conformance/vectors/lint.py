@@ -64,7 +64,7 @@ def lint(vector_set: VectorSet, folder: Path) -> list[str]:
         documents.append(data)
     out += [f"two vectors are called {test_id}" for test_id, times in ids.items() if times > 1]
     out += [f"{i} is in use, although it is retired: IDs are never used again" for i in manifest.retired if i in ids]
-    if len(documents) == len(paths):  # else vectors that are there would be called gone
+    if len(documents) == len(paths):  # else vectors of invalid files seem missing
         out += find_breaches(folder, manifest, documents)
     gap = changelog_gap(folder, read_bytes(folder / MANIFEST))
     return list(dict.fromkeys([*out, gap] if gap else out))

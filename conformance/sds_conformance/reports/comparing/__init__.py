@@ -1,4 +1,4 @@
-"""Compares several reports: their differences, and the changes from one to the next.
+"""Compares several reports: their differences, and the changes from one report to the next.
 
 ``columns.py`` extracts the comparable parts of each report, ``comparison.py`` compares reports with each other, and
 ``history.py`` follows dated reports. The other modules render the result for terminals, as Markdown, HTML and JSON.

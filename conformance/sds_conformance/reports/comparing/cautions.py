@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from .columns import ABSENT, NOT_ASKED, UNKNOWN, UNSTATED, ReportColumn
 
 MARKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-"""Names of columns if their titles do not fit."""
+"""Letters that stand for columns (reports) where their titles do not fit."""
 
 
 def mark(number: int) -> str:
-    """Return the letter of a column; ``number`` counts from 0."""
+    """Return the letter of a column, or several after Z. ``number`` counts from 0."""
     high, low = divmod(number, len(MARKS))
     return f"{mark(high - 1) if high else ''}{MARKS[low]}"
 
@@ -22,7 +22,7 @@ def column_marks(numbers: Iterable[int]) -> str:
 
 
 def cautions(columns: Sequence[ReportColumn]) -> list[str]:
-    """The reasons as sentences; empty if all reports were made in the same way."""
+    """Return the reasons as sentences; empty if all reports were made in the same way."""
     return list(_cautions(columns))
 
 

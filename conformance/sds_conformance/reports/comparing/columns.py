@@ -1,5 +1,4 @@
-"""The part of a report that is compared: verdicts, codes of violations, and ways (choices where the text leaves
-one)."""
+"""The part of a report that is compared: verdicts, codes of violations, and ways (choices at positions)."""
 
 from __future__ import annotations
 
@@ -28,14 +27,14 @@ NOT_ASKED = "not asked"
 UNKNOWN = "unknown"
 """The value if the report was cut off before the requirement."""
 ABSENT = {UNSTATED: "·", NOT_ASKED: "-", UNKNOWN: "?"}
-"""Shown for a requirement without a verdict in a report, with its mark."""
+"""Maps the values of requirements without a verdict to their marks in tables."""
 LONGEST_NAME = 60
 LONGEST_TEXT = 400
 
 
 @dataclass(frozen=True)
 class Way:
-    """A way: the choice of the implementation where a position lists several."""
+    """A way: one of the choices at a position that the implementation showed."""
 
     way: str
     words: str
@@ -67,13 +66,13 @@ class ReportColumn:
     dialect: str
     strict: bool
     narrowed: tuple[str, ...]
-    """The parts that the user restricted with options."""
+    """What the user restricted with options: ``requirements``, ``scenarios``, ``environments``."""
     environments: tuple[str, ...]
     suite: str
     cut_off: str
-    """Where the report was cut off; "" for a complete one."""
+    """Where the report was cut off; "" for a complete report."""
     complete: bool
-    """Everything that was requested was played."""
+    """True if all selected runs were played."""
     verdicts: Mapping[str, str]
     codes: Mapping[str, frozenset[str]] = field(repr=False)
     """Maps a requirement to the codes of its violations."""
@@ -90,7 +89,7 @@ class ReportColumn:
 
     @classmethod
     def from_report(cls, report: Report) -> ReportColumn:
-        """Raises ReportError if the report has no date."""
+        """Extract the comparable part of a report. Raises ReportError if the report has no date."""
         data = report.data
         about, rows = data["implementation"], data["requirements"]
         return cls(
@@ -126,7 +125,7 @@ class ReportColumn:
         return shown_date(self.started)
 
     def verdict(self, requirement: str) -> str:
-        """Return the verdict on a requirement, or the reason why it has none."""
+        """Return the verdict on a requirement, or a key of `ABSENT` if it has none."""
         if found := self.verdicts.get(requirement):
             return found
         if not _is_stated(requirement, self.revision):
@@ -141,12 +140,12 @@ class ReportColumn:
 
 
 def shown_date(moment: datetime) -> str:
-    """Format to the minute, in UTC."""
+    """Format a date and time to the minute, in UTC."""
     return f"{moment:%Y-%m-%d %H:%M}"
 
 
 def add_titles(columns: Sequence[ReportColumn]) -> list[ReportColumn]:
-    """Add unique titles: name and version, then other differences, date and number."""
+    """Add unique titles: name and version; where these are equal, also other differences, the date and a number."""
     parts = [f"{column.name} {column.version}".strip() for column in columns]
     for key in ("revision", "profile", "dialect"):
         values = [str(getattr(column, key)) for column in columns]
@@ -164,7 +163,7 @@ def add_titles(columns: Sequence[ReportColumn]) -> list[ReportColumn]:
 
 
 def sort_ids(ids: Iterable[str]) -> list[str]:
-    """Sort IDs of requirements and positions as in the texts; unknown ones come last."""
+    """Sort IDs of requirements and positions in the order of the specifications, with unknown IDs last."""
     positions = (id_ for protocol in protocols() for id_ in protocol.rules.catalogue.positions)
     order = {id_: number for number, id_ in enumerate((*_all_requirements(), *positions))}
     return sorted(set(ids), key=lambda id_: (order.get(id_, len(order)), id_))
@@ -178,7 +177,7 @@ def _add_suffixes_to_duplicates(parts: list[str], suffixes: list[str]) -> list[s
 
 @cache
 def _all_requirements() -> dict[str, Requirement]:
-    """The requirements of all texts."""
+    """Return the requirements of all specifications, by ID."""
     return {id_: known for protocol in protocols() for id_, known in protocol.rules.catalogue.requirements.items()}
 
 
@@ -191,7 +190,7 @@ def _is_stated(requirement: str, revision: str) -> bool:
 
 
 def _codes(row: dict[str, Any]) -> frozenset[str]:
-    """Return the codes with the severity of the verdict."""
+    """Return the codes of the violations that have the severity of the verdict."""
     return frozenset(kind["code"] for kind in row["kinds"] if kind["severity"] == row["verdict"])
 
 
@@ -218,17 +217,17 @@ def _text(text: str) -> str:
 
 
 MAX_REPORTS = 1000
-"""Largest number of reports in one comparison: three years of nightly runs."""
+"""Maximum number of reports in one comparison: nearly three years of nightly runs."""
 _SUFFIXES = (".jsonl", ".json")
 
 
 def is_folder_of_reports(path: Path) -> bool:
-    """Return whether a path is a folder of reports, and not a report itself."""
+    """Return whether a path is a folder that contains reports, and not a report itself."""
     return path.is_dir() and not (path / JSON_LINES).is_file()
 
 
 def gather(paths: Iterable[Path]) -> list[ReportColumn]:
-    """Read the reports; those of a folder are sorted by date. Raises ReportError with the path and what to do."""
+    """Read the reports. Reports of a folder are sorted by date. Raises ReportError with the path and what to do."""
     out: list[ReportColumn] = []
     for path in paths:
         if is_folder_of_reports(path):
@@ -241,7 +240,7 @@ def gather(paths: Iterable[Path]) -> list[ReportColumn]:
 
 
 def _column(path: Path) -> ReportColumn:
-    # Only the comparable part is kept, so that a year of reports fits into memory.
+    # Keep only the comparable part, so that a year of reports fits into memory.
     return ReportColumn.from_report(with_limits(read_report(path)))
 
 

@@ -31,7 +31,7 @@ class ResultChange(Enum):
     NO_LONGER = "no longer judged"
     NOW = "now judged"
     STILL_NOT = "still not judged"
-    """Not judged, for another reason than before."""
+    """Not judged in both reports, for different reasons."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,9 @@ class Changes:
 
     @property
     def named_steps(self) -> list[VerdictChange]:
-        """Return the changes that are listed by name: all, or only violations if the requirement was judged in one
-        report only."""
+        """Return the changes that are listed by name. If the requirements were judged in one report only, these are
+        only violations.
+        """
         if self.change in (ResultChange.WORSE, ResultChange.BETTER, ResultChange.OTHERWISE):
             return self.steps
         return [step for step in self.steps if _VIOLATED & {step.before, step.after}]
@@ -68,17 +69,17 @@ class Changes:
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """One requirement."""
+    """The row of one requirement."""
 
     requirement: RequirementData
     cells: tuple[str, ...]
     """For each column, the verdict or the reason why there is none."""
     otherwise: frozenset[int]
-    """The columns with other violations than the column before."""
+    """Numbers of the columns with the same verdict as the column before, but with other codes."""
 
     @property
     def differs(self) -> bool:
-        """Return whether the verdicts differ, or the codes of their violations."""
+        """Return whether the verdicts differ, or the codes of violations."""
         return len(set(self.cells) - set(ABSENT)) > 1 or bool(self.otherwise)
 
     @property
@@ -89,7 +90,7 @@ class ComparisonRow:
 
 @dataclass(frozen=True)
 class PositionRow:
-    """One position, and the ways of each column."""
+    """The row of one position, with the ways of each column."""
 
     position: str
     topic: str
@@ -98,7 +99,7 @@ class PositionRow:
 
     @property
     def differs(self) -> bool:
-        """Return whether the implementations go different ways in the shown cases."""
+        """Return whether two columns showed different ways."""
         return len({self.ways_of(number) for number, ways in enumerate(self.cells) if ways}) > 1
 
     def ways_of(self, number: int) -> frozenset[str]:
@@ -111,8 +112,9 @@ class PositionRow:
         return any(self.cells)
 
     def sides(self) -> list[tuple[str, list[tuple[int, Way]]]]:
-        """Return, for each description of a way, the columns that go it, with the place. A column may have several
-        ways."""
+        """Return the description of each way, with the numbers of the columns that showed it and where. A column may
+        have several ways.
+        """
         out: dict[str, list[tuple[int, Way]]] = {}
         for number, ways in enumerate(self.cells):
             for way in ways or ():
@@ -154,8 +156,8 @@ class Comparison:
         return cautions(self.columns)
 
     def count_agreements(self) -> dict[str, int]:
-        """Return the number of requirements with equal verdicts in all columns, by verdict. The key "" counts the
-        others, which were judged in some columns only.
+        """Return the number of requirements without differences, by verdict. The key "" counts those that were judged
+        in some columns only.
         """
         counted = Counter(row.cells[0] if row.is_judged_everywhere else "" for row in self.agreements)
         return {verdict.value: counted[verdict.value] for verdict in Verdict if counted[verdict.value]} | (
@@ -164,7 +166,7 @@ class Comparison:
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """Pairs of columns for which changes are shown."""
+        """Pairs of column numbers for which changes are shown."""
         return _pairs(self.columns)
 
     def changes(self, before: int, after: int) -> list[Changes]:
@@ -195,18 +197,20 @@ class Comparison:
         }[change]
 
     def heading(self, before: int, after: int) -> str:
-        """The heading of the changes between two columns."""
+        """Return the heading of the changes between two columns."""
         a, b = self.columns[before].title, self.columns[after].title
         return f"From {a} to {b}" if self.releases(before, after) else f"{mark(before)} ({a}) and {mark(after)} ({b})"
 
     def verdicts(self, before: int, after: int, change: VerdictChange) -> str:
-        """A change of verdict between two reports: ``pass → fail`` for releases, else with the mark of each report."""
+        """Format a change of verdict between two reports: ``pass → fail`` for releases, else with the mark of each
+        report.
+        """
         if self.releases(before, after):
             return f"{change.before} → {change.after}"
         return f"{mark(before)} {change.before}, {mark(after)} {change.after}"
 
     def differing_positions(self, before: int, after: int) -> list[PositionRow]:
-        """The positions at which two reports show different ways."""
+        """Return the positions at which two reports show different ways."""
         shown = ((choice, choice.ways_of(before), choice.ways_of(after)) for choice in self.choices)
         return [choice for choice, old, new in shown if old and new and old != new]
 
@@ -250,7 +254,7 @@ class Comparison:
 
 
 def compare(columns: Sequence[ReportColumn], only: Sequence[str] = ()) -> Comparison:
-    """Compare reports; ``only`` are globs of requirements and positions."""
+    """Compare reports. If there are globs in ``only``, only matching requirements and positions are compared."""
     columns = add_titles(columns)
     data_by_requirement: dict[str, RequirementData] = {}
     topics: dict[str, str] = {}
@@ -276,7 +280,9 @@ def matches_globs(id_: str, only: Sequence[str]) -> bool:
 
 
 def result_change(before: ReportColumn, after: ReportColumn, requirement: str) -> ResultChange | None:
-    """Return how the result of a requirement changed; None if it did not, or if a report has no data."""
+    """Return how the result of a requirement changed; None if it did not change, or if a report has no data
+    about it.
+    """
     old, new = before.verdict(requirement), after.verdict(requirement)
     if old in ABSENT or new in ABSENT:
         return None

@@ -19,7 +19,7 @@ class HistoryTurn:
 
     requirement: RequirementData
     before: ReportColumn
-    """The latest earlier report with a verdict."""
+    """The latest earlier report with a verdict on the requirement."""
     after: ReportColumn
     change: ResultChange
 
@@ -42,16 +42,16 @@ class HistoryRun:
 
     column: ReportColumn
     changes: tuple[Changes, ...] | None
-    """None for the first run."""
+    """Changes since the run before; None for the first run."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """The reports of one implementation on the same text, by date."""
+    """The reports of one implementation, for the same revision, profile and dialect, by date."""
 
     columns: tuple[ReportColumn, ...]
     turns: tuple[HistoryTurn, ...]
-    """The newest first."""
+    """The changes of verdicts or violations, the newest first."""
     only: tuple[str, ...] = ()
     """Globs of the requirements; empty for all."""
 
@@ -108,7 +108,7 @@ class Series:
 
 
 def histories(columns: Sequence[ReportColumn], only: Sequence[str] = (), since: datetime | None = None) -> list[Series]:
-    """Group reports by implementation, revision, profile and dialect; changes before ``since`` are left out."""
+    """Group reports by implementation, revision, profile and dialect. Changes before ``since`` are omitted."""
     series: dict[tuple[str, ...], list[ReportColumn]] = {}
     for column in sorted(columns, key=lambda column: column.started):
         series.setdefault((column.name, column.revision, column.profile, column.dialect), []).append(column)
@@ -133,6 +133,6 @@ def _turns(columns: Sequence[ReportColumn], only: Sequence[str], since: datetime
             change = result_change(before, after, id_)
             if change is not None:
                 out.append(HistoryTurn(data[id_], before, after, change))
-    # The sort is stable: changes in the same report keep the order of the text.
+    # The sort is stable: changes in the same report keep the order of the specification.
     out.sort(key=lambda turn: turn.after.started, reverse=True)
     return [turn for turn in out if since is None or turn.after.started >= since]

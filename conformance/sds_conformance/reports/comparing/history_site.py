@@ -20,7 +20,7 @@ RUNS = "runs"
 
 
 def history_site(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield the relative path and the text of each page; the index is the last. Raises ReportError.
+    """Yield the relative path and the text of each page, the index last. Raises ReportError.
 
     Only one report is in memory at a time.
     """
@@ -35,7 +35,7 @@ def history_site(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _name(path: Path, taken: set[str]) -> str:
-    """Return a file name for a report that no other page has on any file system."""
+    """Return a file name for a report that is unique, even on file systems that ignore case."""
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", path.name if path.is_dir() else path.stem).strip(".-")[:100] or "run"
     name, number = stem, 1
     while name.lower() in taken:

@@ -22,7 +22,7 @@ MARKS = {
     "·": "not measured",
     "N^x": "the cost of a message, by the number of messages",
 }
-"""Descriptions of the marks next to a size, or instead of one."""
+"""Marks that are shown next to a size or instead of a size, with their descriptions."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Extent:
 
     @property
     def tone(self) -> str:
-        """Return the verdict whose colour is used."""
+        """Return the verdict whose colour is used for the limit."""
         return TONES[self.verdict]
 
     @property
@@ -80,7 +80,7 @@ class Extent:
     def less_than(self, other: Extent) -> bool:
         """Return whether this limit is certainly smaller than the other one.
 
-        Sizes that were not tried, or that were only too slow, do not count: the machine may be the reason.
+        Sizes that were not tried, or that were only too slow, are ignored, because the machine may be the reason.
         """
         if self.first_not is None or other.held is None or self.how == SizeOutcome.SLOW.value:
             return False
@@ -89,7 +89,7 @@ class Extent:
 
 @dataclass(frozen=True)
 class DimensionReach:
-    """One dimension."""
+    """The row of one dimension, with the limit of each column."""
 
     dimension: str
     cells: tuple[Extent | None, ...]

@@ -15,11 +15,11 @@ from .limits import Extent
 from .terminal import OTHERWISE, counts, ways_changed
 
 MARKED = {"pass": "✅ pass", "fail": "❌ **fail**", "warn": "⚠️ warn"}
-"""Marks of verdicts, so that they can be found in large tables; other texts have none."""
+"""Verdicts with a mark, so that they can be found in large tables. Other values have no mark."""
 
 
 def comparison_markdown(comparison: Comparison, *, every: bool = False, ways: bool = False) -> str:
-    """The whole comparison."""
+    """Render a comparison."""
     lines = ["# Comparison", "", *summary_table(comparison.columns)]
     lines += [f"> {prose(sentence)}" for sentence in comparison.cautions]
     lines += [""] if comparison.cautions else []
@@ -72,7 +72,7 @@ def summary_table(columns: Sequence[ReportColumn]) -> list[str]:
 
 
 def changes(comparison: Comparison) -> list[str]:
-    """Return the changes for better and worse, pair by pair."""
+    """Return the changes of each pair of reports."""
     lines: list[str] = []
     for before, after in comparison.pairs:
         lines += [f"## {prose(comparison.heading(before, after))}", ""]
@@ -92,7 +92,7 @@ def changes(comparison: Comparison) -> list[str]:
 
 
 def matrix(columns: Sequence[ReportColumn], rows: Sequence[ComparisonRow]) -> list[str]:
-    """A row for each requirement, a column for each report; empty without rows."""
+    """Return a table with a row for each requirement and a column for each report; empty without rows."""
     if not rows:
         return []
     out = []
@@ -121,7 +121,7 @@ def agreements(comparison: Comparison, *, every: bool) -> list[str]:
 
 
 def limits_table(comparison: Comparison) -> list[str]:
-    """The measured limits; empty if there are none."""
+    """Return a table of the measured limits; empty if there are none."""
     if not comparison.reaches:
         return []
     rows = [(prose(reach.title), *map(_extent, reach.cells)) for reach in comparison.reaches]

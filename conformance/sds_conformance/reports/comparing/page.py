@@ -20,7 +20,7 @@ from .terminal import counts, ways_changed
 
 
 def comparison_page(comparison: Comparison) -> str:
-    """All rows with a filter, those that differ first; the ways; and the changes for better and worse."""
+    """Render a comparison: the changes, all rows with a filter (rows with differences first), and the ways."""
     changes = [(a, b, comparison.changes(a, b), ways_changed(comparison, a, b)) for a, b in comparison.pairs]
     return (
         _templates()
@@ -36,7 +36,7 @@ def comparison_page(comparison: Comparison) -> str:
 
 
 def history_page(histories: Sequence[Series], since: str) -> str:
-    """When each requirement changed, the newest first."""
+    """Render when each requirement changed, the newest change first."""
     return _templates().get_template("history.html.j2").render(histories=histories, since=since)
 
 

@@ -82,13 +82,13 @@ def show_histories(console: Console, histories: Sequence[Series], since: str) ->
 
 
 def ways_changed(comparison: Comparison, before: int, after: int) -> str:
-    """Number of positions at which two reports show different ways, as text; "" if none."""
+    """Return the number of positions at which two reports show different ways, as text; "" if there are none."""
     unlike = comparison.differing_positions(before, after)
     return f"{format_count(len(unlike), 'position')} with a different way" if unlike else ""
 
 
 def worse_line(comparison: Comparison) -> Text | None:
-    """The changes for worse from the first report to the last, in one line; None if there are none."""
+    """Return the changes for the worse from the first report to the last, in one line; None if there are none."""
     first, last = comparison.columns[0], comparison.columns[-1]
     changes = comparison.changes(0, len(comparison.columns) - 1)
     steps = next((some.steps for some in changes if some.change is ResultChange.WORSE), [])
