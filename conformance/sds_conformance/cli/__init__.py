@@ -81,8 +81,9 @@ Exit codes:
 
 
 class SuiteCommands(Commands):
-    """Commands that end cleanly when they are interrupted or terminated: no process of an implementation keeps running.
-    A fault of the suite never ends with the exit code of a verdict."""
+    """Commands that end cleanly when they are interrupted or terminated, so that no process of an implementation keeps
+    running. After a fault of the suite, the exit code is never that of a verdict.
+    """
 
     def main(  # type: ignore[override]  # of two overloads
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **more: Any
@@ -144,7 +145,8 @@ class SuiteCommands(Commands):
             except SystemExit as end:
                 if not isinstance(end.code, int | None):
                     raise ImportError(f"an imported module ended the program: {end}") from end
-                # Commands know that they were interrupted, but not by which signal.
+                # A command returns the exit code of an interrupt for any signal. Replace it by that of the received
+                # signal.
                 sys.exit(ending.exit_code if ending.number and end.code == Exit.INTERRUPTED else end.code)
 
 
@@ -156,7 +158,7 @@ def _print_stderr(sentence: str) -> None:
 
 
 def _give_up() -> NoReturn:
-    """End the program while the main thread is stuck, so that nothing can be judged any more."""
+    """End the program from another thread: the main thread is stuck, so nothing can be judged any more."""
     message = "The implementation blocked the harness beyond every timeout. Nothing was judged.\n"
     with suppress(OSError):
         os.write(2, message.encode())  # the main thread may hold the lock of sys.stderr

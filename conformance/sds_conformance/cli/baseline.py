@@ -78,10 +78,11 @@ def write_command(file: Path, sources: tuple[Path, ...], per_scenario: bool, rea
     several = _check_comparable([_read_result(source) for source in sources])
     if file.exists():
         raise click.UsageError(f"{file} exists already: `{program()} baseline update {file} REPORT` changes it")
-    # An entry without a scenario allows failures in all scenarios, which a run of some scenarios cannot confirm.
+    # An entry without a scenario allows failures in all scenarios. A run of some scenarios cannot justify such an
+    # entry.
     per_scenario |= any(one.by == "run" and not one.whole for one in several)
     text = fresh(several, reason, link, per_scenario=per_scenario)
-    with usage_errors(BaselineError):  # a report can have values that no baseline has
+    with usage_errors(BaselineError):  # a report can have values that are invalid in a baseline
         entries = parse(text, file).entries
     write_file(file, text)
     marked = sum(entry.flaky for entry in entries)
@@ -165,7 +166,7 @@ def _load_baseline(file: Path) -> Baseline:
 
 
 def _data(source: Path) -> dict[str, Any]:
-    """The JSON of a command, or of the report in a folder. Raises UsageError."""
+    """Read the JSON output of a command, or the report in a folder. Raises UsageError."""
     path_text = printable(str(source))
     if source.is_dir() or source.suffix == ".jsonl":
         return _report(source)
@@ -202,7 +203,7 @@ def _read_result(source: Path) -> JudgedResult:
 
 
 def _check_comparable(several: list[JudgedResult]) -> list[JudgedResult]:
-    """Raises UsageError unless all reports are about one implementation and revision, and from different commands."""
+    """Raise UsageError unless all reports are about one implementation and revision, and from different commands."""
     for name, values in (
         ("implementations", {one.implementation for one in several}),
         ("revisions", {one.revision for one in several}),

@@ -1,4 +1,4 @@
-"""``--baseline``: known failures do not fail a command; errors in the baseline file do."""
+"""``--baseline``: a command does not fail because of known failures, but because of errors in the baseline file."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ BASELINE = click.option(
     help="Fail only for failures that FILE does not list, or if FILE is out of date; `baseline write` creates it.",
 )
 MOST_SHOWN = 12
-"""Largest number of errors that are printed."""
+"""Maximum number of errors that are printed."""
 
 
 def load_baseline(path: Path | None, revision: str) -> Baseline | None:
@@ -59,12 +59,12 @@ def load_baseline(path: Path | None, revision: str) -> Baseline | None:
 
 
 def held(baseline: Baseline, judged: JudgedResult) -> Match:
-    """Compare a baseline with the results of a command; return the matches and the differences."""
+    """Compare a baseline with the results of a command, and return the matches and the differences."""
     codes: dict[str, Collection[str]] = {BREAKDOWN: [kind.value for kind in FaultKind], STORM: [ENDLESS]}
     codes |= {row.id: row.codes for p in protocols() for row in p.rules.catalogue.requirements.values()}
     codes |= {one.id: one.codes for repertoire in repertoires() for one in repertoire.properties.values()}
     scenarios = {name for p in protocols() for name in p.rules.register.scenarios}
-    # A scenario file that is not played now may still be listed.
+    # The baseline may list scenario files that are not played in this command.
     listed = {name for entry in baseline.entries for name in entry.scenarios if name.lower().endswith(SUFFIXES)}
     return match(baseline, judged, codes, scenarios | listed)
 
@@ -79,7 +79,7 @@ def gate(found: Match | None, code: int) -> int:
 
 
 def baseline_json(found: Match) -> dict[str, Any]:
-    """The baseline in a report, as JSON."""
+    """Return the baseline and its match as JSON, for a report."""
     explained = found.codes_by_known_cause
     return {
         "file": found.baseline.printable_path,
@@ -121,7 +121,8 @@ def _entry_json(entry: BaselineEntry) -> dict[str, Any]:
 def show_gate(console: Console, found: Match, name: str, *, report: Path | None = None) -> None:
     """Print new failures, errors in the file, and flaky entries.
 
-    The first line says whether a new failure, a new failure under a known root cause or the file failed the command.
+    The first line says why the command failed: a new failure, a new failure under a known root cause, or an error in
+    the file.
     """
     shown, explained = found.baseline.printable_path, found.codes_by_known_cause
     new = [code for code in dict.fromkeys(failure.full_code for failure in found.new) if code not in explained]
@@ -186,7 +187,7 @@ def _first(items: list[str]) -> str:
 
 
 def known_line(found: Match) -> Text:
-    """How many of the failures are known, in one sentence."""
+    """Return how many of the failures are known, in one sentence."""
     number = len(found.requirements)
     all_of = "All failures are" if not found.new else f"{number} of the failures {'is' if number == 1 else 'are'}"
     flaky = sum(outcome is FlakyOutcome.FAILED for _, outcome in found.flaky)

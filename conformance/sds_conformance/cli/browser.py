@@ -11,13 +11,13 @@ from rich.console import Console
 
 
 def show_page(err: Console, file: Path) -> None:
-    """Open a file in the browser; without a display or a browser, a line says which file to open."""
+    """Open a file in the browser. Without a display or a browser, print which file to open."""
     if not _open_browser(file.absolute().as_uri()):
         err.print(f"No browser can be started here. Open this file in one: {file.absolute()}", soft_wrap=True)
 
 
 def show_address(err: Console, address: str) -> None:
-    """Open an address on the web in the browser; without a display or a browser, a line says which one to open."""
+    """Open a web address in the browser. Without a display or a browser, print which address to open."""
     if not _open_browser(address):
         err.print(f"No browser can be started here. Open this address in one: {address}", soft_wrap=True)
 

@@ -30,12 +30,14 @@ from .output_filter import shown_json
 
 
 def print_json(data: object, encode: Callable[[Any], object] | None = None) -> None:
-    """Print the result as JSON on stdout; ``encode`` converts values that JSON cannot represent."""
+    """Print the result as JSON on stdout. ``encode`` converts values that JSON cannot represent."""
     click.echo(shown_json(data, getattr(sys.stdout, "encoding", None) or "utf-8", default=encode))
 
 
 class StepsBar:
-    """Shows the current activity in a fixed number of characters, unless that is 0."""
+    """Progress bar that shows the current activity in a fixed number of characters, or completely if the number
+    is 0.
+    """
 
     def __init__(self, bar: Progress, chars: int) -> None:
         self._bar, self._chars = bar, chars
@@ -48,20 +50,22 @@ class StepsBar:
         self._bar.update(self._task, description=text, completed=number, total=total)
 
     def set_failing(self, number: int) -> None:
-        """Set the number of failing requirements, which is shown from the next step on."""
+        """Set the number of failing requirements. It is shown from the next step on."""
         self._failed = f" {number} failed" if number else ""
 
 
 @contextmanager
 def steps_bar(err: Console, chars: int = 0, width: int = 40) -> Iterator[StepsBar]:
-    """A progress bar over steps, with the name of the step in ``chars`` characters."""
+    """Show a progress bar over steps, with the name of the step in ``chars`` characters."""
     with progress_bar(err, width) as bar:
         yield StepsBar(bar, chars)
 
 
 @contextmanager
 def found_bar(err: Console, what: str, total: int, width: int = 40) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar over ``what``. Call it with the number of finished items and the number of findings."""
+    """Show a progress bar over ``what``. Call the yielded function with the number of finished items and the number of
+    findings.
+    """
     with progress_bar(err, width) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done, found: bar.update(
@@ -71,28 +75,29 @@ def found_bar(err: Console, what: str, total: int, width: int = 40) -> Iterator[
 
 @contextmanager
 def shrinking_bar(err: Console, what: str, done: int, total: int, width: int = 40) -> Iterator[None]:
-    """A progress bar that names the finding that is shrunk, after ``done`` schedules."""
+    """Show a progress bar with the finding (``what``) that is shrunk now, after ``done`` schedules."""
     with progress_bar(err, width) as bar:
         bar.add_task(f"shrinking {what}", total=total, completed=done)
         yield
 
 
 class Plays:
-    """Prints the number of schedules and the expected duration, estimated from the first two seconds."""
+    """Prints the number of schedules and the expected duration, which is estimated from the first two seconds."""
 
     def __init__(self, out: Console) -> None:
         self._out = out
         self._title = ""
         self._since: tuple[int, float] | None = None
-        """Number of finished items and the time when the first items were finished; starting processes takes time
-        before that."""
+        """(number of finished items, time) when the first items were finished. The time before is not counted, because
+        it includes the start of processes.
+        """
 
     def begin(self, title: str) -> None:
         """Start to play. ``title`` names what is played, with the number of schedules."""
         self._title = title
 
     def __call__(self, done: int, total: int) -> None:
-        """Report how many are finished."""
+        """Report how many schedules are finished."""
         if not (self._title and done):
             return
         now = time.monotonic()
@@ -101,7 +106,7 @@ class Plays:
             self._print(f"{self._title}, for about {span(total * (now - then) / (done - before))}")
 
     def end(self) -> None:
-        """Finish the bar. Print the number of schedules now if it was not printed before."""
+        """Finish. Print the number of schedules if it was not printed yet."""
         if self._title:
             self._print(self._title)
 
@@ -140,13 +145,13 @@ def driven_or_ended(err: Console, driven: DrivenImplementation) -> Iterator[None
 
 
 def print_not_played(err: Console, reason: Exception) -> int:
-    """Print why a schedule was not played; returns the exit code."""
+    """Print why a schedule was not played, and return the exit code."""
     err.print(f"Not played: {reason}.", style="bold red", soft_wrap=True)
     return Exit.NOT_DRIVEN
 
 
 def scenario_in(file: Path) -> LoadedScenario:
-    """The schedule in a file, with its expectations. Raises UsageError if there is none."""
+    """Read the schedule in a file, with its expectations. Raises UsageError if there is none."""
     try:
         return load_one(file)
     except ScenarioFileError as error:
@@ -161,7 +166,7 @@ def print_unwritable_folder(err: Console, folder: Path, error: OSError) -> str:
 
 
 def show_played(out: Console, group_trace: GroupTrace, example: Counterexample | None) -> None:
-    """Print the story of one schedule: first its findings, then the operations that were left out."""
+    """Print the story of one schedule: first its findings, then the operations that were not played."""
     lines_labelled(out, "Story", story(group_trace) if example is None else story_of(example))
     for index, reason in group_trace.left_out.items():
         what = group_trace.schedule.operations[index].op if index >= 0 else "opening"
@@ -177,7 +182,7 @@ def show_proof(out: Console, example: Counterexample) -> None:
 
 
 def group_trace_json(group_trace: GroupTrace, findings: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """A group trace and its findings, as JSON."""
+    """Return a group trace and its findings, as JSON."""
     return {
         "steps": group_trace.steps,
         "left_out": {str(index): reason for index, reason in group_trace.left_out.items()},

@@ -1,4 +1,4 @@
-"""The option ``--clock``: where an implementation gets the time from."""
+"""The option ``--clock``: the clock of the implementation."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def faketime(protocol: Protocol, revision: str, dialect: str | None, limits: Lim
     language = protocol.rules.language
     if not protocol.rules.shows_time or language.number_of(VIRTUAL_CLOCK) is None:
         raise click.UsageError(f"messages of {protocol.name} do not contain the time: omit {OPTION}")
-    # An option takes precedence over the file.
+    # For libfaketime, the variable takes precedence over the file that sets the time.
     if "FAKETIME" in os.environ:
         raise click.UsageError(f"the variable FAKETIME is set, and {OPTION} sets it, too: type `unset FAKETIME`")
     try:
@@ -43,7 +43,7 @@ def faketime(protocol: Protocol, revision: str, dialect: str | None, limits: Lim
 
 
 def _probe_times(revision: str, asked: str | None, session: Session) -> ClockProbe:
-    """Return the kinds of times that a session supports, read in the requested or declared dialect."""
+    """Find out which time an implementation uses. Its messages are read in the requested or declared dialect."""
     rules = protocol_of(revision).rules
     try:
         return rules.clock(session, rules.dialect_in_use(revision, asked, session.declaration))

@@ -1,4 +1,4 @@
-"""Groups of commands: their help, and commands that are imported when they are invoked."""
+"""Groups of commands: format their help, and import each command only when it is invoked."""
 
 from __future__ import annotations
 
@@ -19,26 +19,27 @@ from .option_names import with_new_names
 class LazyCommand(click.Command):
     """Placeholder for the command ``{name}_command`` in the module ``name`` of a package until it is invoked.
 
-    A hyphen in the name is an underscore in the module, and a name of a builtin gets an underscore at the end.
+    The module has an underscore for each hyphen in the name, and an underscore at the end if the name is that of a
+    builtin.
     """
 
     def __init__(self, package: str, name: str, summary: str) -> None:
-        """``summary`` is the first sentence of its help."""
+        """``summary`` is the first sentence of the command's help."""
         super().__init__(name, help=summary)
         self._place = package, name
 
     @property
     def command(self) -> click.Command:
-        """The command itself."""
+        """The command, which is imported at the first access."""
         package, name = self._place
         module = name.replace("-", "_") + ("_" if hasattr(builtins, name) else "")
-        # Imported modules are never freed: collecting garbage among them takes a tenth of the time.
+        # Imported modules are never freed. Garbage collections during the import would take a tenth of its time.
         try:
             with garbage_collection_paused():
                 found: click.Command = getattr(
                     import_module(f"{package}.{module}"), f"{name.replace('-', '_')}_command"
                 )
-        except SystemExit as end:  # raised by an unrelated module with the name of a needed one
+        except SystemExit as end:  # an unrelated module with the name of a needed module raised it
             raise ImportError(f"an imported module ended the program: {end}") from end
         _prepare(found)
         return found
@@ -56,7 +57,7 @@ _WHOLE = 1_000
 
 
 class _Formatter(click.HelpFormatter):
-    """Breaks lines at spaces only, so that names such as `sds-conformance` stay whole."""
+    """Help formatter that breaks lines at spaces only, so that names such as `sds-conformance` are not broken."""
 
     def write_text(self, text: str) -> None:
         super().write_text(text.replace("-", _UNBROKEN_HYPHEN))
@@ -80,13 +81,13 @@ class HelpGroup(click.Group):
     """A group whose help shows the whole summary of each command, in the order of definition."""
 
     sections: Mapping[str, Iterable[str]] = {}
-    """The headings of the help and their commands. If empty, all commands are under "Commands"."""
+    """Maps the headings of the help to their commands. If it is empty, the heading of all commands is "Commands"."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Align all sections, and never shorten a summary."""
+        """Write the commands of all sections, aligned, with their complete summaries."""
         width = max(map(len, self.commands), default=0)
         for heading, names in (self.sections or {"Commands": self.commands}).items():
             with formatter.section(heading):
@@ -99,7 +100,7 @@ class Commands(HelpGroup):
     """The commands of a package, which are imported when they are invoked."""
 
     def __init__(self, name: str | None, *, package: str, sections: Mapping[str, Mapping[str, str]], **more: Any):
-        """``sections`` maps the headings of the help to commands with the first sentence of their help."""
+        """``sections`` maps the headings of the help to commands. Each command has the first sentence of its help."""
         commands = [LazyCommand(package, *command) for section in sections.values() for command in section.items()]
         super().__init__(name, commands, **more)
         self.sections = sections
@@ -107,7 +108,9 @@ class Commands(HelpGroup):
 
 
 def _prepare(command: click.Command) -> None:
-    """Format the help of a command and its subcommands; set it explicitly, because Python may drop docstrings."""
+    """Format the help of a command and its subcommands. The help is set explicitly, because Python may drop
+    docstrings.
+    """
     command.context_class = _Context
     if command.help is None and command.callback is not None:
         command.help = docstring(command.callback) or None

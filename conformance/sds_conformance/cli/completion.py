@@ -1,8 +1,8 @@
 """Completion in bash, zsh and fish.
 
-The shell sets ``_SDS_CONFORMANCE_COMPLETE`` and starts the program: to get a script once, and then for each word that
-the user completes. Click makes the scripts and finds the words. Its output bypasses the output filter, because a shell
-reads it.
+The shell sets ``_SDS_CONFORMANCE_COMPLETE`` and starts the program: once to get a script, then for each word that the
+user completes. Click makes the scripts and finds the words. The output of Click does not pass the output filter,
+because a shell reads it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def completion_request() -> str:
-    """The request of a shell for completion, such as ``bash_source``; "" if there is none."""
+    """Return the request of a shell for completion, such as ``bash_source``; "" if there is none."""
     return os.environ.get(VARIABLE, "")
 
 
@@ -37,7 +37,7 @@ def complete(command: click.Command, wanted: str) -> Exit:
         shells = ", ".join(f"{name}_source" for name in SHELLS)
         click.echo(f"{VARIABLE}={wanted} is unknown. Use one of {shells}.", err=True)
         return Exit.USAGE
-    # The name of the program, even if it was started as a module: a shell completes commands by their names.
+    # Use the name of the program even if it was started as a module, because a shell completes commands by their names.
     completion = found(command, {}, _PROGRAM, VARIABLE)
     if what == "source":
         order(completion.source())

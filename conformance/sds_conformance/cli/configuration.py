@@ -1,4 +1,4 @@
-"""The configuration file: values of options that a user would otherwise type each time.
+"""The configuration file: values of options, so that a user need not type them each time.
 
 `sds-conformance.toml`, or the table `[tool.sds-conformance]` of `pyproject.toml`, in the current folder. Its values are
 defaults of all commands that have the option. An option on the command line takes precedence.
@@ -22,7 +22,7 @@ from sds_harness.suggestions import did_you_mean
 FILE = Path("sds-conformance.toml")
 PROJECT_FILE = Path("pyproject.toml")
 TABLE = "sds-conformance"
-"""The table of `[tool]` in `pyproject.toml`."""
+"""Name of the table under `[tool]` in `pyproject.toml`."""
 _LARGEST_BYTES = 1 << 20
 _KEYS: Mapping[str, tuple[str, tuple[type, ...], str]] = MappingProxyType(
     {
@@ -41,7 +41,7 @@ _KEYS: Mapping[str, tuple[str, tuple[type, ...], str]] = MappingProxyType(
         "total-timeout": ("total_timeout", (int, float), "a number of seconds"),
     }
 )
-"""Each key of the file, with the parameter of commands, the types of the value, and its description."""
+"""Maps each key of the file to the parameter of commands, the allowed types of the value, and their description."""
 KEYS = tuple(_KEYS)
 _IN_USE = __name__
 
@@ -51,13 +51,14 @@ class ConfigurationError(click.UsageError):
 
 
 def key_of(parameter: str) -> str:
-    """The key in the file of the value of a parameter."""
+    """Return the key in the configuration file for a parameter."""
     return next(key for key, (name, _, _) in _KEYS.items() if name == parameter)
 
 
 def use(context: click.Context, parameter: click.Parameter, file: Path | None) -> None:
-    """The callback of --config: reads the file, by default the configuration of the current folder. Raises
-    ConfigurationError."""
+    """Callback of --config: read FILE, by default the configuration of the current folder. Raises
+    ConfigurationError.
+    """
     if context.resilient_parsing:
         return
     found = (file, read(file)) if file is not None else read_here()
@@ -66,8 +67,9 @@ def use(context: click.Context, parameter: click.Parameter, file: Path | None) -
 
 
 def read_here() -> tuple[Path, dict[str, Any]] | None:
-    """The configuration of the current folder, by the names of parameters; None if there is none. Raises
-    ConfigurationError."""
+    """Read the configuration of the current folder. Return its path and the values by the names of parameters; None if
+    there is none. Raises ConfigurationError.
+    """
     if FILE.exists():
         return FILE, read(FILE)
     if not PROJECT_FILE.exists():
@@ -80,7 +82,7 @@ def read_here() -> tuple[Path, dict[str, Any]] | None:
     try:
         text = read_text(PROJECT_FILE, _LARGEST_BYTES)
     except FileError:
-        return None  # it is not a configuration file of the suite
+        return None  # this pyproject.toml has no configuration of the suite
     if TABLE not in text:
         return None
     found = read(PROJECT_FILE)
@@ -88,7 +90,7 @@ def read_here() -> tuple[Path, dict[str, Any]] | None:
 
 
 def read(file: Path) -> dict[str, Any]:
-    """The values in a file, by the names of parameters. Raises ConfigurationError."""
+    """Read the values in a file, by the names of parameters. Raises ConfigurationError."""
     from sds_harness.files import FileError, read_text
 
     path_text = printable(str(file))
@@ -125,7 +127,7 @@ def _value(shown: str, key: str, value: Any) -> tuple[str, Any]:
 
 
 def apply_defaults(context: click.Context) -> None:
-    """Let the file supply defaults for the options of a command, and print a line about it once."""
+    """Set defaults of the options of a command from the configuration file. Print once which file and keys are used."""
     found = context.meta.get(_IN_USE)
     if found is None or context.resilient_parsing:
         return
@@ -138,7 +140,7 @@ def apply_defaults(context: click.Context) -> None:
 
 
 def explain(error: click.UsageError) -> str:
-    """Return the place of a wrong value that came from the configuration file; "" if it was typed."""
+    """Return a sentence that a wrong value is set in the configuration file; "" if the value was typed."""
     if not isinstance(error, click.BadParameter) or error.ctx is None or error.param is None:
         return ""
     found = error.ctx.meta.get(_IN_USE)

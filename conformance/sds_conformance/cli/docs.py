@@ -29,7 +29,7 @@ _ID = re.compile(r"(?:[A-Za-z]+-)*[A-Za-z]+-\d+")
 
 
 class _PageName(Choice):
-    """The name of a page, or an ID of the catalogue."""
+    """Parameter type: the name of a page, or an ID of the catalogue."""
 
     def __init__(self) -> None:
         super().__init__(list(PAGES))
@@ -37,7 +37,7 @@ class _PageName(Choice):
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value in PAGES:
             return value
-        # Only the lookup of an ID needs the catalogue, which takes time to read.
+        # Read the catalogue only for an ID, because it takes time.
         if _ID.fullmatch(value):
             return full_id(value)
         return super().convert(value, param, ctx)

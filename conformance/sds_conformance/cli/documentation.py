@@ -18,11 +18,11 @@ class Page:
     path: str
     """Path in a checkout."""
     summary: str
-    """Topic, in a phrase."""
+    """Topic of the page, in a phrase."""
 
     @property
     def file(self) -> Path:
-        """The path of the document on this machine. Files inside packages of the wheel are not stored a second time."""
+        """Path of the page on this machine. A page that is a file of a package in the wheel has only this one copy."""
         own = root() == _INSTALLED and self.path.startswith(_SOURCES)
         return _PACKAGES / self.path.removeprefix(_SOURCES) if own else root() / self.path
 
@@ -80,5 +80,5 @@ PAGES = {
 
 
 def root() -> Path:
-    """The root of the paths: the checkout, or else the installed documents."""
+    """Return the folder to which paths of pages are relative: the checkout, or else the installed documents."""
     return _CHECKOUT if (_CHECKOUT / "harness" / "adapters").is_dir() else _INSTALLED

@@ -79,7 +79,7 @@ def _alphabet(context: click.Context, parameter: click.Parameter, values: tuple[
 
 
 def _complete_alphabet(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the last one of the names, which commas separate."""
+    """Complete the last of the comma-separated names."""
     before, comma, last = incomplete.rpartition(",")
     names = names_of("events", context.params.get("revision") or CURRENT)
     return [CompletionItem(f"{before}{comma}{item.value}") for item in complete_name(names, last)]
@@ -233,7 +233,7 @@ def exhaust_command(
 
 @contextmanager
 def _spark_source(err: Console, master: str | None) -> Iterator[Source | None]:
-    """Returns the Spark session if Spark plays; otherwise PySpark is not imported."""
+    """Yield a source that plays on Spark, if ``master`` is given. Otherwise yield None, and do not import PySpark."""
     if master is None:
         yield None
         return
@@ -249,7 +249,7 @@ def _spark_source(err: Console, master: str | None) -> Iterator[Source | None]:
 def _select_alphabets(
     driven: DrivenImplementation, revision: str, participants: int, parts: tuple[AlphabetPart, ...]
 ) -> tuple[AlphabetPart, ...]:
-    """Return the selected alphabets; by default the usual ones. Raises UsageError if nothing can be played."""
+    """Return the selected alphabets, by default those of the protocol. Raises UsageError if nothing can be played."""
     small = [name for known in repertoires() if known.alphabet is not None for name in known.revisions]
     if revision not in small:
         raise click.UsageError(
@@ -268,7 +268,7 @@ def _select_alphabets(
 
 
 def _load_coverage(order: Exhaustion, company: CachingCompany, declared: Declaration, file: Path | None) -> Coverage:
-    """Load the schedules that are covered already. Raises UsageError."""
+    """Load the progress from a file, if it exists. Raises UsageError."""
     if file is None or not file.exists():
         return Coverage(order, CampaignTally(declared))
     try:
@@ -282,7 +282,7 @@ def _load_coverage(order: Exhaustion, company: CachingCompany, declared: Declara
 
 
 def _save_coverage(err: Console, coverage: Coverage, file: Path | None) -> str:
-    """Save the progress. Return the reason if that failed; "" if it did not."""
+    """Save the progress. Return why it could not be saved; "" if it was."""
     if file is None:
         return ""
     try:
@@ -296,7 +296,7 @@ def _save_coverage(err: Console, coverage: Coverage, file: Path | None) -> str:
 
 
 def _forecast(coverage: Coverage) -> str:
-    """The number of schedules to play and the expected duration, in one sentence."""
+    """Return the number of schedules to play and the expected duration, in one sentence."""
     last = coverage.bounds[-1]
     left = coverage.remaining_count
     head = f"Up to {format_count(last.events, 'event')} of {coverage.order.participants} participants"
@@ -307,7 +307,7 @@ def _forecast(coverage: Coverage) -> str:
 
 
 def _show(out: Console, coverage: Coverage) -> None:
-    """Print the bounds as a table, and one sentence about the proved bound."""
+    """Print a table of the bounds, and why schedules were excluded or not played."""
     order, tally = coverage.order, coverage.tally
     left_out = ("left out",) if coverage.left_out else ()
     table = plain_table(right=("Events", "Schedules", "played", "impossible", "renamed", *left_out, ""))
@@ -343,7 +343,7 @@ def _last_screen(coverage: Coverage, roots: Sequence[Root], shrunk: Shrunk, driv
 
 
 def events_left_out(coverage: Coverage) -> list[str]:
-    """Describe the event kinds that are left out: each letter of the alphabet with its description."""
+    """Describe the kinds of events that are excluded: each letter of the alphabet with its description."""
     kinds = (coverage.order.world.kinds[kind] for kind in sorted(coverage.without))
     descriptions = ((kind.name, first_line(kind.write) if kind.write else "") for kind in kinds)
     return list(dict.fromkeys(f"{name}: {words}" if words else name for name, words in descriptions))
@@ -365,7 +365,7 @@ def describe_progress(coverage: Coverage) -> str:
 
 
 def _letters(coverage: Coverage) -> str:
-    """The letters of the alphabet whose events are left out."""
+    """Return the letters of the alphabet whose events are excluded, as text."""
     names = dict.fromkeys(coverage.order.world.kinds[kind].name for kind in sorted(coverage.without))
     return f"{' or '.join(names)} in them"
 
@@ -392,7 +392,7 @@ def last_line(coverage: Coverage, roots: Iterable[Root], name: str) -> Text:
 
 
 def _as_json(coverage: Coverage) -> dict[str, Any]:
-    """The progress as JSON."""
+    """Return the progress as JSON."""
     order, proved = coverage.order, coverage.last_proved
     return {
         "participants": order.participants,

@@ -54,7 +54,7 @@ def explain_command(file: Path, participant: str, channel: str, requirement: str
     Messages are decoded. Times count from T, the start of virtual time. The steps behind findings are marked.
     """
     out, err = console(), console(stderr=True)
-    # Properties of groups, and breakdowns, have no prefix.
+    # IDs of properties, and breakdowns, do not have the prefix of requirements.
     globs = (requirement.upper(), full_id(requirement)) if requirement else ()
     complaints: list[str] = []
     try:
@@ -84,7 +84,7 @@ def explain_command(file: Path, participant: str, channel: str, requirement: str
 
 
 def _report_no_match(err: Console, dialogue: Dialogue, selection: DialogueSelection) -> NoReturn:
-    """End the command with the reason why nothing matches, and the possible choices."""
+    """End the command. Print why nothing matches, and the possible choices."""
     if not dialogue.parts:
         err.print("It contains no messages.", style="yellow")
     elif selection.findings and not (selection.participant or selection.channel):

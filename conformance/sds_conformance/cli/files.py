@@ -15,7 +15,7 @@ from .paths import unwritable_path_message
 
 
 def refuse_nowhere(*files: Path | None) -> None:
-    """Refuse to write to a missing folder: checked before a long run. Raises UsageError."""
+    """Check, before a long run, that the folder of each file exists. Raises UsageError."""
     for file in files:
         if file is not None and not file.absolute().parent.is_dir():
             message = f"there is no folder {file.parent}. Make it, or name another FILE"
@@ -23,7 +23,7 @@ def refuse_nowhere(*files: Path | None) -> None:
 
 
 def refuse_link(file: Path) -> None:
-    """Refuse a symbolic link at a name that the user did not type. Raises UsageError."""
+    """Refuse a symbolic link at a path that the user did not type. Raises UsageError."""
     if file.is_symlink():
         raise click.UsageError(f"{file} is a symbolic link, and you did not name it: remove it, or name another file")
 
@@ -37,7 +37,7 @@ def write_file(file: Path, text: str) -> None:
 
 
 def unwritable_file_error(file: Path, error: OSError) -> click.UsageError:
-    """The error for a file that cannot be written."""
+    """Return the error for a file that cannot be written."""
     return click.UsageError(unwritable_path_message(file, error))
 
 

@@ -218,7 +218,7 @@ def fuzz_command(
     if tally.unmet_count and code == Exit.CONFORMANT:
         code = Exit.NON_CONFORMANT  # a baseline lists no expectations
     if code == Exit.CONFORMANT and tally.not_started:
-        code = Exit.NOT_DRIVEN  # nothing is known about schedules that were not played, even if a baseline lists them
+        code = Exit.NOT_DRIVEN  # a baseline does not excuse schedules that were not played
     sys.exit(Exit.USAGE if unkept else code)
 
 
@@ -232,7 +232,7 @@ def _last_screen(
     revision: list[str],
     rows: list[Row],
 ) -> LastScreen:
-    """Print the last screen of a campaign; ``rows`` are the results of the scenario files."""
+    """Return the last screen of a campaign. ``rows`` are the results of the scenario files."""
     facts, (command, why) = next_of_found(tally, roots, shrunk, driven, revision, facts)
     if not command and (first := next(unmet(rows), None)) is not None:
         command, why = first.file["again"], "plays the scenario file again"
@@ -255,8 +255,8 @@ def next_of_found(
 ) -> tuple[list[tuple[str, Text]], tuple[str, str]]:
     """Return the facts for the last screen, and the next command with its purpose.
 
-    The facts include the folder of the counterexamples. The command replays the first counterexample, or examines a
-    breakdown; it is "" if nothing was found.
+    The facts include the folder of the counterexamples. The next command replays the first counterexample, or examines
+    a breakdown; it is "" if nothing was found.
     """
     for root in roots:
         _, files = shrunk.get(root.id, (None, {}))
@@ -280,10 +280,10 @@ def print_findings(
     *,
     stories: int | None,
 ) -> tuple[Shrunk, str]:
-    """Shrink and save findings, the most severe first and known ones last. Return the reason why saving failed. Print
-    at most ``stories`` stories; None prints all.
+    """Shrink, save and print findings, the most severe first and known ones last. Return the counterexamples, and why
+    saving failed ("" if it did not). At most ``stories`` stories are printed; None prints all.
 
-    After an interrupt, findings are printed and kept without shrinking.
+    After an interrupt, findings are printed and saved without shrinking.
     """
     known = gated.requirements if gated is not None else {}
     shrunk: Shrunk = {}
@@ -294,7 +294,7 @@ def print_findings(
         for place, root in enumerate(sorted(roots, key=lambda root: root.id in known)):
             quiet = stories is not None and place >= stories
             details: dict[str, list[Text]] = {}
-            """Lines about the failures that it causes."""
+            """Maps the failures that a root cause explains to lines about them."""
             for what in (root.id, *root.under):
                 finding = tally.found[what]
                 example: Counterexample | FindingReplays | None = None

@@ -39,11 +39,11 @@ from .model_campaigns import match_globs, processes
 from .options import progress_bar
 
 MEMORY_BYTES = 4 << 30
-"""The memory limit of `run` for an implementation: a faulty model may allocate without end."""
+"""Memory limit of a worker, which is that of `run` for an implementation: a faulty model may allocate without end."""
 MEANS = (("fuzz", other_methods.schedules), ("vectors", other_methods.vectors))
 
 _examiners: list[AlterationExaminer] = []
-"""The examiner of a worker process."""
+"""The examiner of this worker process."""
 
 
 def protocol_with_source() -> tuple[Protocol, ModelSource]:
@@ -54,7 +54,7 @@ def protocol_with_source() -> tuple[Protocol, ModelSource]:
 def generated_faults(
     out: Console, err: Console, only: tuple[str, ...], sample: int | None, seed: int, jobs: int, *, as_json: bool
 ) -> int:
-    """Play the selected faults, or a sample, and print the results; returns the exit code."""
+    """Play the selected faults, or a sample, and print the results. Returns the exit code."""
     protocol, source = protocol_with_source()
     try:
         excuses = read_excuses(source.excuses())

@@ -1,4 +1,4 @@
-"""The options for gRPC, and the options that they exclude."""
+"""The options for gRPC, and checks of other options that cannot be combined with them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..judging.exits import Exit
 from .paths import INPUT_FILE
 
 SCHEME = "grpc://"
-"""Prefix of an address that replaces a command."""
+"""Prefix of a server address that is typed in place of a command."""
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
@@ -61,13 +61,13 @@ class Access:
 
     @property
     def options(self) -> list[str]:
-        """Return the options as they would be typed."""
+        """Return the options as a user would type them."""
         files = {"--grpc-ca": self.ca, "--grpc-token-file": self.token_file}
         typed = [word for name, file in files.items() if file is not None for word in (name, str(file))]
         return [*typed, *(["--grpc-insecure"] if self.insecure else [])]
 
     def endpoint(self, address: str, service: str, *, started: bool) -> Endpoint:
-        """The server at an address. Raises UsageError, and MissingExtra if gRPC is not installed."""
+        """Return the server at an address. Raises UsageError, and MissingExtra if gRPC is not installed."""
         try:
             found = Endpoint(address, service, started, self.ca, self.token_file, self.insecure)
         except ValueError as error:
@@ -81,8 +81,8 @@ class Access:
         return found
 
     def server_in(self, words: tuple[str, ...], service: str) -> tuple[Endpoint | None, tuple[str, ...]]:
-        """The server at the start of a command, if there is one, and the rest of the command. Raises as ``endpoint``
-        does.
+        """Return the server at the beginning of a command (None if there is none) and the rest of the command. Raises
+        the same errors as ``endpoint``.
         """
         if not words[0].startswith(SCHEME):
             return None, words
@@ -90,7 +90,7 @@ class Access:
 
 
 def reject_server_options(access: Access, instead: str = "--grpc ADDRESS") -> None:
-    """Raise UsageError for server options without a server; ``instead`` shows how to name one."""
+    """Raise UsageError for server options without a server. ``instead`` shows how to name a server."""
     if access.options:
         raise click.UsageError(f"{access.options[0]} is about a server: add {instead}")
 
@@ -123,7 +123,7 @@ def with_server(context: click.Context, endpoint: Endpoint, options: Mapping[str
 
 
 def refuse_apart(endpoint: Endpoint | None, casting: str) -> None:
-    """Raise UsageError if each participant needs its own process and there is only one."""
+    """Raise UsageError if each participant needs its own process, but there is only one server."""
     if endpoint is not None and endpoint.one_at_a_time and casting == Casting.APART.value:
         raise click.UsageError(
             f"--cast apart needs a process for each participant, and there is one server at {endpoint.address}: use "

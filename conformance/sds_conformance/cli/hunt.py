@@ -44,7 +44,7 @@ class HuntResults:
     seed: int
     revision: str = CURRENT
     unplayed: int = 0
-    """Mutants and variants that were not played: the hunt was interrupted."""
+    """Number of mutants and variants that were not played because of an interrupt."""
 
     @property
     def found(self) -> list[MutantHunt]:
@@ -62,7 +62,7 @@ class HuntResults:
 
     @property
     def totals(self) -> str:
-        """The summary, in one line."""
+        """The totals, in one line."""
         reachable = len(self.found) + len(self.missed)
         parts = [
             f"{len(self.found)} of {format_count(reachable, 'mutant')} that schedules can reveal were found within "
@@ -95,8 +95,8 @@ def hunt_faults(
     """Play generated schedules with each mutant until one finds its fault, and with legal variants. Returns the exit
     code.
 
-    ``examples`` and ``variant_examples`` are the largest numbers of schedules of a mutant and of a variant. Without a
-    ``revision``, each mutant of SDS is played in its own. Raises UsageError.
+    ``examples`` and ``variant_examples`` are the maximum numbers of schedules for a mutant and for a variant. Without a
+    ``revision``, each mutant of SDS is played under the revision of its requirement. Raises UsageError.
     """
     mutant_names, variant_names = names_to_hunt(revision)
     mutants = match_globs(mutant_names, only)
@@ -178,7 +178,7 @@ schedule is then shrunk: "after" counts the schedules, "steps" the operations of
 
 
 def markdown(results: HuntResults) -> str:
-    """The tables of --markdown. Two runs of one version of the suite write the same bytes."""
+    """Render the tables of --markdown. Two runs of the same version of the suite write the same bytes."""
     lines = [_INTRODUCTION, f"**{results.totals}**", ""]
     lines += markdown_rows(
         "Mutants",

@@ -216,16 +216,16 @@ def _dimensions(protocol: Protocol, revision: str, profile: str, only: tuple[str
 
 
 def _reject_unplayable_size(dimensions: Sequence[Dimension], at: int | None) -> None:
-    """Raises UsageError for a size that cannot be played."""
+    """Raise UsageError for a size that cannot be played."""
     for dimension in dimensions:
         if at is not None and at > dimension.most:
             raise click.UsageError(f"--at {at}: {dimension.name} is played up to {dimension.most}")
 
 
 def _load_report(folder: Path, revision: str, at: int | None) -> Report:
-    """The report to which limits are added.
+    """Read the report to which limits will be added.
 
-    Checked before the measurement, so that an error costs no time. Raises UsageError.
+    The report is checked before the long measurement. Raises UsageError.
     """
     if at is not None:
         raise click.UsageError("--at plays one size and so finds no limit: omit --at or --report")
@@ -244,7 +244,7 @@ def _load_report(folder: Path, revision: str, at: int | None) -> Report:
 
 
 def _refuse_another(report: Report, declared: Declaration) -> None:
-    """Raises UsageError if the implementation is not the one in the report."""
+    """Raise UsageError if the implementation is not the one in the report."""
     about = report.data["implementation"]
     limits = {name: limit for name, limit in declared.limits.items() if limit is not None}
     if (declared.name, declared.version, limits) != (about["name"], about["version"], about["limits"]):
@@ -267,7 +267,7 @@ def _write(err: Console, folder: Path, data: dict[str, Any]) -> bool:
 
 
 def _replay_command(driven: DrivenImplementation, order: MeasurementOrder, row: LimitRow) -> str:
-    """The command that plays the smallest failing size; "" if no size failed."""
+    """Return the command that plays the smallest failing size; "" if no size failed."""
     if row.first_failing is None or row.held is None:
         return ""
     file = row.dimension.file

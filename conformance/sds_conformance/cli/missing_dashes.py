@@ -11,9 +11,10 @@ from .options import program
 
 
 def with_dashes(error: click.UsageError, words: Sequence[str]) -> str:
-    """Return the command line that the user probably meant: an option of the implementation's command was parsed as an
-    option of the suite. Return "" if that is not the cause of the error. ``words`` are all words after the name of the
-    program."""
+    """Return the command line that the user probably meant, if the cause of the error is that an option of the
+    implementation's command was parsed as an option of the suite. Otherwise return "". ``words`` are all words after
+    the name of the program.
+    """
     context = error.ctx
     if not isinstance(error, click.NoSuchOption | click.BadOptionUsage) or context is None or "--" in words:
         return ""

@@ -57,12 +57,14 @@ tabled = combine(
 
 
 def match_globs(names: Iterable[str], only: tuple[str, ...]) -> list[str]:
-    """The names that match one of the globs, all if there are none."""
+    """Return the names that match one of the globs; all names if there are no globs."""
     return [name for name in names if not only or any(fnmatchcase(name, glob) for glob in only)]
 
 
 def unknown_name_error(only: tuple[str, ...], known: Iterable[str], about: str = "") -> click.UsageError:
-    """Return the error that no mutant and no variant has such a name. ``about`` says which of them were searched."""
+    """Return the error that no mutant and no variant has one of these names. ``about`` says which mutants and variants
+    were searched.
+    """
     meant = did_you_mean(only[0], known) if only else ""
     return click.UsageError(
         f"there is no mutant or variant {', '.join(map(repr, only))}{about}.{meant} `sds-conformance list mutants` and "
@@ -71,7 +73,7 @@ def unknown_name_error(only: tuple[str, ...], known: Iterable[str], about: str =
 
 
 class WorkerLost(click.ClickException):
-    """A process of the suite was killed: no verdict."""
+    """A worker process was killed, so there is no verdict."""
 
     exit_code = Exit.OURS
 
@@ -84,8 +86,9 @@ class WorkerLost(click.ClickException):
 
 @contextmanager
 def processes(jobs: int, begin: Callable[..., None] | None = None, given: tuple[Any, ...] = ()) -> Iterator[Executor]:
-    """A pool of processes that end with this one; a thread if processes cannot be started. Each calls ``begin`` with
-    the arguments in ``given``."""
+    """Provide a pool of processes that end with this process; a thread if processes cannot be started. Each process
+    calls ``begin`` with the arguments in ``given``.
+    """
     if why_alone():
         with ThreadPoolExecutor(1, initializer=begin, initargs=given) as thread:
             yield thread
@@ -133,7 +136,9 @@ class Interruption:
 
 @contextmanager
 def catch_interrupt() -> Iterator[Interruption]:
-    """Context manager: an interrupt ends the block, and the results obtained before it are judged."""
+    """Context manager: an interrupt ends the block, is recorded, and is not raised, so that the results so far can be
+    judged.
+    """
     interruption = Interruption()
     try:
         yield interruption
@@ -142,7 +147,7 @@ def catch_interrupt() -> Iterator[Interruption]:
 
 
 def markdown_rows(title: str, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
-    """A table under a heading."""
+    """Return a Markdown table under a heading."""
 
     def line(cells: Iterable[str]) -> str:
         return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
@@ -151,6 +156,6 @@ def markdown_rows(title: str, columns: tuple[str, ...], rows: Iterable[tuple[str
 
 
 def write_tables(write: Path | None, markdown: Callable[[], str]) -> None:
-    """Write the tables to the file that was asked for. Raises UsageError."""
+    """Write the tables to the file, if one was requested. Raises UsageError."""
     if write:
         write_file(write, markdown())

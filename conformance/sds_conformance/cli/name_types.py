@@ -1,7 +1,7 @@
 """The names that options take: their types, which complete and correct them, and the lists of ``list``.
 
-The names differ by revision. A type accepts the names of all revisions, because ``--revision`` may follow on the
-command line; the command itself refuses a name that its revision does not have, with ``unknown``.
+The names depend on the revision. A type accepts the names of all revisions, because ``--revision`` may follow later on
+the command line. The command itself rejects names that its revision does not have, with ``unknown_name_message``.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from ..protocols import default, protocol_of, repertoires, revisions
 
 @dataclass(frozen=True)
 class NameKind:
-    """A kind of names."""
+    """A kind of names, such as scenarios or dimensions."""
 
     singular: str
     used_by: str
-    """The option that takes such a name."""
+    """The command and option that take a name of this kind."""
     of: Callable[[str], Mapping[str, str]]
-    """The names of a revision, each with a summary, which may be empty."""
+    """Returns the names of a revision, each with a summary, which may be empty."""
 
 
 def _scenarios(revision: str) -> dict[str, str]:
@@ -64,7 +64,7 @@ def _properties(revision: str) -> Mapping[str, Any]:
 
 
 def _positions(revision: str) -> dict[str, str]:
-    """The positions, without those on requirements that the revision does not have."""
+    """Return the positions, without those that are only about requirements of other revisions."""
     catalogue = _rules(revision).catalogue
     citing = catalogue.requirements.values()
     cited = {name for one in citing for name in one.positions}
@@ -82,7 +82,7 @@ def _groups(revision: str) -> dict[str, str]:
     from ..vectors.folder import default_folder, files_in, read_json  # the vectors take time to read
     from .vectors.shared import VECTOR_SET
 
-    # Names do not need what `load_all` checks of each file, which takes seconds.
+    # Do not use `load_all`: it checks each file, which takes seconds.
     files = (read_json(path) for path in files_in(VECTOR_SET, default_folder(), "*.json").values())
     return {file["group"]: file["title"] for file in files if revision in file.get("revisions", ())}
 
@@ -140,13 +140,15 @@ def _rules(revision: str) -> Any:
 
 
 def names_of(kind: str, revision: str | None = None) -> dict[str, str]:
-    """Return the names of a kind in a revision, each with a summary; without a revision, those of all revisions."""
+    """Return the names of a kind in a revision, each with a summary. Without a revision, return the names of all
+    revisions.
+    """
     wanted = [revision] if revision is not None else list(revisions())
     return {name: summary for one in wanted for name, summary in KINDS[kind].of(one).items()}
 
 
 def unknown_name_message(kind: str, word: str, revision: str) -> str:
-    """Return the message that a revision does not have a name, or nothing that matches a pattern."""
+    """Return the message that a revision does not have a name, or has no name that matches a pattern."""
     return f"{revision} has no {KINDS[kind].singular} {word!r}.{_advice(kind, word, revision)}"
 
 
@@ -159,8 +161,9 @@ def _advice(kind: str, word: str, revision: str | None) -> str:
 
 
 def elsewhere(word: str, names: Mapping[str, Iterable[str]]) -> str:
-    """Return advice if the name exists in another revision or resembles a name there; "" if neither. ``names`` are the
-    names of each revision."""
+    """Return advice if another revision has the name or a similar one; "" otherwise. ``names`` maps revisions to their
+    names.
+    """
     for revision, known in names.items():
         if word in known:
             return f" It belongs to {revision}: add --revision {revision}."
@@ -171,12 +174,12 @@ def elsewhere(word: str, names: Mapping[str, Iterable[str]]) -> str:
 
 
 def complete_name(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    """The names that begin with the word that the user is typing."""
+    """Return the names that begin with the word that the user is typing."""
     return [CompletionItem(name) for name in names if name.lower().startswith(incomplete.lower())]
 
 
 class Choice(click.Choice[str]):
-    """Parameter type: one of a few names. The error for a wrong name suggests the nearest one."""
+    """Parameter type: one of a few names. The error for a wrong name suggests the most similar one."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         try:

@@ -20,7 +20,9 @@ from .options import console, program
 from .paths import OUTPUT_FOLDER
 
 DESCRIPTION = "template.json"
-"""A template: its language, the programs that it needs, its files, and the commands to build and to run it."""
+"""The file that describes a template: its language, the programs that it needs, its files, and the commands to build
+and to run it.
+"""
 
 
 @dataclass(frozen=True)
@@ -32,11 +34,11 @@ class Template:
     needs: str
     """The programs that must be installed."""
     files: tuple[str, ...]
-    """Paths in the folder that are copied, without the output of a build."""
+    """Paths of the files to copy, relative to the folder of the template, without the output of a build."""
     build: tuple[str, ...]
-    """Lines to type before it runs, in its folder."""
+    """Commands that build the adapter, to type in its folder."""
     command: tuple[str, ...]
-    """The command that runs it, in its folder."""
+    """The command that runs the adapter, in its folder."""
 
     def next_lines(self, folder: Path) -> list[str]:
         """Return the commands to type after the template was written to ``folder``."""
@@ -56,8 +58,9 @@ def _read(path: Path) -> Template:
 
 
 def write(template: Template, folder: Path) -> None:
-    """Copy the files of a template into an empty folder, which is created if necessary. Raises OSError. Never replaces
-    a file, and removes the copied files after an error."""
+    """Copy the files of a template into an empty folder, which is created if necessary. Existing files are never
+    replaced. After an error, the copied files are removed. Raises OSError.
+    """
     contents = {folder / name: (template.folder / name).read_bytes() for name in template.files}
     with ExitStack() as undo:
         for path, content in contents.items():
@@ -84,7 +87,9 @@ Examples:
 
 
 def _language(context: click.Context, parameter: click.Parameter, value: str) -> str:
-    """The name of a template, in any case. Raises BadParameter, which says how to write an adapter without one."""
+    """Parse the name of a template, ignoring case. Raises BadParameter. Its message says how to write an adapter
+    without a template.
+    """
     if value.lower() in _TEMPLATES:
         return value.lower()
     raise click.BadParameter(

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 import click
 
 _RENAMED = {"--examples": "--schedules", "--save": "--out", "--time-budget": "--budget"}
-"""The new names of options by the old ones."""
+"""Maps old names of options to the new names."""
 
 
 def with_new_names(command: click.Command, words: Sequence[str]) -> list[str]:
-    """Replace old names of options of this command among its arguments, up to ``--``, and name the new ones on
-    stderr."""
+    """Replace old names of this command's options in its arguments, up to ``--``. Print the new names on stderr."""
     known = {name for parameter in command.params for name in parameter.opts}
     out = list(words)
     end = out.index("--") if "--" in out else len(out)

@@ -53,18 +53,18 @@ from .resource_options import LIMITS, as_typed
 CURRENT = default().rules.current
 """The default revision."""
 PROFILES = list(dict.fromkeys(name for protocol in protocols() for name in protocol.rules.profiles))
-"""The parts of a protocol that can be judged separately."""
+"""The profiles of all protocols."""
 _USUAL = repertoire_of(CURRENT)
 SEED_HELP = "Seed of the schedules; `random` draws a seed and prints it."
 PREFIXES = tuple({revision.prefix: None for revision in revisions().values()})
-"""Prefixes of requirement IDs, one per text."""
+"""Prefixes of requirement IDs, one per specification."""
 POSITIONS = tuple(dict.fromkeys(protocol.rules.positions for protocol in protocols()))
 """Prefixes of position IDs, before the dash."""
 
 
 @dataclass(frozen=True)
 class DrivenImplementation:
-    """The implementation to drive and how to talk to it, from the command line."""
+    """The implementation to drive and how to communicate with it, as the command line says."""
 
     command: tuple[str, ...]
     framing: Framing
@@ -74,11 +74,11 @@ class DrivenImplementation:
     limits: Limits
     access: Access = field(default_factory=Access)
     endpoint: Endpoint | None = None
-    """The gRPC server that replaces stdin and stdout; without a command it is already running."""
+    """The gRPC server to use instead of stdin and stdout. If there is no command, the server is already running."""
     clock: Faketime | None = None
     """Sets the clock of the implementation from outside; None if the commands contain the time."""
     bundled: bool = False
-    """No command was given, so the bundled reference is driven."""
+    """True if no command was given, so that the bundled reference is driven."""
 
     def begin(self) -> None:
         """Print that the bundled reference is driven, after the command line was validated."""
@@ -93,14 +93,14 @@ class DrivenImplementation:
 
     def _start(self, variables: Mapping[str, str]) -> Link:
         if self.endpoint is not None:
-            from sds_harness.grpc_link import GrpcLink  # only if the extra is installed
+            from sds_harness.grpc_link import GrpcLink  # not at the top, because the extra may not be installed
 
             return GrpcLink(self.endpoint, self.command, self.limits, variables)
         return StdioLink(self.command, self.framing, self.limits, variables)
 
     @property
     def options(self) -> list[str]:
-        """The options that differ from their defaults, as they would be typed."""
+        """The options that differ from their defaults, as a user would type them."""
         values = {
             "--framing": (self.framing.value, Framing.JSON.value),
             "--dialect": (self.dialect, None),
@@ -111,7 +111,7 @@ class DrivenImplementation:
         return [*server, *non_default_options(values), *self.access.options]
 
     def format_command(self, *words: str) -> str:
-        """The command line of this program with these words, to drive the implementation in the same way."""
+        """Return a command line of this program with these words, which drives the implementation in the same way."""
         return shlex.join([program(), *words, *self.options, *(["--", *self.command] if self.command else [])])
 
     @property
@@ -126,7 +126,7 @@ class DrivenImplementation:
 
     @property
     def transport(self) -> str:
-        """The transport."""
+        """Name of the transport, as in reports."""
         return self.framing.value if self.endpoint is None else "grpc"
 
     @property
@@ -138,7 +138,7 @@ Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 
 def refuse_unknown_dialect(protocol: Protocol, dialect: str | None) -> None:
-    """Raises UsageError for an unknown name or file of a dialect. None and "" mean no dialect."""
+    """Raise UsageError for an unknown name or file of a dialect. None and "" mean no dialect."""
     if dialect:
         try:
             protocol.rules.dialect(protocol.rules.current, dialect)
@@ -166,7 +166,7 @@ JOBS = click.option(
 
 
 def combine(*options: Decorator) -> Decorator:
-    """Combine options into one decorator; the last one comes first in the help."""
+    """Combine options into one decorator. The help shows the last option first."""
     return lambda function: reduce(lambda decorated, option: option(decorated), options, function)
 
 
@@ -191,12 +191,12 @@ def _complete_file(context: click.Context, parameter: click.Parameter, incomplet
 
 
 def protocol_or_default(revision: str | None) -> Protocol:
-    """The protocol of a revision; by default of the current one."""
+    """Return the protocol of a revision; without one, the default protocol."""
     return protocol_of(revision or CURRENT)
 
 
 def add_link_options(function: Callable[..., None], *more: Decorator) -> Callable[..., None]:
-    """Add the options for communication to a command, which receives ``driven``, and the options ``more``."""
+    """Add the options for communication and the options ``more`` to a command, which receives ``driven``."""
 
     @wraps(function)
     def wrapper(
@@ -398,7 +398,7 @@ which_schedules = combine(
     ),
     which_seed(SEED_HELP),
 )
-"""The options for generated schedules and for the assignment of participants to implementations."""
+"""The options for generated schedules, and for which processes play the participants."""
 
 
 def exit_code(tally: CampaignTally) -> int:
@@ -409,7 +409,7 @@ def exit_code(tally: CampaignTally) -> int:
 class _TimeLeft(TimeRemainingColumn):
     """Shows "left 0:01:17"; empty until the total is known."""
 
-    max_refresh = 0.0  # Otherwise the column stays empty for a while after the total is known.
+    max_refresh = 0.0  # Without this, the column stays empty for a while after the total is known.
 
     def render(self, task: Task) -> Text:
         if task.total is None:
@@ -418,14 +418,15 @@ class _TimeLeft(TimeRemainingColumn):
 
 
 _SPEED_PERIOD_S = 3_600.0
-"""Seconds over which the speed is averaged: one step may take minutes."""
+"""Seconds over which the speed is averaged. The period is long, because one step may take minutes."""
 
 
 @contextmanager
 def progress_bar(err: Console, width: int = 40) -> Iterator[Progress]:
-    """A progress bar of at most ``width`` columns, only on a terminal; it disappears at the end of the block.
+    """Show a progress bar of at most ``width`` columns on a terminal. It disappears at the end of the block.
 
-    It hides the cursor. An interrupt shows the cursor again at once, because the program may end before the block.
+    The bar hides the cursor. An interrupt shows the cursor immediately, because the program may end before the block
+    does.
     """
     shown = can_animate(err) and not signals.end_was_requested()
     with ExitStack() as stack:
@@ -444,13 +445,15 @@ def progress_bar(err: Console, width: int = 40) -> Iterator[Progress]:
 
 
 def full_id(glob: str) -> str:
-    """Complete a glob of IDs of requirements, positions or properties: any case, and without SDS-."""
+    """Complete a glob of IDs of requirements, positions or properties, which may be typed in any case and
+    without SDS-.
+    """
     glob = glob.upper()
     return glob if glob.startswith((*PREFIXES, "*", *POSITIONS, GROUP)) else f"{PREFIXES[0]}-{glob}"
 
 
 def program() -> str:
-    """The name of this program if the shell finds it, else its path."""
+    """Return the name of this program if the shell finds it, else its path."""
     name = Path(sys.argv[0])
     if name.name != "sds-conformance" or shutil.which(name.name):
         return "sds-conformance"
@@ -458,16 +461,18 @@ def program() -> str:
 
 
 def python() -> str:
-    """The name of the running Python if the shell finds it, else its path.
+    """Return the name of the running Python if the shell finds this Python by it, else the path.
 
-    Another Python of that name may lack the packages of the suite.
+    Another Python with the same name may lack the packages of the suite.
     """
     found = shutil.which("python")
     return "python" if found and Path(found).parent == Path(sys.executable).parent else sys.executable
 
 
 def console(*, stderr: bool = False) -> Console:
-    """stdout for results, stderr for progress and errors. Without a terminal the width is 80, or COLUMNS."""
+    """Return a console on stdout, for results, or on stderr, for progress and errors. Without a terminal, its width is
+    COLUMNS or 80.
+    """
     return DoorConsole(
         stderr=stderr,
         highlight=False,

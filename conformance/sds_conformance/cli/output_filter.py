@@ -1,7 +1,7 @@
-"""The output filter: everything that is printed passes through it.
+"""The output filter, through which all output passes.
 
-Texts from files and implementations must not move the cursor, reverse text, or contain commands for a CI. A reader that
-closes the pipe, or a full disk, must not change the exit code to a verdict.
+Texts from files and implementations must not move the cursor, reverse text, or contain commands for a CI. If the pipe
+is closed or the disk is full, the exit code must not look like a verdict.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from ..judging.exits import Exit
 
 _IN_ASCII = {"…": "...", "→": "->"}
 _NARROWEST, _WIDEST = 20, 9_999
-"""Usable widths of a terminal: tables need some columns, and rich pads each table row to the width."""
+"""Minimum and maximum width of the output: tables need some columns, and rich pads each table row to the width."""
 
 
 class OutputError(Exception):
-    """Nothing more can be printed. Not an OSError, which could be confused with that of a file."""
+    """Nothing more can be printed. Not a subclass of OSError, which could be confused with an error of a file."""
 
     def __init__(self, stream: Styled, name: str, error: OSError | ValueError) -> None:
         super().__init__(f"{name} cannot be written: {getattr(error, 'strerror', None) or error}")
@@ -46,7 +46,7 @@ def strip_controls(text: str) -> str:
 
 
 def shown_json(data: object, encoding: str = "utf-8", **options: Any) -> str:
-    """Equivalent JSON in which unprintable characters, and those that the stream cannot encode, are escaped."""
+    """Return equivalent JSON in which unprintable characters, and those that the stream cannot encode, are escaped."""
     text = dumps(data, indent=2, **options)
     if _has(encoding, text):
         return text
@@ -62,9 +62,9 @@ def _has(encoding: str, text: str) -> bool:
 
 
 def _spell(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Error handler of the streams: escapes characters that the encoding lacks, so that different IDs stay different.
+    """Error handler of the streams: escape characters that the encoding lacks, so that different IDs stay different.
 
-    Only the signs in tables and sentences of the suite have an ASCII replacement.
+    Only the signs that the suite itself prints in tables and sentences have an ASCII replacement.
     """
     if not isinstance(error, UnicodeEncodeError):
         raise error
@@ -82,11 +82,11 @@ codecs.register_error(_SPELLING, _spell)
 
 
 class OutputFilter(io.TextIOBase):
-    """stdout or stderr for unstyled text."""
+    """Replaces stdout or stderr, for text without styles."""
 
     def __init__(self, stream: TextIO, name: str) -> None:
         self.styled = Styled(stream, name)
-        """A stream for text whose only escape sequences are the suite's own styles."""
+        """The stream for text with styles of the suite, which are its only escape sequences."""
 
     def write(self, text: str) -> int:
         self.styled.write(strip_controls(text))
@@ -100,7 +100,7 @@ class OutputFilter(io.TextIOBase):
         self.styled.flush()
 
     def close(self) -> None:
-        """Does nothing, see `Styled.close`."""
+        """Do nothing, see `Styled.close`."""
 
     def isatty(self) -> bool:
         return self.styled.isatty()
@@ -137,16 +137,17 @@ def bar_on_terminal() -> Iterator[None]:
 
 
 class Styled(io.TextIOBase):
-    """The stream behind the filter."""
+    """The filtered stream. It passes escape sequences for styles."""
 
     def __init__(self, stream: TextIO, name: str) -> None:
         self._stream, self._name = stream, name
         self._within = False
-        """The current line is not empty."""
+        """True if the current line is not empty."""
 
     def write(self, text: str, *, order: bool = False) -> int:
         if not order:
-            # Check a line together with its beginning, so that only real line starts count.
+            # Check the text together with the beginning of its line, because commands for a CI count only at the start
+            # of a line.
             begun = "." if self._within else ""
             text = without_orders(begun + text).removeprefix(begun)
         if text:
@@ -161,7 +162,7 @@ class Styled(io.TextIOBase):
             self._stream.flush()
 
     def close(self) -> None:
-        """Does nothing: this class does not own the stream, and must not flush it when it is deleted."""
+        """Do nothing: this class does not own the stream, and must not flush it when it is deleted."""
 
     def isatty(self) -> bool:
         return self._stream.isatty()
@@ -174,7 +175,7 @@ class Styled(io.TextIOBase):
         return self._stream.encoding
 
     def discard_pending(self) -> None:
-        """Discard pending output; otherwise the interpreter would try to write it at exit, and fail."""
+        """Discard pending output. Otherwise the interpreter would try to write it at exit, and fail."""
         with suppress(OSError, ValueError):
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self._stream.fileno())
@@ -189,9 +190,9 @@ class Styled(io.TextIOBase):
 
 
 class DoorConsole(Console):
-    """A console that prints its own styles, and removes escape sequences from texts.
+    """A console that prints styles of the suite, and removes escape sequences from texts.
 
-    Its width is always usable, for any value of COLUMNS and any terminal: rich prints nothing on a width of 0.
+    Its width is always usable, for any value of COLUMNS and any terminal. (With a width of 0, rich prints nothing.)
     """
 
     def __init__(self, **options: Any) -> None:
@@ -225,7 +226,7 @@ class DoorConsole(Console):
 
 
 def _size(value: str) -> str:
-    """The value of COLUMNS or LINES if it is valid; "" to ask the terminal instead."""
+    """Return the value of COLUMNS or LINES if it is valid. "" means that the terminal decides."""
     digits = value.lstrip("0") if value.isascii() and value.isdigit() else ""
     return digits if len(digits) <= len(str(_WIDEST)) else str(_WIDEST)
 
@@ -235,7 +236,7 @@ def filter_output() -> Iterator[None]:
     """Filter stdout and stderr. Raises OutputError if output was lost."""
     before = sys.stdout, sys.stderr
     for stream in before:
-        # A terminal that cannot show a character gets its escape, not a traceback.
+        # A character that the terminal cannot show is printed as an escape, instead of a traceback.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=_SPELLING)
     # A stream that was closed before the start is None.

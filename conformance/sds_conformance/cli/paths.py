@@ -1,7 +1,7 @@
 """Parameter types for paths: inputs and outputs.
 
-Every option and argument that takes a path has one of these types; ``conformance/tests/cli/test_paths.py`` checks that.
-An output is checked while the command line is parsed, so before anything is played.
+Every option and argument that takes a path has one of these types, as ``conformance/tests/cli/test_paths.py`` checks.
+Outputs are checked while the command line is parsed, before anything is played.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from click.core import ParameterSource
 
 
 class InputPath(click.Path):
-    """A file or a folder that a command reads. The command reports an unreadable one."""
+    """A file or a folder that a command reads. If it is unreadable, the command reports this."""
 
 
 class OutputFile(click.Path):
-    """A file that a command writes: regular, a FIFO, a character device, or a descriptor such as /dev/stdout.
+    """A file that a command writes: a regular file, a FIFO, a character device, or a descriptor such as /dev/stdout.
 
-    ``regular``: only a regular file, because it is read again later.
+    With ``regular``, only a regular file is allowed, because it is read again later.
     """
 
     def __init__(self, what: str = "", *, regular: bool = False) -> None:
@@ -45,7 +45,7 @@ class OutputFile(click.Path):
 
 
 class OutputFolder(click.Path):
-    """A folder that a command writes files to; it need not exist yet."""
+    """A folder to which a command writes files. It need not exist yet."""
 
     def __init__(self, *, exists: bool = False) -> None:
         super().__init__(path_type=Path, exists=exists, file_okay=False)
@@ -59,7 +59,7 @@ class OutputFolder(click.Path):
 
 
 class OutputPlace(click.Path):
-    """A folder that a command writes files to, or its URI, such as hdfs://host/mine."""
+    """A folder to which a command writes files, or its URI, such as hdfs://host/mine."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if "://" not in value:
@@ -80,7 +80,7 @@ OUTPUT_PLACE = OutputPlace()
 
 
 def unwritable_path_message(path: Path, error: OSError | ValueError, what: str = "") -> str:
-    """The message about a file that cannot be written."""
+    """Return the message about a file that cannot be written."""
     why = getattr(error, "strerror", None) or "a file cannot have that name"
     return f"cannot write {what}{path}: {why}. Name another FILE."
 

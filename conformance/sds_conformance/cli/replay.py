@@ -155,8 +155,9 @@ def _show(
     noted: str,
     row: dict[str, Any],
 ) -> None:
-    """Print the schedule, the findings and the unmet expectations of ``row``. Print whether the finding ``noted`` was
-    reproduced."""
+    """Print the schedule, the findings, the unmet expectations of ``row``, and whether the finding ``noted`` in the
+    file was reproduced.
+    """
     show_played(out, group_trace, examples[0] if examples else None)
     for example in examples:
         show_head(out, example.finding)

@@ -1,4 +1,4 @@
-"""``sds-conformance report``, and the options that write a report in other forms, which ``run`` has as well."""
+"""``sds-conformance report``, and the options that write a report in other forms. ``run`` has these options as well."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Form:
     help: str
 
     def render(self, report: Report) -> str:
-        """The text of the file."""
+        """Return the content of the file."""
         maker: Callable[[Report], str] = getattr(import_module(f"...reports.{self.name}", __name__), self.name)
         return maker(report)
 
@@ -76,12 +76,13 @@ class ReportForms:
         return replace(self, files={**self.files, HTML: file})
 
     def check(self) -> None:
-        """Check before a long run that the folder of a file exists. Raises UsageError."""
+        """Check, before a long run, that the folders of the files exist. Raises UsageError."""
         refuse_nowhere(*self.files.values())
 
     def write(self, err: Console, report: Report) -> Exit | None:
-        """Write the files. Print a line for each file that cannot be written, and return the exit code for that; None
-        if all were written."""
+        """Write the files. Print a line for each file that cannot be written. Return the exit code for this error; None
+        if all were written.
+        """
         ends: Exit | None = None
         for form, path in [*self.files.items(), *([(Form("annotations", ""), None)] if self.annotations else [])]:
             try:
@@ -104,7 +105,7 @@ class ReportForms:
 
 
 def add_report_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the options about reports to a command, which receives them as ``report_forms``."""
+    """Add the options about forms of reports to a command, which receives them as ``report_forms``."""
 
     @wraps(function)
     def wrapper(annotations: bool, **rest: Any) -> None:
@@ -176,7 +177,9 @@ def report_command(
 
 
 def _page_in(folder: Path) -> Path:
-    """The page of a report: in its folder, or next to its file. Raises UsageError if it is a link."""
+    """Return the path of a report's page: in its folder, or next to its file. Raises UsageError if it is a symbolic
+    link.
+    """
     file = folder / "report.html" if folder.is_dir() else folder.with_suffix(".html")
     refuse_link(file)
     return file

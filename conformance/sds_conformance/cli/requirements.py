@@ -1,7 +1,7 @@
 """``sds-conformance requirements``: look up entries by ID, by name or by words.
 
-Entries are requirements, positions, properties of the group, and scenarios. Each becomes a row, which ``--json``
-prints; one row is shown in full, several in lists.
+Entries are requirements, positions, properties of the group, and scenarios. Each entry becomes a row. ``--json`` prints
+the rows. On the terminal, a single row is shown in full, and several rows are listed.
 """
 
 from __future__ import annotations
@@ -50,17 +50,18 @@ class LookupEntry:
     protocol: Protocol
     about: Requirement | Position | GlobalProperty | Scenario
     searched_text: str
-    """The text to search in."""
+    """All texts of the entry in which words are searched."""
 
     def has_words(self, word: str) -> bool:
-        """Return whether the entry contains the word, or a word that begins with it. A plural matches its singular as
-        well."""
+        """Return whether the entry contains the word, or a word that begins with it. A typed plural also finds the
+        singular.
+        """
         stem = word[:-1] if len(word) > 3 and word.lower().endswith("s") else word
         return re.search(rf"(?<!\w){re.escape(stem)}", self.searched_text, re.IGNORECASE) is not None
 
 
 def entries() -> list[LookupEntry]:
-    """Return all entries, in the order of the texts."""
+    """Return all entries, in the order of the specifications."""
     return [
         LookupEntry(kind, name, protocol, about, " ".join([name, *statement]))
         for kind in KINDS
@@ -96,7 +97,7 @@ def _code_words(about: Requirement | GlobalProperty) -> list[str]:
 
 
 def select_entries(patterns: Sequence[str], kinds: Sequence[str] = ()) -> list[LookupEntry]:
-    """The entries that match one of the IDs, names or globs and contain all other words.
+    """Return the entries that match one of the IDs, names or globs in ``patterns``, and contain all its other words.
 
     If ``kinds`` are given, only entries of these kinds match. Without ``patterns``, all entries except the positions
     match. Raises UsageError if nothing matches.
@@ -138,7 +139,9 @@ def _strip_code(word: str, everything: Sequence[LookupEntry]) -> str:
 
 
 def _is_id(word: str, names: set[str]) -> bool:
-    """Return whether a word looks like an ID, a name, or a glob of these. Every other word is searched in the texts."""
+    """Return whether a word looks like an ID, a name, or a glob of these. All other words are searched in the texts of
+    entries.
+    """
     shaped = bool(_GLOB.intersection(word)) or re.search(r"-\d+$", word) is not None
     return shaped or withdrawn(full_id(word)) != "" or full_id(word) in names or word.lower() in names
 
@@ -165,8 +168,9 @@ def _meant(glob: str, known: Sequence[LookupEntry], names: set[str]) -> list[Loo
 
 
 def address_of(entry: LookupEntry) -> str:
-    """Return the address of the entry's page on the documentation site, or else of its section in the public text; ""
-    if there is neither."""
+    """Return the address of the entry's page on the documentation site, or else of its section in the published
+    specification; "" if there is neither.
+    """
     places = {
         REQUIREMENT: f"requirements/{entry.id}",
         POSITION: f"positions/{entry.id}",
@@ -243,8 +247,9 @@ def requirements_command(asked: tuple[str, ...], kinds: tuple[str, ...], to_run:
 
 
 def describe_entry(entry: LookupEntry, sightings: Sightings | None) -> Row:
-    """Return all data of an entry as JSON values; without ``sightings``, the runs that exercise a requirement are
-    missing."""
+    """Return all data of an entry as JSON values. Without ``sightings``, the runs that exercise a requirement are
+    missing.
+    """
     protocol, about = entry.protocol, entry.about
     match about:
         case Requirement():
@@ -262,7 +267,7 @@ def describe_entry(entry: LookupEntry, sightings: Sightings | None) -> Row:
 
 
 def row(protocol: Protocol, requirement: Requirement, sightings: Sightings | None) -> Row:
-    """Return all data of a requirement as JSON values; without ``sightings``, the runs that exercise it are missing."""
+    """Return all data of a requirement as JSON values. Without ``sightings``, the runs that exercise it are missing."""
     register = protocol.rules.register
     checks = register.checks.get(requirement.id, [])
     exercised = None if sightings is None else dict(sightings.get(requirement.id, {}))
@@ -367,8 +372,9 @@ def _list_requirements(out: Console, found: list[tuple[Protocol, Row]]) -> None:
 
 
 def _heading(protocol: Protocol, r: Row) -> Text:
-    """Return the heading: the section of a requirement and its specification, as a link to the text if the terminal
-    supports links."""
+    """Return the heading: the section of a requirement and the specification. It is a link to the section if the
+    terminal supports links.
+    """
     title = next(section.title for section in protocol.rules.catalogue.sections if section.id == r["section"])
     style = Style(bold=True, underline=True, link=r["link"] or None)
     revision = protocol.rules.catalogue.requirements[r["id"]].revisions[0]

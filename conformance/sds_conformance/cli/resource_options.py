@@ -15,7 +15,7 @@ USUAL = Limits()
 
 
 class Seconds(click.FloatRange):
-    """A finite number of seconds, at least ``min``."""
+    """Parameter type: a finite number of seconds, at least ``min``."""
 
     name = "seconds"
 
@@ -31,7 +31,7 @@ _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
 
 class Duration(click.ParamType[float]):
-    """Seconds, from "90", "90s", "10m" or "2h"; at least 0.1 s."""
+    """Parameter type: a duration such as "90", "90s", "10m" or "2h", converted to seconds; at least 0.1 s."""
 
     name = "time"
 
@@ -86,7 +86,7 @@ LIMITS = (
 
 
 def as_typed(limits: Limits) -> dict[str, tuple[str, str]]:
-    """Return each option with its value and its default, as they would be typed."""
+    """Return each option with its value and its default, as a user would type them."""
     return {
         "--timeout": (f"{limits.command_s:g}", f"{USUAL.command_s:g}"),
         "--start-timeout": (f"{limits.start_s:g}", f"{USUAL.start_s:g}"),

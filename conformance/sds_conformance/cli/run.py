@@ -184,7 +184,7 @@ def run_command(
         before = read_report(last) if last is not None else None
     there_are = len(what.scenarios)
     if select and not (scenarios or files):
-        # A failure of the last run is not fixed if it was not played.
+        # A failure of the last run does not count as fixed if it was not played again.
         failed = before.failed_runs(what.requirements) if before is not None else ()
         what = what.keep_own_scenarios({scenario_of(run) for run in failed})
     if report_dir is not None:
@@ -218,7 +218,7 @@ def run_command(
                 failing=bar.set_failing,
                 first=before.failed_runs() if before is not None else (),
                 enough=(lambda what: what not in listed) if fail_fast else None,
-                # With one requirement, the conversation is shown, with or without a finding.
+                # With one requirement, always show the conversation, even without a finding.
                 keep=Keep(plain=len(what.requirements) == 1),
                 sharing=Sharing(jobs, rules_of),
                 begun=show_head,
@@ -268,7 +268,7 @@ def run_command(
 
 
 def _show_since(out: Console, before: Report, report: Report) -> None:
-    """Print the changes since the last run, one line each."""
+    """Print the changes since the earlier report, one line each."""
     then = {row["id"]: row["verdict"] for row in before.requirements()}
     now = {row["id"]: row["verdict"] for row in report.requirements()}
     changes = {
@@ -285,7 +285,7 @@ def _show_since(out: Console, before: Report, report: Report) -> None:
 def _write(err: Console, folder: Path, report: Report) -> bool:
     try:
         write_report(folder, report)
-        (folder / LIMITS).unlink(missing_ok=True)  # The files in the folder were those of the previous report.
+        (folder / LIMITS).unlink(missing_ok=True)  # Until now, the folder had the files of the previous report.
     except OSError as error:
         err.print(f"The report was not written to {folder}: {error.strerror}.", style="bold red", soft_wrap=True)
         return False
@@ -317,13 +317,13 @@ def _no_match_message(rules: Rules, glob: str, profile: str, revision: str) -> s
 
 
 def _stated_requirements(revision: str) -> list[str]:
-    """The IDs of the requirements that a revision states."""
+    """Return the IDs of the requirements that a revision states."""
     requirements = rules_of(revision).catalogue.requirements.values()
     return [one.id for one in requirements if one.is_stated_in(revision)]
 
 
 def _prepare(folder: Path) -> None:
-    """Check before a long run that the report can be written."""
+    """Check, before a long run, that the report can be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         check_report(folder)

@@ -17,9 +17,9 @@ from .schedule_revision import revision_of
 
 
 def with_scenario_files(what: str) -> Decorator:
-    """Add the option to a command, which receives ``files`` and ``revision``; ``what`` is its help.
+    """Add the option to a command, which receives ``files`` and ``revision``. ``what`` is the help of the option.
 
-    The revision is the one that the user typed, else the one that the files name.
+    The revision is the one that the user typed, or else the one that the files name.
     """
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:

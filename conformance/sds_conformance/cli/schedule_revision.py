@@ -14,8 +14,9 @@ from .options import CURRENT, DrivenImplementation, program
 def grammar_of(
     driven: DrivenImplementation, revision: str, profile: str, participants: tuple[int, int], passages: tuple[str, ...]
 ) -> Any:
-    """Return what schedules of a revision may contain. Raises UsageError if an option asks for anything else, with the
-    command to type."""
+    """Return the grammar for schedules of a revision with these options. Raises UsageError, with the command to type,
+    if the revision does not support an option.
+    """
     if revision not in scheduled():
         raise click.UsageError(
             f"generated schedules exist only for {' and '.join(scheduled())}. For {revision} use the scenarios of "
@@ -30,8 +31,9 @@ def grammar_of(
 
 
 def revision_of(noted: str, asked: str | None, what: str) -> str:
-    """Return the revision for playing or judging a stored object: the requested one, else the one that it names, else
-    the current one. Raises UsageError if the object was made for a revision of another specification."""
+    """Return the revision for playing or judging a stored file or corpus (``what``): the requested revision, else the
+    one that it names (``noted``), else the current one. Raises UsageError if it was made for another specification.
+    """
     revision = asked or noted or CURRENT
     if noted and revisions()[revision].prefix != revisions()[noted].prefix:
         raise click.UsageError(

@@ -83,14 +83,15 @@ Examples:
 VARIANT_EXAMPLES = 100
 """Number of generated schedules for each legal variant."""
 DECLARATIONS = 40
-"""Number of declarations of each protocol in a whole self-test."""
+"""Number of declarations of each protocol in a complete self-test."""
 MIXTURES = 60
-"""Number of models with several faults in a whole self-test."""
+"""Number of models with several faults in a complete self-test."""
 QUICK_MIXTURES = 10
-"""Their number in a quick self-test."""
+"""Number of models with several faults in a quick self-test."""
 HONEST_DECLARATIONS = 12
-"""Number of declarations with which the unchanged model is played. A full play takes ten times as long as one of a
-broken model."""
+"""Number of declarations with which the unchanged model is played. This takes ten times as long as playing a broken
+model, which stops at the first failure.
+"""
 
 Named = tuple[str, str]
 """Names of a protocol and of one of its mutants or variants. The protocol is needed because two protocols can have
@@ -104,23 +105,23 @@ class SelfTestProof:
     kills: list[MutantResult]
     acceptances: list[VariantResult]
     unguarded: list[str] = field(default_factory=list)
-    """Requirements with a check and no mutant."""
+    """Requirements that have a check but no mutant."""
     unproven: list[Check] = field(default_factory=list)
     """Checks that reject no mutant of their requirement."""
     outdated: list[str] = field(default_factory=list)
-    """Declared consequences that no mutant produces."""
+    """Declared consequences that no mutant shows."""
     unshown: list[str] = field(default_factory=list)
-    """Codes that no mutant produces."""
+    """Codes of the catalogue that no mutant shows."""
     unlisted: list[str] = field(default_factory=list)
-    """Codes that mutants produce and the catalogue does not list."""
+    """Codes that mutants show and the catalogue does not list."""
     declarations: list[DeclarationResults] = field(default_factory=list)
-    """Declarations, each played with broken implementations."""
+    """Results of random declarations, each played with broken models."""
     mixtures: list[Mixture] = field(default_factory=list)
-    """Implementations with several faults, each with the root causes that were reported."""
+    """Models with several faults, each with the root causes that were reported."""
     interrupted: bool = False
-    """Interrupted: the remaining mutants and variants were not played."""
+    """True if an interrupt ended the self-test, so that the remaining mutants and variants were not played."""
     quick: bool = False
-    """Mutants and legal variants played only a share of the scenarios, see `OTHER_SHARE` and `QUICK_SHARE`."""
+    """True if mutants and legal variants played only a share of the scenarios, see `OTHER_SHARE` and `QUICK_SHARE`."""
 
     @property
     def accepted_count(self) -> int:
@@ -330,7 +331,8 @@ def run_self_test(
     quick: bool,
 ) -> SelfTestProof:
     """Run all mutants and variants, each with its own protocol. Gaps in coverage are reported only if the lists are
-    ``whole`` and run to the end."""
+    complete (``whole``) and all were run.
+    """
     proof = SelfTestProof([], [], quick=quick)
     kills, acceptances = proof.kills, proof.acceptances
     with catch_interrupt() as interruption:
@@ -353,13 +355,13 @@ def run_self_test(
     never, unlisted = ([code for both in codes for code in both[side]] for side in (0, 1))
     proof = replace(proof, unguarded=open_ends, unproven=unproved, unlisted=unlisted)
     if quick:
-        return proof  # scenarios that were left out may show the other codes and consequences
+        return proof  # the scenarios that were not played may show the missing codes and consequences
     past = [row for p in everything for row in outdated_consequences(p.rules, kills)]
     return replace(proof, outdated=past, unshown=never)
 
 
 def _try_mixtures(proof: SelfTestProof, err: Console, count: int, seed: int, jobs: int) -> None:
-    """Add the results of a number of models of SDS, each with several faults."""
+    """Play ``count`` models of SDS with several faults each, and add the results."""
     if not count:
         return
     protocol = default()
@@ -371,7 +373,9 @@ def _try_mixtures(proof: SelfTestProof, err: Console, count: int, seed: int, job
 
 
 def _try_declarations(proof: SelfTestProof, err: Console, count: int, seed: int, jobs: int) -> None:
-    """Add the results of a number of declarations of each protocol whose model can be played with any declaration."""
+    """Play ``count`` declarations of each protocol whose model can be played with any declaration, and add the
+    results.
+    """
     if not count:
         return
     drawn = [
@@ -399,7 +403,7 @@ def _mixture(name: str, seed: int, number: int) -> Mixture | None:
 
 
 _KNOWN = KnownRuns()
-"""The known runs of each worker process. Most mutants and variants behave like the reference in most runs."""
+"""The known runs of this worker process."""
 
 
 def _mutant(named: Named, without: frozenset[str], *, quick: bool) -> MutantResult:
@@ -555,7 +559,7 @@ removed.
 
 
 def markdown(proof: SelfTestProof) -> str:
-    """The tables of --markdown. Two runs of one version of the suite write the same bytes."""
+    """Render the tables of --markdown. Two runs of the same version of the suite write the same bytes."""
     requirements = _requirements()
     checks_of = {name: checks for p in protocols() for name, checks in p.rules.register.checks.items()}
     order = list(requirements)

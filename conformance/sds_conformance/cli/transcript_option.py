@@ -23,7 +23,7 @@ from .options import DrivenImplementation, console, program
 from .paths import OutputFile
 
 MAX_RUNS = 100
-"""Largest number of runs listed for one requirement."""
+"""Maximum number of runs that are listed for one requirement."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def add_transcript_option(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def record(driven: DrivenImplementation, findings: Iterable[Finding]) -> None:
-    """Store findings with their places."""
+    """Store findings, with their places, in the transcript."""
     for finding in findings:
         _add(
             driven,
@@ -93,7 +93,7 @@ def record(driven: DrivenImplementation, findings: Iterable[Finding]) -> None:
 
 
 def record_judged(driven: DrivenImplementation, outcome: Certification) -> None:
-    """Store the verdicts, with the runs that judged something."""
+    """Store the verdicts in the transcript, each with runs that exercised the requirement."""
     for verdict in outcome.verdicts:
         runs = list(outcome.sightings.get(verdict.requirement.id, ()))
         judged = {"requirement": verdict.requirement.id, "verdict": verdict.verdict.value, "runs": runs[:MAX_RUNS]}
@@ -101,7 +101,7 @@ def record_judged(driven: DrivenImplementation, outcome: Certification) -> None:
 
 
 def record_wrong(driven: DrivenImplementation, answered: AnsweredVector, requirements: Iterable[str]) -> None:
-    """Store what the answer to a golden vector violates."""
+    """Store a wrong answer to a golden vector, with the violated requirements, in the transcript."""
     answer, vector = answered.answer, str(answered.vector["id"])
     for requirement in requirements:
         _add(
@@ -122,7 +122,7 @@ def _add(driven: DrivenImplementation, **row: Any) -> None:
 
 
 def _open_transcript(path: Path) -> Transcript:
-    """Open the transcript before a long run, to detect early that it cannot be written."""
+    """Open the transcript before a long run, so that an error is detected early."""
     context = click.get_current_context()
     try:
         return Transcript.begin(path, suite=suite_version(), command=context.command_path)

@@ -19,7 +19,7 @@ from .options import DrivenImplementation
 
 
 class Validation:
-    """The validator of the driven implementation, and the output of its complaints."""
+    """Validates the messages of the driven implementation, and prints the complaints."""
 
     def __init__(self, language: Language, driven: DrivenImplementation) -> None:
         self._driven = driven
@@ -37,7 +37,7 @@ class Validation:
         return link
 
     def show(self, out: Console, *, wrong_only: bool = False) -> bool:
-        """Print the complaints; return True if there are none. With ``wrong_only``, print nothing in that case."""
+        """Print the complaints. Return True if there are none; then ``wrong_only`` prevents any output."""
         validator = self._validator
         if wrong_only and not validator.complaints:
             return True

@@ -1,4 +1,4 @@
-"""The facts that ``sds-conformance --version`` prints."""
+"""The data that ``sds-conformance --version`` prints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The course of a group trace: the effect of each step on the messages, by name.
+"""The course of a group trace: the effect of each step on messages, which are called by short names.
 
 Stories and diagrams both use it, so that they cannot differ.
 """
@@ -19,7 +19,7 @@ from ..protocols.group_trace_reader import ACKNOWLEDGED, DELIVERED, Item, Key, S
 from .names import MessageNames, reading_of
 
 SHOWN = 6
-"""Names shown in a list; further ones are counted."""
+"""Maximum number of names in a list. Further names are counted."""
 _STEP = re.compile(r"\bstep (\d+)\b")
 
 
@@ -50,34 +50,38 @@ class LogAt:
     entries: list[str]
     """Names of messages."""
     shown: int
-    """The step that showed the log; 0 if none did. Then the entries are the messages sent and delivered, in that order.
+    """The step that showed the log. 0 if no step showed it: then the entries are the messages in the order in which
+    they were sent or delivered.
     """
     since: list[str]
-    """Messages sent or delivered after it was shown."""
+    """Messages that were sent or delivered after the log was shown."""
     history: str = ""
-    """The message whose causal history ends ``entries``, if nothing else shows the order of the log; else ""."""
+    """If only a causal history shows the order of the log: the message with this causal history, which is the end of
+    ``entries``. Else "".
+    """
 
 
 class Course:
-    """The facts of a group trace."""
+    """What happened to each message in a group trace."""
 
     def __init__(self, group_trace: GroupTrace, *, by_id: bool = False, about: str = "") -> None:
-        """``by_id`` as in `MessageNames`. ``about`` is the text of a finding, whose messages come first in long
-        lists."""
+        """``by_id`` is the same as in `MessageNames`. ``about`` is the text of a finding. Long lists show the messages
+        of the finding first.
+        """
         self.group_trace = group_trace
         self.reading = reading_of(group_trace)
         self.names = MessageNames(group_trace, by_id=by_id)
         self.mentioned = frozenset(self.names.find_quoted(about))
-        """The messages of the finding."""
+        """The messages that the finding quotes."""
         self.steps_named = frozenset(map(int, _STEP.findall(about)))
-        """The steps that the finding names."""
+        """The numbers of the steps that the finding mentions."""
         self._foremost: Collection[str] = {self.names.name_of(key) for key in self.mentioned}
         self.items: dict[int, Item | None] = {}
         """The parsed message in each packet, by packet number."""
         self.broadcasts: dict[int, list[Packet]] = {}
         """Maps the number of an act to its broadcasts, without messages of scripted peers."""
         self.scripted_packets: dict[int, list[Packet]] = {}
-        """Messages of scripted peers, by operation."""
+        """Maps the index of an operation to the messages that scripted peers send in it."""
         self.copies: dict[int, str] = {}
         """Maps the packet number of repeated content to the verb that describes it."""
         self.packets: dict[Key, list[Packet]] = {}
@@ -95,7 +99,9 @@ class Course:
         self.heard: dict[int, list[Act]] = {}
         """Maps a packet number to the acts that received the packet from the network."""
         self._asked: set[tuple[str, Key]] = set()
-        """Messages that participants were asked to repair and have not broadcast since."""
+        """(Participant, message) for each repair request that arrived and that the participant has not answered with a
+        broadcast.
+        """
         self.has_several_implementations = len({id(trace) for trace in group_trace.traces}) > 1
         for packet in group_trace.packets:
             self._read_packet(packet)
@@ -132,7 +138,7 @@ class Course:
             sent = self.items[packet.number]
             if sent is not None and (act.who, sent.key) in self._asked:
                 self._asked.remove((act.who, sent.key))
-                # The original sender answers at once, long before an unrequested rebroadcast is due.
+                # The original sender responds at once, long before an unrequested resend is due.
                 if packet.number in self.copies and self.reading.answers(self.group_trace.parties[act.who]):
                     self.copies[packet.number] = self.reading.copies[1]
             own = act.step.command == "send" or bool(packet.label)
@@ -166,7 +172,7 @@ class Course:
         return ArrivalFate.WAITING if unmet else ArrivalFate.LEFT
 
     def drawn_kind(self, packet: Packet) -> str:
-        """Return the kind in which a packet is drawn; "copy" for repeated content."""
+        """Return the kind of arrow for a packet; "copy" for repeated content."""
         item = self.items[packet.number]
         return "copy" if packet.number in self.copies else (item.sort if item is not None else Sort.NOISE).value
 
@@ -186,23 +192,23 @@ class Course:
         return self.join_names([self.names.name_of(key) for key in keys])
 
     def name(self, packet: Packet) -> str:
-        """The name of a packet."""
+        """Return the name of a packet."""
         return self.names.name_packet(packet)
 
     def format_dependencies(self, packet: Packet) -> str:
-        """The dependencies of a packet; "" if it has none."""
+        """Return the dependencies of a packet as text; "" if it has none."""
         item = self.items[packet.number]
         return self.join_names_of(item.causes) if item is not None else ""
 
     def describe_requests(self, packet: Packet) -> str:
-        """Return the messages that a packet asks for; "" if it asks for none."""
+        """Return the messages that a packet requests, as text; "" if it requests none."""
         item = self.items[packet.number]
         return self.join_names_of(item.asks) if item is not None else ""
 
     def details(self, item: Item | None, *, blamed: bool = False) -> str:
-        """Return, in parentheses, the messages that a message asks for.
+        """Return, in parentheses, the messages that a message requests.
 
-        If it is ``blamed``, also its causal history, if that has messages of the finding.
+        If it is ``blamed``, also return its causal history, if the history has messages of the finding.
         """
         if item is None:
             return ""
@@ -212,7 +218,7 @@ class Course:
         return f" ({', '.join(out)})" if out else ""
 
     def describe_message(self, packet: Packet, arrived: Item | None = None) -> str:
-        """Describe a message in one line, as it was broadcast or as it ``arrived``."""
+        """Describe a message in one line, as it was broadcast or, if ``arrived`` is given, as it arrived."""
         item = arrived or self.items[packet.number]
         name = self.name(packet)
         if item is None:
@@ -236,7 +242,7 @@ class Course:
         own = {item.key[1] for p in self.broadcasts.get(act.number, ()) if (item := self.items[p.number]) is not None}
         for signal in self.signalled[act.number]:
             kind = signal.kind
-            # A sender always signals the delivery of its own message, so that is not shown.
+            # Omit the delivery that a sender signals for its own message, because it always does.
             unsaid = own if kind == DELIVERED and act.step.command == "send" else ()
             names = [self.names.name_of(key) for key in signal.keys if key[1] not in unsaid]
             if not names:
@@ -253,15 +259,14 @@ class Course:
         ]
 
     def list_broadcasts(self, act: Act) -> list[tuple[Packet, str]]:
-        """Return the packets that an act broadcast, each with the verb. A packet sent to several receivers is listed
-        once."""
+        """Return the packets that an act broadcast, each with a verb. A packet to several receivers is listed once."""
         sent = [(p, self.copies.get(p.number, "sends")) for p in self.broadcasts.get(act.number, ())]
         if not self.reading.to_each:
             return sent
         return list({(self.name(packet), verb): (packet, verb) for packet, verb in reversed(sent)}.values())[::-1]
 
     def describe_arrival(self, act: Act) -> str:
-        """Describe the arrival in an act, with its origin if that is not the network; "" if nothing arrives."""
+        """Describe the arrival in an act, with its origin if it is not the network; "" if nothing arrives."""
         if act.step.command != "receive":
             return ""
         name = self.name(act.packet) if act.packet is not None else "something"
@@ -269,7 +274,7 @@ class Course:
         return f"{name}{origin}{self.details(self.reading.arrived(act.step))}"
 
     def log_of(self, act: Act) -> str:
-        """The log that a step shows, in its order; "" if it shows none."""
+        """Return the log that a step shows, in log order, as text; "" if it shows none."""
         state = self.reading.shown_state(act.step)
         if state is None or state.log is None:
             return ""
@@ -280,7 +285,7 @@ class Course:
         )
 
     def concerns_finding(self, act: Act) -> bool:
-        """Return whether a message of the finding arrives, or a message that asks for it."""
+        """Return whether a message of the finding arrives, or a message that requests it."""
         arrived = self.reading.arrived(act.step) if act.step.command == "receive" else None
         return arrived is not None and not self.mentioned.isdisjoint((arrived.key, *arrived.asks))
 
@@ -300,7 +305,7 @@ class Course:
     # ---- logs ------------------------------------------------------------------------------------------------------
 
     def collect_logs(self, until: int | None = None) -> list[LogAt]:
-        """The logs of all participants after an act; by default at the end."""
+        """Return the logs of all participants after the act number ``until``, by default at the end."""
         shown: dict[tuple[str, str], tuple[int, list[str]]] = {}
         has: dict[tuple[str, str], list[tuple[int, str]]] = {}
         for act in self.group_trace.acts[:until]:
@@ -323,8 +328,9 @@ class Course:
         return out
 
     def _infer_log(self, who: str, channel: str, names: list[str], until: int | None) -> LogAt:
-        """Return an inferred log, if none was shown: the sent and delivered messages, or the last causal history if it
-        has more messages."""
+        """Infer a log that no step showed: from the messages that were sent or delivered, or from the last causal
+        history if it has more messages.
+        """
         for act in reversed(self.group_trace.acts[:until]):
             if act.who != who or act.step.command == "receive":
                 continue

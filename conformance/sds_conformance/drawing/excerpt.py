@@ -1,7 +1,7 @@
 """Excerpts: a few steps of a trace as a space-time diagram.
 
-The trace becomes a group trace with one operation per step, and the steps of a story are drawn. Participants are the
-implementation; messages that none of them broadcast come from scripted peers.
+The trace is converted to a group trace with one operation per step, and the steps of a story are drawn. All
+participants belong to the implementation. Messages that no participant broadcast come from scripted peers.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from .course import Course
 from .spacetime import excerpt_svg
 
 MAX_DRAWN = 25
-"""Largest number of steps of an excerpt: the last ones up to the violating step, and those after it."""
+"""Maximum number of steps in an excerpt: the last steps up to the violating step, and the steps after it."""
 MAX_STEPS = 2_000
-"""Largest number of steps of a trace that is drawn."""
+"""Longer traces (in steps) are not drawn."""
 
 
 class Excerpts:
@@ -35,7 +35,7 @@ class Excerpts:
     def svg(self, blamed: int, shown: Collection[int]) -> str:
         """Draw the steps with these numbers, with the violating one marked, for a page that has `spacetime.stylesheet`.
 
-        Returns "" if there is nothing to draw: the step has no participant, or no step involves messages.
+        Returns "" if the violating step has no participant, or if no step has messages.
         """
         steps = self._trace.steps
         if not 0 < blamed <= len(steps) <= MAX_STEPS:
@@ -47,7 +47,7 @@ class Excerpts:
         after = sorted(number for number in shown if blamed < number <= len(steps))
         after = after[: MAX_DRAWN // 2]
         drawn = {*before[-(MAX_DRAWN - 1 - len(after)) :], blamed, *after}
-        # If a broadcast arrives in one of the steps, also draw where it was sent.
+        # If a broadcast arrives in one of the steps, also draw the step that sent it.
         drawn |= {p.act for number in drawn if (p := acts[number - 1].packet) is not None and p.act}
         only = {number - 1 for number in drawn if acts[number - 1].who}
         return excerpt_svg(self._course, acts[blamed - 1], only)
@@ -74,7 +74,7 @@ def group_trace_of(trace: Trace[Any]) -> GroupTrace:
                     )
                     group_trace.packets.append(arrived)
             else:
-                # The message of `send` is always new: its label distinguishes it from a copy with the same ID.
+                # The message of `send` is always new: its label distinguishes it from a repetition with the same ID.
                 label = f"step {number}" if step.command == "send" and wire is reading.wires(step)[0] else ""
                 packet = Packet(len(group_trace.packets) + 1, who, wire, at_ms, number, number - 1, label)
                 sent[wire.raw] = packet
@@ -88,7 +88,7 @@ def _channels(trace: Trace[Any]) -> tuple[str, ...]:
 
 
 def _peer(reading: Reading, step: Step, trace: Trace[Any]) -> str:
-    """Return a name for the sender of an arriving message whose sender is no participant."""
+    """Return a name for the sender of an arriving message that no participant sent."""
     item = reading.arrived(step)
     if item is None or not item.sender:
         return "somebody"

@@ -1,8 +1,8 @@
-"""Short names for the messages of a group trace, the same in stories and diagrams.
+"""Short names for the messages of a group trace. Stories and diagrams use the same names.
 
-A message has the name of its label in the schedule. One without a label gets a running name: ``s3`` is the third sync
-message, ``e1`` the first ephemeral one, ``c1`` a content message, ``b1`` bytes that are not a message, and ``u1`` an ID
-that was mentioned and never sent.
+The name of a message is its label in the schedule. A message without a label gets a numbered name: ``s3`` is the third
+sync message, ``e1`` the first ephemeral message, ``c1`` a content message, ``b1`` bytes that are not a message, and
+``u1`` an ID that was mentioned but never sent.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LIST = re.compile(r"\[(\w[^\[\]']*)\]")
 
 
 def reading_of(group_trace: GroupTrace) -> Reading:
-    """The reader for a group trace; it is the same for all participating implementations."""
+    """Return the reader for a group trace, which is the same for all participating implementations."""
     revision = group_trace.traces[0].revision.name if group_trace.traces else default().rules.current
     return repertoire_of(revision).reading
 
@@ -37,7 +37,7 @@ class MessageNames:
         self._by_id = by_id
         self._names: dict[Key, str] = {}
         self._packets: dict[int, str] = {}
-        """Names of packets that are not named by their message."""
+        """Names of packets that do not have the name of their message."""
         self._taken: set[str] = set()
         self._counts: dict[str, int] = {}
         for label, packet in group_trace.labels.items():
@@ -51,11 +51,11 @@ class MessageNames:
                 self._call(key, short(never) if never else self._next_name("u"))
 
     def name_of(self, key: Key) -> str:
-        """The name of a message; the quoted ID if the group trace never mentions it."""
+        """Return the name of a message; its quoted ID if the group trace never mentions it."""
         return self._names.get(key) or identifier(key[1])
 
     def name_packet(self, packet: Packet) -> str:
-        """Return the name of a packet. If its ID is that of another message, return both names."""
+        """Return the name of a packet. If another message has the same ID, return both names."""
         if packet.number in self._packets:
             return self._packets[packet.number]
         item = self._reading.item(packet.wire)
@@ -110,7 +110,7 @@ class MessageNames:
             self._names[key] = self._free(identifier(key[1])[1:-1] if self._by_id and key[1] else name)
 
     def _free(self, name: str) -> str:
-        """Return a unique form of a name: shortened labels may be equal."""
+        """Return a unique variant of a name, because shortened labels may be equal."""
         number, free = 1, name
         while free in self._taken:
             number += 1

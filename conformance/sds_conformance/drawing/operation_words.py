@@ -25,11 +25,11 @@ from ..protocols.group_trace_reader import Reading
 from .course import Course
 
 LONG_WAIT_MS = 1000
-"""Length of a wait in milliseconds; shorter waits are not mentioned."""
+"""Shorter waits (in milliseconds) are not mentioned."""
 
 
 def describe_operation(op: Operation, sent: Sequence[Packet], course: Course) -> str:
-    """Describe an operation; ``sent`` are the packets that the operation itself broadcast."""
+    """Describe an operation. ``sent`` are the packets that the operation itself broadcast."""
     match op:
         case Tick():
             return f"{short(op.who) or 'everybody'} does periodic work"

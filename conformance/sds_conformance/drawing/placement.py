@@ -1,7 +1,7 @@
 """Places the steps of a group trace in a space-time diagram: columns for participants, rows for steps.
 
 Rows follow the global order of the steps, not the clock. Independent steps of different participants share a row, so
-that the copies of one broadcast arrive in one row. Steps that show nothing take no room.
+that one broadcast arrives at all its receivers in one row. Steps without anything to show have no row.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from .operation_words import operation_note
 from .text_size import char_width, line_height, lines_of
 
 MAX_STEPS = 900
-"""Steps that are drawn; of longer group traces, those around the violating step."""
+"""Maximum number of steps that are drawn. Of longer group traces, the steps around the violating step are drawn."""
 FOLDED = 4
-"""A note replaces at least this number of consecutive sync messages and copies without effect."""
+"""Minimum number of consecutive sync messages and repeated messages without effect that a note replaces."""
 AFTER_BLAMED = 60
-"""Steps drawn after the violating one, if not all are drawn."""
+"""Number of steps drawn after the violating step, if not all are drawn."""
 ALMOST_AT_ONCE_MS = 50
-"""Steps share a row only within this time."""
+"""Steps share a row only if their times differ by at most this."""
 
 
 @dataclass
 class DiagramRow:
-    """A line of the diagram; ``above`` and ``below`` are pixels that its labels need."""
+    """A row of the diagram. ``above`` and ``below`` are the pixels that the labels need above and below the row."""
 
     above: int = 7
     below: int = 5
     at_ms: int = 0
     first: int = 0
     last: int = 0
-    """The first and last act in the row; 0 for none."""
+    """Numbers of the first and the last act in the row; 0 for none."""
     note: str = ""
-    """Text across the whole width."""
+    """Text across the whole width of the diagram."""
     about: bool = False
-    """The time is approximate for some steps of the row."""
+    """True if the time of the row is approximate for some of its steps."""
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Spot:
 
 @dataclass(frozen=True)
 class Flight:
-    """A copy of a broadcast on its way; ``loss`` is set if it did not arrive."""
+    """The transmission of a broadcast to one receiver. ``loss`` is set if it did not arrive."""
 
     packet: Packet
     column: int
@@ -69,12 +69,13 @@ class Flight:
     act: Act | None = None
     loss: Loss | None = None
     stray: bool = False
-    """The sender of the message is not in the diagram."""
+    """True if the sender of the message is not in the diagram."""
 
 
 def columns_of(course: Course, only: Collection[int] | None = None) -> list[str]:
-    """Return the participants, followed by scripted peers; with ``only``, only those that take part in these
-    operations."""
+    """Return the participants, followed by the scripted peers. With ``only``, return only those that take part in these
+    operations.
+    """
     group_trace = course.group_trace
     scripted = (
         p for number, packets in course.scripted_packets.items() if only is None or number in only for p in packets
@@ -86,12 +87,12 @@ def columns_of(course: Course, only: Collection[int] | None = None) -> list[str]
 
 
 class Placement:
-    """Rows, spots in them, and flights between spots."""
+    """Computes rows, spots (acts or arrivals) in them, and flights between spots."""
 
     def __init__(
         self, course: Course, blamed: Act | None, label_width: int, only: Collection[int] | None = None
     ) -> None:
-        """With ``only``, only these operations are drawn; a note marks the gaps."""
+        """With ``only``, only these operations are drawn, and notes mark the gaps."""
         self.course = course
         self.group_trace: GroupTrace = course.group_trace
         self.rows: list[DiagramRow] = [DiagramRow()]
@@ -100,12 +101,12 @@ class Placement:
         self.origins: dict[int, Spot] = {}
         """The spot where each packet is sent, by packet number."""
         self.lives: dict[int, list[int]] = {}
-        """First and last row of each column; without the last row the line continues to the end."""
+        """First and last row of the line of each column. If the last row is missing, the line continues to the end."""
         self.shades: list[tuple[int, int]] = []
         """Ranges of rows in which the network is cut."""
         self.blamed_row = -1
         self.dropped = 0
-        """Steps that are not drawn because there are too many."""
+        """Number of steps that are not drawn because there are too many."""
         self._blamed = blamed
         self._width = label_width
         self._only = only
@@ -113,7 +114,7 @@ class Placement:
         self._next = 0
         self._cut_since = -1
         self._skipped = False
-        """Operations before the next visible one are left out."""
+        """True if operations before the next visible one are omitted."""
         self._quiet: list[Packet] = []
         self._folded: set[int] = set()
         self.members = list(self.group_trace.schedule.names)
@@ -124,7 +125,7 @@ class Placement:
     # ---- what is drawn ---------------------------------------------------------------------------------------------
 
     def _is_quiet(self, packet: Packet) -> bool:
-        """Return whether a packet is a sync message or a copy without effect."""
+        """Return whether a packet is a sync message or a repeated message, and has no effect."""
         if self.course.drawn_kind(packet) not in ("sync", "copy") or not packet.act:
             return False
         sender, heard = self.group_trace.acts[packet.act - 1], self.course.heard.get(packet.number, [])
@@ -157,7 +158,7 @@ class Placement:
         return bool(sent) and all(packet.number in self._folded for packet in sent)
 
     def _fold_quiet_syncs(self) -> None:
-        """Find runs of quiet sync messages that a single note replaces."""
+        """Find sequences of messages without effect, each of which a single note replaces."""
         runs: list[list[Packet]] = [[]]
         for act in self.group_trace.acts:
             packets = self.course.broadcasts.get(act.number, [])
@@ -213,7 +214,7 @@ class Placement:
         return found
 
     def _note(self, text: str, at_ms: int) -> int:
-        """Add a note across the diagram, and return its row."""
+        """Add a note across the whole diagram, and return its row."""
         self._end_quiet()
         row = max([self._next, *(last + 1 for last in self._last.values())])
         self._row(row, at_ms, 11, 9).note = text
@@ -237,7 +238,7 @@ class Placement:
         self._note(f"{' and '.join(parts)} without any effect{till}", begin)
 
     def _put(self, spot: Spot, at_ms: int, *, alone: bool, after: int = -1) -> Spot:
-        """Find a row for a spot, after the row ``after``; with ``alone``, a row without other spots, because arrows
+        """Find a row for a spot, after the row ``after``. With ``alone``, the row has no other spots, because arrows
         leave it.
         """
         row = max(self._next, self._last.get(spot.column, -1) + 1, after + 1)
@@ -273,7 +274,7 @@ class Placement:
             text = f"clock {op.ms:+,} ms"
             self._put(Spot(0, self._column[op.who], "plain", below=self._lines("say", text)), at_ms, alone=False)
         elif isinstance(op, Wait) and self._quiet:
-            pass  # The note on quiet messages names the period.
+            pass  # The note about messages without effect gives the period.
         elif text := operation_note(op, self.course.reading):
             row = self._note(text, at_ms)
             if isinstance(op, Cut) and self._cut_since < 0:
@@ -319,7 +320,7 @@ class Placement:
         return self.group_trace.schedule.operations[act.operation] if act.operation >= 0 else None
 
     def _leave(self, packet: Packet, spot: Spot) -> None:
-        """Send a packet from a spot; its losses are placed at once."""
+        """Send a packet from a spot. Its losses are placed immediately."""
         self.origins[packet.number] = spot
         kind = self.course.drawn_kind(packet)
         for loss in self.course.losses.get(packet.number, ()):

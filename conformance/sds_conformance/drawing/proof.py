@@ -1,4 +1,6 @@
-"""Explains a finding with facts, and a schedule operation by operation, with the names of the diagram."""
+"""Proves a finding by what happened to its messages, and tells a schedule operation by operation. Both use the names of
+the diagram.
+"""
 
 from __future__ import annotations
 
@@ -17,20 +19,24 @@ from .operation_words import describe_operation, is_done_by
 T = TypeVar("T")
 
 FEW = 4
-"""Largest number of messages in a step that help to identify the relevant ones."""
+"""Maximum number of messages of the violating step that count as messages of the finding. If it has more, only the
+first one counts.
+"""
 MOST_OF_ONE = 15
-"""Lines shown for one operation."""
+"""Maximum number of lines for one operation."""
 MOST_FACTS = 8
 MOST_CAUSES = 3
 LONGEST_LINE = 600
 MOST_LINES = 500
 """A longer story is cut to this many lines around the violating step."""
 QUIET_LINES = 3
-"""Largest number of steps without effect that are shown individually for one operation."""
+"""Maximum number of steps without effect that are shown one by one for an operation."""
 
 
 def proof(group_trace: GroupTrace, act: Act, expected: str, seen: str) -> list[str]:
-    """Explain a finding at ``act``: return the violation, then one line of facts for each of its messages."""
+    """Explain a finding at ``act``: return the violation, then for each of its messages a line with what happened to
+    it.
+    """
     course = Course(group_trace, about=f"{expected} {seen}")
     return [printable(line, LONGEST_LINE) for line in _Proof(course, act, expected, seen).lines()]
 
@@ -38,7 +44,7 @@ def proof(group_trace: GroupTrace, act: Act, expected: str, seen: str) -> list[s
 def story(group_trace: GroupTrace, act: Act | None = None, about: str = "") -> list[str]:
     """List the operations and their results, one line each; the violating step ``act`` is marked with ">".
 
-    ``about`` is the text of the finding: messages in it are never left out.
+    ``about`` is the text of the finding. Messages that it quotes are never omitted.
     """
     lines = [printable(line, LONGEST_LINE) for line in _Story(Course(group_trace, about=about), act).lines()]
     if len(lines) <= MOST_LINES:
@@ -79,7 +85,9 @@ class _Proof:
         return out + ([f"- and {len(keys) - MOST_FACTS} more messages"] if len(keys) > MOST_FACTS else [])
 
     def _causes(self) -> list[tuple[tuple[Key, Key], str]]:
-        """Return the messages that the step delivered before their dependencies, if the finding is about them."""
+        """If the finding is about dependencies, return the messages that the step delivered before their
+        dependencies.
+        """
         course, act = self._course, self._act
         out = []
         order = [key for s in course.signalled[act.number] if s.kind == DELIVERED for key in s.keys]
@@ -107,7 +115,7 @@ class _Proof:
         return next((self._course.items[p.number] for p in self._course.packets.get(key, ())), None)
 
     def _messages_of_step(self) -> list[Key]:
-        """Return the messages of the step itself; none if there are too many."""
+        """Return the messages of the violating step; only the first one if there are too many."""
         sent = (self._course.items[p.number] for p in self._course.broadcasts.get(self._act.number, ()))
         keys = [item.key for item in (self._arrived, *sent) if item is not None]
         keys += [key for key, acts in self._course.deliveries.items() if self._act in acts]
@@ -190,7 +198,7 @@ class _Proof:
 
 
 def _cut_middle(lines: list[str]) -> list[str]:
-    """Cut the middle from the lines of one operation if there are too many. The violating line stays."""
+    """Omit lines from the middle of an operation that has too many. The line of the violating step is kept."""
     if len(lines) <= MOST_OF_ONE:
         return lines
     first, last = MOST_OF_ONE * 2 // 3, MOST_OF_ONE // 3
@@ -207,7 +215,7 @@ class _Story:
         self._group_trace = course.group_trace
         self._blamed = blamed
         self._losses: dict[int, list[Loss]] = {}
-        """Maps an operation to the lost copies of the packets that it broadcast."""
+        """Maps the index of an operation to the losses of the packets that it broadcast."""
         for loss in self._group_trace.losses:
             self._losses.setdefault(loss.packet.operation, []).append(loss)
 
@@ -253,7 +261,7 @@ class _Story:
         return out
 
     def _effects(self, acts: list[Act], began: int = 0) -> list[str]:
-        """Describe the results of an operation; many steps without effect are only counted."""
+        """Describe the results of an operation. If many steps have no effect, these are only counted."""
         quiet = [act for act in acts if act is not self._blamed and not self._counts(act)]
         summed = {act.number for act in quiet} if len(quiet) > QUIET_LINES else set()
         out: list[str] = []
@@ -296,7 +304,7 @@ class _Story:
         out = [f"which {fate.value}"] if fate in KEPT else []
         out += ["which it has already"] if fate is ArrivalFate.AGAIN else []
         out += [text for _, text in self._course.signals(act)]
-        # The first broadcast of an operation is described with the operation itself.
+        # The text of the operation itself describes its first broadcast.
         untold = self._course.list_broadcasts(act)[
             not sent and act.step.command in ("send", *self._course.reading.does) :
         ]
@@ -328,5 +336,5 @@ _LOST = {
     "crashed": "too late for {}: crashed",
     "absent": "too early for {}: not there yet",
 }
-"""The reasons why a copy did not arrive."""
+"""Maps the reason of a loss to a text, which the name of the receiver completes."""
 _ORIGINS = {"again": " without a visible origin", "store": " from a store"}

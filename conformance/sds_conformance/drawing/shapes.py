@@ -9,7 +9,7 @@ from math import hypot
 
 @dataclass(frozen=True)
 class Arrow:
-    """A line for a copy of a message, with a head or a cross at its end."""
+    """A line for a transmission of a message, with an arrowhead, or a cross for a loss, at its end."""
 
     kind: str
     path: str
@@ -21,7 +21,7 @@ class Arrow:
 
 @dataclass(frozen=True)
 class TextLine:
-    """A line of text; ``box`` is the room it takes: left, top, right and bottom."""
+    """A line of text. ``box`` is its bounding box: left, top, right and bottom."""
 
     x: float
     y: float
@@ -68,11 +68,11 @@ class Drawing:
     band: tuple[float, float] | None = None
     """The row of the violating step: y and height."""
     legend: list[tuple[float, float, str, str, str]] = field(default_factory=list)
-    """x, y, class, kind of sample, and text."""
+    """Entries of the legend: x, y, CSS class, kind of sample, and text."""
 
 
 def path(points: Iterable[tuple[float, float]]) -> str:
-    """An SVG path through points, with rounded corners."""
+    """Return an SVG path through points, with rounded corners."""
     first, *others = list(points)
     text = f"M{first[0]:.1f},{first[1]:.1f}"
     if len(others) == 2:
@@ -86,7 +86,9 @@ def path(points: Iterable[tuple[float, float]]) -> str:
 
 
 def head(start: tuple[float, float], end: tuple[float, float], gap: float) -> tuple[str, tuple[float, float]]:
-    """An arrowhead whose tip is ``gap`` pixels before the end, and the end of the line."""
+    """Return the path of an arrowhead whose tip is ``gap`` pixels before ``end``, and the point where the line must
+    end.
+    """
     dx, dy = end[0] - start[0], end[1] - start[1]
     length = max(1.0, hypot(dx, dy))
     ux, uy = dx / length, dy / length

@@ -1,7 +1,6 @@
 """Space-time diagrams of group traces: time runs down the lines of participants, and messages are arrows between them.
 
-Texts of an implementation (names, IDs, contents) are untrusted: they are shortened, cleaned of control characters, and
-escaped.
+Texts of an implementation (names, IDs, contents) are untrusted: they are shortened, made printable, and escaped.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ from .shapes import Arrow, Dot, Drawing, TextLine, cross, head, path
 from .text_size import char_width, line_height, lines_of, text_width
 
 GUTTER = 140
-"""Pixels left of the first line, for steps and times."""
+"""Width in pixels of the column for steps and times, left of the first lifeline."""
 HEADER = 42
 AGAIN_AFTER = 760
 """Distance in pixels after which the names of the participants are repeated."""
 STRAIGHT_AFTER = 170
-"""Distance in pixels below the broadcast from which late arrivals get a straight arrow."""
+"""An arrow to an arrival further below than this, in pixels, is a straight line."""
 LONGEST_TITLE = 300
-"""Characters of a tooltip."""
+"""Maximum number of characters of a tooltip."""
 MAX_COLUMNS, FEWEST_DOTS = 8, 2
-"""Limits of an excerpt: most participants, and fewest marks if there is no arrow."""
+"""Limits of an excerpt: maximum number of columns, and minimum number of marks if there is no arrow."""
 UNLIKE = "≠"
 _LOG_SHOWN = 80
 _LOG_REPEATED = 10
-"""Length of a log from which it is not repeated if it equals the first one."""
+"""A log with at least this number of messages is not printed again if it equals the first log."""
 _LEGEND = (
     ("loss", "cross", "lost on the way"),
     ("stray", "line", "from a store, or without a visible origin"),
@@ -52,7 +51,7 @@ _LEGEND = (
 def spacetime_svg(group_trace: GroupTrace, blamed: Act | None = None, title: str = "", caption: str = "") -> str:
     """Draw a group trace as a self-contained SVG without scripts.
 
-    ``blamed`` is the violating step, ``caption`` says what is wrong: IDs in it are replaced by the names in the
+    ``blamed`` is the violating step. ``caption`` describes the violation; its IDs are replaced by the names of the
     diagram.
     """
     lost = f", {len(group_trace.losses)} copies lost" if group_trace.losses else ""
@@ -64,7 +63,7 @@ def spacetime_svg(group_trace: GroupTrace, blamed: Act | None = None, title: str
 def excerpt_svg(course: Course, blamed: Act, only: Collection[int]) -> str:
     """Draw some operations for a page that has `stylesheet`: without title, caption and logs.
 
-    Returns "" if there is nothing to show, or more than fits.
+    Returns "" if there is nothing to show, or too much for an excerpt.
     """
     columns = columns_of(course, only)
     if not 0 < len(columns) <= MAX_COLUMNS or blamed.who not in columns:
@@ -76,7 +75,7 @@ def excerpt_svg(course: Course, blamed: Act, only: Collection[int]) -> str:
 
 
 def stylesheet() -> str:
-    """The CSS of excerpts, for light and dark pages."""
+    """Return the CSS of excerpts, for light and dark pages."""
     light, dark = (
         make_template_environment(__package__ or "").get_template(f"spacetime{x}.css").render() for x in ("", "-dark")
     )
@@ -113,7 +112,7 @@ class _Artist:
         self._pitch = max(122, min(230, 1060 // max(1, count)))
         self._plan = Placement(course, blamed, self._pitch - 24, only)
         self._marked = {s.act.number for s in self._plan.spots if s.act is not None and s.shape != "none"}
-        """Acts with a mark; arrows end before a mark."""
+        """Numbers of the acts that have a mark. Arrows end before a mark."""
         self._out = Drawing(max(640, GUTTER + 44 + count * self._pitch))
         self._ys: list[float] = []
 
@@ -127,7 +126,7 @@ class _Artist:
         return out
 
     def excerpt(self) -> Drawing:
-        """The picture without title, caption and logs."""
+        """Draw the diagram without title, caption and logs."""
         self._picture(0)
         self._out.height = self._out.foot + 12
         self._legend()
@@ -230,7 +229,9 @@ class _Artist:
         self._out.arrows.append(Arrow(kind, path(points), end, flight.loss is not None, loud, title))
 
     def _way(self, origin: Spot, flight: Flight) -> list[tuple[float, float]]:
-        """Return the path of an arrow: along the row of its origin, then down; straight for late arrivals."""
+        """Return the points of an arrow: along the row of its origin, then down. Arrows to late arrivals are
+        straight.
+        """
         x0, y0 = self._x(origin.column), self._ys[origin.row]
         x1, y1 = self._x(flight.column), self._ys[flight.row]
         late = flight.act is not None and flight.act.at_ms > flight.packet.at_ms

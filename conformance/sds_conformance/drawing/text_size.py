@@ -16,7 +16,7 @@ _BOLD = frozenset({"content", "copy", "ephemeral", "deliver", "bad"})
 
 
 def lines_of(text: str, width: int, char: float = NORMAL, limit: int = MAX_LINES) -> list[str]:
-    """Wrap a text to a width in pixels, cut after ``limit`` lines."""
+    """Wrap a text to a width in pixels, and cut it after ``limit`` lines."""
     out: list[str] = []
     line = ""
     for word in _split_words(text, width, char):
@@ -42,10 +42,10 @@ def char_width(css: str) -> float:
 
 
 def line_height(css: str) -> int:
-    """Line height of a label of that CSS class, in pixels."""
+    """Return the line height of a label of that CSS class, in pixels."""
     return FAINT_LINE if css == "faint" else LINE
 
 
 def text_width(text: str, char: float = NORMAL) -> float:
-    """Width of a text in pixels; ``char`` is the width of a character."""
+    """Return the width of a text in pixels. ``char`` is the width of a character."""
     return char * sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)

@@ -273,7 +273,7 @@ def print_hanging(console: Console, before: Text, text: Text) -> None:
 
 
 def format_declaration(declared: Declaration) -> str:
-    """The declared capabilities and limits."""
+    """Return the declared capabilities and limits, as text."""
     honoured = {name: declared.limit(name) for name in declared.limits}
     limits = [f"{named(name)} up to {value}" for name, value in honoured.items() if value is not None]
     return ", ".join(declared.capability_names + limits) or "nothing"

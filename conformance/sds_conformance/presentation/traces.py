@@ -1,6 +1,6 @@
 """Rebuilds traces from files: from the lines of `Trace.to_json_lines`, or from a part of a transcript.
 
-The files are not trusted.
+The files are untrusted.
 """
 
 from __future__ import annotations
@@ -35,26 +35,27 @@ class StepText:
     """A step as text."""
 
     participant: str
-    """Name of the participant in findings; "" if there is none."""
+    """Name of the participant, as in findings; "" if the step has no participant."""
     called: frozenset[str]
-    """All names of the participant."""
+    """All names by which the participant is called."""
     channels: frozenset[str]
     answer: str
     done: str
     came_out: Sequence[str]
     wires: Sequence[bytes]
-    """The messages sent over the network."""
+    """The messages that the step sent over the network."""
 
 
 class RebuiltPart:
-    """A trace that was rebuilt, and the exchanges that its steps come from."""
+    """A rebuilt trace, and the recorded exchanges from which its steps were rebuilt."""
 
     def __init__(self, part: TranscriptPart) -> None:
         self.counted: dict[int, int] = {}
-        """Maps the line of the request to the step number of the schedule; empty without a schedule, or for an unknown
-        protocol."""
+        """Maps the line of a request to its step number in the schedule; empty without a schedule, or for an unknown
+        protocol.
+        """
         self._steps: dict[int, Step] = {}
-        """Maps the line of the request to the step; exchanges that were not stored completely are missing."""
+        """Maps the line of a request to the step. Exchanges that were not stored completely are missing."""
         self._trace: Trace[Any] | None = None
         self._narrator: Narrator | None = None
         try:
@@ -68,12 +69,12 @@ class RebuiltPart:
             self.counted[exchange.request.line] = number
             self._rebuild_step(stage, part, exchange, protocol.rules.language)
         self._trace = stage.trace
-        # The file is not trusted: exchanges that cannot be described are printed as they are.
+        # The file is untrusted: exchanges that cannot be described are printed unchanged.
         with suppress(Exception):
             self._narrator = protocol.narrator(stage.trace)
 
     def describe(self, exchange: RecordedExchange) -> StepText | None:
-        """Describe an exchange; None if that is not possible."""
+        """Describe an exchange; None if it cannot be described."""
         step, narrator, trace = self._steps.get(exchange.request.line), self._narrator, self._trace
         if step is None or narrator is None or trace is None:
             return None
@@ -130,8 +131,8 @@ def empty_stage(
 ) -> Stage[Any] | None:
     """Create a stage for a schedule of that name without playing anything.
 
-    ``hello`` is the answer to the handshake; None is returned if it is invalid. No file is opened for a dialect: only
-    dialects that ship are known.
+    ``hello`` is the answer to the handshake; None is returned if it is invalid. Only dialects that ship with the suite
+    are known: no file is opened for a dialect.
     """
     try:
         session = Session(lambda: _HelloLink(hello), Limits(), revision, rules.language)
@@ -164,7 +165,7 @@ def _message(entry: TranscriptMessage, kind: type[Any]) -> Any | None:
 
 
 def message_of(row: Any, kind: type[Any]) -> Any | None:
-    """Parse a message that was stored as JSON; None if it is not of that kind."""
+    """Parse a message that was stored as JSON; None if the JSON is no message of this kind."""
     try:
         return Framing.JSON.parse(json.dumps(row).encode(), kind, lenient=True)
     except (FramingError, ValueError, RecursionError):
@@ -172,7 +173,7 @@ def message_of(row: Any, kind: type[Any]) -> Any | None:
 
 
 def party_of(name: str, command: Any, opened: Any, now_ms: int) -> Party:
-    """Create a participant from its ``open`` command; protocols without a field get the default."""
+    """Create a participant from its ``open`` command. Fields that the protocol does not have get their defaults."""
     channels = tuple(getattr(command, "channels", ()))
     asked, in_force = (getattr(message, "configuration", None) for message in (command, opened))
     participant = getattr(command, "participant_id", "")
@@ -180,7 +181,7 @@ def party_of(name: str, command: Any, opened: Any, now_ms: int) -> Party:
 
 
 MAX_BYTES = 256 << 20
-"""Largest size of a file. A trace of thousands of steps has some megabytes."""
+"""Maximum size of a file in bytes. A trace of thousands of steps has some megabytes."""
 
 
 class TraceFileError(Exception):

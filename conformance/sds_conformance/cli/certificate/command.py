@@ -151,7 +151,9 @@ def _write_page(file: Path | None, made: Certificate) -> None:
 
 
 def _write_signature(file: Path, text: str | None) -> None:
-    """Write the signature, or remove that of an earlier certificate, because this one would look forged with it."""
+    """Write the signature. Without one, remove the signature of an earlier certificate: with it, this certificate would
+    look forged.
+    """
     try:
         if text is not None:
             write_whole(file, text)

@@ -14,23 +14,24 @@ PROGRAM = "ssh-keygen"
 NAMESPACE = "sds-conformance"
 """The namespace of the signature. Signatures with other namespaces are rejected."""
 LARGEST = 64 << 10
-"""Bytes of a signature."""
+"""Maximum size of a signature in bytes."""
 _PATIENCE_S = 120
 """Seconds that ssh-keygen may take: the user may have to type a passphrase or to touch a token."""
 
 
 class SignatureError(Exception):
-    """The signature is wrong or cannot be made; the message has the reason and advice."""
+    """The signature is wrong or cannot be made. The message has the reason and advice."""
 
 
 def signature_of(certificate: Path) -> Path:
-    """The file with the signature of a certificate."""
+    """Return the path of the signature of a certificate."""
     return certificate.with_name(f"{certificate.name}.sig")
 
 
 def make_signature(content: bytes, key: Path) -> str:
-    """Return the signature of the content. ``key`` is a private key, or a public key whose private key is in the SSH
-    agent."""
+    """Sign the content, and return the signature. ``key`` is a private key, or a public key whose private key is in the
+    SSH agent.
+    """
     if not key.is_file():
         raise SignatureError(f"there is no key {key}: `{PROGRAM} -t ed25519 -f {key}` makes one")
     signature = _run_ssh_keygen(["sign", "-f", str(key.absolute())], content, f"{key} signs nothing")
@@ -40,7 +41,7 @@ def make_signature(content: bytes, key: Path) -> str:
 
 
 def read_signature(certificate: Path) -> bytes | None:
-    """The signature of a certificate, None if it has none."""
+    """Read the signature of a certificate; None if it has none."""
     path = signature_of(certificate)
     if not os.path.lexists(path):
         return None
@@ -54,7 +55,7 @@ def signer_of(content: bytes, signature: bytes, allowed: Path | None, signer: st
     """Return the signer of the content: a name from the file of allowed signers, or only the key."""
     with tempfile.TemporaryDirectory(prefix="sds-conformance-") as folder:
         file = Path(folder, "signature")
-        file.write_bytes(signature)  # In a private temporary folder, nobody can have placed a symbolic link.
+        file.write_bytes(signature)  # Use a private temporary folder, in which nobody else can place a symbolic link.
         if allowed is None:
             output = _run_ssh_keygen(
                 ["check-novalidate", "-s", str(file)], content, "the signature is not of this certificate"

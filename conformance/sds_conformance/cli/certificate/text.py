@@ -134,7 +134,7 @@ def _asides(row: dict[str, Any], known: Iterable[str]) -> str:
 
 
 def _counts(data: dict[str, Any]) -> Table:
-    """By section of the specification, the number of requirements with each verdict."""
+    """Return a table with the number of requirements with each verdict, by section of the specification."""
     verdicts = [*Verdict]
     heads = ("inconcl." if verdict is Verdict.INCONCLUSIVE else verdict.value for verdict in verdicts)
     table = plain_table("Section", right=heads)

@@ -54,14 +54,15 @@ Exit codes:
      certificate, or usage error
 """
 _SAMPLE = 24
-"""Default number of scenarios in a sample: one of each section, and some more."""
+"""Default number of scenarios in a sample. It suffices for one scenario of each section, and some more."""
 _MOST_SHOWN = 20
-"""Largest number of differences that are printed."""
+"""Maximum number of differences that are printed."""
 
 
 def _add_certificate_argument(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the argument FILE (a certificate) to a command, and drive the implementation with the options in that
-    certificate; typed options take precedence."""
+    """Add the argument FILE (a certificate) to a command. The implementation is driven with the options in the
+    certificate; typed options take precedence.
+    """
     inner = add_driving_options(function, alone=False)
 
     @wraps(inner)
@@ -95,7 +96,8 @@ def _add_certificate_argument(function: Callable[..., None]) -> Callable[..., No
 
 def _as_certified(data: dict[str, Any]) -> dict[str, Any]:
     """Return the options with which the certified implementation was driven. Paths in the certificate are not used,
-    because a stranger may have written it."""
+    because it is untrusted.
+    """
     dialect = data["profiles"]["dialect"]
     return {
         "framing": data["carrier"] if data["carrier"] != "grpc" else "json",
@@ -170,7 +172,7 @@ def verify(
 
 
 def _check(out: Console, certificate: Certificate, file: Path, allowed: Path | None, signer: str) -> None:
-    """Verify everything that needs no implementation. Ends the command if the certificate is invalid."""
+    """Make all checks that need no implementation. Ends the command if the certificate is invalid."""
     data = certificate.data
     _refuse(out, forgeries(data))
     print_labelled(out, "Digest", Text("matches its contents"))

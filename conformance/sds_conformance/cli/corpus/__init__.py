@@ -14,7 +14,7 @@ _SECTIONS = {
         "show": "Show one schedule of a corpus, as a table and a diagram.",
     }
 }
-"""Imported when they are invoked, because they need PySpark and Arrow."""
+"""Headings and commands. The commands are imported when they are invoked, because they need PySpark and Arrow."""
 _EPILOG = """
 \b
 Examples:

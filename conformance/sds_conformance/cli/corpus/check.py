@@ -111,7 +111,7 @@ def check_command(
     judged = revision_of(judged_revision(manifest.revision), revision, folder)
     scope = Scope.select(profile, judged, strict=strict)
     began = time.monotonic()
-    # A user who names a cluster wants the jobs to run there.
+    # With --master, use Spark even for a small corpus.
     if spark_options.local and small(corpus):
         with progress_callback(err, "schedules") as progress:
             tally = check_here(corpus, scope, progress, everything=everything)

@@ -54,9 +54,9 @@ Exit codes:
   70  fault of the suite, or of Spark
 """
 _SHOWN = 12
-"""Largest number of causes that are printed."""
+"""Maximum number of causes that are printed."""
 _LINES = 3
-"""Most lines of evidence per violation."""
+"""Maximum number of lines of evidence per violation."""
 
 
 @click.command("diff", epilog=_EPILOG)
@@ -104,7 +104,7 @@ def diff_command(
     scopes = tuple(Scope.select(profile, judged_revision(corpus.manifest.revision)) for corpus in (one, other))
     size = range_size(one, other, 8 * usable_processors())
     differ = Differ(one, other, place, size, (scopes[0], scopes[1]), checks, verify, read_all)
-    # A user who names a cluster wants the jobs to run there.
+    # With --master, use Spark even for small corpora.
     if spark_options.local and small(one) and small(other):
         difference = diff_here(differ)
     else:
@@ -151,7 +151,7 @@ def _last_screen(difference: CorpusDifference, place: Place) -> LastScreen:
 
 
 def _severity(cause: DivergenceCause) -> int:
-    """Return the severity of the requirement that a cause names; 3 if it names none."""
+    """Return the severity of the first requirement that a cause names; 3 if it names none."""
     named = re.search(r"\b(?:[A-Z]+-)+[0-9]{2}\b", cause.cause)
     return severity_number(named.group()) if named is not None and stating(named.group()) is not None else 3
 

@@ -131,7 +131,9 @@ def record_command(
 
 
 def _declaration(err: Console, driven: DrivenImplementation, order: CampaignOrder) -> Declaration:
-    """Check that PySpark is installed, before anything is written and before the slow start of Spark."""
+    """Perform the handshake, and check that PySpark is installed: before anything is written, and before the slow start
+    of Spark.
+    """
     company = order.company()
     try:
         with driven_or_ended(err, driven):

@@ -1,4 +1,4 @@
-"""Options and errors that the commands on corpora share: where Spark runs, and how to install it."""
+"""Options and errors that the commands for corpora share: where Spark runs, and how to install it."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ of_profile = click.option(
 
 
 def on_spark(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that select where Spark runs to a command, which receives them as ``spark_options``. An error in
-    a corpus ends the command with one sentence."""
+    """Add the options that select where Spark runs. The command receives them as ``spark_options``. An error in a
+    corpus ends the command with one sentence.
+    """
 
     @wraps(function)
     def wrapper(master: str, spark_memory: int, **rest: Any) -> None:
@@ -49,7 +50,7 @@ def on_spark(function: Callable[..., None]) -> Callable[..., None]:
 
             function(spark_options=SparkOptions(master, f"{spark_memory >> 20}m"), **rest)
 
-    # Commands that drive an implementation use the shorter option name for the memory of the implementation.
+    # --memory is the memory of the implementation in commands that drive one.
     taken = any("--memory" in option.opts for option in getattr(function, "__click_params__", ()))
     names = ["--spark-memory"] if taken else ["--memory", "--spark-memory"]
     return combine(
@@ -74,8 +75,9 @@ def on_spark(function: Callable[..., None]) -> Callable[..., None]:
 
 @contextmanager
 def corpus_errors(err: Console) -> Iterator[None]:
-    """Print one sentence for each error. Errors of a corpus end with exit code 2, errors of Spark and of the suite with
-    others."""
+    """Print one sentence for an error. After an error in a corpus the exit code is 2; errors of Spark and of the suite
+    have other codes.
+    """
     try:
         yield
     except CorpusError as error:
@@ -100,7 +102,7 @@ def _end(err: Console, text: str, code: Exit) -> NoReturn:
 
 
 def corpus_at(folder: str, *, complete: bool = True) -> Corpus:
-    """The corpus in a folder; if ``complete``, it must be recorded completely. Raises CorpusError."""
+    """Open the corpus in a folder. If ``complete``, it must be recorded completely. Raises CorpusError."""
     from sds_harness.corpus.manifest import read_complete, read_corpus
     from sds_harness.corpus.place import Place
 
@@ -123,7 +125,7 @@ def spark_job(
 
 @contextmanager
 def progress_callback(err: Console, what: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar. The yielded function sets the number of finished items and their total."""
+    """Show a progress bar. The yielded function sets the number of finished items and the total."""
     with progress_bar(err) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, of: bar.update(task, completed=done, total=of)

@@ -139,7 +139,9 @@ def _show(out: Console, stored: Stored, rows: list[dict[str, Any]], saved: Path)
 
 
 def _add_revision_note(schedule: Schedule, revision: str) -> Schedule:
-    """Add the revision under which the schedule was played, if that is not the default of a replay."""
+    """Add a note with the revision under which the schedule was played, if a replay would use another one by
+    default.
+    """
     if revision in ("", CURRENT):
         return schedule
     return replace(schedule, notes=tuple(sorted({**dict(schedule.notes), "revision": revision}.items())))
@@ -174,7 +176,7 @@ def _json(stored: Stored, rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _plan(text: str) -> Any:
-    """The schedule as JSON values; the plain text if it is not JSON."""
+    """Return the schedule as JSON values; the unchanged text if it is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -74,7 +74,7 @@ Exit codes:
 """
 
 
-# An argument like an option is probably part of an unquoted COMMAND. The message below says that.
+# An unknown option is probably part of an unquoted COMMAND. Do not reject it here: a better message follows below.
 @click.command("interop", epilog=_EPILOG, context_settings={"ignore_unknown_options": True})
 @click.argument("named", nargs=-1, type=click.UNPROCESSED, metavar="NAME=COMMAND NAME=COMMAND...")
 @click.option(
@@ -179,7 +179,7 @@ def interop_command(
 
             outcome = explore(cast, progress, introduce)
         plays.end()
-        # Later breakdowns are reported by the matrix.
+        # The matrix reports later breakdowns.
         outcome.breakdowns = list(outcome.breakdowns)
         show_undriven(err, outcome.undriven)
         shown, matrix_s = InteropStory(out, outcome), time.monotonic() - started
@@ -208,7 +208,7 @@ def _last_screen(
     commands: dict[str, tuple[str, ...]],
     options: list[str],
 ) -> LastScreen:
-    """Print the last screen of `interop`: of the matrix, and of the mixed groups."""
+    """Return the last screen of `interop`, about the matrix and the mixed groups."""
     facts = [*shown.facts(), *groups.facts()]
     if again := groups.first_again():
         return LastScreen(
@@ -241,7 +241,7 @@ def _implementation(
 
 
 def _dialects(given: tuple[str, ...], commands: Collection[str], revision: str | None) -> dict[str, str]:
-    """Return the dialects, by the name of the implementation. Raises UsageError, whose message says what to type."""
+    """Return the dialects by the name of the implementation. Raises UsageError. Its message says what to type."""
     dialects: dict[str, str] = {}
     for one in given:
         name, equals, dialect = one.partition("=")
@@ -259,8 +259,9 @@ def _dialects(given: tuple[str, ...], commands: Collection[str], revision: str |
 
 
 def _commands(named: tuple[str, ...], options: list[str], model: str, *, fewest: int) -> dict[str, tuple[str, ...]]:
-    """Return the commands by name, as typed. Raises UsageError, whose message shows a command with the ``options``
-    given and with the reference in the module ``model``."""
+    """Return the commands by name, as typed. Raises UsageError. Its message shows a correct command, with the given
+    ``options`` and the reference in the module ``model``.
+    """
     reference = shlex.join([python(), "-m", model])
     commands: dict[str, tuple[str, ...]] = {}
     for one in named:

@@ -41,12 +41,12 @@ from ..options import CURRENT, program
 from .shared import BAR_WIDTH, lines_of, show_violation
 
 IN_FULL = 3
-"""Number of counterexamples that are printed in full; for further ones only the file is named."""
+"""Number of counterexamples that are printed in full. For further ones, only the file is printed."""
 STORY_LINES = 16
 Group = tuple[Discovery, list[tuple[Discovery, str]]]
-"""A root cause and the failures that it causes, each with the reason."""
+"""A root cause, and the failures that it explains, each with the reason."""
 Found = tuple[Discovery, MixedExample | None, Mapping[str, Path]]
-"""A finding, its counterexample if a replay reproduced it, and its files."""
+"""A discovery, its counterexample (None if it was not reproduced), and its files."""
 
 
 class MixedGroups:
@@ -61,24 +61,24 @@ class MixedGroups:
         options: list[str],
         stories: int = IN_FULL,
     ) -> None:
-        """``options`` are the options that a command line needs in addition to the implementations."""
+        """``options`` are the options that printed commands need in addition to the implementations."""
         self._stories = stories
         self._out, self._err, self._cast = out, err, cast
         self._commands, self._options = commands, options
         self._scope = Scope.select(revision=cast.revision)
         self.mixed: Mixed | None = None
         self._groups: list[Group] = []
-        """The findings by root cause."""
+        """The discoveries by root cause."""
         self.found: list[Found] = []
         self.unkept = ""
-        """Why counterexamples could not be saved."""
+        """Why counterexamples could not be saved; "" if they could."""
         self._files: Sequence[LoadedScenario] = ()
         """The scenario files of users."""
 
     def play(
         self, seed: int, examples: int, folder: Path, *, quiet: bool, files: Sequence[LoadedScenario] = ()
     ) -> None:
-        """Play the ``files`` of users and generated schedules, and print the results, also after an interrupt."""
+        """Play the ``files`` of users and generated schedules. Print the results, also after an interrupt."""
         if len(self._cast.driven) < 2:
             return
         self._files = files
@@ -110,7 +110,7 @@ class MixedGroups:
             self._out.print("Interrupted: these are the results so far.", style="yellow")
 
     def to_json(self) -> dict[str, Any] | None:
-        """For programs; None if nothing was played."""
+        """Return the results as JSON; None if nothing was played."""
         mixed = self.mixed
         if mixed is None:
             return None
@@ -176,7 +176,7 @@ class MixedGroups:
         return dialect.name if dialect is not None else ""
 
     def facts(self) -> list[tuple[str, Text]]:
-        """The counts of mixed groups, for the last screen."""
+        """Return lines for the last screen with the counts of mixed groups."""
         if self.mixed is None:
             return []
         found = (
@@ -190,8 +190,9 @@ class MixedGroups:
         return [*facts, *([("Kept in", Text(str(folder), no_wrap=True))] if folder is not None else [])]
 
     def first_again(self) -> str:
-        """Return the command that replays the first counterexample, else the first file with an unmet expectation; else
-        ""."""
+        """Return the command that replays the first counterexample, or else the first file with an unmet expectation;
+        "" if there is neither.
+        """
         again = (self._replay_command(one, files["schedule"]) for _, one, files in self.found if one and files)
         return next(again, next((one.file["again"] for one in unmet(self._rows())), ""))
 
@@ -244,7 +245,7 @@ class MixedGroups:
     # ---- output ----------------------------------------------------------------------------------------------------
 
     def _show_counts(self, mixed: Mixed) -> None:
-        """Print a line of counts for each implementation."""
+        """Print one line for each implementation, with the numbers of its schedules and findings."""
         out = self._out
         played = f"seed {mixed.seed}, {format_count(mixed.steps, 'step')}, {mixed.seconds:.1f} s"
         out.print()
@@ -319,7 +320,7 @@ def _show_line(out: Console, discovery: Discovery, example: MixedExample | None,
 
 
 def _show_story(out: Console, example: MixedExample, file: Path | None) -> None:
-    """Print the story and the proof. A long story is shortened at the end, but keeps the blamed step."""
+    """Print the story and the proof. The end of a long story is omitted, except for the violating step."""
     lines = story_of(example)
     if len(lines) > STORY_LINES:
         left = lines[STORY_LINES:]

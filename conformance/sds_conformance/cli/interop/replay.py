@@ -39,7 +39,7 @@ from .shared import show_undriven, show_violation
 def scenario_of(file: Path) -> tuple[LoadedScenario, dict[str, str]]:
     """Read a schedule and its assignment of implementations to participants.
 
-    Raises UsageError, which names what is missing.
+    Raises UsageError. Its message names what is missing.
     """
     loaded = scenario_in(file)
     schedule = loaded.schedule
@@ -59,7 +59,7 @@ def scenario_of(file: Path) -> tuple[LoadedScenario, dict[str, str]]:
 
 
 def required_implementations(file: Path, roles: Roles, implementations: Collection[str]) -> tuple[str, ...]:
-    """The implementations that take part. Raises UsageError if one was not given."""
+    """Return the implementations that take part. Raises UsageError if one of them was not given."""
     names = tuple(dict.fromkeys(roles.values()))
     for name in names:
         if name not in implementations:

@@ -23,7 +23,7 @@ BAR_WIDTH = 20
 
 
 def show_undriven(err: Console, undriven: Mapping[str, Breakdown]) -> None:
-    """Print the implementations that could not be driven, with the reasons."""
+    """Print the implementations that did not complete the handshake, with the reasons."""
     for name, breakdown in undriven.items():
         err.print(name, style="bold")
         show_breakdown(err, BrokenRun.at_last_step("handshake", breakdown))

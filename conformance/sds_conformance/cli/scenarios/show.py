@@ -52,7 +52,7 @@ def show_command(what: str, as_json: bool, picture: Path | None) -> None:
         if schedule.name == loaded.name:
             schedule = replace(
                 schedule, name=""
-            )  # a scenario file needs no field for its name: the name of the file is its name
+            )  # a scenario file needs no field for its name, because it has the name of the file
     else:
         revision, scenario = built_in_scenario(what)
         if scenario.schedule is None:
@@ -67,7 +67,7 @@ def show_command(what: str, as_json: bool, picture: Path | None) -> None:
 
 
 def built_in_scenario(name: str) -> tuple[str, Scenario]:
-    """Return a scenario of the suite, and a revision that it is played for. Raises UsageError."""
+    """Return a scenario of the suite, and a revision for which it is played. Raises UsageError."""
     for protocol in protocols():
         if found := protocol.rules.register.scenarios.get(name):
             stated = protocol.rules.catalogue.requirements
@@ -78,7 +78,7 @@ def built_in_scenario(name: str) -> tuple[str, Scenario]:
 
 
 def as_scenario_file(scenario: Scenario, schedule: Schedule, revision: str) -> Schedule:
-    """The schedule of a scenario of the suite, with the descriptive fields of a scenario file."""
+    """Return the schedule of a scenario of the suite, with the descriptive fields of a scenario file."""
     stated = rules_of(revision).catalogue.requirements
     met = [one for one in scenario.exercises if one not in scenario.violated and stated[one].is_stated_in(revision)]
     notes = (("revision", revision),) if revision != CURRENT else ()
@@ -86,7 +86,7 @@ def as_scenario_file(scenario: Scenario, schedule: Schedule, revision: str) -> S
 
 
 def draw(schedule: Schedule, revision: str) -> str:
-    """Return a diagram of the schedule, played by the reference model."""
+    """Play the schedule with the reference model, and return a diagram of it."""
     company = Company(lambda _: protocol_of(revision).model.reference(frozenset()), Limits(), revision=revision)
     try:
         company.start()

@@ -1,4 +1,4 @@
-"""``sds-conformance vectors``: add, compute, check, release, list and export golden vectors; ``run`` asks them."""
+"""``sds-conformance vectors``: add, compute, check, release, list and export golden vectors. ``run`` plays them."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ Examples:
   sds-conformance vectors export vectors-1.0.0
 """
 _MANY = 20
-"""Largest number of complaints that are printed."""
+"""Maximum number of complaints that are printed."""
 _LEAST_COMMENT = 24
-"""Smallest width of a column in which a comment can be read."""
+"""Minimum width of a column for comments."""
 
 
 @click.group("vectors", cls=HelpGroup, epilog=_EPILOG)
@@ -81,7 +81,7 @@ def _examples(*lines: str) -> str:
 
 
 def _report_file_errors(function: Callable[..., None]) -> Callable[..., None]:
-    """Decorator: an error in a file ends the command as a usage error with that message."""
+    """Decorator: convert an error in a file of vectors to a usage error, which ends the command."""
 
     @wraps(function)
     def wrapper(*arguments: Any, **options: Any) -> None:
@@ -106,7 +106,7 @@ def _complain(sentences: list[str]) -> None:
 
 
 def _refuse(sentences: list[str]) -> None:
-    """End a command if there are complaints."""
+    """If there are complaints, print them and end the command."""
     _complain(sentences)
     if sentences:
         sys.exit(Exit.NON_CONFORMANT)
@@ -176,7 +176,7 @@ def format_command(folder: Path | None) -> None:
 
 
 def _computed(folder: Path) -> list[Document]:
-    """Return the expected content of every file of vectors; show a progress bar while vectors are computed.
+    """Compute the expected content of every file of vectors, with a progress bar.
 
     Raises VectorsError.
     """
@@ -378,7 +378,7 @@ def export(folder: Path, overwrite: bool) -> None:
     source = default_folder()
     _refuse(lint_folder(VECTOR_SET, source))
     refuse_overlap(source, folder)
-    # Read before anything is deleted: an unreadable file must not cost existing files.
+    # Read all files before existing files are deleted: one of them may be unreadable.
     files = {path.relative_to(source).as_posix(): read_bytes(path) for path in _files_to_export(source)}
     if folder.exists() and any(folder.iterdir()):
         if not overwrite:

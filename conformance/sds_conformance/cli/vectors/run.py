@@ -56,7 +56,7 @@ Exit codes:
 """
 _SHOWN = (Status.FAIL, Status.BROKEN, Status.ERROR, Status.WARN)
 _HEADLINES = {Status.BROKEN: "BREAKDOWN at", Status.ERROR: "ERROR OF THE SUITE at"}
-"""Headlines that differ from the one for a wrong answer."""
+"""Headlines of statuses that are no wrong answer."""
 _STYLES = {Status.FAIL: "bold red", Status.BROKEN: "bold red", Status.ERROR: "bold red", Status.WARN: "yellow"}
 
 _CURRENT = VECTOR_SET.revisions[0]
@@ -197,8 +197,9 @@ def _row(answered: AnsweredVector, revision: str) -> dict[str, Any]:
 
 
 def _violated_requirements(answered: AnsweredVector, revision: str) -> list[str]:
-    """Return the requirements that a wrong answer violates: those that the answer names, if any; else all requirements
-    of the vector."""
+    """Return the requirements that a wrong answer violates: the requirements that the result names, or else all
+    requirements of the vector.
+    """
     return list(answered.answer.requirements) or VECTOR_SET.material_of(revision).select_stated(
         answered.vector["requirements"], [revision]
     )
@@ -294,7 +295,7 @@ def _cause_lines(outcome: Examination, causes: Sequence[WrongAnswers]) -> list[C
 
 
 def _show_warning(out: Console, answered: AnsweredVector, revision: str) -> None:
-    """Print a warning in one line: its subject and the position that tolerates it."""
+    """Print a warning in one line: the vector, and the position that softens the violation."""
     answer = answered.answer
     why = answer.reason if answer.reason in VECTOR_SET.material_of(revision).positions else ""
     named = [*_violated_requirements(answered, revision)[:2], *([why] if why else [])]
@@ -318,11 +319,11 @@ def _show_cause(out: Console, cause: WrongAnswers, revision: str) -> None:
 
 
 MOST_NAMES = 6
-"""Number of other vectors of a root cause that are printed."""
+"""Maximum number of other vectors of a root cause that are printed."""
 
 
 def _show_answer(out: Console, answered: AnsweredVector, revision: str, *, alike: bool = False) -> None:
-    """Print a wrong answer; with ``alike``, as an example of its root cause."""
+    """Print a wrong answer. With ``alike``, print it as an example of its root cause."""
     answer, vector = answered.answer, answered.vector
     if alike:
         print_labelled(out, "Vector", Text(printable(vector["id"])))
@@ -362,7 +363,7 @@ def _table(outcome: Examination) -> Table:
 
 
 def _sentence(outcome: Examination, causes: Sequence[WrongAnswers]) -> Text:
-    """Return the last sentence. It separates wrong answers from reasons why there was no answer."""
+    """Return the last sentence, which distinguishes wrong answers from reasons why there was no answer."""
     name = outcome.declaration.name
     if outcome.interrupted:
         return Text(
