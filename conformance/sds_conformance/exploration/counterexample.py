@@ -63,7 +63,7 @@ class Counterexample:
 
     @property
     def seen(self) -> str:
-        """What was seen, with the step numbers of the schedule."""
+        """The observation of the finding, with the step numbers of the schedule."""
         return self._with_numbers_of_acts(self.finding.seen)
 
     def _with_numbers_of_acts(self, text: str) -> str:

@@ -41,7 +41,7 @@ class Unmet:
 
     @property
     def sentence(self) -> str:
-        """What was expected, and what was seen."""
+        """The expectation and the observation, as part of a sentence."""
         return f"expected: {self.data['text']}; seen: {self.data['seen']}"
 
 

@@ -55,7 +55,7 @@ def signer_of(content: bytes, signature: bytes, allowed: Path | None, signer: st
     """Return the signer of the content: a name from the file of allowed signers, or only the key."""
     with tempfile.TemporaryDirectory(prefix="sds-conformance-") as folder:
         file = Path(folder, "signature")
-        file.write_bytes(signature)  # Use a private temporary folder, in which nobody else can place a symbolic link.
+        file.write_bytes(signature)  # Use a private temporary folder, in which no other user can place a symbolic link.
         if allowed is None:
             output = _run_ssh_keygen(
                 ["check-novalidate", "-s", str(file)], content, "the signature is not of this certificate"

@@ -66,7 +66,7 @@ class ReportColumn:
     dialect: str
     strict: bool
     narrowed: tuple[str, ...]
-    """What the user restricted with options: ``requirements``, ``scenarios``, ``environments``."""
+    """Names of what the user restricted with options: ``requirements``, ``scenarios``, ``environments``."""
     environments: tuple[str, ...]
     suite: str
     cut_off: str
