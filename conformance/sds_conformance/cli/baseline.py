@@ -22,7 +22,7 @@ from ..reports.baseline import Baseline, BaselineError, JudgedResult, OldBaselin
 from ..reports.baseline_text import TO_DO, convert_old_baseline, fresh, to_block_style, update_baseline
 from ..reports.document import SCHEMA_ID
 from ..reports.files import MAX_BYTES, read_report
-from .baseline_option import held, show_complaints, show_gate
+from .baseline_option import match_baseline, show_complaints, show_gate
 from .command_groups import HelpGroup
 from .files import usage_errors, write_file
 from .options import console, program
@@ -115,9 +115,9 @@ def update_command(file: Path, sources: tuple[Path, ...], reason: str, link: str
     for one in several:
         _require_same_revision(one, baseline)
         with usage_errors(BaselineError):
-            update = update_baseline(baseline, one, held(baseline, one), reason, link)
+            update = update_baseline(baseline, one, match_baseline(baseline, one), reason, link)
             baseline, added, removed = parse(update.text, file), added + update.added, removed + update.removed
-            left = held(baseline, one)  # a flaky entry with an unknown code or scenario
+            left = match_baseline(baseline, one)  # a flaky entry with an unknown code or scenario
         if left.complaints and not wrong:
             text = (
                 f"Correct these entries of {baseline.printable_path}: `update` keeps every entry that is marked flaky."
@@ -142,7 +142,7 @@ def check_command(file: Path, sources: tuple[Path, ...]) -> None:
     baseline, wrong, ours = _load_baseline(file), False, False
     for source in sources:
         one = _require_same_revision(_read_result(source), baseline)
-        found = held(baseline, one)
+        found = match_baseline(baseline, one)
         show_gate(out, found, printable(one.implementation), report=source)
         wrong, ours = wrong or bool(found.new or found.complaints), ours or bool(one.errors)
     if ours:

@@ -58,7 +58,7 @@ def load_baseline(path: Path | None, revision: str) -> Baseline | None:
     return baseline
 
 
-def held(baseline: Baseline, judged: JudgedResult) -> Match:
+def match_baseline(baseline: Baseline, judged: JudgedResult) -> Match:
     """Compare a baseline with the results of a command, and return the matches and the differences."""
     codes: dict[str, Collection[str]] = {BREAKDOWN: [kind.value for kind in FaultKind], STORM: [ENDLESS]}
     codes |= {row.id: row.codes for p in protocols() for row in p.rules.catalogue.requirements.values()}

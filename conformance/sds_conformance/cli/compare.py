@@ -21,7 +21,7 @@ from ..reports.comparing.comparison import Comparison, compare, matches_globs
 from ..reports.comparing.history import Series, histories
 from ..reports.comparing.terminal import show_comparison, show_histories, worse_line
 from .campaign_output import print_json
-from .files import refuse_nowhere, usage_errors, write_file
+from .files import require_folders, usage_errors, write_file
 from .name_types import Pattern
 from .options import console, full_id, program
 from .paths import INPUT, OUTPUT_FILE
@@ -92,7 +92,7 @@ def compare_command(
     A folder of reports counts as all reports in it, by date. One such folder alone shows the history of each
     implementation: when each verdict changed. Limits of `limits --report` are compared as well.
     """
-    refuse_nowhere(html, text)
+    require_folders(html, text)
     globs = [full_id(glob) for glob in only]
     with usage_errors():
         columns = gather(reports)

@@ -35,7 +35,7 @@ from ..presentation.story import plain_table, print_labelled, show_errors, show_
 from ..protocols import repertoires
 from .campaign_output import driven_or_ended, print_json, span
 from .corpus.shared import corpus_errors
-from .files import refuse_nowhere
+from .files import require_folders
 from .fuzz import next_of_found, print_findings
 from .name_types import Choice, complete_name, names_of, unknown_name_message
 from .options import (
@@ -172,7 +172,7 @@ def exhaust_command(
     """
     out, err = console(), console(stderr=True)
     alphabet = _select_alphabets(driven, revision, participants, alphabet)
-    refuse_nowhere(resume_file)
+    require_folders(resume_file)
     order = Exhaustion(
         driven.connect,
         driven.limits,

@@ -14,7 +14,7 @@ from ..reports.report import ReportError
 from .paths import unwritable_path_message
 
 
-def refuse_nowhere(*files: Path | None) -> None:
+def require_folders(*files: Path | None) -> None:
     """Check, before a long run, that the folder of each file exists. Raises UsageError."""
     for file in files:
         if file is not None and not file.absolute().parent.is_dir():

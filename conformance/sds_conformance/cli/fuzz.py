@@ -47,7 +47,7 @@ from ..reports.report import Row
 from ..reports.scenario_files import cause_lines as expectation_lines
 from ..reports.scenario_files import show_scenario_files, unmet
 from ..scenario_files.reader import LoadedScenario
-from .baseline_option import BASELINE, baseline_json, gate, held, known_line, load_baseline, show_gate
+from .baseline_option import BASELINE, baseline_json, gate, known_line, load_baseline, match_baseline, show_gate
 from .campaign_output import Plays, driven_or_ended, found_bar, print_json, print_unwritable_folder, shrinking_bar
 from .options import (
     CURRENT,
@@ -183,7 +183,7 @@ def fuzz_command(
         tally = explore(order, progress, show_head)
         plays.end()
     roots = roots_in(tally, order)
-    found = held(baseline, read_result(as_json(tally, order, roots, {}))) if baseline is not None else None
+    found = match_baseline(baseline, read_result(as_json(tally, order, roots, {}))) if baseline is not None else None
     if found is not None and shows:
         show_gate(out, found, tally.declaration.name)
     limit = stories if shows else 0

@@ -18,7 +18,7 @@ from ..judging.formats import format_count
 from ..presentation.story import plain_table, unwrapped_column
 from ..protocols import protocol_of
 from .campaign_output import print_json
-from .files import refuse_nowhere
+from .files import require_folders
 from .model_campaigns import (
     catch_interrupt,
     markdown_rows,
@@ -103,7 +103,7 @@ def hunt_faults(
     variants = match_globs(variant_names, only) if variant_examples else []
     if not mutants and not variants:
         raise unknown_name_error(only, [*mutant_names, *variant_names], " that schedules are about")
-    refuse_nowhere(write)
+    require_folders(write)
     without = {name: not_found(name, revision) for name in mutants}
     within = [name for name, result in without.items() if not result.out_of_reach or name in only]
     found: dict[str, MutantHunt] = {}

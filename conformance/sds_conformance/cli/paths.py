@@ -54,7 +54,7 @@ class OutputFolder(click.Path):
         super().convert(value, param, ctx)
         path = Path(value)
         _refuse_unnamed_link(self, path, param, ctx)
-        _refuse_no_folder(self, path, param, ctx)
+        _refuse_unusable_folder(self, path, param, ctx)
         return path
 
 
@@ -63,7 +63,7 @@ class OutputPlace(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if "://" not in value:
-            _refuse_no_folder(self, Path(value), param, ctx)
+            _refuse_unusable_folder(self, Path(value), param, ctx)
         return str(value)
 
 
@@ -95,7 +95,9 @@ def _refuse_unnamed_link(
         kind.fail(text, param, ctx)
 
 
-def _refuse_no_folder(kind: click.Path, path: Path, param: click.Parameter | None, ctx: click.Context | None) -> None:
+def _refuse_unusable_folder(
+    kind: click.Path, path: Path, param: click.Parameter | None, ctx: click.Context | None
+) -> None:
     try:
         found = path.stat()
     except (OSError, ValueError):

@@ -27,7 +27,7 @@ from ..reports.report import Report
 from ..reports.terminal import last_screen, show_report, show_tested
 from .browser import show_page
 from .campaign_output import print_json
-from .files import refuse_link, refuse_nowhere, usage_errors
+from .files import refuse_link, require_folders, usage_errors
 from .options import STORY_OPTIONS, console, program
 from .output_filter import order
 from .paths import INPUT, OUTPUT_FILE
@@ -77,7 +77,7 @@ class ReportForms:
 
     def check(self) -> None:
         """Check, before a long run, that the folders of the files exist. Raises UsageError."""
-        refuse_nowhere(*self.files.values())
+        require_folders(*self.files.values())
 
     def write(self, err: Console, report: Report) -> Exit | None:
         """Write the files. Print a line for each file that cannot be written. Return the exit code for this error; None

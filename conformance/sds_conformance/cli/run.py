@@ -37,7 +37,7 @@ from ..reports.limits import NAME as LIMITS
 from ..reports.report import Report
 from ..reports.terminal import last_screen, show_conversation, show_report
 from ..scenario_files.reader import LoadedScenario
-from .baseline_option import BASELINE, baseline_json, gate, held, load_baseline, show_gate
+from .baseline_option import BASELINE, baseline_json, gate, load_baseline, match_baseline, show_gate
 from .campaign_output import Plays, print_json, steps_bar
 from .files import usage_errors
 from .name_types import Pattern, elsewhere, unknown_name_message
@@ -241,7 +241,7 @@ def run_command(
     how = Invocation(driven.command, driven.transport, tuple(repeated), program(), played_files)
     there_were = there_are - len(what.scenarios) if select else 0
     report = Report.from_outcome(outcome, how, there_were)
-    found = held(baseline, read_result(report.data)) if baseline is not None else None
+    found = match_baseline(baseline, read_result(report.data)) if baseline is not None else None
     if found is not None:
         report = report.with_values(baseline=baseline_json(found))
     written = report_dir is None or _write(err, report_dir, report)

@@ -40,7 +40,7 @@ from ..judging.registry import Check
 from ..presentation.story import plain_table, unwrapped_column
 from ..protocols import Protocol, default, protocols, scheduled
 from .campaign_output import print_json
-from .files import refuse_nowhere
+from .files import require_folders
 from .generated import generated_faults
 from .hunt import hunt_faults
 from .model_campaigns import (
@@ -293,7 +293,7 @@ def selftest_command(
     whole = not only and not without
     if write and not whole:
         raise click.UsageError("--markdown lists all mutants and variants: leave out --only and --without")
-    refuse_nowhere(write)
+    require_folders(write)
     if drawn is not None or mixed is not None:
         proof = SelfTestProof([], [])
         with catch_interrupt() as interruption:

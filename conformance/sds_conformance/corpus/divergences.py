@@ -79,8 +79,8 @@ def divergences(
     with _RangeReader(a, schedules) as reader_a, _RangeReader(b, schedules) as reader_b:
         sides = reader_a.digests(), reader_b.digests()
         if verify:
-            yield from _stale(a, schedules, "A")
-            yield from _stale(b, schedules, "B")
+            yield from _find_stale(a, schedules, "A")
+            yield from _find_stale(b, schedules, "B")
         # State that only one implementation can show is not compared. In that case all digests differ, and all rows are
         # read.
         shown = a.kind.shown_columns
@@ -198,7 +198,7 @@ def _first_steps(
             continue
         if unseen:
             sides = [rows.filter(pc.not_equal(rows["command"], pa.scalar(unseen))) for rows in sides]
-        at = _first_unlike(compared, *sides)
+        at = _first_difference(compared, *sides)
         if at is not None:
             rows = [next(iter(side.select(columns.printed_names).slice(at, 1).to_pylist()), None) for side in sides]
             divergence.a, divergence.b = rows
@@ -217,7 +217,7 @@ def _fields_of(columns: Columns, a: Row | None, b: Row | None) -> tuple[str, ...
     return tuple(name for name in columns.names if a[name] != b[name])
 
 
-def _first_unlike(columns: Sequence[str], one: pa.Table, other: pa.Table) -> int | None:
+def _first_difference(columns: Sequence[str], one: pa.Table, other: pa.Table) -> int | None:
     """Index of the first row in which a column differs, or which only one table has; None if all rows are equal."""
     common = min(one.num_rows, other.num_rows)
     first = common if one.num_rows != other.num_rows else None
@@ -241,7 +241,7 @@ def fault_in(steps: Numbers, promised: int, side: str) -> tuple[str, str, int] |
     return (TRUNCATED, side, len(steps) + 1) if len(steps) != promised else None
 
 
-def _stale(corpus: Corpus, schedules: range, name: str) -> Iterator[Divergence]:
+def _find_stale(corpus: Corpus, schedules: range, name: str) -> Iterator[Divergence]:
     """Yield the schedules whose hashes or digests do not match their rows, requests, replies or schedule."""
     reported = set[int]()
     for shard in corpus.manifest.shards_of(schedules):

@@ -90,15 +90,15 @@ class Course:
         self.fates: dict[int, ArrivalFate] = {}
         """Maps the number of the receiving act to the result of the arrival."""
         self.arrivals: dict[Key, list[Act]] = {}
-        self.had: dict[tuple[str, Key], Act] = {}
+        self.first_acts: dict[tuple[str, Key], Act] = {}
         """The act in which a participant first delivered or sent a message."""
         self.deliveries: dict[Key, list[Act]] = {}
         self.acknowledged: dict[Key, list[Act]] = {}
         self.losses: dict[int, list[Loss]] = {}
         """Maps a packet number to the copies that did not arrive."""
-        self.heard: dict[int, list[Act]] = {}
+        self.received: dict[int, list[Act]] = {}
         """Maps a packet number to the acts that received the packet from the network."""
-        self._asked: set[tuple[str, Key]] = set()
+        self._requested: set[tuple[str, Key]] = set()
         """(Participant, message) for each repair request that arrived and that the participant has not answered with a
         broadcast.
         """
@@ -129,21 +129,21 @@ class Course:
         item = self.reading.arrived(act.step)
         if act.step.command == "receive":
             if act.packet is not None and act.source == "network":
-                self.heard.setdefault(act.packet.number, []).append(act)
+                self.received.setdefault(act.packet.number, []).append(act)
             if item is not None:
                 self.arrivals.setdefault(item.key, []).append(act)
-                self._asked |= {(act.who, key) for key in item.asks}
-                known = {item.key} if (act.who, item.key) in self.had else known
+                self._requested |= {(act.who, key) for key in item.asks}
+                known = {item.key} if (act.who, item.key) in self.first_acts else known
         for packet in self.broadcasts.get(act.number, ()):
             sent = self.items[packet.number]
-            if sent is not None and (act.who, sent.key) in self._asked:
-                self._asked.remove((act.who, sent.key))
+            if sent is not None and (act.who, sent.key) in self._requested:
+                self._requested.remove((act.who, sent.key))
                 # The original sender responds at once, long before an unrequested resend is due.
                 if packet.number in self.copies and self.reading.answers(self.group_trace.parties[act.who]):
                     self.copies[packet.number] = self.reading.copies[1]
             own = act.step.command == "send" or bool(packet.label)
             if own and sent is not None and sent.sort is Sort.CONTENT:
-                self.had.setdefault((act.who, sent.key), act)
+                self.first_acts.setdefault((act.who, sent.key), act)
         delivered = set[Key]()
         self.signalled[act.number] = self.reading.signals(act.step)
         for signal in self.signalled[act.number]:
@@ -151,7 +151,7 @@ class Course:
                 if signal.kind == DELIVERED:
                     delivered.add(key)
                     self.deliveries.setdefault(key, []).append(act)
-                    self.had.setdefault((act.who, key), act)
+                    self.first_acts.setdefault((act.who, key), act)
                 elif signal.kind == ACKNOWLEDGED:
                     self.acknowledged.setdefault(key, []).append(act)
         if act.step.command == "receive":
@@ -168,7 +168,7 @@ class Course:
             return ArrivalFate.AGAIN
         if item.sort is not Sort.CONTENT or not act.trace.declaration.can_by_name(DELIVERED):
             return ArrivalFate.HEARD
-        unmet = any((act.who, cause) not in self.had for cause in item.causes)
+        unmet = any((act.who, cause) not in self.first_acts for cause in item.causes)
         return ArrivalFate.WAITING if unmet else ArrivalFate.LEFT
 
     def drawn_kind(self, packet: Packet) -> str:
@@ -312,7 +312,7 @@ class Course:
             state = self.reading.shown_state(act.step)
             if state is not None and state.log is not None:
                 shown[act.who, act.step.channel_id] = act.number, [self.names.name_of(key) for key in state.log]
-        for (who, key), act in self.had.items():
+        for (who, key), act in self.first_acts.items():
             if (until is None or act.number <= until) and self._is_content(key):
                 has.setdefault((who, key[0]), []).append((act.number, self.names.name_of(key)))
         out = []

@@ -128,11 +128,11 @@ class Placement:
         """Return whether a packet is a sync message or a repeated message, and has no effect."""
         if self.course.drawn_kind(packet) not in ("sync", "copy") or not packet.act:
             return False
-        sender, heard = self.group_trace.acts[packet.act - 1], self.course.heard.get(packet.number, [])
-        if any(act is self._blamed or self.course.has_result(act) for act in [sender, *heard]):
+        sender, received = self.group_trace.acts[packet.act - 1], self.course.received.get(packet.number, [])
+        if any(act is self._blamed or self.course.has_result(act) for act in [sender, *received]):
             return False
-        busy = (self.course.broadcasts.get(act.number) for act in heard)
-        return not any(busy) and not any(self.course.fates.get(act.number) in KEPT for act in heard)
+        busy = (self.course.broadcasts.get(act.number) for act in received)
+        return not any(busy) and not any(self.course.fates.get(act.number) in KEPT for act in received)
 
     def _is_shown(self, act: Act) -> bool:
         comes = act is self._blamed or act.step.command == "receive" or bool(self.course.broadcasts.get(act.number))

@@ -96,7 +96,7 @@ class _Proof:
             if item is None or (self._about and key not in self._about):
                 continue
             for cause in item.causes:
-                had = course.had.get((act.who, cause))
+                had = course.first_acts.get((act.who, cause))
                 in_time = cause in order[:place] or (had is not None and had.number < act.number)
                 if in_time or cause == key or (self._about and cause not in self._about and len(self._about) > 1):
                     continue
@@ -142,7 +142,7 @@ class _Proof:
             parts.append(
                 "sent again by " + self._join_described(copies, lambda p: f"{short(p.sender)} {self._time_and_step(p)}")
             )
-        parts += self._ways(key)
+        parts += self._arrivals_and_losses(key)
         parts += self._describe_fate(key)
         return f"{name}: {'; '.join(parts)}"
 
@@ -157,7 +157,7 @@ class _Proof:
     def _time_and_step(self, packet: Packet) -> str:
         return f"at {self._course.format_time(packet.at_ms)}" + (f", step {packet.act}" if packet.act else "")
 
-    def _ways(self, key: Key) -> list[str]:
+    def _arrivals_and_losses(self, key: Key) -> list[str]:
         course = self._course
         out = []
         arrivals = course.arrivals.get(key, [])
@@ -193,8 +193,8 @@ class _Proof:
     def _place(self, act: Act) -> str:
         return f"{short(act.who)} {self._course.format_time(act.at_ms)} (step {act.number})"
 
-    def _join_described(self, items: Iterable[T], tell: Callable[[T], str]) -> str:
-        return self._course.join_names([tell(item) for item in items], 8)
+    def _join_described(self, items: Iterable[T], describe: Callable[[T], str]) -> str:
+        return self._course.join_names([describe(item) for item in items], 8)
 
 
 def _cut_middle(lines: list[str]) -> list[str]:

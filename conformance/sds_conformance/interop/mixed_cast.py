@@ -23,9 +23,9 @@ Roles = Mapping[str, str]
 """Maps each participant to the name of its implementation."""
 
 
-def roles_for(schedule: Schedule, names: tuple[str, ...], turn: int) -> dict[str, str]:
-    """Assign implementations to participants in turn; ``turn`` is the index of the first implementation."""
-    return {member: names[(turn + place) % len(names)] for place, member in enumerate(schedule.names)}
+def roles_for(schedule: Schedule, names: tuple[str, ...], first: int) -> dict[str, str]:
+    """Assign implementations to participants in turn; ``first`` is the index of the first implementation."""
+    return {member: names[(first + place) % len(names)] for place, member in enumerate(schedule.names)}
 
 
 def grammar_for(repertoire: Repertoire, names: tuple[str, ...]) -> Any:

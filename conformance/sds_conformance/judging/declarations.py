@@ -227,7 +227,7 @@ def examine_declaration(
     codes, wrong = dict[str, int](), tuple[str, ...]()
     for each in how:
         if each == HONEST:
-            wrong = _unexplained_accusations(rules, model, declared)
+            wrong = _unexplained_failures(rules, model, declared)
         else:
             codes[each] = _play(rules, model, declared, each).exit_code
     return DeclarationResults(name, declared.summary(rules.language), codes, wrong)
@@ -245,17 +245,17 @@ def _play(rules: Rules, model: Model, declared: Declared, how: str) -> Certifica
     return certify(connect, plan(rules, revision=declared.revision), Limits(), keep=VERDICTS, enough=stop)
 
 
-def _unexplained_accusations(rules: Rules, model: Model, declared: Declared) -> tuple[str, ...]:
+def _unexplained_failures(rules: Rules, model: Model, declared: Declared) -> tuple[str, ...]:
     """Failures of the honest model, except those that its private wire layout alone causes."""
-    wrong = _accusations(rules, model, declared)
+    wrong = _failures_and_breakdowns(rules, model, declared)
     if wrong and (dialect := declared.profiles.get("dialect", "")):
         alone = Declared(declared.revision, _all_capabilities(rules.language), {}, {"dialect": dialect})
-        layout = _accusations(rules, model, alone)
+        layout = _failures_and_breakdowns(rules, model, alone)
         return tuple(accusation for accusation in wrong if accusation not in layout)
     return tuple(wrong)
 
 
-def _accusations(rules: Rules, model: Model, declared: Declared) -> dict[str, None]:
+def _failures_and_breakdowns(rules: Rules, model: Model, declared: Declared) -> dict[str, None]:
     outcome = _play(rules, model, declared, HONEST)
     wrong = [f"{v.requirement.id} {v.verdict.value}" for v in outcome.verdicts if v.verdict in _ADVERSE_VERDICTS]
     wrong += [f"broke down: {b.breakdown.kind.value}" for b in outcome.breakdowns]

@@ -110,7 +110,7 @@ def examine_mixture(
         faults = tuple(mutant.requirement for mutant in mutants)
         if root_of is not None and {*faults} <= root_of.keys():
             roots = tuple(dict.fromkeys(root_of.values()))
-            found_as = tuple(_found_as(rules, fault, root_of[fault]) for fault in faults)
+            found_as = tuple(_find_root_of(rules, fault, root_of[fault]) for fault in faults)
             return Mixture(protocol, tuple(names), faults, roots, found_as)
     return None
 
@@ -122,7 +122,7 @@ def _place_in_draw(draw: str, mutant: Fault) -> bytes:
     return sha256(f"{draw} {mutant.name}".encode()).digest()
 
 
-def _found_as(rules: Rules, fault: str, root: str) -> str:
+def _find_root_of(rules: Rules, fault: str, root: str) -> str:
     return root if fault == root or consequences(rules, fault, root) else ""
 
 

@@ -204,7 +204,7 @@ class Evidence:
         blamed = self._finding.step
         before = [step for step in self._steps if step.index <= blamed and step.command != "observe"]
         own = [step for step in before if step.participant in (self._finding.participant, "")]
-        steps_here = [step for step in own if self._is_here(step)]
+        steps_here = [step for step in own if self._is_in_channel(step)]
         facts, out = self._facts, set[int]()
         for message_id in self._about:
             carried = [s for s in steps_here if message_id in facts[s.index].carried]
@@ -242,10 +242,10 @@ class Evidence:
         if not self._about:
             recent = [step for step in mine if step.command not in ("observe", "open")]
             return {step.index for step in recent[-(1 if self._times() else RECENT) :]}
-        looks = [step for step in mine if step.command == "observe" and self._is_about(step)][-1:]
+        shown = [step for step in mine if step.command == "observe" and self._is_about(step)][-1:]
         own = self._drop_repetitions([step for step in mine if step.command != "observe" and self._counts(step)])
         others = [step for step in before if step not in mine and self._is_about(step)]
-        ranked = [s for s in reversed(own) if self._is_about(s)] + looks + list(reversed(others))
+        ranked = [s for s in reversed(own) if self._is_about(s)] + shown + list(reversed(others))
         if not _REQUEST.search(self._finding_text):  # Omit repeated results of periodic work first.
             ranked.sort(key=lambda step: step.command == "tick")
         chosen = ranked[: max(0, ROOM - len(step_numbers))]
@@ -270,13 +270,14 @@ class Evidence:
         return out
 
     def _counts(self, step: Step) -> bool:
-        looks = step.command == "observe"  # A reply to this step shows much that is irrelevant here.
-        return bool(self._touched[step.index] & (self._about if looks else self._context)) and self._is_here(step)
+        shows_state = step.command == "observe"  # its reply also has messages that the finding is not about
+        relevant = self._about if shows_state else self._context
+        return bool(self._touched[step.index] & relevant) and self._is_in_channel(step)
 
     def _is_about(self, step: Step) -> bool:
-        return bool(self._touched[step.index] & self._about) and self._is_here(step)
+        return bool(self._touched[step.index] & self._about) and self._is_in_channel(step)
 
-    def _is_here(self, step: Step) -> bool:
+    def _is_in_channel(self, step: Step) -> bool:
         """Return whether a step is in the channel of the finding: other channels may use the same IDs."""
         if step.participant not in self._channels_of:
             return True

@@ -38,7 +38,7 @@ class StoryError(Exception):
 
 def story_of(verdict: RequirementVerdict, outcome: Certification, again: str) -> str:
     """Return the story of a violated requirement: rule, steps, expected and seen values, and the command to replay."""
-    console, requirement, finding = _paper(), verdict.requirement, verdict.worst
+    console, requirement, finding = _make_console(), verdict.requirement, verdict.worst
     what = finding.full_code if finding is not None else requirement.id
     console.print(headline(verdict.verdict, what, f"{requirement.level}, section {requirement.anchor!r}"))
     print_labelled(console, "Rule", Text(requirement.statement))
@@ -66,7 +66,7 @@ def describe_breakdown(
     broken: BrokenRun, outcome: Certification | None = None, how: Invocation | None = None, again: str = ""
 ) -> StoryError:
     """Return the story of a breakdown: its cause, what to look at next, and the command to replay."""
-    console, breakdown = _paper(), broken.breakdown
+    console, breakdown = _make_console(), broken.breakdown
     trace = outcome.traces.get(broken.where) if outcome is not None else None
     if how is not None and trace is not None and not again:
         again = how.play(broken.where, trace.environment)
@@ -75,7 +75,7 @@ def describe_breakdown(
     return StoryError(story, f"{breakdown.kind.value}: {breakdown.detail}")
 
 
-def _paper() -> Console:
+def _make_console() -> Console:
     return Console(
         file=StringIO(), width=COLUMNS, color_system=None, highlight=False, emoji=False, markup=False, _environ={}
     )

@@ -47,7 +47,7 @@ class SuiteSession:
         """Hide node IDs of the suite from pytest, because they are not files."""
         config = session.config
         args = config.args
-        ours = [arg for arg in args if _is_ours(arg, config.invocation_params.dir)]
+        ours = [arg for arg in args if _is_suite_node(arg, config.invocation_params.dir)]
         if config.args_source is pytest.Config.ArgsSource.ARGS or not self._asked.adds_items:
             self._only = ours
         config.args = [arg for arg in args if arg not in ours]
@@ -97,7 +97,7 @@ class SuiteSession:
             path, line, _ = item.reportinfo()
             report.longrepr = (str(path), line or 0, report.longrepr[2])
         if GROUP_TRACE in item.stash:
-            _disarm(report)
+            _make_printable(report)
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -141,7 +141,7 @@ class SuiteSession:
         return printable(shlex.join(self._asked.command), 4 * COLUMNS)
 
 
-def _disarm(report: pytest.TestReport) -> None:
+def _make_printable(report: pytest.TestReport) -> None:
     """Make the output of a user's own test printable, because it may contain values of the implementation."""
     report.sections = [(name, clean_text(text)) for name, text in report.sections]
     for traceback, crash, _ in getattr(report.longrepr, "chain", ()):
@@ -153,7 +153,7 @@ def _disarm(report: pytest.TestReport) -> None:
                     part.lines[:] = map(clean_text, part.lines)
 
 
-def _is_ours(arg: str, folder: Path) -> bool:
+def _is_suite_node(arg: str, folder: Path) -> bool:
     """Is an argument a node ID of the suite? An existing file with this name takes precedence."""
     first, _, rest = arg.partition("::")
     return first == ROOT and (bool(rest) or not (folder / first).exists())

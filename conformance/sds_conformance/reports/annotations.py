@@ -40,7 +40,7 @@ def annotations(report: Report) -> str:
     """Return one command per line: errors in the baseline, breakdowns, then root causes."""
     whole = compute_overall_result(report)
     found = [
-        *_on_the_whole(report),
+        *_incompleteness(report),
         *_baseline(report),
         *_scenario_files(report),
         *_breakdowns(report),
@@ -74,7 +74,7 @@ def _scenario_files(report: Report) -> list[Annotation]:
     ]
 
 
-def _on_the_whole(report: Report) -> list[Annotation]:
+def _incompleteness(report: Report) -> list[Annotation]:
     if report.cut_off:
         return [Annotation("error", "The report is incomplete", (f"It was cut off {report.cut_off}: play it again.",))]
     if compute_overall_result(report).tone is Tone.NONE:

@@ -493,14 +493,14 @@ def match(
             out.new.append(new)
             out.complaints += [_complain_of_other_codes(about, new)] if about else []
     for entry in baseline.entries:
-        nonsense = list(_nonsense(entry, codes, scenarios))
+        nonsense = list(_impossible(entry, codes, scenarios))
         stale = list(_stale(entry, judged, used)) if not nonsense else []
         out.complaints += nonsense
         if entry.flaky:
             out.complaints += [complaint for complaint in stale if complaint.unknown]
             if not nonsense and (outcome := _outcome(entry, judged, used)) is not None:
                 out.flaky.append((entry, outcome))
-        elif _says_enough(baseline, entry, judged):
+        elif _proves_stale(baseline, entry, judged):
             out.complaints += stale
         else:
             out.unseen += bool(stale)
@@ -527,7 +527,7 @@ def _complain_of_other_codes(about: Sequence[BaselineEntry], failure: FailureKey
     return Complaint(entry.first, failure.what, says, f"fix it, or add it to {entry.lines}")
 
 
-def _nonsense(
+def _impossible(
     entry: BaselineEntry, codes: Mapping[str, Collection[str]], scenarios: Collection[str]
 ) -> Iterator[Complaint]:
     """Yield complaints about an entry that cannot match anything, in any run."""
@@ -559,7 +559,7 @@ def _stale(
         verdict = judged.verdicts.get(entry.what)
         if verdict is None:
             if entry.by != "vectors":
-                return  # not judged in this run; `_nonsense` reports unknown requirements
+                return  # not judged in this run; `_impossible` reports unknown requirements
             says = "there is no such vector"
         elif verdict.partition(":")[0] in ("fail", "broken"):
             says = (
@@ -596,7 +596,7 @@ def _outcome(
     return FlakyOutcome.PASSED if verdict.partition(":")[0] in PASSING else FlakyOutcome.NOT_SHOWN
 
 
-def _says_enough(baseline: Baseline, entry: BaselineEntry, judged: JudgedResult) -> bool:
+def _proves_stale(baseline: Baseline, entry: BaselineEntry, judged: JudgedResult) -> bool:
     """Return whether enough was played to conclude that an entry without a failure is stale."""
     match judged.by:
         case "run":

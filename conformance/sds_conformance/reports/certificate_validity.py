@@ -150,22 +150,24 @@ def _unknown_names(data: dict[str, Any]) -> Iterator[str]:
     if run["whole"] and (missing := sorted(judged - rows)):
         yield f"its run is called whole, but has no data about {missing[0]}"
     environments = [*run["environments"], *run["left_out"]]
-    yield from _strangers(environments, rules.environments, "environment")
+    yield from _report_unknown(environments, rules.environments, "environment")
     if len(set(environments)) < len(environments):
         yield "an environment was played twice, or both played and left out"
     shown = [name for row in data["requirements"] for name in row.get("shown", ())]
     scenarios = [name for cause in data["causes"] for name in cause["scenarios"]]
-    yield from _strangers([*map(scenario_of, shown), *scenarios], rules.register.scenarios, "scenario")
-    yield from _strangers([name.partition(IN)[2] for name in shown if IN in name], rules.environments, "environment")
+    yield from _report_unknown([*map(scenario_of, shown), *scenarios], rules.register.scenarios, "scenario")
+    yield from _report_unknown(
+        [name.partition(IN)[2] for name in shown if IN in name], rules.environments, "environment"
+    )
     positions = [name for row in data["requirements"] for name in row.get("positions", ())]
-    yield from _strangers(positions, rules.catalogue.positions, "position")
-    yield from _strangers(data["breakdowns"], {kind.value for kind in FaultKind}, "kind of breakdown")
+    yield from _report_unknown(positions, rules.catalogue.positions, "position")
+    yield from _report_unknown(data["breakdowns"], {kind.value for kind in FaultKind}, "kind of breakdown")
     golden = golden_vectors(data["revision"]) or {}
     if data.get("vectors", {}).get("version", golden.get("version")) != golden.get("version"):
         yield "the version of its golden vectors is not that of their manifest"
 
 
-def _strangers(names: Iterable[str], known: Iterable[str], what: str) -> Iterator[str]:
+def _report_unknown(names: Iterable[str], known: Iterable[str], what: str) -> Iterator[str]:
     if strange := sorted(set(names) - set(known)):
         yield f"the {what} {printable(strange[0], 40)} does not exist"
 

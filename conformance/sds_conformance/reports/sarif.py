@@ -40,7 +40,7 @@ def sarif(report: Report) -> str:
     surprises = list(unmet(report.scenario_files))
     if surprises:
         rules[SUITE] = {"id": SUITE, "shortDescription": {"text": "An expectation of a scenario file was not met."}}
-    results += [_surprise(len(rules) - 1, one) for one in surprises]
+    results += [_unmet_result(len(rules) - 1, one) for one in surprises]
     run = {
         "tool": {
             "driver": {
@@ -118,7 +118,7 @@ def _result(report: Report, rule: int, row: Row, finding: Row) -> dict[str, Any]
     }
 
 
-def _surprise(rule: int, one: Unmet) -> dict[str, Any]:
+def _unmet_result(rule: int, one: Unmet) -> dict[str, Any]:
     """Return the result for an expectation that was not met. Its location is the line in the file."""
     line = one.data["line"]
     place = {

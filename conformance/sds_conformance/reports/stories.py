@@ -106,8 +106,8 @@ def stories_of(report: Report, order: Iterable[int], limit: int, broken: Iterabl
     pictures = 0
     for run, numbers in by_run.items():
         trace = report.trace(run) if len(out.talks) < MAX_TALKS else None
-        why = "" if trace is not None else _why_not(len(out.talks))
-        teller = _Teller(report.protocol, trace, why)
+        why = "" if trace is not None else _why_no_conversation(len(out.talks))
+        teller = _StoryMaker(report.protocol, trace, why)
         for number in numbers:
             place, finding = findings[number]
             made[number] = teller.story(rows[place]["id"], finding, draw=pictures < MAX_PICTURES)
@@ -120,13 +120,13 @@ def stories_of(report: Report, order: Iterable[int], limit: int, broken: Iterabl
     return out
 
 
-def _why_not(talks: int) -> str:
+def _why_no_conversation(talks: int) -> str:
     if talks >= MAX_TALKS:
         return f"This page has room for {MAX_TALKS} conversations, so this one is left out: the command below shows it."
     return "The conversation was not stored with this report: the command below shows it."
 
 
-class _Remembering:
+class _CachingNarrator:
     """A narrator with a cache, because many findings share the steps of one run."""
 
     def __init__(self, narrator: Narrator) -> None:
@@ -161,7 +161,7 @@ class _Remembering:
         return self._touched[step.index]
 
 
-class _Teller:
+class _StoryMaker:
     """Creates the stories of the findings in one run."""
 
     def __init__(self, protocol: Protocol, trace: Trace[Any] | None, why: str) -> None:
@@ -174,7 +174,7 @@ class _Teller:
         self._excerpts = Excerpts(trace)
         # The file is untrusted: a trace that cannot be described counts as missing.
         try:
-            self._narrator = _Remembering(protocol.narrator(trace))
+            self._narrator = _CachingNarrator(protocol.narrator(trace))
         except Exception:
             self._trace, self._why = None, UNTOLD
 
@@ -219,7 +219,7 @@ class _Teller:
         try:
             for step in shown:
                 turns += _gap(step.index - before - 1)
-                turns.append(_turn(self._narrator, step, [one for one in found if one.step == step.index]))
+                turns.append(_conversation_step(self._narrator, step, [one for one in found if one.step == step.index]))
                 before = step.index
         except Exception:  # a story without a picture is better than no page
             return None
@@ -231,7 +231,7 @@ def _gap(steps: int) -> list[ConversationStep]:
     return [ConversationStep(0, format_count(steps, "more step"))] if steps > 0 else []
 
 
-def _turn(narrator: Narrator, step: Step, found: Sequence[Found]) -> ConversationStep:
+def _conversation_step(narrator: Narrator, step: Step, found: Sequence[Found]) -> ConversationStep:
     touched, ids = narrator.touches(step), [one.finding_text for one in found]
     named = find_quoted_ids(" ".join(ids), touched)
     lines = lines_with_quotes(narrator.came_out(step, named or touched), ids, MAX_LINES)

@@ -10,7 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from run_helpers import certified, reference
 from sds_conformance.cli.baseline_option import gate
-from sds_conformance.cli.baseline_option import held as compare
+from sds_conformance.cli.baseline_option import match_baseline as compare
 from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.reports.baseline import (
     Baseline,

@@ -175,13 +175,13 @@ def _print_result(
     out.print(table)
     out.print()
     for cause in difference.causes[: _SHOWN if stories is None else stories]:
-        _tell_cause(out, cause, samples_of_cause(samples, cause), place)
+        _print_cause(out, cause, samples_of_cause(samples, cause), place)
     more = difference.other_causes + sum(cause.schedules for cause in difference.causes[_SHOWN:])
     if more:
         out.print(f"Other causes: {format_count(more, 'schedule')}, in {place.label}.\n", soft_wrap=True)
 
 
-def _tell_cause(out: Console, cause: DivergenceCause, samples: list[DivergenceSample], place: Place) -> None:
+def _print_cause(out: Console, cause: DivergenceCause, samples: list[DivergenceSample], place: Place) -> None:
     from ...corpus.report import rules_of
 
     head = Text.assemble((cause.kind.value, "bold"), f": {cause.cause}, in {format_count(cause.schedules, 'schedule')}")

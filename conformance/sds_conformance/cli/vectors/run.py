@@ -31,7 +31,7 @@ from ...vectors.folder import VectorManifest, VectorsError, default_folder, load
 from ...vectors.running.causes import WrongAnswers, causes_of
 from ...vectors.running.examination import SCHEMA_ID, AnsweredVector, Examination, VectorExaminer, select_files
 from ...vectors.running.subject import Status
-from ..baseline_option import BASELINE, baseline_json, gate, held, known_line, load_baseline, show_gate
+from ..baseline_option import BASELINE, baseline_json, gate, known_line, load_baseline, match_baseline, show_gate
 from ..campaign_output import driven_or_ended, print_json, steps_bar
 from ..name_types import Choice
 from ..options import STORY_OPTIONS, DrivenImplementation, add_driving_options, console, program
@@ -134,7 +134,7 @@ def run_command(
         protocol.rules, outcome.answered, lambda answered: _violated_requirements(answered, outcome.revision)
     )
     data = _report(outcome, causes, manifest)
-    found = held(baseline, read_result(data)) if baseline is not None else None
+    found = match_baseline(baseline, read_result(data)) if baseline is not None else None
     if as_json:
         print_json({**data, "baseline": baseline_json(found)} if found is not None else data)
     else:

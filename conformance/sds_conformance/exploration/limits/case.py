@@ -179,7 +179,9 @@ def _result_of(trace: Trace[Any], summary: RunSummary, violated: bool, stop_reas
         return SizeOutcome.OURS, ours
     if NEEDS in trace.stopped:
         return SizeOutcome.LACKING, trace.stopped.partition(NEEDS)[2]
-    refused = next((step for step in trace.steps if step.answer == "rejected" and not _copies(step, trace)), None)
+    refused = next(
+        (step for step in trace.steps if step.answer == "rejected" and not _is_repetition(step, trace)), None
+    )
     if refused is not None:
         reason = refused.reply.rejected.reason if refused.reply is not None else ""
         return SizeOutcome.REFUSED, f"step {refused.index}, {refused.command}: {reason or 'no reason given'}"
@@ -194,7 +196,7 @@ def _result_of(trace: Trace[Any], summary: RunSummary, violated: bool, stop_reas
     return SizeOutcome.HELD, ""
 
 
-def _copies(refused: Step, trace: Trace[Any]) -> bool:
+def _is_repetition(refused: Step, trace: Trace[Any]) -> bool:
     """Was the same request accepted before? A repetition may be rejected."""
 
     def normalized_request(step: Step) -> Any:

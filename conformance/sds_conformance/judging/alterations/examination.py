@@ -50,40 +50,40 @@ class AlterationExaminer:
 
     def examine(self, place: AlterationPlace, *, briefly: bool = False) -> AlterationResult:
         """Return the result of one alteration; ``briefly`` skips expensive methods."""
-        began, fate = time.process_time(), AlterationResult(place, End.LIVES)
+        began, result = time.process_time(), AlterationResult(place, End.LIVES)
         try:
             changed = {place.module: alter_module(self.source.package, place)}
             with cpu_time_limit(PATIENCE_S, whole=True), importable_copy(self.source.package, changed) as package:
-                fate = self._examine_fate(fate, package, began, briefly=briefly)
+                result = self._test_copy(result, package, began, briefly=briefly)
         except RunTimeoutError:
-            fate = replace(fate, end=End.SUITE_ERROR, seen=f"no end after {PATIENCE_S:.0f} s")
+            result = replace(result, end=End.SUITE_ERROR, seen=f"no end after {PATIENCE_S:.0f} s")
         except Exception as error:  # an error of the suite at one place must not end the others
-            fate = replace(fate, end=End.SUITE_ERROR, seen=f"{type(error).__name__}: {error}")
-        return replace(fate, seconds=round(time.process_time() - began, 2))
+            result = replace(result, end=End.SUITE_ERROR, seen=f"{type(error).__name__}: {error}")
+        return replace(result, seconds=round(time.process_time() - began, 2))
 
-    def _examine_fate(self, fate: AlterationResult, package: str, began: float, *, briefly: bool) -> AlterationResult:
-        reaching = self.reached.find_reaching(fate.place)
-        fate = replace(fate, reaching=len(reaching))
+    def _test_copy(self, result: AlterationResult, package: str, began: float, *, briefly: bool) -> AlterationResult:
+        reaching = self.reached.find_reaching(result.place)
+        result = replace(result, reaching=len(reaching))
         try:
             import_module(package)
             self.source.start(package, self.source.configurations[0])
         except Exception as error:
-            return replace(fate, end=End.BREAKS, seen=f"no start: {type(error).__name__}: {error}")
+            return replace(result, end=End.BREAKS, seen=f"no start: {type(error).__name__}: {error}")
         ends = began + (BRIEF_BUDGET_S if briefly else BUDGET_S)
         for configuration, reaches in reaching:
             if time.process_time() > ends:
                 break
-            found = self._judge_runs(fate, package, configuration, reaches, ends)
-            fate = replace(found, configurations=fate.configurations + 1)
-            if fate.end is not End.LIVES:
-                return fate
+            found = self._judge_runs(result, package, configuration, reaches, ends)
+            result = replace(found, configurations=result.configurations + 1)
+            if result.end is not End.LIVES:
+                return result
         # Other methods may find alterations that no run executes.
         tried = [configuration for configuration, _ in reaching] or self.source.configurations[:1]
-        return fate if briefly else self._try_other_methods(fate, package, tried)
+        return result if briefly else self._try_other_methods(result, package, tried)
 
     def _judge_runs(
         self,
-        fate: AlterationResult,
+        result: AlterationResult,
         package: str,
         configuration: Configuration,
         reaches: Sequence[RunCoverage],
@@ -95,7 +95,7 @@ class AlterationExaminer:
         """
         runs = {run.name: run for run in runs_of(self.rules, configuration)}
         requirements = plan_of(self.rules, configuration).requirements
-        best, exercised, differing = fate, False, 0
+        best, exercised, differing = result, False, 0
         for reach in reaches:
             if time.process_time() > ends:
                 break
@@ -104,22 +104,22 @@ class AlterationExaminer:
             if link.answers == reach.answers and not broke:
                 continue
             found, saw = (
-                self._judge_run(fate, requirements, trace, runs[reach.run]) if trace is not None else (fate, False)
+                self._judge_run(result, requirements, trace, runs[reach.run]) if trace is not None else (result, False)
             )
             exercised, differing = exercised or saw, differing + 1
             if broke and found.end is not End.FAILS:
-                found = replace(fate, end=End.BREAKS, seen=broke)
+                found = replace(result, end=End.BREAKS, seen=broke)
             found = replace(found, configuration=str(configuration), run=reach.run)
             if found.end is End.FAILS:
                 return found
             if best.end is End.LIVES and found.end is not End.LIVES:
                 best = found
         if best.end is End.LIVES and not exercised and differing == len(self.reached.reaches[configuration]):
-            return replace(fate, end=End.BREAKS, seen="nothing is exercised", configuration=str(configuration))
+            return replace(result, end=End.BREAKS, seen="nothing is exercised", configuration=str(configuration))
         return best
 
     def _judge_run(
-        self, fate: AlterationResult, requirements: Sequence[str], trace: Trace[Any], run: Run
+        self, result: AlterationResult, requirements: Sequence[str], trace: Trace[Any], run: Run
     ) -> tuple[AlterationResult, bool]:
         """Return the result of a run, and whether it exercised anything."""
         judge = Judge(self.rules, requirements)
@@ -127,25 +127,25 @@ class AlterationExaminer:
         verdicts = judge.verdicts()
         for verdict, end in _WORST:
             if against := next((found for found in verdicts if found.verdict is verdict), None):
-                return replace(fate, end=end, by=against.requirement.id, seen=_describe_verdict(against)), True
-        return fate, any(found.exercised for found in verdicts)
+                return replace(result, end=end, by=against.requirement.id, seen=_describe_verdict(against)), True
+        return result, any(found.exercised for found in verdicts)
 
     def _try_other_methods(
-        self, fate: AlterationResult, package: str, reaching: Sequence[Configuration]
+        self, result: AlterationResult, package: str, reaching: Sequence[Configuration]
     ) -> AlterationResult:
         """Try other methods, which are more expensive or test less."""
         tried = list(dict.fromkeys(replace(configuration, environment="plain") for configuration in reaching))
         for configuration in tried[:MOST_CONFIGURATIONS]:
-            for name, means in self.other_methods:
+            for name, method in self.other_methods:
                 # A finding counts only if the unchanged model does not have it.
-                if (seen := self._apply_method(means, package, configuration)) and not self._apply_method(
-                    means, self.source.package, configuration
+                if (seen := self._apply_method(method, package, configuration)) and not self._apply_method(
+                    method, self.source.package, configuration
                 ):
-                    return replace(fate, end=End.FOUND, by=name, seen=seen, configuration=str(configuration))
-        return fate
+                    return replace(result, end=End.FOUND, by=name, seen=seen, configuration=str(configuration))
+        return result
 
-    def _apply_method(self, means: OtherMethod, package: str, configuration: Configuration) -> str:
-        return means(lambda _: HashingLink(self.source.start(package, configuration)), configuration)
+    def _apply_method(self, method: OtherMethod, package: str, configuration: Configuration) -> str:
+        return method(lambda _: HashingLink(self.source.start(package, configuration)), configuration)
 
 
 def _describe_verdict(verdict: RequirementVerdict) -> str:

@@ -141,7 +141,7 @@ class VectorExaminer:
             self._end(kill=True)
         return out
 
-    def _ask(self, shape: str, test: Vector, heard: list[Any]) -> VectorResult:
+    def _ask(self, shape: str, test: Vector, doubt_data: list[Any]) -> VectorResult:
         material = self._material
         if shape not in material.shapes:
             return VectorResult(Status.SKIPPED, reason=f"vectors of shape {shape} cannot be run")
@@ -154,7 +154,7 @@ class VectorExaminer:
             except (ScheduleStoppedError, VectorSkippedError) as stopped:
                 answer = VectorResult(Status.SKIPPED, reason=str(stopped))
             answer = material.held(subject, test, answer)
-            heard += map(self._extract, subject.traces)
+            doubt_data += map(self._extract, subject.traces)
             # Not in a `finally`: after an interrupt a reply is outstanding, and a command would mix with it.
             subject.close()
             return answer
