@@ -104,7 +104,7 @@ def load(path: Path, order: Exhaustion, company: CachingCompany) -> Coverage:
     except (KeyError, TypeError, AttributeError, OverflowError):
         raise ResumeError("a field is missing in it, or has an impossible value") from None
     if any(index >= coverage.count_shorter(len(coverage.bounds) + 1) for index in found):
-        raise ResumeError("a finding has a number that no schedule has")
+        raise ResumeError("the schedule of a finding does not exist")
     _replay_findings(coverage, company, found)
     if lost := [what for what in often if what not in tally.found]:
         raise ResumeError(f"{printable(lost[0])} was found, but a replay of its schedule does not show it")

@@ -46,5 +46,5 @@ class Hearing:
 
     @property
     def took(self) -> bool | None:
-        """Did it show any received message? None if no message had to show."""
+        """Did the participants show any received message? None if no message had to show."""
         return True if self.shown else False if self.due else None

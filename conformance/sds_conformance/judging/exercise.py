@@ -168,7 +168,9 @@ Sightings = Mapping[str, Mapping[str, int]]
 
 
 def sightings_of(runs: Iterable[Certification]) -> Sightings:
-    """Merge the sightings of several revisions; if two revisions state a requirement, the earlier run counts."""
+    """Merge the sightings of several revisions. If two revisions state a requirement, those of the first one
+    are used.
+    """
     found: dict[str, Mapping[str, int]] = {}
     for run in reversed([*runs]):
         found |= run.sightings

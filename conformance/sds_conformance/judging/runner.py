@@ -156,7 +156,7 @@ class Runner:
         return self._consecutive_breakdowns >= PATIENCE or bool(exhausted_resource(self.breakdowns))
 
     def close(self) -> None:
-        """End the session; a process that does not exit is recorded as a breakdown."""
+        """End the session. A process that does not exit is recorded as a breakdown."""
         session, self._session = self._session, None
         if session is not None:
             try:

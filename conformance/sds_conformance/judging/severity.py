@@ -14,4 +14,4 @@ SEVERITIES = {
 }
 """By severity: the harm of a violation, as the end of a sentence that begins with "A violation"."""
 BREAKDOWN_SEVERITY = 1
-"""A crash, a hang or an unreadable reply loses messages."""
+"""Severity of breakdowns: a crash, a hang or an unreadable reply loses messages."""

@@ -14,7 +14,7 @@ from .report import Report, Row, flaky
 
 
 class Tone(Enum):
-    """The colour of the overall result."""
+    """Determines the colour of the overall result."""
 
     GOOD = "good"
     PARTIAL = "partial"

@@ -24,7 +24,7 @@ class Weight(Enum):
     """The meaning of a row for the implementation."""
 
     HELD = "held"
-    """The implementation holds up to the declared size, or up to the largest size tried."""
+    """Nothing failed up to the declared size, or up to the largest size that was tried."""
     WARNING = "warning"
     FINDING = "finding"
     NOT_EXERCISED = "not exercised"

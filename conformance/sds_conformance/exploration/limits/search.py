@@ -35,7 +35,7 @@ class Search:
 
     @property
     def held(self) -> int | None:
-        """The largest size that held below the first failing one."""
+        """The largest size without a failure below the first failing size; None if there is none."""
         first = self.first_failing
         return max((c.size for c in self.cases.values() if c.held and (first is None or c.size < first)), default=None)
 

@@ -245,7 +245,8 @@ def _column(path: Path) -> ReportColumn:
 
 
 def reports_within(folder: Path) -> list[Path]:
-    """The reports in a folder: subfolders or files. If a report exists as .jsonl and .json, the first is used.
+    """Return the reports in a folder: subfolders or files. If a report exists as .jsonl and .json, the .jsonl file is
+    used.
 
     Raises ReportError.
     """

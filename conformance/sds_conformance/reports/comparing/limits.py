@@ -74,7 +74,7 @@ class Extent:
 
     @property
     def failure(self) -> str:
-        """The failure at the next size; "" if there was none."""
+        """The failure at the first failing size; "" if no size failed."""
         return f"{self.how}, {self.requirement}" if self.requirement else self.how
 
     def less_than(self, other: Extent) -> bool:

@@ -105,7 +105,7 @@ class VectorExaminer:
         self._session: Session | None = None
         self._remembered: dict[str, str] = {}
         self._stillborn = 0
-        """Number of consecutive processes that failed the handshake."""
+        """Number of consecutive new processes that failed the handshake."""
 
     def start(self) -> Declaration:
         """Perform the handshake. Raises TesteeError if the implementation cannot be driven at all."""
