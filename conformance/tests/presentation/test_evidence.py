@@ -13,7 +13,7 @@ from sds_conformance.presentation.evidence import Evidence
 from sds_conformance.protocols.sds.protocol import PROTOCOL
 from sds_conformance.protocols.sds.scenarios.repair.participants import T_MIN_MS
 from sds_conformance.protocols.sds.words import Narrator
-from sds_conformance.reports.stories import Found, _turn
+from sds_conformance.reports.stories import Found, _conversation_step
 from sds_harness.sds.actor import Actor
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -302,7 +302,7 @@ def test_a_page_shows_the_entry_that_the_finding_names_among_many() -> None:
     alice.receive(bob.content(T, *(HistoryEntry(f"lost-{number:02}", None, "bob") for number in range(30))))
     alice.observe()
     row = {"severity": "fail", "step": 3, "expected": "no request for 'lost-27'", "seen": "one"}
-    turn = _turn(Narrator(on.trace), on.trace.steps[-1], [Found("SDS-X-01", row)])
+    turn = _conversation_step(Narrator(on.trace), on.trace.steps[-1], [Found("SDS-X-01", row)])
     (line,) = [line for line in turn.effects if line.startswith("to ask for: ")]
     assert "'lost-27' at T+" in line
     assert " and 24 more" in line

@@ -335,11 +335,11 @@ class _OfSomeShapes(Channel):
 @register_faults
 class _RepairsOfSomeShapes(Repair):
     @fault(Repair.on_receive, "R-RECV-08", "ignores the requests of newcomers while it has messages of others")
-    def answers_no_newcomers(self, message: Message, *, counts: bool, now_ms: int) -> None:
+    def answers_no_newcomers(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         known = {cached.sender_id for cached in self.cache.values()}
         if known and message.sender_id not in known:
             message = replace(message, repair_request=())
-        super().on_receive(message, counts=counts, now_ms=now_ms)
+        super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
 
     @fault(Repair.track_missing, "R-RECV-03", "requests no message that an old message names")
     def requests_nothing_that_old_messages_name(self, message: Message, now_ms: int) -> None:
