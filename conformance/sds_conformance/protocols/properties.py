@@ -14,7 +14,7 @@ from ..judging.judgement import Outcome
 GROUP = "G-"
 """The prefix of property IDs."""
 Replay = Callable[[Schedule], GroupTrace]
-"""Plays another schedule with the same cast."""
+"""Plays a changed schedule with the same cast, and returns its group trace."""
 PropertyFunction = Callable[[Any], Iterator["Sighting"]]
 """Takes the group view that `Properties` creates, and yields sightings."""
 TwinFunction = Callable[[Any, Replay], Iterator["Sighting"]]

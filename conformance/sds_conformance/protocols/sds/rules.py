@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class SdsRules(Rules):
-    """The rules for SDS, in all revisions."""
+    """The rules of SDS, in all revisions."""
 
     register = REGISTER
     revisions = REVISIONS
@@ -100,7 +100,10 @@ class SdsRules(Rules):
         return probe_clock(session, dialect)
 
     def excuse(self, requirement: str, declared: Declaration) -> str:
-        """Exempt an implementation that takes message IDs from the application from requirements on creating them."""
+        """The reason why a requirement does not apply to an implementation; "" if it applies.
+
+        An implementation that needs message IDs from the application is exempt from requirements on creating these.
+        """
         from_caller = requirement == "SDS-MSG-14" and declared.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED)
         return "the application makes the IDs, as declared: message-id-required" if from_caller else ""
 

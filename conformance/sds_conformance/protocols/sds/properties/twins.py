@@ -109,7 +109,9 @@ def _end(view: GroupView, channel_id: str, who: str) -> Act:
 
 
 def _compare(view: GroupView, twin: GroupView, change: str, one: Contents, other: Contents) -> Iterator[Sighting]:
-    """Compare the logs of both group traces."""
+    """Judge whether the logs of both group traces have the same contents; ``change`` describes the change of the
+    twin.
+    """
     places = [place for place in one if place in other]
     wrong = False
     for who, channel_id in places:

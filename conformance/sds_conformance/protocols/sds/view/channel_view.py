@@ -73,7 +73,7 @@ class ChannelView:
         self._states_showing: dict[str, list[Observed]] = {}
         self.ticks: list[Step] = []
         self.hints: dict[str, set[bytes]] = {}
-        """The retrieval hints that the participant was given, by message ID."""
+        """By message ID: the retrieval hints that the application or received messages gave for it."""
         self.known_ids: set[str] = set()
         """IDs of regular messages that were sent or received: content, and sync messages if the revision logs them
         (`syncs_are_logged`).
@@ -162,11 +162,11 @@ class ChannelView:
         return showing
 
     def own(self, message_id: str) -> Sent | None:
-        """The own content message of that ID."""
+        """The own content message with this ID; None if there is none."""
         return self._own.get(message_id)
 
     def ack_evidence(self, message_id: str) -> AckEvidence:
-        """The evidence on the acknowledgement of a message."""
+        """The evidence of the acknowledgement of an own message."""
         return self._ack_tracker.evidence_by_id[message_id]
 
     def filter_of(self, bloom_filter: bytes | None) -> Membership | None:

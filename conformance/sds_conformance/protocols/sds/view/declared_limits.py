@@ -1,4 +1,4 @@
-"""The declared limits of an implementation, unless its trace contradicts them."""
+"""The limits that an implementation declares and honours, and the messages that a log of declared size keeps."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def limit_in_force(trace: Trace, name: str) -> int | None:
 
 
 class KeptEntries:
-    """The messages that are certainly in a log of declared size, whatever it drops (AMB-96).
+    """The messages that are certainly in a log of declared size, whichever messages it drops (AMB-96).
 
-    The log may drop the oldest message by its order, or the message that entered first. So an entry is certainly
+    The log may drop the first message in its order, or the message that entered first. So an entry is certainly
     present while it is among the newest by both criteria.
     """
 

@@ -27,7 +27,9 @@ class LogItem:
     arrival: int = field(compare=False)
     """The number of messages that entered the log before this one."""
     uncertain: bool = field(default=False, compare=False)
-    """The presence of the message is uncertain: it is a sync message, or arrived under the participant's own ID."""
+    """It is uncertain whether the message is in the log: it is a sync message, or has the participant's own sender
+    ID.
+    """
 
     @classmethod
     def of(cls, message_id: str, lamport: int, *, own: bool, arrival: int, uncertain: bool = False) -> LogItem:
@@ -169,9 +171,9 @@ class Received:
     message: Message
     kind: Kind
     own: bool
-    """Its sender ID is the participant's own."""
+    """The message has the participant's own sender ID."""
     duplicate: bool
-    """A regular message whose ID is in the log or the buffer already."""
+    """The message is a regular message whose ID is already in the log or in the incoming buffer."""
     unmet: frozenset[str]
     """The IDs of its causal history that are not in the expected log."""
     unmet_buffered: frozenset[str]

@@ -20,10 +20,10 @@ from sds_reference import PROFILES, BloomParameters, ForeignFilterError
 from .channel_view import ChannelView
 
 FALSE_ALARM = 1e-6
-"""Probability of a false accusation per judged filter, for an implementation that honours its limit."""
+"""Maximum probability, for each judged filter, that an implementation fails although it honours its limit."""
 
 UNDECLARED_RATE = 0.01
-"""The tolerated rate at capacity if none is declared."""
+"""The tolerated rate of false positives at capacity, if no rate is declared."""
 QUERIES_AFTER_ROLL_OVER = 5_000
 """Number of unknown IDs to query after a roll-over. A filter that never rolls over holds every fourth unknown ID at
 three times its capacity.

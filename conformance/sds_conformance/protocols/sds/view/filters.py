@@ -19,7 +19,7 @@ ENOUGH = 4
 Membership = Callable[[str], bool | None]
 """A function that returns whether a bloom filter holds a message ID; None if unknown."""
 EvidenceLookup = Callable[[bytes], Membership | None]
-"""Returns the membership in a filter by the evidence of a trace; None if there is none."""
+"""A function that returns the membership in a bloom filter by the evidence of a trace; None if there is no evidence."""
 
 
 def read_filter(trace: Trace, party: Party, bloom_filter: bytes | None, look_up: EvidenceLookup) -> Membership | None:
@@ -190,7 +190,7 @@ def _memberships(
 
 
 def _queried(trace: Trace) -> dict[bytes, dict[str, bool]]:
-    """The answers of the codec to queries of filters."""
+    """By filter: the answers of the codec to queries, by message ID."""
     out: dict[bytes, dict[str, bool]] = {}
     for step in trace.steps:
         if step.reply is not None and step.answer == "membership":

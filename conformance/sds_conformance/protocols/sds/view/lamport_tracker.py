@@ -32,7 +32,7 @@ class LamportTracker:
         self._late_delivery = self._rebroadcast = self._answered = self._ephemeral = False
 
     def expect(self, now: Window) -> LamportExpectation:
-        """The expectation for a message that is sent when the clock can show ``now``."""
+        """The expected timestamp of an own message that is sent when the clock can show ``now``."""
         low, high = self._low, self._high
         earliest, latest = self._revision.lamport_floor(now.low), self._revision.lamport_floor(now.high)
         if not self._used and self._revision.lamport_follows_clock:

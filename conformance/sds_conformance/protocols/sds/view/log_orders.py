@@ -76,7 +76,7 @@ def shown_orders(view: ChannelView) -> Iterator[tuple[Step, list[LogItem]]]:
 
 
 def shows_its_log(view: ChannelView) -> bool:
-    """Does this trace show the log itself? Then a causal history in another order violates only SDS-SEND-05."""
+    """Does any state show the log itself? Then a causal history in the wrong order violates only SDS-SEND-05."""
     return bool(view.states_showing("log"))
 
 

@@ -42,7 +42,7 @@ def _first_after(indices: list[int], after: int) -> int:
 
 
 class Requester:
-    """The requester's side of one view."""
+    """The requester's side of one participant in one channel."""
 
     def __init__(self, view: ChannelView) -> None:
         self.terms = view.terms
@@ -125,7 +125,7 @@ class Requester:
 
     @cached_property
     def namesakes(self) -> list[Missing]:
-        """Missing messages that were not requested yet when another channel received a message with the same ID."""
+        """Missing messages that were not requested yet when a message with the same ID arrived in another channel."""
         return [m for m in self._expected_requests if self._has_a_namesake(m)]
 
     @cached_property
@@ -206,7 +206,7 @@ class Requester:
         )
 
     def waits(self, message_id: str, step: Step) -> bool:
-        """Had the message arrived when a step began, without certainly being in the log?"""
+        """Had the message arrived when a step began, and is it not certain that it was in the log?"""
         came = any(r.step.index < step.index for r in self.arrivals.get(message_id, ()))
         return came and not self.in_log(message_id, step)
 
@@ -267,7 +267,7 @@ class Requester:
 
     @cached_property
     def _follows_declared_hash(self) -> bool:
-        """Does the trace agree with the declared hash, within a second?"""
+        """Do all known T_req of the trace agree with the declared hash, to within a second?"""
         for missing in self.certainly_missing:
             expected = self.terms.t_req(missing.message_id)
             detected, asked = missing.detected.step, self.first_request_index(missing.message_id)

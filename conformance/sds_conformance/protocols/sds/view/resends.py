@@ -116,9 +116,9 @@ class PossiblyAcknowledged:
     sent: Sent
     since: Step
     silent: Step | None
-    """The first later message that gives no evidence that the own message was received."""
+    """The first later step in which a message arrives that gives no evidence of the receipt of the own message."""
     until: int
-    """Index of the next step with such evidence; beyond the trace if there is none."""
+    """Index of the next step with evidence of the receipt; beyond the trace if there is none."""
 
     @property
     def unambiguous_until(self) -> int:
@@ -150,7 +150,7 @@ class _Clock:
     latest: list[int]
     """For each step: the latest time up to that step."""
     back: list[tuple[int, int]]
-    """The steps before and after each backward jump."""
+    """(Index of the step before, index of the step after) each backward jump."""
     significant: list[int]
     """The places in ``steps`` of ticks and backward jumps, ascending."""
 
@@ -172,7 +172,7 @@ def _timed(view: ChannelView) -> list[Step]:
 
 @cache_per_view
 def steps_back(view: ChannelView) -> list[tuple[Step, Step]]:
-    """The steps of the participant before and after each backward jump of its clock, in order."""
+    """(Step before, step after) each backward jump of the participant's clock, in order."""
     return [(one, later) for one, later in itertools.pairwise(_timed(view)) if later.now_ms < one.now_ms]
 
 

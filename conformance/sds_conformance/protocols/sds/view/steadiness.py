@@ -1,4 +1,4 @@
-"""The steps up to which the clock of a participant moves forward."""
+"""Steadiness of clocks: up to which step the clock of a participant never goes back."""
 
 from __future__ import annotations
 

@@ -9,7 +9,9 @@ from sds_harness.sds.trace import Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 CLOCK_ERROR_MS = 1_800_000
-"""Half an hour in milliseconds: the possible error of an unadjusted clock, and the possible duration of a run."""
+"""Half an hour in milliseconds. The clock of an implementation may be wrong by this time, and a run may take as
+long.
+"""
 
 
 @dataclass(frozen=True, slots=True)

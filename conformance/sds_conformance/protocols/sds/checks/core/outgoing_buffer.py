@@ -179,13 +179,19 @@ def _find_copies_after_mention(view: ChannelView, kind: Kind, code: str) -> Iter
 
 @check("SDS-OUTSWEEP-04", pb.CAPABILITY_RESEND, of="mentions")
 def named_messages_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]:
-    """A message is not resent after a causal history in content has named it, for any clock."""
+    """A message is not resent after a content message has named it.
+
+    Only for implementations without a virtual clock.
+    """
     return _find_copies_after_mention(view, Kind.CONTENT, code="resent")
 
 
 @check("SDS-SYNC-12", pb.CAPABILITY_RESEND, of="mentions")
 def named_in_syncs_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]:
-    """A message is not resent after a sync message has named it."""
+    """A message is not resent after a sync message has named it.
+
+    Only for implementations without a virtual clock.
+    """
     return _find_copies_after_mention(view, Kind.SYNC, code="not-acknowledged")
 
 

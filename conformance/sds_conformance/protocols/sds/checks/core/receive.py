@@ -517,7 +517,9 @@ def delivered_messages_leave_the_buffer(view: ChannelView) -> Iterator[Observati
 
 
 def _copy_may_wait(view: ChannelView, received: Received, until: Step) -> bool:
-    """Can a copy of the message still wait, if the implementation does not deduplicate ("MAY deduplicate", AMB-24)?"""
+    """Can a copy of the message still wait, because the implementation need not deduplicate ("MAY deduplicate",
+    AMB-24)?
+    """
     arrived = sum(r.step.index <= until.index for r in view.arrivals[received.message.message_id])
     return arrived > sum(d.step.index < until.index for d in received.delivered)
 
@@ -555,7 +557,9 @@ class _WaitingMessage:
 
     @property
     def shows_sweep(self) -> bool:
-        """Is there evidence of a sweep? Without a virtual clock, a tick is not evidence."""
+        """Is it certain that the message could be delivered, by its delivery or by a sweep? Without a virtual clock, a
+        tick does not prove a sweep.
+        """
         is_shown = self.delivered or (self.shown is not False and self.view.can(pb.CAPABILITY_VIRTUAL_CLOCK))
         return is_shown and self.received.unmet <= self.view.logged_ids
 

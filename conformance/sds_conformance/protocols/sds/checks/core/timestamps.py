@@ -153,8 +153,7 @@ def _find_newcomer(trace: Trace, name: str, channel_id: str) -> _Newcomer | None
 
 @check("SDS-STATE-04", pb.CAPABILITY_VIRTUAL_CLOCK)
 def newcomers_send_at_once_with_the_right_time(view: ChannelView) -> Iterator[Observation]:
-    """A newcomer can send at once. Its first timestamp is above all that are before its clock, and below all later
-    ones.
+    """A newcomer can send at once, with a timestamp above all before its clock and below all later timestamps.
 
     Judged only if the clocks differ less than the times between the messages.
     """
@@ -259,7 +258,7 @@ class Stamp:
 
     @property
     def rule(self) -> str:
-        """Describe the expected timestamp."""
+        """The rule for the expected timestamp, with its values, as a phrase for reports."""
         e = self.e
         if e.low > MAX_LAMPORT:
             return f"no message, or a message that stays at {MAX_LAMPORT}, which nothing can follow (AMB-14)"
@@ -284,7 +283,7 @@ class Stamp:
 
     @property
     def is_behind_time(self) -> bool:
-        """Is the timestamp the successor of the previous one although the clock is far ahead?"""
+        """Does the timestamp continue from the previous timestamp, although the clock is far ahead of both?"""
         return self.e.previous <= self.seen < self.e.now.low - NEARBY
 
     @property

@@ -63,7 +63,7 @@ _LAYOUTS = {
         content=7,
     ),
 }
-"""Maps the prefix of a revision to its message layout."""
+"""By common prefix of the requirement IDs of a revision: its message layout."""
 _ENTRY_FIELDS = {1: LEN, 2: LEN, 3: LEN}
 _WIRE_TYPES = {0: "varint", 1: "64-bit", 2: "length-delimited", 5: "32-bit"}
 
@@ -227,7 +227,7 @@ def _fields_of(wire: Wire) -> set[tuple[int, ...]]:
 
 @layout_check("SDS-MSG-02", of="sent")
 def sender_in_field_1(view: ChannelView, fields_of: Reader) -> Iterator[Observation]:
-    """Field 1 is the participant ID as UTF-8."""
+    """Field 1 is the participant's own ID as UTF-8."""
     for sent in view.sent:
         seen = text_of(_values(fields_of(sent.wire), 1))
         expected = f"field 1 (sender_id) = {view.party.participant_id!r}"

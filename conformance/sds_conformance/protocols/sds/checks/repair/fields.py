@@ -253,7 +253,7 @@ def no_fields_without_sds_r(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-FIELDS-04", pb.CAPABILITY_DELIVERED, of="arrived no-sds-r")
 def repair_fields_are_ignored_without_sds_r(view: ChannelView) -> Iterator[Observation]:
-    """Without SDS-R, messages with its fields are processed like all others."""
+    """Without SDS-R, messages with the fields of SDS-R are processed like all others."""
     for received in arrived_in_order(view) if not view.terms.on and not view.gives_up else ():
         has_fields = received.message.repair_request or any(e.sender_id for e in received.message.causal_history)
         if not has_fields or not received.plain:

@@ -197,7 +197,10 @@ def _derived_groups(view: ChannelView) -> tuple[int, int, Step] | None:
 
 
 def _judge_derived(view: ChannelView, *, few: bool) -> Iterator[Observation]:
-    """Does the derived number of response groups follow the formula, for a few participants or for many?"""
+    """Judge whether the derived number of response groups follows the formula.
+
+    With ``few``, only numbers of participants below 128 are judged, else only the others.
+    """
     derived = _derived_groups(view)
     if derived is not None and (derived[0] < _MANY) is few:
         participants, groups, opened = derived

@@ -66,7 +66,7 @@ def missing_messages_are_tracked(view: ChannelView) -> Iterator[Observation]:
 
 
 def _judge_requested(side: Requester, code: str) -> Iterator[Observation]:
-    """Judge whether every missing message that is named once is requested."""
+    """Judge whether every missing message that only one causal history names is requested."""
     for missing in side.requestable:
         if len(missing.named) > 1 and missing.named[1].step.index < side.unchanged_until(missing):
             continue  # SDS-R-STATE-02 judges messages that are named again

@@ -92,7 +92,7 @@ def _delayed_the_answer(view: ChannelView, period: ResponsePeriod) -> bool:
 
 @check("SDS-R-SWEEP-02", *TIMED, of="asked sds-r")
 def all_that_is_due_goes_out(view: ChannelView) -> Iterator[Observation]:
-    """A sweep that sends answers sends all that are due."""
+    """A sweep that sends answers sends all answers that are due."""
     pending = [period for period in _periods_for_others(view) if period.window is not None and period.eligible]
     sweeps = {period.answer.index: period.answer for period in pending if period.answer is not None}
     ticks = {tick.index for tick in view.ticks}
