@@ -87,15 +87,15 @@ def in_schedule(implementation: Implementation, data: object) -> dict[str, Any]:
     revision = implementation[0]
     schedule = repertoire_of(revision).notation.from_json(data)
     order = CampaignOrder(partial(started, implementation), revision=revision, jobs=1)
-    company = order.company()
+    cast_under_test = order.cast_under_test()
     try:
-        company.start()
-        group_trace = company.play(schedule)
-        assessment = assess(group_trace, order.scope, company.participants_under_test(schedule), None)
+        cast_under_test.start()
+        group_trace = cast_under_test.play(schedule)
+        assessment = assess(group_trace, order.scope, cast_under_test.participants_under_test(schedule), None)
     except NotPlayedError as reason:
         return {"not played": str(reason)}
     finally:
-        company.kill()
+        cast_under_test.kill()
     found = sorted({(f.requirement, f.severity.value, f.run, f.step) for f in assessment.findings})
     return {"found": found, "exercised": {what: count for what, count in assessment.exercised.items() if count}}
 

@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sds_conformance.corpus.company import RestartingCompany
 from sds_conformance.corpus.kinds import kind_of
+from sds_conformance.corpus.restarting_cast import RestartingCast
 from sds_conformance.exploration.campaign import CampaignOrder
-from sds_conformance.exploration.company import Casting
+from sds_conformance.exploration.cast_under_test import CastKind
 from sds_harness.corpus.digests import join_hashes, schedule_digest
 from sds_harness.corpus.manifest import MANIFEST, SUCCESS, Manifest, declaration_json, grammar_json, read_corpus
 from sds_harness.corpus.place import Place
@@ -88,16 +88,16 @@ def order_of(
     schedules: int = 24,
     *,
     seed: int = 0,
-    casting: Casting = Casting.TOGETHER,
+    casting: CastKind = CastKind.TOGETHER,
     grammar: Grammar = ANYTHING,
 ) -> CampaignOrder:
     return CampaignOrder(model, casting=casting, grammar=grammar, seed=seed, examples=schedules)
 
 
 def recording_of(folder: Path, order: CampaignOrder, *, twins: bool = False, per_shard: int = PER_SHARD) -> Recording:
-    company, kind = order.company(), kind_of(order.revision)
+    cast_under_test, kind = order.cast_under_test(), kind_of(order.revision)
     manifest = Manifest(
-        declaration_json(company.start(), kind),
+        declaration_json(cast_under_test.start(), kind),
         order.seed,
         order.examples,
         grammar_json(order.grammar or ANYTHING),
@@ -108,8 +108,8 @@ def recording_of(folder: Path, order: CampaignOrder, *, twins: bool = False, per
         ["it"],
         8 if twins else 0,
     )
-    company.kill()
-    return Recording(Place.from_name(str(folder)), manifest, kind, partial(RestartingCompany, order))
+    cast_under_test.kill()
+    return Recording(Place.from_name(str(folder)), manifest, kind, partial(RestartingCast, order))
 
 
 def record_here(

@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet as pq
 
-from sds_conformance.corpus.company import RestartingCompany
+from sds_conformance.corpus.restarting_cast import RestartingCast
 from sds_conformance.exploration.campaign import CampaignOrder
 from sds_harness.corpus.digests import join_hashes, schedule_digest
 from sds_harness.corpus.manifest import MANIFEST, SIDE, STEPS, SUCCESS, Manifest, declaration_json
@@ -65,10 +65,12 @@ def connect(variables: object) -> LocalLink:
 def recorded(folder: Path) -> tuple[Manifest, pa.Table, pa.Table]:
     """Record a few schedules. Returns the manifest, the rows and the side table."""
     order = CampaignOrder(connect, examples=SEEDS)
-    company = order.company()
-    manifest = Manifest(declaration_json(company.start(), KIND), 0, SEEDS, {}, order.revision, "together", "", SEEDS)
-    company.kill()
-    recording = Recording(Place.from_name(str(folder)), manifest, KIND, partial(RestartingCompany, order))
+    cast_under_test = order.cast_under_test()
+    manifest = Manifest(
+        declaration_json(cast_under_test.start(), KIND), 0, SEEDS, {}, order.revision, "together", "", SEEDS
+    )
+    cast_under_test.kill()
+    recording = Recording(Place.from_name(str(folder)), manifest, KIND, partial(RestartingCast, order))
     prepare(recording, overwrite=False)
     record_shard(recording, 0)
     return manifest, pq.read_table(folder / STEPS), pq.read_table(folder / SIDE)

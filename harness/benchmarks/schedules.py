@@ -86,8 +86,8 @@ def measure(command: tuple[str, ...], framing: Framing, examples: int, *, record
         return links[-1]
 
     order = CampaignOrder(connect, examples=examples)
-    company = order.company()
-    company.start()
+    cast_under_test = order.cast_under_test()
+    cast_under_test.start()
     before = sum(link.seconds for link in links)
     generating = playing = working = 0.0
     steps = 0
@@ -97,10 +97,10 @@ def measure(command: tuple[str, ...], framing: Framing, examples: int, *, record
                 times = [time.perf_counter()]
                 schedule = generate_schedule(order.seed, index)
                 times.append(time.perf_counter())
-                group_trace = company.play(schedule)
+                group_trace = cast_under_test.play(schedule)
                 times.append(time.perf_counter())
                 with nullcontext() if record else garbage_collected_at_end():
-                    work(index, group_trace, company.participants_under_test(schedule))
+                    work(index, group_trace, cast_under_test.participants_under_test(schedule))
                     steps += group_trace.steps
                     del group_trace
                 times.append(time.perf_counter())
@@ -110,7 +110,7 @@ def measure(command: tuple[str, ...], framing: Framing, examples: int, *, record
             began = time.perf_counter()
         working += time.perf_counter() - began
     finally:
-        company.kill()
+        cast_under_test.kill()
     answering = sum(link.seconds for link in links) - before
     shares = {
         "generating schedules": generating,

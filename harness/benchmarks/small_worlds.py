@@ -78,13 +78,13 @@ def _shortest(name: str, events: int, wanted: tuple[AlphabetPart, ...]) -> Death
     order = Exhaustion(
         campaign.connect, revision=campaign.revision, include_notes=campaign.include_notes, alphabet=wanted
     )
-    company = order.make_company()
+    cast_under_test = order.make_cast_under_test()
     try:
-        order = order.restrict_to(company.start())
-        prober = Prober(order, company)
+        order = order.restrict_to(cast_under_test.start())
+        prober = Prober(order, cast_under_test)
         for bound in range(1, events + 1):
             for index, word in enumerate(order.world.words(bound)):
-                share = ChunkResults(CampaignTally(company.declaration), bound)
+                share = ChunkResults(CampaignTally(cast_under_test.declaration), bound)
                 prober.probe(word, index, share)
                 found = share.tally.found
                 if mutant.requirement in found or any(f.severity is not Verdict.PASS for f in found.values()):
@@ -92,7 +92,7 @@ def _shortest(name: str, events: int, wanted: tuple[AlphabetPart, ...]) -> Death
     except NotPlayedError:
         return None
     finally:
-        company.kill()
+        cast_under_test.kill()
     return None
 
 
@@ -142,18 +142,18 @@ def needs(name: str) -> str:
 def price(events: int, alphabet: tuple[AlphabetPart, ...]) -> list[tuple[int, float]]:
     """For each maximum number of events, the number of schedules and the seconds that they take."""
     order = Exhaustion(lambda _: default().model.reference(NOTHING), alphabet=alphabet)
-    company = order.make_company()
+    cast_under_test = order.make_cast_under_test()
     out = []
     try:
-        order = order.restrict_to(company.start())
+        order = order.restrict_to(cast_under_test.start())
         for bound in range(1, events + 1):
             began = time.perf_counter()
             with rare_garbage_collection():
-                for _ in play_chunks(order, company, [Task(bound, 0)]):
+                for _ in play_chunks(order, cast_under_test, [Task(bound, 0)]):
                     pass
             out.append((order.world.count(bound), time.perf_counter() - began))
     finally:
-        company.kill()
+        cast_under_test.kill()
     return out
 
 

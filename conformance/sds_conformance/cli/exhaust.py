@@ -18,11 +18,11 @@ from sds_harness.declaration import Declaration
 from sds_harness.docstrings import first_line
 from sds_harness.schedules.worlds import AlphabetPart
 
-from ..exploration.cached_company import CachingCompany
+from ..exploration.caching_cast import CachingCast
 from ..exploration.campaign import CampaignTally
+from ..exploration.cast_under_test import CastKind
 from ..exploration.casts import NotPlayedError
 from ..exploration.checkpoint import ResumeError, load, save
-from ..exploration.company import Casting
 from ..exploration.exhaustion import SCHEMA_ID, Exhaustion, alphabet_of
 from ..exploration.exhaustion_campaign import MOST_EVENTS, Coverage, Source, exhaust
 from ..exploration.text import Shrunk, as_json, cause_lines, exercised_line, roots_in, summarize_failures
@@ -118,8 +118,8 @@ def _complete_alphabet(context: click.Context, parameter: click.Parameter, incom
 @click.option(
     "--cast",
     "casting",
-    type=Choice([casting.value for casting in Casting]),
-    default=Casting.TOGETHER.value,
+    type=Choice([casting.value for casting in CastKind]),
+    default=CastKind.TOGETHER.value,
     show_default=True,
     help=CAST_HELP,
 )
@@ -179,7 +179,7 @@ def exhaust_command(
         driven.dialect,
         revision,
         profile,
-        Casting(casting),
+        CastKind(casting),
         time_budget_s=budget or (0.0 if events else 600.0),
         jobs=jobs,
         strict=strict,
@@ -187,15 +187,15 @@ def exhaust_command(
         alphabet=alphabet,
         whole=whole,
     )
-    company = order.make_company()
+    cast_under_test = order.make_cast_under_test()
     with driven_or_ended(err, driven):
-        declared = company.start()
+        declared = cast_under_test.start()
     order = order.restrict_to(declared)
     shows = not (json_wanted or quiet)
     if shows:
         show_implementation(out, declared, declared.dialect(driven.dialect), revision, profile, driven.transport)
         out.print()
-    coverage = _load_coverage(order, company, declared, resume_file)
+    coverage = _load_coverage(order, cast_under_test, declared, resume_file)
     with progress_bar(err) as bar:
         task = bar.add_task("counting", total=None)
 
@@ -209,7 +209,7 @@ def exhaust_command(
             bar.update(task, description=text, completed=open_bound.settled_count, total=open_bound.schedules)
 
         with _spark_source(err, master) as source:
-            exhaust(order, company, coverage, events, print_forecast, progress, source)
+            exhaust(order, cast_under_test, coverage, events, print_forecast, progress, source)
     tally = coverage.tally
     unkept = _save_coverage(err, coverage, resume_file)
     roots = roots_in(tally, order)
@@ -267,17 +267,19 @@ def _select_alphabets(
     return parts
 
 
-def _load_coverage(order: Exhaustion, company: CachingCompany, declared: Declaration, file: Path | None) -> Coverage:
+def _load_coverage(
+    order: Exhaustion, cast_under_test: CachingCast, declared: Declaration, file: Path | None
+) -> Coverage:
     """Load the progress from a file, if it exists. Raises UsageError."""
     if file is None or not file.exists():
         return Coverage(order, CampaignTally(declared))
     try:
-        return load(file, order, company)
+        return load(file, order, cast_under_test)
     except (ResumeError, NotPlayedError) as error:
-        company.kill()
+        cast_under_test.kill()
         raise click.UsageError(f"cannot continue from {file}: {error}") from None
     except KeyboardInterrupt:
-        company.kill()
+        cast_under_test.kill()
         raise
 
 

@@ -15,8 +15,8 @@ from sds_harness import signals
 from sds_harness.declaration import Declaration
 
 from ..exploration.campaign import CampaignOrder, CampaignTally, explore
+from ..exploration.cast_under_test import CastKind
 from ..exploration.casts import NotPlayedError, OutOfTimeError
-from ..exploration.company import Casting
 from ..exploration.counterexample import Counterexample, save, save_unshrunk, shrink_finding
 from ..exploration.text import (
     Shrunk,
@@ -153,7 +153,7 @@ def fuzz_command(
         driven.dialect,
         revision,
         profile,
-        Casting(casting),
+        CastKind(casting),
         grammar,
         seed,
         examples,
@@ -190,7 +190,7 @@ def fuzz_command(
     shrunk, unkept = print_findings(out, err, order, tally, roots, driven, folder, found, stories=limit)
     signals.hold_interrupts()
     spoken_of = ["--revision", revision] if revision != CURRENT else []
-    cast = ["--cast", casting] if casting != Casting.TOGETHER.value else []
+    cast = ["--cast", casting] if casting != CastKind.TOGETHER.value else []
     rows = [
         loaded.row(
             {loaded.name: tally.expectations[index]} if index in tally.expectations else {},
@@ -288,7 +288,7 @@ def print_findings(
     known = gated.requirements if gated is not None else {}
     shrunk: Shrunk = {}
     unkept = ""
-    began, company, late = time.monotonic(), order.company(), False
+    began, cast_under_test, late = time.monotonic(), order.cast_under_test(), False
     number, total = 0, sum(1 + len(root.under) for root in roots)
     try:
         for place, root in enumerate(sorted(roots, key=lambda root: root.id in known)):
@@ -302,8 +302,8 @@ def print_findings(
                     if not tally.interrupted:
                         with shrinking_bar(err, what, number, total):
                             if not number:
-                                company.restart()
-                            example = shrink_finding(order, company, tally.found_at[what], finding)
+                                cast_under_test.restart()
+                            example = shrink_finding(order, cast_under_test, tally.found_at[what], finding)
                 except NotPlayedError as reason:
                     late = isinstance(reason, OutOfTimeError)
                 except KeyboardInterrupt:
@@ -348,7 +348,7 @@ def print_findings(
         if stories and left > 0:
             out.print(f"{format_count(left, 'more root cause')}: --stories prints more.\n", style="dim")
     finally:
-        company.kill()
+        cast_under_test.kill()
         tally.shrinking_s = time.monotonic() - began
         tally.seconds += tally.shrinking_s
     return shrunk, unkept

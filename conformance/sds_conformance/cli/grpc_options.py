@@ -15,7 +15,7 @@ from sds_harness.endpoint import AUTO, Endpoint
 from sds_testee.installation import install_extra
 from sds_testee.rpc import ADDRESS_VARIABLE, TOKEN_VARIABLE
 
-from ..exploration.company import Casting
+from ..exploration.cast_under_test import CastKind
 from ..judging.exits import Exit
 from .paths import INPUT_FILE
 
@@ -124,7 +124,7 @@ def with_server(context: click.Context, endpoint: Endpoint, options: Mapping[str
 
 def refuse_apart(endpoint: Endpoint | None, casting: str) -> None:
     """Raise UsageError if each participant needs its own process, but there is only one server."""
-    if endpoint is not None and endpoint.one_at_a_time and casting == Casting.APART.value:
+    if endpoint is not None and endpoint.one_at_a_time and casting == CastKind.APART.value:
         raise click.UsageError(
             f"--cast apart needs a process for each participant, and there is one server at {endpoint.address}: use "
             f"--cast together, or `--grpc {AUTO} -- COMMAND`"

@@ -37,7 +37,7 @@ from sds_harness.suggestions import did_you_mean
 from sds_testee.framing import Framing
 
 from ..exploration.campaign import CampaignTally
-from ..exploration.company import Casting
+from ..exploration.cast_under_test import CastKind
 from ..judging.rules import UnknownDialectError
 from ..presentation.invocation import non_default_options
 from ..protocols import Protocol, default, protocol_of, protocols, repertoire_of, revisions
@@ -391,8 +391,8 @@ which_schedules = combine(
     click.option(
         "--cast",
         "casting",
-        type=Choice([casting.value for casting in Casting]),
-        default=Casting.TOGETHER.value,
+        type=Choice([casting.value for casting in CastKind]),
+        default=CastKind.TOGETHER.value,
         show_default=True,
         help=CAST_HELP,
     ),

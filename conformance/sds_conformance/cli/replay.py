@@ -14,8 +14,8 @@ from sds_harness.schedules import GroupTrace
 
 from ..exploration.assessment import Assessment, assess
 from ..exploration.campaign import CampaignOrder
+from ..exploration.cast_under_test import CastKind
 from ..exploration.casts import NotPlayedError
-from ..exploration.company import Casting
 from ..exploration.counterexample import Counterexample, save
 from ..exploration.text import plain_story, show_head, svg_of
 from ..judging.exits import Exit
@@ -57,7 +57,7 @@ Examples:
 @click.option(
     "--cast",
     "casting",
-    type=Choice([casting.value for casting in Casting]),
+    type=Choice([casting.value for casting in CastKind]),
     help="How processes play the participants, see `fuzz --help`. Default: as in FILE, else together.",
 )
 @click.option(
@@ -102,23 +102,23 @@ def replay_command(
         driven.limits,
         driven.dialect,
         revision_of(notes.get("revision", ""), revision, str(file)),
-        casting=Casting(cast) if cast in {c.value for c in Casting} else Casting.TOGETHER,
+        casting=CastKind(cast) if cast in {c.value for c in CastKind} else CastKind.TOGETHER,
         strict=strict,
     )
-    company = order.company()
+    cast_under_test = order.cast_under_test()
     try:
         with driven_or_ended(err, driven), steps_bar(err) as bar:
-            declared = company.start()
+            declared = cast_under_test.start()
             bar("playing", 0, 2)
-            group_trace = company.play(schedule)
+            group_trace = cast_under_test.play(schedule)
             bar("judging", 1, 2)
-            again = company.play if group_trace.breakdown is None else None
-            assessment = assess(group_trace, order.scope, company.participants_under_test(schedule), again)
+            again = cast_under_test.play if group_trace.breakdown is None else None
+            assessment = assess(group_trace, order.scope, cast_under_test.participants_under_test(schedule), again)
             result = check(group_trace, order.scope.repertoire.reading)
     except NotPlayedError as reason:
         sys.exit(print_not_played(err, reason))
     finally:
-        company.kill()
+        cast_under_test.kill()
     record(driven, assessment.findings)
     noted = notes.get("shows", "")
     findings = sorted(assessment.findings, key=lambda f: (f.requirement != noted, -RANK[f.severity], f.requirement))

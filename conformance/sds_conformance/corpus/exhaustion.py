@@ -49,11 +49,11 @@ class Pieces:
         first, word = self.starts[number]
         piece = replace(self.task, first=first, since=word, chunks=self.chunks)
         rows: list[dict[str, Any]] = []
-        company = self.order.make_company()
+        cast_under_test = self.order.make_cast_under_test()
         try:
             if not self._is_over_time():
-                tally = CampaignTally(company.start())
-                for share in play_chunks(self.order, company, [piece], ended=self._is_over_time):
+                tally = CampaignTally(cast_under_test.start())
+                for share in play_chunks(self.order, cast_under_test, [piece], ended=self._is_over_time):
                     join(tally, share.tally)
                     if share.reason:
                         rows.append(row_of(_TROUBLE, share.reason, 1))
@@ -61,12 +61,12 @@ class Pieces:
                     rows += (row_of(name, "", getattr(share, name)) for name in _COUNTS)
                     rows += (row_of(_CHUNK, str(chunk), 1) for chunk in share.chunks)
                     rows += (row_of(_WITHOUT, str(kind), 1) for kind in share.without)
-                rows += [row_of(_OTHERWISE, company.otherwise, 1)] if company.otherwise else []
+                rows += [row_of(_OTHERWISE, cast_under_test.otherwise, 1)] if cast_under_test.otherwise else []
                 rows += rows_of(tally)
         except TesteeError as fault:
             rows.append(row_of(_TROUBLE, f"could not be started: {fault}", 1))
         finally:
-            company.kill()
+            cast_under_test.kill()
         yield pa.RecordBatch.from_pylist(rows or [row_of("schedules", "", 0)])
 
     def _is_over_time(self) -> bool:

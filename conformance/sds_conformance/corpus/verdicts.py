@@ -40,10 +40,10 @@ from sds_harness.schedules import GroupTrace, Schedule
 
 from ..exploration.assessment import Scope, assess, judged_revision
 from ..exploration.campaign import CampaignTally, Played
-from ..exploration.company import Casting, under_test
+from ..exploration.cast_under_test import CastKind, under_test
 from ..exploration.exhaustion import join
 from ..judging.garbage import garbage_collected_at_end, rare_garbage_collection
-from .company import compare_twins
+from .restarting_cast import compare_twins
 from .tally_rows import ROWS, row_of, rows_of, sum_rows, take
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Checker:
         manifest, group_trace = self.corpus.manifest, rebuilt.group_trace
         schedule = group_trace.schedule
         wrong = ""
-        if manifest.casting in _CASTINGS and rebuilt.judged != under_test(Casting(manifest.casting), schedule):
+        if manifest.casting in _CASTINGS and rebuilt.judged != under_test(CastKind(manifest.casting), schedule):
             wrong = f"has other participants under test than the cast {manifest.casting} of the manifest"
         elif other := manifest.find_other_implementation(group_trace, rebuilt.judged):
             wrong = f"was played by {other}, which is not the implementation of the manifest"
@@ -117,7 +117,7 @@ class Checker:
             raise DamagedFileError(f"{stored.where} is damaged: schedule {stored.schedule} {wrong}.")
 
 
-_CASTINGS = frozenset(casting.value for casting in Casting)
+_CASTINGS = frozenset(casting.value for casting in CastKind)
 
 
 def small(corpus: Corpus) -> bool:

@@ -31,8 +31,8 @@ from ..judging.workers import workers
 from ..protocols import default, repertoire_of
 from ..scenario_files.expectations import ExpectationResult, check
 from .assessment import Assessment, Scope, assess
+from .cast_under_test import CastKind, CastUnderTest
 from .casts import NotPlayedError, NotStartedError
-from .company import Casting, Company
 
 TWINS_EVERY = 8
 """This is n: every n-th schedule is played a second time with a change, for properties that compare two group traces.
@@ -49,7 +49,7 @@ class CampaignOrder:
     dialect: str | None = None
     revision: str = field(default_factory=lambda: default().rules.current)
     profile: str = "full"
-    casting: Casting = Casting.TOGETHER
+    casting: CastKind = CastKind.TOGETHER
     grammar: Any = None
     """The grammar that limits the content of generated schedules; None for the default grammar."""
     seed: int = 0
@@ -83,8 +83,8 @@ class CampaignOrder:
         """Number of schedules of users and generated schedules."""
         return len(self.files) + self.examples
 
-    def company(self) -> Company:
-        return Company(self.connect, self.limits, self.casting, self.revision, self.dialect)
+    def cast_under_test(self) -> CastUnderTest:
+        return CastUnderTest(self.connect, self.limits, self.casting, self.revision, self.dialect)
 
 
 @dataclass
@@ -208,18 +208,18 @@ def explore(
     schedules that were played count.
     """
     began = time.monotonic()
-    company = order.company()
+    cast_under_test = order.cast_under_test()
     try:
-        tally = CampaignTally(company.start())
+        tally = CampaignTally(cast_under_test.start())
         begun(tally.declaration)
         alone = order.jobs <= 1 or tally.declaration.alone
         source = (
-            _play_here(order, company, tally, began, range(order.schedules))
+            _play_here(order, cast_under_test, tally, began, range(order.schedules))
             if alone
             else _play_with_workers(order, tally, began)
         )
         if not alone:
-            company.kill()
+            cast_under_test.kill()
         try:
             for played in source:
                 tally.add(played)
@@ -228,28 +228,28 @@ def explore(
             tally.interrupted = True
             source.close()
     finally:
-        company.kill()
+        cast_under_test.kill()
     tally.seconds = time.monotonic() - began
     return tally
 
 
-def play_one(order: CampaignOrder, company: Company, index: int, scope: Scope | None = None) -> Played:
+def play_one(order: CampaignOrder, cast_under_test: CastUnderTest, index: int, scope: Scope | None = None) -> Played:
     """Play and judge the schedule with that index. ``scope`` overrides `CampaignOrder.scope`. Raises NotPlayedError."""
     with garbage_collected_at_end():
-        return _play_one(order, company, index, scope or order.scope)
+        return _play_one(order, cast_under_test, index, scope or order.scope)
 
 
-def _play_one(order: CampaignOrder, company: Company, index: int, scope: Scope) -> Played:
+def _play_one(order: CampaignOrder, cast_under_test: CastUnderTest, index: int, scope: Scope) -> Played:
     schedule = order.schedule(index)
-    group_trace = company.play(schedule)
-    replay = company.play if order.twins and not index % TWINS_EVERY and group_trace.breakdown is None else None
-    assessment = assess(group_trace, scope, company.participants_under_test(schedule), replay)
+    group_trace = cast_under_test.play(schedule)
+    replay = cast_under_test.play if order.twins and not index % TWINS_EVERY and group_trace.breakdown is None else None
+    assessment = assess(group_trace, scope, cast_under_test.participants_under_test(schedule), replay)
     result = check(group_trace, scope.repertoire.reading) if index < len(order.files) else None
     return Played(index, group_trace.steps, assessment, group_trace.breakdown, result)
 
 
 def _play_here(
-    order: CampaignOrder, company: Company, tally: CampaignTally, began: float, indices: Iterable[int]
+    order: CampaignOrder, cast_under_test: CastUnderTest, tally: CampaignTally, began: float, indices: Iterable[int]
 ) -> Generator[Played, None, None]:
     with rare_garbage_collection():
         for index in indices:
@@ -257,7 +257,7 @@ def _play_here(
                 tally.out_of_time = True
                 return
             try:
-                yield play_one(order, company, index)
+                yield play_one(order, cast_under_test, index)
             except NotStartedError as reason:
                 tally.not_started = str(reason)
                 return
@@ -313,31 +313,31 @@ def _play_remaining(
     order: CampaignOrder, tally: CampaignTally, began: float, ended: WorkerEnded
 ) -> Generator[Played, None, None]:
     """Play the schedules that a worker did not play."""
-    company = order.company()
+    cast_under_test = order.cast_under_test()
     try:
-        company.start()
-        yield from _play_here(order, company, tally, began, range(ended.at, order.schedules, order.jobs))
+        cast_under_test.start()
+        yield from _play_here(order, cast_under_test, tally, began, range(ended.at, order.schedules, order.jobs))
     except TesteeError as fault:
         tally.not_started = f"{ended.not_started}; and later: {fault}"
     finally:
-        company.kill()
+        cast_under_test.kill()
 
 
 def _work(results: Any, order: CampaignOrder, worker: int, stop: Event) -> None:
     """Play the schedules of one worker: every n-th one. Report at the end, or when the implementation is abandoned."""
-    company, index = order.company(), worker
+    cast_under_test, index = order.cast_under_test(), worker
     try:
-        company.start()
+        cast_under_test.start()
         with rare_garbage_collection():
             for index in range(worker, order.schedules, order.jobs):
                 if stop.is_set():
                     break
-                results.put(play_one(order, company, index))
+                results.put(play_one(order, cast_under_test, index))
         ended = WorkerEnded(worker)
     except (NotStartedError, TesteeError) as fault:
         ended = WorkerEnded(worker, not_started=str(fault), at=index)
     except NotPlayedError as reason:
         ended = WorkerEnded(worker, gave_up=str(reason))
     finally:
-        company.kill()
+        cast_under_test.kill()
     results.put(ended)

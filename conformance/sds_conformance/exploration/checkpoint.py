@@ -15,7 +15,7 @@ from typing import Any
 from sds_harness.declaration import printable
 from sds_harness.files import FileError, read_bytes, write_named
 
-from .cached_company import CachingCompany
+from .caching_cast import CachingCast
 from .campaign import CampaignTally
 from .exhaustion import CHUNK, Bound, ChunkResults, Exhaustion, Prober, join
 from .exhaustion_campaign import Coverage
@@ -70,10 +70,10 @@ def save(coverage: Coverage, path: Path) -> None:
     )
 
 
-def load(path: Path, order: Exhaustion, company: CachingCompany) -> Coverage:
+def load(path: Path, order: Exhaustion, cast_under_test: CachingCast) -> Coverage:
     """Load the progress for ``order``, and replay the schedules with findings. Raises ResumeError and
     NotPlayedError."""
-    tally = CampaignTally(company.declaration)
+    tally = CampaignTally(cast_under_test.declaration)
     coverage = Coverage(order, tally)
     try:
         data = json.loads(read_bytes(path, MAX_BYTES))
@@ -105,19 +105,19 @@ def load(path: Path, order: Exhaustion, company: CachingCompany) -> Coverage:
         raise ResumeError("a field is missing in it, or has an impossible value") from None
     if any(index >= coverage.count_shorter(len(coverage.bounds) + 1) for index in found):
         raise ResumeError("the schedule of a finding does not exist")
-    _replay_findings(coverage, company, found)
+    _replay_findings(coverage, cast_under_test, found)
     if lost := [what for what in often if what not in tally.found]:
         raise ResumeError(f"{printable(lost[0])} was found, but a replay of its schedule does not show it")
     tally.found_in = Counter({what: often.get(what, 1) for what in tally.found})
     return coverage
 
 
-def _replay_findings(coverage: Coverage, company: CachingCompany, found: Iterable[int]) -> None:
+def _replay_findings(coverage: Coverage, cast_under_test: CachingCast, found: Iterable[int]) -> None:
     """Replay the schedules that had findings, without counting them again."""
     order, tally = coverage.order, coverage.tally
-    prober = Prober(order, company)
+    prober = Prober(order, cast_under_test)
     for index in found:
-        share = ChunkResults(CampaignTally(company.declaration), 0)
+        share = ChunkResults(CampaignTally(cast_under_test.declaration), 0)
         prober.probe(order.word(index), index, share)
         counted = share.tally
         counted.schedules = counted.steps = 0

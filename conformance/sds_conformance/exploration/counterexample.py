@@ -20,7 +20,7 @@ from ..protocols import property_of
 from ..protocols.schedules import Repertoire
 from .assessment import BREAKDOWN, assess
 from .campaign import CampaignOrder
-from .company import Company
+from .cast_under_test import CastUnderTest
 from .shrinking import MAX_ATTEMPTS, shrink
 
 BROKEN_ATTEMPTS = 100
@@ -135,7 +135,11 @@ def shrink_to_smallest(
 
 
 def counterexample(
-    order: CampaignOrder, company: Company, schedule: Schedule, found: Finding, max_attempts: int = MAX_ATTEMPTS
+    order: CampaignOrder,
+    cast_under_test: CastUnderTest,
+    schedule: Schedule,
+    found: Finding,
+    max_attempts: int = MAX_ATTEMPTS,
 ) -> Counterexample | FindingReplays:
     """Shrink a schedule that showed ``found``, and replay the result in new processes.
 
@@ -148,17 +152,17 @@ def counterexample(
     twin = found.requirement in scope.properties and found.requirement not in {r.id for r in scope.requirements}
 
     def reproduce(candidate: Schedule) -> tuple[GroupTrace, Finding] | None:
-        group_trace = company.play_after_breakdowns(candidate)
-        replay = company.play if twin and group_trace.breakdown is None else None
+        group_trace = cast_under_test.play_after_breakdowns(candidate)
+        replay = cast_under_test.play if twin and group_trace.breakdown is None else None
         finding = find_reproduction(
-            found, assess(group_trace, scope, company.participants_under_test(candidate), replay).findings
+            found, assess(group_trace, scope, cast_under_test.participants_under_test(candidate), replay).findings
         )
         return (group_trace, finding) if finding is not None else None
 
     last: list[tuple[GroupTrace, Finding]] = []
 
     def replay_in_new_process(candidate: Schedule) -> bool:
-        company.kill()
+        cast_under_test.kill()
         seen = reproduce(candidate)
         last[:] = [seen] if seen is not None else last
         return seen is not None
@@ -167,7 +171,7 @@ def counterexample(
     if at_all.flaky:
         return at_all
     repertoire = order.scope.repertoire
-    declared = company.declaration
+    declared = cast_under_test.declaration
     implementation = f"{declared.name} {declared.version}".strip()
     notes = make_notes(found, schedule, order.revision, cast=order.casting.value, implementation=implementation)
     budget_s = order.shrink_budget_s or math.inf
@@ -182,13 +186,13 @@ def counterexample(
 
 
 def shrink_finding(
-    order: CampaignOrder, company: Company, index: int, found: Finding
+    order: CampaignOrder, cast_under_test: CastUnderTest, index: int, found: Finding
 ) -> Counterexample | FindingReplays:
     """Shrink the schedule with that index, which shows ``found``. If the finding is flaky, return its replays instead.
 
     Raises NotPlayedError.
     """
-    return counterexample(order, company, order.schedule(index), found)
+    return counterexample(order, cast_under_test, order.schedule(index), found)
 
 
 _LONGEST_NOTE = 400

@@ -23,10 +23,10 @@ from sds_harness.schedules.worlds import AlphabetPart, Copy, Word, World
 from ..judging.formats import format_count
 from ..protocols import repertoire_of
 from .assessment import assess
-from .cached_company import CachingCompany
+from .caching_cast import CachingCast
 from .campaign import CampaignOrder, CampaignTally, Played, weight
+from .cast_under_test import CastKind
 from .casts import AbandonedError, NotPlayedError
-from .company import Casting
 
 SCHEMA_ID = "sds-conformance/exhaust/1"
 """Schema of the JSON that the command prints."""
@@ -64,11 +64,9 @@ class Exhaustion(CampaignOrder):
         """Pickle without the cached properties, because they contain functions that cannot be pickled."""
         return Exhaustion, tuple(getattr(self, field.name) for field in fields(self))
 
-    def make_company(self) -> CachingCompany:
-        """Return a company that plays all schedules and caches the answers of participants."""
-        return CachingCompany(
-            self.connect, self.limits, self.casting, self.revision, self.dialect, forgetful=self.whole
-        )
+    def make_cast_under_test(self) -> CachingCast:
+        """Return a cast that plays all schedules and caches the answers of participants."""
+        return CachingCast(self.connect, self.limits, self.casting, self.revision, self.dialect, forgetful=self.whole)
 
     @property
     def letters(self) -> Alphabet:
@@ -79,7 +77,7 @@ class Exhaustion(CampaignOrder):
     def world(self) -> World:
         world = self.letters.world(self.participants, self.alphabet)
         # Among references, participants are not interchangeable, so schedules that differ only in names are not equal.
-        return replace(world, alike=world.alike and self.casting is not Casting.AMONG)
+        return replace(world, alike=world.alike and self.casting is not CastKind.AMONG)
 
     @cached_property
     def setting(self) -> Schedule:
@@ -203,15 +201,15 @@ class Bound:
 class Prober:
     """Plays words in order. Stores which messages cannot arrive, so that words with the same prefix are skipped."""
 
-    def __init__(self, order: Exhaustion, company: CachingCompany) -> None:
+    def __init__(self, order: Exhaustion, cast_under_test: CachingCast) -> None:
         self._order = order
-        self._company = company
+        self._cast_under_test = cast_under_test
         self._names = order.setting.names
         self._last: Word = ()
         self._missing: dict[Copy, int] = {}
         """Deliveries of messages that are impossible in the last word, each with the index of the event that proves it.
         """
-        self._suspects = company.suspects
+        self._suspects = cast_under_test.suspects
         self._suspects.guilty |= order.without
 
     def probe(self, word: Word, index: int, share: ChunkResults) -> None:
@@ -244,7 +242,7 @@ class Prober:
         odd = frozenset(number for number, kind in enumerate(self._order.world.kinds) if kind.most)
         found = self._suspects.find(odd)
         if found:
-            self._company.cast.resume()
+            self._cast_under_test.cast.resume()
         return found
 
     def play(self, word: Word, index: int) -> Played | None:
@@ -253,19 +251,21 @@ class Prober:
         if self._is_impossible(word):
             return None
         unfolded = self._order.make_schedule(word, index)
-        company, schedule = self._company, unfolded.schedule
-        company.whole = self._order.whole or len(word) <= SHORT or not index % TWINS_EVERY
-        group_trace = company.play(schedule)
-        company.whole |= company.forgetful
+        cast_under_test, schedule = self._cast_under_test, unfolded.schedule
+        cast_under_test.whole = self._order.whole or len(word) <= SHORT or not index % TWINS_EVERY
+        group_trace = cast_under_test.play(schedule)
+        cast_under_test.whole |= cast_under_test.forgetful
         if group_trace.breakdown is None:
             self._last, self._missing = word, unfolded.find_missing(group_trace)
             if self._is_impossible(word):
                 return None
-        twin = company.play if not index % TWINS_EVERY and group_trace.breakdown is None else None
+        twin = cast_under_test.play if not index % TWINS_EVERY and group_trace.breakdown is None else None
         newest = None
-        if not company.whole and group_trace.breakdown is None:
+        if not cast_under_test.whole and group_trace.breakdown is None:
             newest = {self._names[who] for who in self._order.world.newest(word)}
-        assessment = assess(group_trace, self._order.scope, company.participants_under_test(schedule), twin, newest)
+        assessment = assess(
+            group_trace, self._order.scope, cast_under_test.participants_under_test(schedule), twin, newest
+        )
         return Played(index, group_trace.steps, assessment, group_trace.breakdown)
 
     def _is_impossible(self, word: Word) -> bool:
@@ -298,7 +298,7 @@ class Task:
 
 def play_chunks(
     order: Exhaustion,
-    company: CachingCompany,
+    cast_under_test: CachingCast,
     tasks: Iterable[Task],
     mine: Callable[[int, int], bool] = lambda events, chunk: True,
     ended: Callable[[], bool] = lambda: False,
@@ -308,7 +308,7 @@ def play_chunks(
     If ``ended`` returns True during a chunk, the chunk is not reported. If the implementation is abandoned in a chunk,
     the chunk is reported and is the last one.
     """
-    prober = Prober(order, company)
+    prober = Prober(order, cast_under_test)
     for task in tasks:
         words = order.world.words(task.events, since=task.since)
         for chunk in islice(count(task.first), task.chunks):
@@ -317,7 +317,7 @@ def play_chunks(
                 break
             if chunk in task.done or not mine(task.events, chunk):
                 continue
-            share = ChunkResults(CampaignTally(company.declaration), task.events, (chunk,))
+            share = ChunkResults(CampaignTally(cast_under_test.declaration), task.events, (chunk,))
             began = time.monotonic()
             for index, word in enumerate(some, task.before + chunk * CHUNK):
                 if ended():
@@ -335,7 +335,7 @@ def play_chunks(
                     return
             share.without = prober.left_out_kinds
             share.seconds = time.monotonic() - began
-            share.otherwise = company.otherwise
+            share.otherwise = cast_under_test.otherwise
             yield share
 
 

@@ -15,7 +15,7 @@ from sds_harness.resources import MissingResourceError, usable_processors
 
 from ..judging.garbage import rare_garbage_collection
 from ..judging.workers import workers
-from .cached_company import CachingCompany
+from .caching_cast import CachingCast
 from .campaign import NO_ROOM, CampaignTally, WorkerEnded
 from .exhaustion import Bound, ChunkResults, Exhaustion, Task, join, play_chunks
 
@@ -116,7 +116,7 @@ limit.
 
 def exhaust(
     order: Exhaustion,
-    company: CachingCompany,
+    cast_under_test: CachingCast,
     coverage: Coverage,
     last: int | None,
     planned: CoverageListener = lambda coverage: None,
@@ -126,10 +126,10 @@ def exhaust(
     """Play the schedules that are missing in ``coverage``, up to ``last`` events. Without ``last``, the estimated time
     decides.
 
-    ``company`` must be started. The caller must not use it afterwards. A sample is played in this process first, so
-    that ``planned`` can report the amount of work. If time is left at the end, more events are planned, and ``planned``
-    is called again. Workers play the rest, or ``elsewhere`` if it is given. An interrupt (Ctrl-C) ends the playing; the
-    schedules that were played count.
+    ``cast_under_test`` must be started. The caller must not use it afterwards. A sample is played in this process
+    first, so that ``planned`` can report the amount of work. If time is left at the end, more events are planned,
+    and ``planned`` is called again. Workers play the rest, or ``elsewhere`` if it is given. An interrupt (Ctrl-C)
+    ends the playing; the schedules that were played count.
     """
     began = time.monotonic()
     tally = coverage.tally
@@ -143,7 +143,9 @@ def exhaust(
     source: Generator[ChunkResults, None, None] | None = None
     alone = tally.declaration.alone or (order.jobs <= 1 and elsewhere is None)
     try:
-        each_s = _sample(order, company, coverage, last, is_out_of_time) / (1 if alone else _count_processes(order))
+        each_s = _sample(order, cast_under_test, coverage, last, is_out_of_time) / (
+            1 if alone else _count_processes(order)
+        )
         while _plan(order, coverage, last, each_s, left_s()) or source is None:
             planned(coverage)
             progress(coverage)
@@ -153,9 +155,9 @@ def exhaust(
             pace = _Pace(tasks[-1].events)
             order = replace(order, without=coverage.without)
             if alone:
-                source = _play_here(order, company, tasks, is_out_of_time)
+                source = _play_here(order, cast_under_test, tasks, is_out_of_time)
             else:
-                company.kill()
+                cast_under_test.kill()
                 source = (elsewhere or _play_with_workers)(
                     order, tasks, tally, max(left_s(), 0.001) if order.time_budget_s else 0.0
                 )
@@ -176,7 +178,7 @@ def exhaust(
         if source is not None:
             source.close()
     finally:
-        company.kill()
+        cast_under_test.kill()
         tally.seconds += time.monotonic() - began
     unfinished = any(not bound.is_complete for bound in coverage.bounds)
     tally.out_of_time = (
@@ -213,7 +215,7 @@ def _count_processes(order: Exhaustion) -> int:
 
 
 def _sample(
-    order: Exhaustion, company: CachingCompany, coverage: Coverage, last: int | None, late: Callable[[], bool]
+    order: Exhaustion, cast_under_test: CachingCast, coverage: Coverage, last: int | None, late: Callable[[], bool]
 ) -> float:
     """Play the first `SAMPLE` remaining schedules. Return the mean time of the longest ones in seconds, or 0 if
     unknown.
@@ -226,7 +228,7 @@ def _sample(
         if bound.is_complete:
             continue
         before, began = settled, time.monotonic()
-        for share in _play_here(order, company, [coverage.task(bound)], late):
+        for share in _play_here(order, cast_under_test, [coverage.task(bound)], late):
             coverage.take(share)
             settled += share.settled_count
             if settled >= SAMPLE or share.reason:
@@ -258,10 +260,10 @@ def _plan(order: Exhaustion, coverage: Coverage, last: int | None, each_s: float
 
 
 def _play_here(
-    order: Exhaustion, company: CachingCompany, tasks: list[Task], late: Callable[[], bool]
+    order: Exhaustion, cast_under_test: CachingCast, tasks: list[Task], late: Callable[[], bool]
 ) -> Generator[ChunkResults, None, None]:
     with rare_garbage_collection():
-        yield from play_chunks(order, company, tasks, ended=late)
+        yield from play_chunks(order, cast_under_test, tasks, ended=late)
 
 
 def _play_with_workers(
@@ -303,35 +305,35 @@ def _play_with_workers(
     # The machine may have lacked resources for several processes. Continue with this process only.
     tasks = [replace(task, done=task.done | played[task.events]) for task in tasks]
     for worker, reason in left.items():
-        company = order.make_company()
+        cast_under_test = order.make_cast_under_test()
         try:
-            company.start()
-            yield from _play_nth_chunks(order, company, tasks, worker, lambda: time.monotonic() >= until)
+            cast_under_test.start()
+            yield from _play_nth_chunks(order, cast_under_test, tasks, worker, lambda: time.monotonic() >= until)
         except TesteeError as fault:
             tally.not_started = f"{reason}; and later: {fault}"
         finally:
-            company.kill()
+            cast_under_test.kill()
 
 
 def _play_nth_chunks(
-    order: Exhaustion, company: CachingCompany, tasks: list[Task], worker: int, ended: Callable[[], bool]
+    order: Exhaustion, cast_under_test: CachingCast, tasks: list[Task], worker: int, ended: Callable[[], bool]
 ) -> Iterator[ChunkResults]:
     """Play every n-th chunk."""
     with rare_garbage_collection():
         yield from play_chunks(
-            order, company, tasks, lambda events, chunk: (events + chunk) % order.jobs == worker, ended
+            order, cast_under_test, tasks, lambda events, chunk: (events + chunk) % order.jobs == worker, ended
         )
 
 
 def _work(results: Any, order: Exhaustion, tasks: list[Task], worker: int, stop: Event) -> None:
     """Play the chunks of one worker: every n-th one. Report at the end."""
-    company, not_started = order.make_company(), ""
+    cast_under_test, not_started = order.make_cast_under_test(), ""
     try:
-        company.start()
-        for share in _play_nth_chunks(order, company, tasks, worker, stop.is_set):
+        cast_under_test.start()
+        for share in _play_nth_chunks(order, cast_under_test, tasks, worker, stop.is_set):
             results.put(share)
     except TesteeError as fault:
         not_started = str(fault)
     finally:
-        company.kill()
+        cast_under_test.kill()
     results.put(WorkerEnded(worker, not_started=not_started))

@@ -15,8 +15,8 @@ from ..judging.verdict import Finding, Verdict
 from ..protocols import Protocol, default, protocol_of, repertoire_of
 from .assessment import BREAKDOWN, Scope
 from .campaign import CampaignOrder, explore, play_one
+from .cast_under_test import CastKind, CastUnderTest
 from .casts import NotPlayedError
-from .company import Casting, Company
 from .counterexample import counterexample
 
 EXAMPLES = 1_000
@@ -71,7 +71,7 @@ class MutantHunt:
     """Why schedules cannot find it; "" if they can."""
 
 
-def order_for(mutant: Fault, casting: Casting = Casting.TOGETHER, seed: int = 0, revision: str = "") -> CampaignOrder:
+def order_for(mutant: Fault, casting: CastKind = CastKind.TOGETHER, seed: int = 0, revision: str = "") -> CampaignOrder:
     """Return a campaign against a mutant in this process, by default under the revision of its requirement."""
     protocol = _protocol(revision)
     violated = protocol.rules.catalogue.requirements[mutant.requirement]
@@ -88,20 +88,20 @@ def hunt(name: str, examples: int = EXAMPLES, seed: int = 0, revision: str = "")
     schedule is played among references, because a fault that all participants share may stay hidden.
     """
     mutant, missed = _protocol(revision).model.mutants[name], not_found(name, revision)
-    orders = [order_for(mutant, casting, seed, revision) for casting in (Casting.TOGETHER, Casting.AMONG)]
-    companies = [order.company() for order in orders]
-    for company in companies:
-        company.start()
+    orders = [order_for(mutant, casting, seed, revision) for casting in (CastKind.TOGETHER, CastKind.AMONG)]
+    casts_under_test = [order.cast_under_test() for order in orders]
+    for cast_under_test in casts_under_test:
+        cast_under_test.start()
     scope = orders[0].scope
     own = replace(scope.restricted_to(mutant.requirement), properties=())
     # A deviation from a MAY does not show the fault, unless the mutant is one of that requirement.
     for narrowed in (own, replace(scope, include_notes=False)):
-        for index, finding in _findings(orders, companies, narrowed, examples):
+        for index, finding in _findings(orders, casts_under_test, narrowed, examples):
             if finding.requirement == BREAKDOWN:
                 continue
             which = index % 2
             schedule = orders[which].schedule(index)
-            small = counterexample(orders[which], companies[which], schedule, finding)
+            small = counterexample(orders[which], casts_under_test[which], schedule, finding)
             if isinstance(small, FindingReplays):
                 continue
             return replace(
@@ -122,13 +122,13 @@ def not_found(name: str, revision: str = "") -> MutantHunt:
 
 
 def _findings(
-    orders: list[CampaignOrder], companies: list[Company], scope: Scope, examples: int
+    orders: list[CampaignOrder], casts_under_test: list[CastUnderTest], scope: Scope, examples: int
 ) -> Iterator[tuple[int, Finding]]:
     """Yield the worst finding of each schedule with findings. Ends early if both implementations are abandoned."""
     for index in range(examples):
-        order, company = orders[index % 2], companies[index % 2]
+        order, cast_under_test = orders[index % 2], casts_under_test[index % 2]
         try:
-            found = play_one(order, company, index, scope).assessment.findings
+            found = play_one(order, cast_under_test, index, scope).assessment.findings
         except NotPlayedError:
             return
         if found:
@@ -150,7 +150,7 @@ def hunt_false_accusations(name: str, examples: int, seed: int = 0, revision: st
     scheduled, left_out = _revisions_with_schedules(protocol, revision), protocol.model.variants[name].leaves_out
     accused: dict[str, None] = {}
     for judged in sorted(scheduled):
-        for casting in (Casting.TOGETHER, Casting.AMONG):
+        for casting in (CastKind.TOGETHER, CastKind.AMONG):
             tally = explore(
                 CampaignOrder(
                     lambda _: protocol.model.variant(name, NOTHING),

@@ -15,8 +15,8 @@ from ..vectors.folder import default_folder, load_of
 from ..vectors.running.examination import VectorExaminer, select_files
 from ..vectors.running.subject import Status
 from .campaign import CampaignOrder, play_one
+from .cast_under_test import CastKind
 from .casts import NotPlayedError
-from .company import Casting
 
 SCHEDULES = 60
 """Number of schedules played with each model."""
@@ -31,20 +31,20 @@ def schedules(connect: Connect, configuration: Configuration) -> str:
     if repertoire is None or configuration.revision not in repertoire.revisions:
         return ""
     orders = [
-        CampaignOrder(connect, revision=configuration.revision, casting=c) for c in (Casting.TOGETHER, Casting.AMONG)
+        CampaignOrder(connect, revision=configuration.revision, casting=c) for c in (CastKind.TOGETHER, CastKind.AMONG)
     ]
-    companies = [order.company() for order in orders]
+    casts_under_test = [order.cast_under_test() for order in orders]
     try:
-        for company in companies:
-            company.start()
+        for cast_under_test in casts_under_test:
+            cast_under_test.start()
         for index in range(SCHEDULES):
-            for finding in play_one(orders[index % 2], companies[index % 2], index).assessment.findings:
+            for finding in play_one(orders[index % 2], casts_under_test[index % 2], index).assessment.findings:
                 return f"{finding.requirement} in schedule {index}: {finding.seen}"
     except (TesteeError, NotPlayedError) as reason:
         return f"it cannot be driven: {reason}"
     finally:
-        for company in companies:
-            company.kill()
+        for cast_under_test in casts_under_test:
+            cast_under_test.kill()
     return ""
 
 

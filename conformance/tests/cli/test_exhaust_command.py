@@ -58,9 +58,9 @@ def test_what_fails_is_a_counterexample_as_any_other(tmp_path: Path) -> None:
 def test_what_is_reported_is_never_more_than_was_finished() -> None:
     """Of a bound that is not whole there is a share, which is rounded down and is not a proof."""
     order = Exhaustion(lambda _: LocalLink(reference()), alphabet=(AlphabetPart(("send",)),))
-    company = order.make_company()
-    coverage = Coverage(order, CampaignTally(company.start()))
-    company.kill()
+    cast_under_test = order.make_cast_under_test()
+    coverage = Coverage(order, CampaignTally(cast_under_test.start()))
+    cast_under_test.kill()
     coverage.add_bound(5)
     none = command.last_line(coverage, [], "somebody 1").plain
     assert words(none).startswith("No bound was completed: nothing is proved")

@@ -20,7 +20,7 @@ from corpus_comparison import SCOPE, change, corpus, flip
 from recorded_corpora import Edit, Model, edited, order_of, record_here
 from sds_conformance.corpus import verdicts
 from sds_conformance.corpus.verdicts import COUNTED, Checker, check
-from sds_conformance.exploration.company import Casting
+from sds_conformance.exploration.cast_under_test import CastKind
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import MANIFEST
 from sds_harness.corpus.reader import verify_folders
@@ -52,8 +52,8 @@ def checked(folder: Path, *, everything: bool) -> dict[str, int]:
     return counted
 
 
-@pytest.mark.parametrize("casting", Casting)
-def test_what_was_recorded_is_verified(tmp_path: Path, casting: Casting) -> None:
+@pytest.mark.parametrize("casting", CastKind)
+def test_what_was_recorded_is_verified(tmp_path: Path, casting: CastKind) -> None:
     folder = record_here(
         tmp_path / "c", order_of(Model(dialect="nim-sds"), 9, casting=casting), twins=True, per_shard=6
     )

@@ -18,7 +18,7 @@ from sds_conformance.corpus.classes import Class, classify_by_checks, describe_p
 from sds_conformance.corpus.difference import read_stored
 from sds_conformance.corpus.divergences import DIFFERENT, Divergence, divergences
 from sds_conformance.exploration.assessment import Assessment, assess, make_time_key
-from sds_conformance.exploration.company import Casting
+from sds_conformance.exploration.cast_under_test import CastKind
 from sds_conformance.judging.causes import consequences
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.rules import RULES
@@ -158,7 +158,7 @@ def test_a_clock_in_seconds_is_the_same_fault_in_a_run_and_in_a_diff(reference: 
 
 def test_what_is_violated_first_is_named_first(tmp_path: Path) -> None:
     """By virtual time: in a cast of several implementations each counts its own steps."""
-    order = order_of(Model(mutant="buffer-of-one"), SCHEDULES, casting=Casting.APART)
+    order = order_of(Model(mutant="buffer-of-one"), SCHEDULES, casting=CastKind.APART)
     folder = corpus(record_here(tmp_path / "a", order))
     otherwise = 0
     for one in read_stored(folder, range(SCHEDULES)):

@@ -49,7 +49,7 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def found_in(folder: Path) -> CampaignTally:
     """What `corpus check` says, in this process."""
     it = corpus(folder)
-    tally = CampaignTally(proposed().company().start())
+    tally = CampaignTally(proposed().cast_under_test().start())
     for each in stored_in(it, 0):
         tally.add(Checker(it, SCOPE).judge(0, each))
     return tally

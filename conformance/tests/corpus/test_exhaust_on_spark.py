@@ -31,9 +31,9 @@ def covered(session: Any, mutant: str = "", budget_s: float = 0.0) -> Coverage:
         alphabet=(AlphabetPart(("send", "sync", "arrive")),),
         time_budget_s=budget_s,
     )
-    company = order.make_company()
-    coverage = Coverage(order, CampaignTally(company.start()))
-    exhaust(order, company, coverage, 4, elsewhere=on_spark.spread(session) if session is not None else None)
+    cast_under_test = order.make_cast_under_test()
+    coverage = Coverage(order, CampaignTally(cast_under_test.start()))
+    exhaust(order, cast_under_test, coverage, 4, elsewhere=on_spark.spread(session) if session is not None else None)
     return coverage
 
 

@@ -73,10 +73,10 @@ def test_reading_makes_one_group_trace_again_at_a_time(tmp_path: Path, most_trac
 
 def test_what_arrives_is_read_once_however_many_hear_it() -> None:
     order = order_of(schedules=1, grammar=LIGHT)
-    company = order.company()
-    company.start()
-    group_trace = company.play(order.schedule(0))
-    company.kill()
+    cast_under_test = order.cast_under_test()
+    cast_under_test.start()
+    group_trace = cast_under_test.play(order.schedule(0))
+    cast_under_test.kill()
     heard = [(act.packet, act.step) for act in group_trace.acts if act.packet is not None]
     assert len(heard) > 5
     for packet, step in heard:

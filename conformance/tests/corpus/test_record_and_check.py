@@ -13,7 +13,7 @@ import pytest
 
 from run_helpers import broken_adapter, reference_command
 from sds_conformance.exploration.campaign import CampaignOrder, explore, play_one
-from sds_conformance.exploration.company import Casting
+from sds_conformance.exploration.cast_under_test import CastKind
 from suite_terminal import too_wide, typed, words
 
 pytest.importorskip("pyspark")
@@ -21,8 +21,8 @@ pytest.importorskip("pyarrow")
 from pyarrow import parquet as pq
 
 from recorded_corpora import Model, edited, order_of, record_here, recording_of
-from sds_conformance.corpus.company import RestartingCompany
 from sds_conformance.corpus.kinds import kind_of
+from sds_conformance.corpus.restarting_cast import RestartingCast
 from sds_conformance.corpus.verdicts import Checker, check, check_here
 from sds_harness.corpus.errors import CorpusError, NotDrivenError
 from sds_harness.corpus.manifest import Corpus, read_complete
@@ -43,8 +43,8 @@ def corpus(folder: Path) -> Corpus:
     return read_complete(Place.from_name(str(folder)), kind_of)
 
 
-@pytest.mark.parametrize("casting", Casting)
-def test_the_verdicts_are_those_of_a_campaign_with_the_same_schedules(tmp_path: Path, casting: Casting) -> None:
+@pytest.mark.parametrize("casting", CastKind)
+def test_the_verdicts_are_those_of_a_campaign_with_the_same_schedules(tmp_path: Path, casting: CastKind) -> None:
     order = order_of(FAULTY, 9, casting=casting)
     stored = check_here(corpus(record_here(tmp_path / "c", order, twins=True, per_shard=4)), order.scope)
     live = explore(order)
@@ -73,9 +73,9 @@ def test_twins_need_not_be_schedules_of_a_file(tmp_path: Path) -> None:
     plans = [twin.side["json"] for twin in twins_of(recording, shard, stored.schedule)]
     assert any('"duplicate_percent": 30' in plan for plan in plans), "messages arrive in another order"
     checker = Checker(recording, order.scope)
-    company = order.company()
-    company.start()
-    live = play_one(order, company, stored.schedule)
+    cast_under_test = order.cast_under_test()
+    cast_under_test.start()
+    live = play_one(order, cast_under_test, stored.schedule)
     assert checker.judge(shard, stored).assessment == live.assessment
 
 
@@ -237,12 +237,12 @@ def test_another_release_in_the_middle_ends_a_recording(tmp_path: Path) -> None:
     prepare(recording, overwrite=False)
     for other in (Model(mutant="sync-does-not-increase"), Model(without=frozenset({pb.CAPABILITY_OBSERVE}))):
         with pytest.raises(NotDrivenError, match=r"is of the reference .* but the process for seed 0, schedule 0"):
-            record_shard(replace(recording, company=partial(RestartingCompany, order_of(other, 6))), 0)
+            record_shard(replace(recording, cast_under_test=partial(RestartingCast, order_of(other, 6))), 0)
     assert not list((tmp_path / "c" / "steps").glob("part-*"))
     record_shard(recording, 0)
 
 
-class Weary(RestartingCompany):
+class Weary(RestartingCast):
     """Gives up at the third schedule."""
 
     played = 0
@@ -256,12 +256,12 @@ class Weary(RestartingCompany):
 
 def test_schedules_of_a_shard_that_is_given_up_are_not_recorded(tmp_path: Path) -> None:
     order = order_of(schedules=12)
-    recording = replace(recording_of(tmp_path / "c", order, per_shard=6), company=partial(Weary, order))
+    recording = replace(recording_of(tmp_path / "c", order, per_shard=6), cast_under_test=partial(Weary, order))
     prepare(recording, overwrite=False)
     (batch,) = Recorder(recording)(1)
     (printed,) = batch.to_pylist()
     assert (printed["schedules"], printed["steps"], printed["rows"], printed["trouble"]) == (0, 0, 0, "It broke.")
-    record_shard(replace(recording, company=partial(RestartingCompany, order)), 1)
+    record_shard(replace(recording, cast_under_test=partial(RestartingCast, order)), 1)
     (batch,) = Recorder(recording)(1)
     assert batch.to_pylist()[0]["trouble"] == "", "what is there is not played again"
 

@@ -16,7 +16,7 @@ from sds_conformance.cli.options import DrivenImplementation
 from sds_conformance.exploration import campaign
 from sds_conformance.exploration.assessment import BREAKDOWN, STORM
 from sds_conformance.exploration.campaign import CampaignOrder, CampaignTally, explore, play_one
-from sds_conformance.exploration.company import Casting
+from sds_conformance.exploration.cast_under_test import CastKind
 from sds_conformance.exploration.counterexample import Counterexample, shrink_finding
 from sds_conformance.exploration.hunt import order_for
 from sds_conformance.judging.finding_replays import TIMES, FindingReplays
@@ -61,8 +61,8 @@ def summary(tally: CampaignTally) -> dict[str, Any]:
 # ---- The reference ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("casting", Casting)
-def test_nothing_is_found_against_the_reference(casting: Casting) -> None:
+@pytest.mark.parametrize("casting", CastKind)
+def test_nothing_is_found_against_the_reference(casting: CastKind) -> None:
     tally = explore(order(examples=40, casting=casting, seed=5))
     assert (tally.found, tally.errors, tally.gave_up) == ({}, {}, "")
     assert (tally.schedules, tally.interrupted, tally.out_of_time) == (40, False, False)
@@ -76,9 +76,9 @@ def test_nothing_is_found_against_the_reference(casting: Casting) -> None:
 
 def test_the_order_in_which_schedules_come_makes_no_difference() -> None:
     what = replace(order_for(MUTANTS["delivers-copies"]), twins=False, grammar=Grammar(most=4, passages=("copies",)))
-    company = what.company()
-    declaration = company.start()
-    played = [play_one(what, company, index) for index in range(12)]
+    cast_under_test = what.cast_under_test()
+    declaration = cast_under_test.start()
+    played = [play_one(what, cast_under_test, index) for index in range(12)]
     for index, one in enumerate(played):
         one.assessment.errors["a check"] = f"said {index * 7 % 12:02}"
     dice, tallies = Random(0), []
@@ -94,9 +94,9 @@ def test_the_order_in_which_schedules_come_makes_no_difference() -> None:
 
 def test_the_worst_finding_counts_and_of_these_the_first() -> None:
     what = replace(order_for(MUTANTS["increases-lamport-by-two"]), grammar=LIGHT)
-    company = what.company()
-    tally = CampaignTally(company.start())
-    played = [play_one(what, company, index) for index in (2, 5, 6)]
+    cast_under_test = what.cast_under_test()
+    tally = CampaignTally(cast_under_test.start())
+    played = [play_one(what, cast_under_test, index) for index in (2, 5, 6)]
     soft = replace(played[0].assessment.findings[0], severity=Verdict.WARN)
     hard = [replace(soft, severity=Verdict.FAIL, seen=f"in {one.index}") for one in played]
     for one, finding in zip(played, (soft, *hard[1:]), strict=True):
@@ -202,9 +202,9 @@ def test_a_fault_that_does_not_show_again_gives_no_counterexample() -> None:
     what = CampaignOrder(connect, examples=2, grammar=LIGHT)
     tally = explore(what)
     finding = tally.found["SDS-SEND-01"]
-    company = what.company()
-    company.start()
-    assert shrink_finding(what, company, 0, finding) == FindingReplays(0, TIMES)
-    again = mutant.company()
+    cast_under_test = what.cast_under_test()
+    cast_under_test.start()
+    assert shrink_finding(what, cast_under_test, 0, finding) == FindingReplays(0, TIMES)
+    again = mutant.cast_under_test()
     again.start()
     assert isinstance(shrink_finding(mutant, again, 0, finding), Counterexample)

@@ -12,7 +12,7 @@ import pytest
 from run_helpers import reference
 from sds_conformance.exploration.assessment import BREAKDOWN, STORM, Assessment, assess
 from sds_conformance.exploration.campaign import CampaignOrder, explore
-from sds_conformance.exploration.company import Casting, Company
+from sds_conformance.exploration.cast_under_test import CastKind, CastUnderTest
 from sds_conformance.exploration.counterexample import Counterexample, counterexample, save, shrink_finding
 from sds_conformance.exploration.hunt import order_for
 from sds_conformance.exploration.text import plain_story, proof_of, svg_of
@@ -43,7 +43,7 @@ KILLED = {
 """Mutants, with what each of them violates and a passage that leads to it."""
 
 
-def order_against(name: str, casting: Casting = Casting.TOGETHER) -> CampaignOrder:
+def order_against(name: str, casting: CastKind = CastKind.TOGETHER) -> CampaignOrder:
     """A campaign against a mutant, of schedules in which its passage is one of several."""
     what, passage = KILLED[name]
     sds_r = what.startswith("SDS-R-")
@@ -52,26 +52,33 @@ def order_against(name: str, casting: Casting = Casting.TOGETHER) -> CampaignOrd
     return replace(order_for(MUTANTS[name], casting), grammar=grammar, twins=False)
 
 
-def company_of(order: CampaignOrder) -> Company:
-    company = order.company()
-    company.start()
-    return company
+def cast_under_test_of(order: CampaignOrder) -> CastUnderTest:
+    cast_under_test = order.cast_under_test()
+    cast_under_test.start()
+    return cast_under_test
 
 
 def first_finding(order: CampaignOrder, what: str) -> tuple[int, Finding]:
     """The first schedule on which it is found, and the finding."""
-    company, scope = company_of(order), order.scope.restricted_to(what)
+    cast_under_test, scope = cast_under_test_of(order), order.scope.restricted_to(what)
     for index in range(EXAMPLES):
         schedule = generate_schedule(order.seed, index, order.grammar)
-        for finding in assess(company.play(schedule), scope, company.participants_under_test(schedule)).findings:
+        for finding in assess(
+            cast_under_test.play(schedule), scope, cast_under_test.participants_under_test(schedule)
+        ).findings:
             if finding.requirement == what:
                 return index, finding
     raise AssertionError(f"{what} was not found within {EXAMPLES} schedules")
 
 
 def judged(order: CampaignOrder, schedule: Schedule) -> Assessment:
-    company = company_of(order)
-    return assess(company.play(schedule), order.scope, company.participants_under_test(schedule), company.play)
+    cast_under_test = cast_under_test_of(order)
+    return assess(
+        cast_under_test.play(schedule),
+        order.scope,
+        cast_under_test.participants_under_test(schedule),
+        cast_under_test.play,
+    )
 
 
 @pytest.fixture(scope="module", params=KILLED)
@@ -79,7 +86,7 @@ def shrunk(request: pytest.FixtureRequest) -> tuple[CampaignOrder, Counterexampl
     """A campaign against a mutant, and the counterexample that it gives."""
     order = order_against(request.param)
     index, finding = first_finding(order, KILLED[request.param][0])
-    example = shrink_finding(order, company_of(order), index, finding)
+    example = shrink_finding(order, cast_under_test_of(order), index, finding)
     assert isinstance(example, Counterexample)
     return order, example
 
@@ -153,8 +160,8 @@ def test_files_show_the_same_again(shrunk: tuple[CampaignOrder, Counterexample],
 def test_a_breakdown_is_shrunk_however_often_it_breaks(command: str) -> None:
     order = broken(command)
     tally = explore(order)
-    company = company_of(order)
-    example = shrink_finding(order, company, tally.found_at[BREAKDOWN], tally.found[BREAKDOWN])
+    cast_under_test = cast_under_test_of(order)
+    example = shrink_finding(order, cast_under_test, tally.found_at[BREAKDOWN], tally.found[BREAKDOWN])
     assert isinstance(example, Counterexample)
     assert [operation.op for operation in example.schedule.operations] == [command.removeprefix("send_")]
     assert len(example.schedule.members) == 1
@@ -166,16 +173,18 @@ def test_a_storm_is_shrunk(monkeypatch: pytest.MonkeyPatch) -> None:
     grammar = Grammar(most=3, passages=("diamond",), longest=1)
     order = replace(order_for(MUTANTS["sends-after-each-reception"]), grammar=grammar, twins=False)
     index, finding = first_finding(order, STORM)
-    example = counterexample(order, company_of(order), generate_schedule(0, index, grammar), finding, max_attempts=6)
+    example = counterexample(
+        order, cast_under_test_of(order), generate_schedule(0, index, grammar), finding, max_attempts=6
+    )
     assert isinstance(example, Counterexample)
     assert example.group_trace.storm
     assert len(example.schedule.operations) < len(example.original.operations)
 
 
 def test_among_references_the_mutant_is_blamed() -> None:
-    order = order_against("sync-does-not-increase", Casting.AMONG)
+    order = order_against("sync-does-not-increase", CastKind.AMONG)
     index, finding = first_finding(order, "SDS-SYNC-03")
-    example = shrink_finding(order, company_of(order), index, finding)
+    example = shrink_finding(order, cast_under_test_of(order), index, finding)
     assert isinstance(example, Counterexample)
     assert dict(example.schedule.notes)["cast"] == "among"
     assert example.finding.participant == example.schedule.names[0]
@@ -186,9 +195,9 @@ def test_among_references_the_mutant_is_blamed() -> None:
 
 def test_texts_have_the_step_numbers_of_the_story() -> None:
     """Participants in processes of their own have traces of their own, which count only their own steps."""
-    order = order_against("buffered-is-met", Casting.APART)
+    order = order_against("buffered-is-met", CastKind.APART)
     index, finding = first_finding(order, "SDS-RECV-06")
-    example = shrink_finding(order, company_of(order), index, finding)
+    example = shrink_finding(order, cast_under_test_of(order), index, finding)
     assert isinstance(example, Counterexample)
     assert example.act is not None
     assert example.act.number != example.finding.step
@@ -204,7 +213,7 @@ def small_example(name: str = "sloppy") -> Counterexample:
         twins=False,
     )
     index, finding = first_finding(order, "SDS-SYNC-03")
-    example = shrink_finding(order, company_of(order), index, finding)
+    example = shrink_finding(order, cast_under_test_of(order), index, finding)
     assert isinstance(example, Counterexample)
     return example
 

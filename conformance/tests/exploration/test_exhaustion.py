@@ -14,10 +14,10 @@ from run_helpers import Handle, reference
 from sds_conformance.cli.exhaust import events_left_out, last_line
 from sds_conformance.exploration import exhaustion, exhaustion_campaign
 from sds_conformance.exploration.assessment import BREAKDOWN
-from sds_conformance.exploration.cached_company import CachingCompany
+from sds_conformance.exploration.caching_cast import CachingCast
 from sds_conformance.exploration.campaign import CampaignTally
+from sds_conformance.exploration.cast_under_test import CastKind
 from sds_conformance.exploration.checkpoint import ResumeError, load, save
-from sds_conformance.exploration.company import Casting
 from sds_conformance.exploration.exhaustion import ChunkResults, Exhaustion, Prober
 from sds_conformance.exploration.exhaustion_campaign import Coverage, exhaust
 from sds_conformance.judging.causes import Root
@@ -32,7 +32,7 @@ CORE = (AlphabetPart(("send", "sync", "time", "arrive")),)
 FULL = (AlphabetPart(("send", "sync", "time", "arrive", "repair")),)
 
 
-def begun(handle: Handle | None = None, mutant: str = "", **rest: Any) -> tuple[Exhaustion, CachingCompany, Coverage]:
+def begun(handle: Handle | None = None, mutant: str = "", **rest: Any) -> tuple[Exhaustion, CachingCast, Coverage]:
     """A small world of the reference, a mutant of it, or what ``handle`` is."""
 
     def connect(_: object) -> Link:
@@ -40,14 +40,14 @@ def begun(handle: Handle | None = None, mutant: str = "", **rest: Any) -> tuple[
 
     asked: dict[str, Any] = {"alphabet": CORE, "profile": "core", "jobs": 1} | rest
     order = Exhaustion(connect, **asked)
-    company = order.make_company()
-    order = order.restrict_to(company.start())
-    return order, company, Coverage(order, CampaignTally(company.declaration))
+    cast_under_test = order.make_cast_under_test()
+    order = order.restrict_to(cast_under_test.start())
+    return order, cast_under_test, Coverage(order, CampaignTally(cast_under_test.declaration))
 
 
 def exhausted(last: int, mutant: str = "", handle: Handle | None = None, **rest: Any) -> Coverage:
-    order, company, coverage = begun(handle, mutant, **rest)
-    exhaust(order, company, coverage, last)
+    order, cast_under_test, coverage = begun(handle, mutant, **rest)
+    exhaust(order, cast_under_test, coverage, last)
     return coverage
 
 
@@ -59,8 +59,8 @@ def said(coverage: Coverage) -> dict[str, Any]:
     return {"bounds": bounds, "tally": [dict(c) if isinstance(c, dict) else c for c in counters]}
 
 
-@pytest.mark.parametrize("casting", list(Casting))
-def test_the_reference_is_left_in_peace_and_every_schedule_is_settled(casting: Casting) -> None:
+@pytest.mark.parametrize("casting", list(CastKind))
+def test_the_reference_is_left_in_peace_and_every_schedule_is_settled(casting: CastKind) -> None:
     coverage = exhausted(2, casting=casting, participants=3, alphabet=FULL, profile="full")
     assert not coverage.tally.found
     assert not coverage.tally.errors
@@ -95,11 +95,11 @@ def test_all_have_the_same_in_the_end() -> None:
 
 def test_what_is_not_declared_is_no_part_of_the_alphabet() -> None:
     without = frozenset({pb.CAPABILITY_SYNC, pb.CAPABILITY_SDS_R})
-    order, company, _ = begun(reference(without=without), profile="full", alphabet=FULL)
-    company.kill()
+    order, cast_under_test, _ = begun(reference(without=without), profile="full", alphabet=FULL)
+    cast_under_test.kill()
     assert order.alphabet == (AlphabetPart(("send", "time", "arrive")),)
-    order, company, _ = begun(profile="core", alphabet=FULL)
-    company.kill()
+    order, cast_under_test, _ = begun(profile="core", alphabet=FULL)
+    cast_under_test.kill()
     assert order.alphabet == CORE
 
 
@@ -109,14 +109,14 @@ def test_a_fault_is_found_in_the_shortest_schedule_that_shows_it() -> None:
     at = coverage.tally.found_at["SDS-SYNC-03"]
     words = [word for events in (1, 2, 3) for word in coverage.order.world.words(events)]
     assert words[at] == coverage.order.word(at)
-    order, company, _ = begun(mutant="sync-does-not-increase")
-    company.start()
+    order, cast_under_test, _ = begun(mutant="sync-does-not-increase")
+    cast_under_test.start()
     shown = []
     for index, word in enumerate(words[: at + 1]):
-        share = ChunkResults(CampaignTally(company.declaration), len(word))
-        Prober(order, company).probe(word, index, share)
+        share = ChunkResults(CampaignTally(cast_under_test.declaration), len(word))
+        Prober(order, cast_under_test).probe(word, index, share)
         shown += [index] * ("SDS-SYNC-03" in share.tally.found)
-    company.kill()
+    cast_under_test.kill()
     assert shown == [at]
     assert coverage.order.schedule(at).name.startswith(f"schedule {at} (2 participants, {len(words[at])} event")
 
@@ -201,8 +201,8 @@ def test_an_event_that_it_always_breaks_at_is_left_out_and_the_rest_is_played(tm
     assert "does not conform" in last
     assert f"except {coverage.left_out:,} with sync in them" in last
     save(coverage, tmp_path / "covered.json")
-    order, company, _ = begun(breaking_at("send_sync"), alphabet=alphabet)
-    again = load(tmp_path / "covered.json", order, company)
+    order, cast_under_test, _ = begun(breaking_at("send_sync"), alphabet=alphabet)
+    again = load(tmp_path / "covered.json", order, cast_under_test)
     assert (again.without, again.left_out) == (coverage.without, coverage.left_out)
 
 
@@ -234,8 +234,8 @@ def test_the_plan_is_what_the_time_is_expected_to_reach(monkeypatch: pytest.Monk
     ticks = itertools.count()  # a schedule takes as long as it is asked for the time, on every machine
     monkeypatch.setattr(exhaustion_campaign, "time", SimpleNamespace(monotonic=lambda: next(ticks) / 2_000))
     plans = []
-    order, company, coverage = begun(time_budget_s=1.5)
-    exhaust(order, company, coverage, None, planned=lambda c: plans.append((len(c.bounds), c.expected_s)))
+    order, cast_under_test, coverage = begun(time_budget_s=1.5)
+    exhaust(order, cast_under_test, coverage, None, planned=lambda c: plans.append((len(c.bounds), c.expected_s)))
     (bounds, expected_s), *_ = plans
     assert 3 <= bounds == len(coverage.bounds)
     assert expected_s <= 1.5
@@ -251,16 +251,16 @@ def test_an_interrupt_keeps_what_was_finished_and_it_goes_on(monkeypatch: pytest
     whole = exhausted(3, mutant)
     file, rounds = tmp_path / "covered.json", 0
     while True:
-        order, company, coverage = begun(mutant=mutant)
+        order, cast_under_test, coverage = begun(mutant=mutant)
         if file.exists():
-            coverage = load(file, order, company)
+            coverage = load(file, order, cast_under_test)
         left = iter(range(2))
 
         def progress(_: Coverage, left: Any = left) -> None:
             if next(left, None) is None:
                 raise KeyboardInterrupt
 
-        exhaust(order, company, coverage, 3, progress=progress)
+        exhaust(order, cast_under_test, coverage, 3, progress=progress)
         save(coverage, file)
         rounds += 1
         if not coverage.tally.interrupted:
@@ -274,7 +274,7 @@ def test_only_what_was_written_of_the_same_world_is_gone_on_from(tmp_path: Path)
     coverage = exhausted(2)
     save(coverage, file)
     good = json.loads(file.read_text("utf-8"))
-    order, company, _ = begun()
+    order, cast_under_test, _ = begun()
     first = good["bounds"][0]
     wrongs: list[dict[str, Any]] = [
         {"schema": "sds-conformance/exhaustion/0"},
@@ -297,7 +297,7 @@ def test_only_what_was_written_of_the_same_world_is_gone_on_from(tmp_path: Path)
     for wrong in wrongs:
         file.write_text(json.dumps({**good, **wrong}), "utf-8")
         with pytest.raises(ResumeError):
-            load(file, order, company)
+            load(file, order, cast_under_test)
     for text in (
         "",
         "[" * 100_000,
@@ -307,12 +307,12 @@ def test_only_what_was_written_of_the_same_world_is_gone_on_from(tmp_path: Path)
     ):
         file.write_text(text, "utf-8")
         with pytest.raises(ResumeError):
-            load(file, order, company)
+            load(file, order, cast_under_test)
     with pytest.raises(ResumeError, match=r"file|folder|read"):
-        load(tmp_path, order, company)
+        load(tmp_path, order, cast_under_test)
     file.write_text(json.dumps(good), "utf-8")
-    assert said(load(file, order, company)) == said(coverage)
-    company.kill()
+    assert said(load(file, order, cast_under_test)) == said(coverage)
+    cast_under_test.kill()
 
 
 class Nobody:
@@ -326,17 +326,17 @@ class Nobody:
 
 def test_what_looks_at_others_says_so() -> None:
     """All other checks are asked of a participant only where its last event is the last of all."""
-    order, company, _ = begun(participants=3, alphabet=FULL, profile="full")
+    order, cast_under_test, _ = begun(participants=3, alphabet=FULL, profile="full")
     rules = order.scope.rules
     alone = [check for checks in rules.register.checks.values() for check in checks if not check.together]
     asked = 0
     for index, word in enumerate(order.world.words(3)):
-        for trace in company.play(order.make_schedule(word, index).schedule).traces:
+        for trace in cast_under_test.play(order.make_schedule(word, index).schedule).traces:
             for view in rules.views(trace):
                 view.views_in_channel = Nobody()  # type: ignore[attr-defined]
                 asked += sum(
                     len(list(check.function(view))) for check in alone if check.requirement in order.scope.by_id
                 )
-    company.kill()
+    cast_under_test.kill()
     assert asked > 1_000
     assert any(check.together for checks in rules.register.checks.values() for check in checks)

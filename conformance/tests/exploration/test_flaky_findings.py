@@ -37,9 +37,9 @@ def some_processes(*faulty: bool) -> CampaignOrder:
 
 def proven(order: CampaignOrder) -> tuple[CampaignTally, Counterexample | FindingReplays]:
     """The findings of a campaign, and the results of their replays."""
-    tally, company = explore(order), order.company()
-    company.start()
-    return tally, shrink_finding(order, company, 0, tally.found[SHOWS])
+    tally, cast_under_test = explore(order), order.cast_under_test()
+    cast_under_test.start()
+    return tally, shrink_finding(order, cast_under_test, 0, tally.found[SHOWS])
 
 
 def test_a_fault_that_comes_back_each_time_is_proven() -> None:

@@ -107,11 +107,11 @@ def test_chunks_of_a_worker_without_room_for_a_thread_are_played_later(monkeypat
     def coverage(jobs: int) -> Coverage:
         connect = partial(without_room, reference_command(), os.getpid())
         order: Any = Exhaustion(connect, alphabet=(AlphabetPart(("send", "arrive")),), jobs=jobs)
-        company = order.make_company()
-        order = order.restrict_to(company.start())
-        out = Coverage(order, CampaignTally(company.declaration))
-        exhaust(order, company, out, 3)
-        company.kill()
+        cast_under_test = order.make_cast_under_test()
+        order = order.restrict_to(cast_under_test.start())
+        out = Coverage(order, CampaignTally(cast_under_test.declaration))
+        exhaust(order, cast_under_test, out, 3)
+        cast_under_test.kill()
         return out
 
     alone, together = coverage(1), coverage(2)

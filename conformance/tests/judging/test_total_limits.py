@@ -88,20 +88,20 @@ def test_what_was_much_is_let_go_before_the_next_schedule(
 ) -> None:
     monkeypatch.setattr(casts, "LARGE_BYTES", large)
     order = CampaignOrder(lambda _: LocalLink(reference()), grammar=Grammar(longest=1))
-    company = order.company()
-    company.start()
+    cast_under_test = order.cast_under_test()
+    cast_under_test.start()
     gc.collect()
     gc.disable()
     try:
-        trace = company.play(order.schedule(0)).traces[0]
+        trace = cast_under_test.play(order.schedule(0)).traces[0]
         list(order.scope.rules.views(trace))
         before = weakref.ref(trace)
         del trace
-        company.play(order.schedule(1))
+        cast_under_test.play(order.schedule(1))
         assert (before() is not None) is is_kept
     finally:
         gc.enable()
-        company.kill()
+        cast_under_test.kill()
 
 
 def test_the_total_time_ends_a_run_and_what_was_played_is_judged() -> None:

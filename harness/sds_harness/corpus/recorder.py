@@ -57,7 +57,7 @@ def raise_corpus_errors(replay: Replay) -> Iterator[Replay]:
         raise troubles[0]
 
 
-class RecordingCompany(Protocol):
+class RecordingCast(Protocol):
     """The players of a schedule: the implementation under test and the others in the cast."""
 
     def start(self) -> Declaration:
@@ -89,7 +89,7 @@ class RecordingCompany(Protocol):
 class Recording(Corpus):
     """The data that the tasks of a recording share. It must be picklable, because workers receive it."""
 
-    company: Callable[[], RecordingCompany]
+    cast_under_test: Callable[[], RecordingCast]
 
 
 @dataclass(frozen=True)
@@ -235,10 +235,10 @@ def record_shard(recording: Recording, shard: int) -> Count:
     """
     count = Count()
     place, manifest = recording.place, recording.manifest
-    company = recording.company()
+    cast_under_test = recording.cast_under_test()
     try:
         try:
-            company.start()
+            cast_under_test.start()
         except TesteeError as fault:
             raise NotDrivenError(f"The implementation could not be driven: {fault.breakdown.detail}.") from None
         with contextlib.ExitStack() as stack:
@@ -247,42 +247,42 @@ def record_shard(recording: Recording, shard: int) -> Count:
             if manifest.twins_every:
                 # This context exits first, so that a committed shard always has its twins.
                 twins = stack.enter_context(ShardWriter(place / TWINS, shard, recording.kind.columns, replace=True))
-            _play_all(recording, shard, company, count, rows, twins)
+            _play_all(recording, shard, cast_under_test, count, rows, twins)
     finally:
-        company.kill()
+        cast_under_test.kill()
     return count
 
 
 def _play_all(
     recording: Recording,
     shard: int,
-    company: RecordingCompany,
+    cast_under_test: RecordingCast,
     count: Count,
     rows: ShardWriter,
     twins: ShardWriter | None,
 ) -> None:
     broken = 0
     for index in recording.manifest.range_of(shard):
-        played = _play_one(recording, index, company, count, rows, twins)
+        played = _play_one(recording, index, cast_under_test, count, rows, twins)
         broken = 0 if played else broken + 1
         if broken >= PATIENCE:
-            last = company.schedule(index).name
+            last = cast_under_test.schedule(index).name
             raise NotDrivenError(f"The implementation broke in {PATIENCE} schedules in a row, the last {last}.")
 
 
 def _play_one(
     recording: Recording,
     index: int,
-    company: RecordingCompany,
+    cast_under_test: RecordingCast,
     count: Count,
     rows: ShardWriter,
     twins: ShardWriter | None,
 ) -> bool:
     """Play a schedule and store its rows. Returns whether it ran to its end. The group trace is not kept in memory."""
     manifest = recording.manifest
-    schedule = company.schedule(index)
-    group_trace = company.play(schedule)
-    judged = company.participants_under_test(schedule)
+    schedule = cast_under_test.schedule(index)
+    group_trace = cast_under_test.play(schedule)
+    judged = cast_under_test.participants_under_test(schedule)
     if stranger := manifest.find_other_implementation(group_trace, judged):
         # With rows of two implementations or releases, a finding could not be attributed to one of them.
         raise NotDrivenError(
@@ -296,17 +296,17 @@ def _play_one(
     count.steps += recorded.side["steps"]
     count.rows += recorded.side["rows"]
     if twins is not None and manifest.has_twins(index):
-        company.compare(group_trace, _store_twins(recording.kind, company, index, twins))
+        cast_under_test.compare(group_trace, _store_twins(recording.kind, cast_under_test, index, twins))
     return group_trace.breakdown is None
 
 
-def _store_twins(kind: CorpusKind, company: RecordingCompany, index: int, twins: ShardWriter) -> Replay:
+def _store_twins(kind: CorpusKind, cast_under_test: RecordingCast, index: int, twins: ShardWriter) -> Replay:
     """Plays the twins of one schedule and stores them."""
     keys = itertools.count(index * TWINS_OF_ONE + 1)
 
     def play(schedule: Schedule) -> GroupTrace:
-        group_trace = company.play(schedule)
-        twins.add(rows_of(kind, group_trace, next(keys), company.participants_under_test(schedule)))
+        group_trace = cast_under_test.play(schedule)
+        twins.add(rows_of(kind, group_trace, next(keys), cast_under_test.participants_under_test(schedule)))
         return group_trace
 
     return play

@@ -15,7 +15,7 @@ from sds_harness.corpus.errors import SparkFailedError
 from sds_harness.declaration import Declaration
 
 from ...exploration.campaign import TWINS_EVERY, CampaignOrder
-from ...exploration.company import Casting
+from ...exploration.cast_under_test import CastKind
 from ...judging.exits import Exit
 from ...judging.formats import format_count
 from ..campaign_output import driven_or_ended, print_json
@@ -95,13 +95,13 @@ def record_command(
     from sds_harness.corpus.place import Place
     from sds_harness.corpus.recorder import Recording, prepare, record
 
-    from ...corpus.company import RestartingCompany
     from ...corpus.kinds import kind_of
+    from ...corpus.restarting_cast import RestartingCast
 
     out, err = console(), console(stderr=True)
     grammar = grammar_of(driven, revision, profile, participants, passages)
     order = CampaignOrder(
-        driven.connect, driven.limits, driven.dialect, revision, profile, Casting(casting), grammar, seed, schedules
+        driven.connect, driven.limits, driven.dialect, revision, profile, CastKind(casting), grammar, seed, schedules
     )
     declared = _declaration(err, driven, order)
     place, kind = Place.from_name(folder), kind_of(revision)
@@ -117,7 +117,7 @@ def record_command(
         list(driven.words),
         TWINS_EVERY if twins else 0,
     )
-    recording = Recording(place, manifest, kind, partial(RestartingCompany, order))
+    recording = Recording(place, manifest, kind, partial(RestartingCast, order))
     prepare(recording, overwrite=overwrite)
     began = time.monotonic()
     try:
@@ -134,12 +134,12 @@ def _declaration(err: Console, driven: DrivenImplementation, order: CampaignOrde
     """Perform the handshake, and check that PySpark is installed: before anything is written, and before the slow start
     of Spark.
     """
-    company = order.company()
+    cast_under_test = order.cast_under_test()
     try:
         with driven_or_ended(err, driven):
-            return company.start()
+            return cast_under_test.start()
     finally:
-        company.kill()
+        cast_under_test.kill()
 
 
 def _print_result(

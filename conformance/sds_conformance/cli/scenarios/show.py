@@ -12,7 +12,7 @@ from sds_harness.schedules import Schedule
 from sds_harness.schedules.files import to_json, to_yaml
 
 from ...drawing.spacetime import spacetime_svg
-from ...exploration.company import Company
+from ...exploration.cast_under_test import CastUnderTest
 from ...judging.registry import Scenario
 from ...protocols import protocol_of, protocols, repertoire_of, rules_of
 from ...scenario_files.reader import SUFFIXES, ScenarioFileError, load_one
@@ -87,10 +87,12 @@ def as_scenario_file(scenario: Scenario, schedule: Schedule, revision: str) -> S
 
 def draw(schedule: Schedule, revision: str) -> str:
     """Play the schedule with the reference model, and return a diagram of it."""
-    company = Company(lambda _: protocol_of(revision).model.reference(frozenset()), Limits(), revision=revision)
+    cast_under_test = CastUnderTest(
+        lambda _: protocol_of(revision).model.reference(frozenset()), Limits(), revision=revision
+    )
     try:
-        company.start()
-        group_trace = company.play(schedule)
+        cast_under_test.start()
+        group_trace = cast_under_test.play(schedule)
     finally:
-        company.kill()
+        cast_under_test.kill()
     return spacetime_svg(group_trace, title=f"{schedule.name or 'a scenario'}: the reference model")

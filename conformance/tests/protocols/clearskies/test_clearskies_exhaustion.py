@@ -9,7 +9,7 @@ import pytest
 
 from clearskies_reference.testee.server import Testee, TesteeOptions
 from sds_conformance.exploration.campaign import CampaignTally
-from sds_conformance.exploration.company import Casting
+from sds_conformance.exploration.cast_under_test import CastKind
 from sds_conformance.exploration.exhaustion import Exhaustion
 from sds_conformance.exploration.exhaustion_campaign import Coverage, exhaust
 from sds_conformance.judging.exercise import NOTHING
@@ -37,22 +37,22 @@ def exhausted(last: int, mutant: str = "", variant: str = "", *, random: bool = 
         return MODEL.variant(variant, NOTHING) if variant else MODEL.reference(NOTHING)
 
     order = Exhaustion(connect, revision=REVISION, **{"alphabet": CHANGES} | rest)  # type: ignore[arg-type]
-    company = order.make_company()
-    order = order.restrict_to(company.start())
-    coverage = Coverage(order, CampaignTally(company.declaration))
-    exhaust(order, company, coverage, last)
+    cast_under_test = order.make_cast_under_test()
+    order = order.restrict_to(cast_under_test.start())
+    coverage = Coverage(order, CampaignTally(cast_under_test.declaration))
+    exhaust(order, cast_under_test, coverage, last)
     return coverage
 
 
-@pytest.mark.parametrize("casting", list(Casting))
-def test_the_reference_passes(casting: Casting) -> None:
+@pytest.mark.parametrize("casting", list(CastKind))
+def test_the_reference_passes(casting: CastKind) -> None:
     coverage = exhausted(3, casting=casting)
     assert not coverage.tally.found
     assert not coverage.tally.errors
     assert not coverage.otherwise, "its answers are cached"
     assert [bound.schedules for bound in coverage.bounds] == [4, 16, 68]
     assert all(bound.is_complete for bound in coverage.bounds)
-    assert (coverage.bounds[1].renamed > 0) is (casting is not Casting.AMONG)
+    assert (coverage.bounds[1].renamed > 0) is (casting is not CastKind.AMONG)
     assert coverage.tally.exercised["CSDB-14"]
 
 

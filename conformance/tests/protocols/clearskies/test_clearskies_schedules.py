@@ -18,7 +18,7 @@ from sds_conformance.drawing.proof import story
 from sds_conformance.drawing.spacetime import draw, spacetime_svg
 from sds_conformance.exploration.assessment import assess
 from sds_conformance.exploration.campaign import CampaignOrder, play_one
-from sds_conformance.exploration.company import Casting
+from sds_conformance.exploration.cast_under_test import CastKind
 from sds_conformance.exploration.counterexample import Counterexample, counterexample, save
 from sds_conformance.exploration.text import plain_story, svg_of
 from sds_conformance.protocols import repertoire_of
@@ -41,7 +41,7 @@ TOLD = (
 )
 
 
-def order_for(fault: str, casting: Casting = Casting.TOGETHER) -> CampaignOrder:
+def order_for(fault: str, casting: CastKind = CastKind.TOGETHER) -> CampaignOrder:
     mutant = MUTANTS[fault]
     options = TesteeOptions("1", mutant.configure(Config()), mutant.peer_class)
     return CampaignOrder(lambda _: LocalLink(Testee(options).handle), revision=REVISION, casting=casting)
@@ -91,15 +91,15 @@ def test_every_operation_is_reported_in_words() -> None:
 
 def test_what_is_counted_is_known_and_arises() -> None:
     order = CampaignOrder(lambda _: LocalLink(Testee(TesteeOptions("1")).handle), revision=REVISION)
-    company = order.company()
-    company.start()
+    cast_under_test = order.cast_under_test()
+    cast_under_test.start()
     seen: dict[str, int] = {}
     for index in range(60):
-        for what, count in play_one(order, company, index).assessment.situations.items():
+        for what, count in play_one(order, cast_under_test, index).assessment.situations.items():
             seen[what] = seen.get(what, 0) + bool(count)
         if all(map(seen.get, SITUATIONS)):
             break
-    company.kill()
+    cast_under_test.kill()
     assert set(SITUATIONS) >= {what for what, count in seen.items() if count}
     assert {what for what in SITUATIONS if not seen.get(what)} == set()
 
@@ -118,15 +118,15 @@ def test_nothing_arises_where_nothing_happens() -> None:
 )
 def test_what_is_found_is_shrunk_kept_and_played_again(fault: str, what: str, tmp_path: Path) -> None:
     order = order_for(fault)
-    company = order.company()
-    company.start()
+    cast_under_test = order.cast_under_test()
+    cast_under_test.start()
     scope = order.scope.restricted_to(what)
     index, finding = next(
         (index, found[0])
         for index in range(100)
-        if (found := play_one(order, company, index, scope).assessment.findings)
+        if (found := play_one(order, cast_under_test, index, scope).assessment.findings)
     )
-    small = counterexample(order, company, order.schedule(index), finding, 400)
+    small = counterexample(order, cast_under_test, order.schedule(index), finding, 400)
     assert isinstance(small, Counterexample)
     assert len(small.schedule.operations) <= 14
     assert small.finding.requirement == what
@@ -134,9 +134,9 @@ def test_what_is_found_is_shrunk_kept_and_played_again(fault: str, what: str, tm
     again = load_one(files["schedule"]).schedule
     assert again.operations == small.schedule.operations
     assert dict(again.notes)["revision"] == REVISION
-    found = assess(company.play(again), scope).findings
+    found = assess(cast_under_test.play(again), scope).findings
     assert [each.requirement for each in found[:1]] == [what]
-    company.kill()
+    cast_under_test.kill()
 
 
 @pytest.mark.parametrize(
@@ -156,47 +156,51 @@ def test_what_is_found_is_shrunk_kept_and_played_again(fault: str, what: str, tm
 def test_a_passage_brings_about_what_it_is_for(fault: str, passage: str) -> None:
     grammar = Grammar(passages=(passage,), longest=2)
     found: set[str] = set()
-    for casting in (Casting.TOGETHER, Casting.AMONG):
+    for casting in (CastKind.TOGETHER, CastKind.AMONG):
         order = replace(order_for(fault, casting), grammar=grammar)
-        company = order.company()
-        company.start()
+        cast_under_test = order.cast_under_test()
+        cast_under_test.start()
         for index in range(20):
-            found |= {each.requirement for each in play_one(order, company, index).assessment.findings}
+            found |= {each.requirement for each in play_one(order, cast_under_test, index).assessment.findings}
             if MUTANTS[fault].requirement in found:
                 break
-        company.kill()
+        cast_under_test.kill()
     assert MUTANTS[fault].requirement in found
 
 
 @pytest.mark.parametrize("fault", ["compares-doubles", "keeps-clocks-as-doubles"])
 def test_what_doubles_lose_is_reported_as_that_alone(fault: str) -> None:
     order = replace(order_for(fault), grammar=Grammar(passages=("clocks-beyond-doubles",), longest=2))
-    company = order.company()
-    company.start()
-    found = {each.requirement for index in range(25) for each in play_one(order, company, index).assessment.findings}
-    company.kill()
+    cast_under_test = order.cast_under_test()
+    cast_under_test.start()
+    found = {
+        each.requirement for index in range(25) for each in play_one(order, cast_under_test, index).assessment.findings
+    }
+    cast_under_test.kill()
     assert found == {"CSDB-41"}
 
 
 def test_who_was_reported_of_changes_in_its_own_name_may_count_on_from_them() -> None:
     order = CampaignOrder(lambda _: LocalLink(Testee(TesteeOptions("1")).handle), revision=REVISION)
-    company = order.company()
-    company.start()
+    cast_under_test = order.cast_under_test()
+    cast_under_test.start()
     forged = Say("xavier", to="carol", label="m1", poses_as="bob", revision=(1 << 53) + 1)
     later = (Put("bob", "m2"), Wait(10), Put("bob", "m3"), Calm(period_ms=1_000), Look(), Read())
     for operations in ((*LINE, forged, *later), (*LINE, Put("bob", "m0"), forged, *later)):
-        show = company.play(Schedule(tuple(map(Member, ("alice", "bob", "carol"))), operations))
+        show = cast_under_test.play(Schedule(tuple(map(Member, ("alice", "bob", "carol"))), operations))
         assert assess(show, order.scope).findings == []
-    company.kill()
+    cast_under_test.kill()
 
 
 def test_who_polls_comes_to_rest_and_is_judged_by_what_holds_then() -> None:
     order = CampaignOrder(lambda _: LocalLink(variant("repeats-its-request")), revision=REVISION)
-    company = order.company()
-    company.start()
+    cast_under_test = order.cast_under_test()
+    cast_under_test.start()
     operations = (*LINE, Put("alice", "m1"), Unlink("alice", "bob"), Link("alice", "bob"), Calm(), Read())
-    assessed = assess(company.play(Schedule(tuple(map(Member, ("alice", "bob", "carol"))), operations)), order.scope)
-    company.kill()
+    assessed = assess(
+        cast_under_test.play(Schedule(tuple(map(Member, ("alice", "bob", "carol"))), operations)), order.scope
+    )
+    cast_under_test.kill()
     assert assessed.findings == []
     assert {what for what in ("CSDB-20", "G-C01", "G-C02", "G-C05") if assessed.exercised.get(what)} == {
         *("CSDB-20", "G-C01", "G-C02", "G-C05")

@@ -13,7 +13,7 @@ from global_schedules import EXERCISES, UNDECLARED, UNEXERCISED, lost_to, outcom
 from run_helpers import Handle, odd_adapter, reference, reference_command, variant
 from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.exploration.campaign import CampaignOrder, CampaignTally, explore
-from sds_conformance.exploration.company import Casting
+from sds_conformance.exploration.cast_under_test import CastKind
 from sds_conformance.exploration.hunt import hunt_false_accusations
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.verdict import Finding
@@ -63,7 +63,7 @@ def mutated(name: str, without: Iterable[int]) -> Handle:
 
 
 def campaign(
-    start: Callable[[], Handle], examples: int, casting: Casting = Casting.TOGETHER, seed: int = 0
+    start: Callable[[], Handle], examples: int, casting: CastKind = CastKind.TOGETHER, seed: int = 0
 ) -> CampaignTally:
     grammar = Grammar(most=4, sds_r=False)
     return explore(
@@ -113,8 +113,8 @@ def test_a_fault_breaks_it(property_id: str, name: str) -> None:
 # ---- What the proposal leaves open -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("casting", "first"), [(Casting.TOGETHER, 0), (Casting.AMONG, 1)])
-def test_what_it_leaves_open_is_left_in_peace(casting: Casting, first: int) -> None:
+@pytest.mark.parametrize(("casting", "first"), [(CastKind.TOGETHER, 0), (CastKind.AMONG, 1)])
+def test_what_it_leaves_open_is_left_in_peace(casting: CastKind, first: int) -> None:
     for name in [name for name, known in VARIANTS.items() if known.revision == FORUM_2024.name][first::2]:
         tally = campaign(partial(variant, name), 6, casting, seed=4)
         assert (tally.found, tally.errors) == ({}, {}), name
@@ -302,7 +302,7 @@ def test_who_names_no_revision_may_be_cast_among_references() -> None:
 
         return answer  # type: ignore[return-value]
 
-    assert campaign(silent, 2, Casting.AMONG).found == {}
+    assert campaign(silent, 2, CastKind.AMONG).found == {}
 
 
 def test_the_hunt_is_reported_for_the_proposal() -> None:

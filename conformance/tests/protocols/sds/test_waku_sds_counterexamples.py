@@ -10,7 +10,7 @@ import pytest
 from run_helpers import reference
 from sds_conformance.exploration.assessment import assess
 from sds_conformance.exploration.campaign import CampaignOrder
-from sds_conformance.exploration.company import Company
+from sds_conformance.exploration.cast_under_test import CastUnderTest
 from sds_conformance.scenario_files.reader import load_one
 from sds_harness.link import Limits, LocalLink, StdioLink
 from sds_testee.framing import Framing
@@ -22,27 +22,27 @@ KEPT = sorted((FOLDER / "counterexamples").glob("*.json"))
 
 
 @pytest.fixture(scope="module")
-def waku() -> Iterator[Company]:
+def waku() -> Iterator[CastUnderTest]:
     """The library, behind its adapter, in one process for all."""
     command = waku_command()
-    company = Company(lambda variables: StdioLink(command, Framing.JSON, Limits(), variables), Limits())
-    company.start()
-    yield company
-    company.kill()
+    cast_under_test = CastUnderTest(lambda variables: StdioLink(command, Framing.JSON, Limits(), variables), Limits())
+    cast_under_test.start()
+    yield cast_under_test
+    cast_under_test.kill()
 
 
 @pytest.fixture(scope="module")
-def correct() -> Company:
-    company = Company(lambda _: LocalLink(reference()), Limits())
-    company.start()
-    return company
+def correct() -> CastUnderTest:
+    cast_under_test = CastUnderTest(lambda _: LocalLink(reference()), Limits())
+    cast_under_test.start()
+    return cast_under_test
 
 
-def found(company: Company, path: Path) -> set[str]:
+def found(cast_under_test: CastUnderTest, path: Path) -> set[str]:
     """Findings against an implementation in a stored schedule."""
     schedule = load_one(path).schedule
     scope = CampaignOrder(lambda _: LocalLink(reference())).scope
-    return {finding.requirement for finding in assess(company.play(schedule), scope).findings}
+    return {finding.requirement for finding in assess(cast_under_test.play(schedule), scope).findings}
 
 
 def test_some_are_kept_and_each_has_a_picture() -> None:
@@ -51,12 +51,12 @@ def test_some_are_kept_and_each_has_a_picture() -> None:
 
 
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
-def test_it_still_shows_what_it_is_kept_for(waku: Company, path: Path) -> None:
+def test_it_still_shows_what_it_is_kept_for(waku: CastUnderTest, path: Path) -> None:
     shows = dict(load_one(path).schedule.notes)["shows"]
     assert path.stem == shows
     assert shows in found(waku, path)
 
 
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
-def test_the_reference_passes_it(correct: Company, path: Path) -> None:
+def test_the_reference_passes_it(correct: CastUnderTest, path: Path) -> None:
     assert found(correct, path) == set()

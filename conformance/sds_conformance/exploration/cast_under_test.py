@@ -1,4 +1,4 @@
-"""Plays schedules when one implementation is under test: a company has its processes and those of the references."""
+"""Plays schedules when one implementation is under test: a cast has its processes and those of the references."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNDER_TEST = "under test"
 REFERENCE = "reference"
 
 
-class Casting(Enum):
+class CastKind(Enum):
     """Three ways to cast a schedule."""
 
     TOGETHER = "together"
@@ -30,32 +30,34 @@ class Casting(Enum):
     """
 
 
-def under_test(casting: Casting, schedule: Schedule) -> tuple[str, ...]:
+def under_test(casting: CastKind, schedule: Schedule) -> tuple[str, ...]:
     """The participants of a schedule that are under test."""
-    return schedule.names[:1] if casting is Casting.AMONG else schedule.names
+    return schedule.names[:1] if casting is CastKind.AMONG else schedule.names
 
 
-class Company:
+class CastUnderTest:
     """Plays schedules with the implementation under test and, in the cast ``among``, with references."""
 
     def __init__(
         self,
         connect: Connect,
         limits: Limits,
-        casting: Casting = Casting.TOGETHER,
+        casting: CastKind = CastKind.TOGETHER,
         revision: str = "",
         dialect: str | None = None,
     ) -> None:
         self.casting = casting
         revision = revision or default().rules.current
         repertoire = repertoire_of(revision)
-        number = len(repertoire.names) if casting is Casting.APART else 1
+        number = len(repertoire.names) if casting is CastKind.APART else 1
         names = [UNDER_TEST if number == 1 else f"{UNDER_TEST} {place + 1}" for place in range(number)]
         self._under_test = tuple(names)
-        crew = [Implementation(name, connect, limits, dialect) for name in names]
-        if casting is Casting.AMONG:
-            crew.append(Implementation(REFERENCE, lambda _: repertoire.make_substitute(self.declaration), limits))
-        self.cast = Cast(crew, revision)
+        implementations = [Implementation(name, connect, limits, dialect) for name in names]
+        if casting is CastKind.AMONG:
+            implementations.append(
+                Implementation(REFERENCE, lambda _: repertoire.make_substitute(self.declaration), limits)
+            )
+        self.cast = Cast(implementations, revision)
 
     def start(self) -> Declaration:
         """Perform the handshake. Raises TesteeError if the implementation cannot be driven, and RevisionMismatchError
@@ -64,7 +66,7 @@ class Company:
         self.cast.start()
         for breakdown in self.cast.undriven.values():
             raise TesteeError(breakdown.kind, breakdown.detail, breakdown.stderr, breakdown.hint)
-        if self.casting is Casting.AMONG:
+        if self.casting is CastKind.AMONG:
             self.cast.check_text()
         return self.declaration
 
@@ -103,10 +105,10 @@ class Company:
     def _roles(self, schedule: Schedule) -> dict[str, str]:
         first = self._under_test[0]
         match self.casting:
-            case Casting.TOGETHER:
+            case CastKind.TOGETHER:
                 return dict.fromkeys(schedule.names, first)
-            case Casting.APART:
+            case CastKind.APART:
                 number = len(self._under_test)
                 return {name: self._under_test[place % number] for place, name in enumerate(schedule.names)}
-            case Casting.AMONG:
+            case CastKind.AMONG:
                 return {name: REFERENCE if place else first for place, name in enumerate(schedule.names)}

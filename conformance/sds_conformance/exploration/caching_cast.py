@@ -1,4 +1,4 @@
-"""Companies with a cache: an answer to the same sequence of requests is taken from the cache."""
+"""A cast with a cache: an answer to the same sequence of requests is taken from the cache."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sds_harness.link import Limits, Link
 from sds_harness.schedules import GroupTrace, Schedule
 
 from ..judging.runner import Connect
-from .company import Casting, Company
+from .cast_under_test import CastKind, CastUnderTest
 
 
 class Suspects:
@@ -46,14 +46,14 @@ class Suspects:
         return bool(found)
 
 
-class CachingCompany(Company):
-    """A company that sends requests to the implementation only if the cache has no answer."""
+class CachingCast(CastUnderTest):
+    """A cast that sends requests to the implementation only if the cache has no answer."""
 
     def __init__(
         self,
         connect: Connect,
         limits: Limits,
-        casting: Casting = Casting.TOGETHER,
+        casting: CastKind = CastKind.TOGETHER,
         revision: str = "",
         dialect: str | None = None,
         *,

@@ -10,8 +10,8 @@ from sds_harness.declaration import Declaration
 from sds_harness.schedules import GroupTrace, Schedule
 
 from ..exploration.campaign import CampaignOrder
+from ..exploration.cast_under_test import CastUnderTest
 from ..exploration.casts import NotPlayedError
-from ..exploration.company import Company
 from ..protocols import repertoire_of
 
 
@@ -24,39 +24,39 @@ def compare_twins(revision: str, group_trace: GroupTrace, replay: Replay) -> Non
         properties.examine(group_trace, played, [name for name, entry in properties.items() if entry.twin])
 
 
-class RestartingCompany:
-    """A company that is replaced by a new one when its implementation is abandoned.
+class RestartingCast:
+    """A cast that is replaced by a new one when its implementation is abandoned.
 
     A campaign ends after a few consecutive breakdowns, but a corpus has all breakdowns. See ``recording.Company``.
     """
 
     def __init__(self, order: CampaignOrder) -> None:
         self._order = order
-        self._company: Company = order.company()
+        self._cast_under_test: CastUnderTest = order.cast_under_test()
 
     def start(self) -> Declaration:
-        return self._company.start()
+        return self._cast_under_test.start()
 
     def schedule(self, index: int) -> Schedule:
         return self._order.schedule(index)
 
     def play(self, schedule: Schedule) -> GroupTrace:
         try:
-            return self._company.play(schedule)
+            return self._cast_under_test.play(schedule)
         except NotPlayedError:
-            self._company.kill()
-            self._company = self._order.company()
+            self._cast_under_test.kill()
+            self._cast_under_test = self._order.cast_under_test()
         try:
-            self._company.restart()
-            return self._company.play(schedule)
+            self._cast_under_test.restart()
+            return self._cast_under_test.play(schedule)
         except NotPlayedError as again:
             raise NotDrivenError(f"{schedule.name} was not played: {again}.") from None
 
     def participants_under_test(self, schedule: Schedule) -> tuple[str, ...]:
-        return self._company.participants_under_test(schedule)
+        return self._cast_under_test.participants_under_test(schedule)
 
     def compare(self, group_trace: GroupTrace, replay: Replay) -> None:
         compare_twins(self._order.revision, group_trace, replay)
 
     def kill(self) -> None:
-        self._company.kill()
+        self._cast_under_test.kill()
