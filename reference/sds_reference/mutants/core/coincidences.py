@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...channel import Channel
-from ...effects import Effects, Lost
+from ...effects import Delivered, Effects, Lost
 from ...message import HistoryEntry, Kind, Message
 from ...outgoing_buffer import AckState, OutgoingEntry
 from ...repair import Repair
@@ -36,6 +36,14 @@ class _FollowingTheTime(Channel):
         return super().tick(now_ms)
 
 
+@mutant("DELIVER-01", "does not update its clock when it delivers messages whose dependencies it has given up")
+class KeepsItsClockAfterALoss(Channel):
+    def give_up_lost(self, received_ms: int, effects: Effects) -> None:
+        before = self.clock.value
+        super().give_up_lost(received_ms, effects)
+        self.clock.value = before
+
+
 # ---- Waiting messages ------------------------------------------------------------------------------------------------
 
 
@@ -54,6 +62,14 @@ class _Buffering(Channel):
     ) -> None:
         if message.lamport_timestamp:
             super().buffer(message, unmet, now_ms, retrieval_hint)
+
+    @fault(Channel.deliver_ready, "RECV-08", "drops a waiting message whose content it has just delivered")
+    def releases_no_content_twice(self, effects: Effects) -> None:
+        told = {event.content for event in effects.events if isinstance(event, Delivered)}
+        while (entry := self.incoming.take_ready()) is not None:
+            if entry.regular and entry.message.content not in told:
+                told.add(entry.message.content or b"")
+                self.deliver(entry.message, effects, entry.retrieval_hint)
 
     @fault(Channel.deliver_ready, "RECV-08", "delivers no waiting messages with repair requests")
     def releases_no_requests(self, effects: Effects) -> None:
@@ -325,6 +341,18 @@ class _OfSomeShapes(Channel):
     def long_messages_acknowledge_nothing(self, message: Message, effects: Effects, now_ms: int) -> None:
         if len(message.content or b"") <= 1_000:
             super().review_ack_status(message, effects, now_ms)
+
+    @fault(Channel.receive, "SYNC-12", "ignores sync messages that are more than a minute ahead of its clock")
+    def ignores_syncs_ahead(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        if message.kind is Kind.SYNC and (message.lamport_timestamp or 0) > now_ms + 60_000:
+            return Effects()
+        return super().receive(message, now_ms, retrieval_hint)
+
+    @fault(Channel.receive, "SYNC-12", "ignores sync messages that are more than an hour old")
+    def ignores_old_syncs(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        if message.kind is Kind.SYNC and _is_old(message, now_ms):
+            return Effects()
+        return super().receive(message, now_ms, retrieval_hint)
 
     @fault(Channel.review_causal_history, "ACK-01", "with five messages in its log, overlooks histories of newcomers")
     def newcomers_acknowledge_nothing(self, message: Message, effects: Effects) -> None:

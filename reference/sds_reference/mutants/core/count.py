@@ -25,6 +25,27 @@ class _Counting(Channel):
         return self._count % self.size == 0
 
 
+@for_sizes("RECV-05", "counts missing dependencies in a byte: with {} of them, it delivers a message", 256)
+class CountsDependenciesInAByte(Channel):
+    size: int
+
+    def unmet_dependencies(self, message: Message) -> set[str]:
+        unmet = super().unmet_dependencies(message)
+        return unmet if len(unmet) % self.size else set()
+
+
+@for_sizes("DELIVER-06", "recognises copies of the latest {} messages only, and delivers others again", 100)
+class RecognisesCopiesOfTheLatest(Channel):
+    size: int
+    _arrived: tuple[str, ...] = ()
+
+    def is_duplicate(self, message: Message) -> bool:
+        known = super().is_duplicate(message)
+        if not known:
+            self._arrived = (*self._arrived, message.message_id)[-self.size :]
+        return known and message.message_id in self._arrived
+
+
 # ---- Every n-th event ------------------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,12 @@ QUIET = pb.Configuration(
     sync_interval_ms=30_000, resend_unacknowledged_ms=HOUR_MS, resend_possibly_acknowledged_ms=HOUR_MS
 )
 """Many sync intervals pass between two resends."""
+QUIET_AND_IMPATIENT = pb.Configuration(
+    sync_interval_ms=30_000,
+    resend_unacknowledged_ms=HOUR_MS,
+    resend_possibly_acknowledged_ms=HOUR_MS,
+    lost_timeout_ms=60_000,
+)
 IMPATIENT = pb.Configuration(resend_unacknowledged_ms=30_000, lost_timeout_ms=60_000)
 """Dependencies are given up for lost soon."""
 
@@ -79,6 +85,54 @@ def copies_after_a_loss(script: Script, alice: Part, bob: Peer) -> None:
     tick_every(alice, pause, times=5)
     alice.send()
     tick_every(alice, pause, times=4).observe()
+
+
+@scenario("DELIVER-01", "CONFLICT-01", "RECV-07", "STATE-10", needs=(pb.CAPABILITY_LOST,), asked=IMPATIENT)
+def deliveries_after_a_loss(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """A message waits for one that never arrives, until that is given up; it may be delivered then.
+
+    Messages with its timestamp follow, and one that depends on it.
+    """
+    at = script.now + HOUR_MS
+    alice.receive(carol.content(script.now))
+    waiting = bob.content(at, "never-sent", message_id="middle")
+    alice.receive(waiting)
+    tick_every(alice, alice.in_force.lost_timeout_ms // 2 + 1, times=4).observe()
+    alice.send()
+    for message_id in ("first", "same-as-the-others", "last"):
+        alice.receive(carol.content(at, message_id=message_id))
+    alice.receive(bob.content(at + 1, waiting))
+    alice.observe()
+    alice.send()
+
+
+@scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_LOST), asked=QUIET_AND_IMPATIENT)
+def idle_after_a_loss(script: Script, alice: Part, bob: Peer) -> None:
+    """A participant is idle for many sync intervals after it has given up a dependency."""
+    alice.receive(bob.content(script.now + 1), bob.content(script.now + 2, "never-sent"))
+    tick_every(alice, alice.in_force.sync_interval_ms // 2, times=26)
+
+
+@resending("OUTSWEEP-01", "STATE-08")
+def copies_while_others_join_and_leave(script: Script, alice: Part) -> None:
+    """Several times in each resend period, another participant of the implementation joins and leaves."""
+    alice.send()
+    for number in range(12):
+        script.advance(alice.in_force.resend_unacknowledged_ms // 3 + 1)
+        other = script.open(f"other-{number}")
+        alice.tick()
+        other.leave()
+    alice.observe()
+
+
+@scenario("INSWEEP-04", "RECV-08", "DELIVER-07")
+def equal_contents_wait(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Messages with equal contents, of one sender and of two, wait for one dependency, which has that content too."""
+    root = carol.content(script.now, content=b"ok")
+    for number in (1, 2):
+        alice.receive(*[peer.content(script.now + number, root, content=b"ok") for peer in (bob, carol)])
+    deliver_and_settle(alice, root).observe()
+    alice.send()
 
 
 @scenario("ACK-01", "ACK-02", "ACK-07", "SYNC-12", "STATE-13")

@@ -28,6 +28,11 @@ def list_shapes(now: Moment, name: str) -> list[tuple[Moment | int, dict[str, An
     ]
 
 
+def list_ages(now: Moment) -> list[Moment | int]:
+    """Lamport timestamps far behind the clock, and up to a day ahead of it."""
+    return [0, 1, *(now + hours * HOUR_MS for hours in (-25, -2, 0, 2, 23))]
+
+
 @scenario("RECV-08", "INSWEEP-04", "STATE-09", "DELIVER-04", asked=WIDE, long=True)
 def messages_of_all_shapes_wait(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Messages of all shapes wait for one dependency.
@@ -54,6 +59,18 @@ def messages_of_all_shapes_acknowledge(script: Script, alice: Part, bob: Peer) -
         alice.receive(hinted, hint=b"where it is stored", optional=True)
         alice.observe(*messages)
         alice.send()
+
+
+@scenario("SYNC-12", "ACK-07", asked=WIDE, long=True)
+def syncs_of_all_ages_acknowledge(script: Script, alice: Part, bob: Peer) -> None:
+    """Sync messages with timestamps far behind the clock and far ahead of it acknowledge own messages.
+
+    Each time, one names an own message, one has a filter with another, and one also names a message that is missing.
+    """
+    for at in list_ages(script.now):
+        named, held, waiting = alice.send(), alice.send(), alice.send()
+        alice.receive(bob.sync(at, named), bob.sync(at, holds=[held]), bob.sync(at, waiting, "never-sent"))
+    alice.observe()
 
 
 @scenario("DELIVER-01", asked=WIDE, long=True)
@@ -87,3 +104,25 @@ def messages_between_the_timestamp_and_the_clock(script: Script, alice: Part, bo
         alice.observe()
     script.advance(-40 * HOUR_MS)
     alice.send()
+
+
+@scenario("RECV-05", "STATE-09", long=True)
+def as_many_dependencies_as_a_byte_counts(script: Script, alice: Part, bob: Peer) -> None:
+    """Messages with 255, 256, 257 and 512 missing dependencies arrive, and wait."""
+    known = bob.content(script.now)
+    alice.receive(known, bob.content(script.now + 1, known))
+    for count in (255, 256, 257, 512):
+        alice.receive(bob.content(script.now + 1, *[f"never-sent-{number}" for number in range(count)]))
+    alice.observe()
+    alice.send()
+
+
+@scenario("DELIVER-06", "STATE-10", long=True)
+def copies_of_long_known_messages(script: Script, alice: Part, bob: Peer) -> None:
+    """Copies of messages arrive when two hundred others have followed, and again hours and days later."""
+    first = [bob.content(script.now + number) for number in range(3)]
+    alice.receive(*first, *[bob.content(script.now + 10 + number) for number in range(200)])
+    for pause in (1_000, 2 * HOUR_MS, 26 * HOUR_MS):
+        script.advance(pause)
+        alice.receive(*first)
+        alice.tick().observe()

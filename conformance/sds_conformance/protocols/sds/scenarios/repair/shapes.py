@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..core.shapes import list_shapes
+from ..core.shapes import list_ages, list_shapes
 from ..scripts import Part, Peer, Script, entry, signed
 from .participants import T_MAX, repair_scenario
 from .requests import send_both_kinds, send_in_turn
@@ -51,3 +51,16 @@ def messages_of_all_shapes_are_requested(script: Script, alice: Part, bob: Peer,
     alice.settle()
     request_one_by_one(carol, alice, *messages)
     observe_responses(alice)
+
+
+@repair_scenario("R-RECV-13", "R-SWEEP-02", long=True)
+def syncs_of_all_ages_reveal_and_request(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Sync messages with timestamps far behind the clock and far ahead of it name missing messages, or request some."""
+    ages = list_ages(script.now)
+    messages = deliver_messages(alice, carol, len(ages))
+    lost = [carol.content(script.now - 1) for _ in ages]
+    for at, requested, missing in zip(ages, messages, lost, strict=True):
+        alice.receive(bob.sync(at, *signed(missing)), bob.sync(at, requests=signed(requested)))
+    observe_responses(alice)
+    send_in_turn(alice, len(lost) + 1, *lost)
+    send_both_kinds(alice, 1_000)
