@@ -1,4 +1,4 @@
-"""Faults with hundreds of members, with numbers of 63 bits, and with members that have similar names."""
+"""Faults with hundreds of members or records, with numbers of 63 bits, and with members that have similar names."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from ..framing import Message
 from ..messages import GetUpdates
 from ..peer import Link, Peer
 from ..record import Record
-from .registry import fault, register_faults
+from .registry import fault, mutant, register_faults
+from .restarts import KnowsRestarts
 
 
 @register_faults
 class _Numerous(Peer):
-    @fault(Peer.apply_update, "50", "keeps the first 64 numbers of a vector clock")
+    @fault(Peer.apply_update, "12", "keeps the first 64 numbers of a vector clock")
     def keeps_64_numbers(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         clock = dict(list(incoming.vector_clock.items())[:64])
         super().apply_update(replace(incoming, vector_clock=clock), signed, source, effects)
@@ -44,7 +45,19 @@ class _Numerous(Peer):
             raise MalformedMessageError("the revision is too large")
         super().apply_update(incoming, signed, source, effects)
 
+    @fault(Peer.apply_update, "07", "keeps 1,023 bytes of a key")
+    def keeps_1023_bytes(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        key = incoming.key.encode("utf-8", "surrogatepass")[:1_023].decode("utf-8", "ignore")
+        super().apply_update(replace(incoming, key=key), signed, source, effects)
+
     @fault(Peer.read_body, "02", "reads names of members in any case")
     def reads_names_in_any_case(self, body: bytes) -> Record | GetUpdates | None:
         members = {name.lower(): value for name, value in json.loads(body).items()}
         return super().read_body(json.dumps(members, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+
+
+@mutant("29", "forgets the known revisions in a restart if it has more than a hundred records")
+class ForgetsManyKnownRevisions(KnowsRestarts):
+    def known(self) -> dict[str, int]:
+        many = self.was_restarted and sum(1 for _ in self.store) > 100
+        return {} if many else super().known()

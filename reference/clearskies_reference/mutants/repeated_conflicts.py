@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from ..config import AccessLevel
+from ..effects import Effects
 from ..peer import Link, Peer
 from ..record import Record, StoredRecord
 from ..store import MemoryStore
@@ -57,6 +59,36 @@ class ComparesTheFirstTime(_CountsConflicts):
     def decide_again(self, one: Record, other: Record, number: int) -> tuple[Record, Record]:
         time = self._times.setdefault(one.uuid, one.update_time)
         return (other, one) if other.update_time > time else (one, other)
+
+
+@register_faults
+class _SomeConflicts(Peer):
+    @fault(Peer.decide, "54", "keeps the present version in a conflict with another one by the same writer")
+    def keeps_the_first_of_one_writer(self, one: Record, other: Record) -> tuple[Record, Record]:
+        same = one.uuid == other.uuid and one.last_updated_by == other.last_updated_by
+        return (one, other) if same else super().decide(one, other)
+
+    @fault(Peer.decide, "54", "keeps the present version in a conflict about a record that had lost its key")
+    def keeps_versions_of_hidden_records(self, one: Record, other: Record) -> tuple[Record, Record]:
+        leader = self.store.leader(one.key)
+        hidden = one.uuid == other.uuid and leader is not None and leader.record.uuid != one.uuid
+        return (one, other) if hidden else super().decide(one, other)
+
+
+@mutant("54", "keeps the present version in conflicts with versions that read-only peers pass on")
+class PrefersItsOwnToReaders(Peer):
+    _source = 0
+
+    def resolve(
+        self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
+    ) -> None:
+        self._source = source
+        super().resolve(current, stored, incoming, source, effects)
+
+    def decide(self, one: Record, other: Record) -> tuple[Record, Record]:
+        link = self.links.get(self._source)
+        from_reader = link is not None and link.level is AccessLevel.READ_ONLY
+        return (one, other) if from_reader and one.uuid == other.uuid else super().decide(one, other)
 
 
 @mutant("54", "keeps the present version in conflicts after a restart")

@@ -1,12 +1,14 @@
-"""Clocks and requests with hundreds of members, and members of messages with similar names."""
+"""Hundreds of members in clocks and requests, hundreds of records, and members with similar names."""
 
 from __future__ import annotations
+
+from clearskies_proto.testee.v1 import testee_pb2 as pb
 
 from .conflicts import HALF, WIDEST, version
 from .scripts import HOUR_MS, Part, Peer, Script, request_all, scenario, subscribe
 
 
-@scenario("41", "46", "50", "52", long=True)
+@scenario("12", "41", "46", "50", "52", long=True)
 def clocks_with_hundreds_of_members(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Vector clocks of three hundred members differ in the last numbers alone; then the application changes one."""
     subscribe(alice, carol)
@@ -68,5 +70,34 @@ def members_with_similar_names(script: Script, alice: Part, bob: Peer, carol: Pe
     link.update("cases", 1, members={"Key": "another", "VALUE": 2, "Deleted": True, "Type": "database.get_updates"})
     link.update("names", 1, members={"_key": "another", "value_": 2, "is_deleted": True, "rev": 1, "by": "", "": 0})
     link.update("nested", 1, members={"record": {"key": "another", "value": 2, "deleted": True, "uuid": "0"}})
+    request_all(alice)
+    alice.observe()
+
+
+@scenario("29", "37", "10", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+def a_restart_after_hundreds_of_updates(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """A peer restarts after two hundred updates of others and some of its own."""
+    link = alice.link(bob)
+    for number in range(200):
+        link.update(f"record {number % 150}", number)
+    for number in range(30):
+        alice.put(f"own record {number % 20}", number)
+    request_all(alice)
+    alice.reopen()
+    alice.link(carol).update("of carol", 1)
+    request_all(alice)
+    alice.after(1_000).put("own record 0", "again")
+    request_all(alice)
+
+
+@scenario("07", "02", long=True)
+def keys_of_thousands_of_letters(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Keys have two to four thousand letters, and differ in the last one."""
+    subscribe(alice, carol)
+    link = alice.link(bob)
+    for length in (2_000, 4_000):
+        for end in ("a", "b"):
+            link.update("k" * length + end, end)
+            alice.put("o" * length + end, end)
     request_all(alice)
     alice.observe()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import permutations
+from typing import Any
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 
@@ -128,6 +129,56 @@ def changes_that_nobody_received(script: Script, alice: Part, bob: Peer) -> None
     request_all(alice)
 
 
+@scenario("54", long=True)
+def one_writer_twice_in_conflict(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Bob changes records twice without the change of the application, or of Carol, that each had before."""
+    subscribe(alice, carol)
+    link = alice.link(bob)
+    link.update("lamp", "on")
+    own = {key: alice.put(key, "of alice") for key in ("later twice", "later at last")}
+    script.settle()
+    for key, message in own.items():
+        first_ms = HOUR_MS if key == "later twice" else -HOUR_MS
+        first = link.update(key, "first of bob", after=message, concurrent=True, time=first_ms)
+        script.settle()
+        link.update(key, "second of bob", after=first, clock={bob: 90}, time=2 * HOUR_MS)
+        script.settle()
+    link.send(version(carol, "door", "of carol", {carol: 1}, time=-3 * HOUR_MS))
+    for number, hours in ((1, 2), (2, 1)):
+        version(link, "door", f"{number} of bob", {bob: number}, time=-hours * HOUR_MS)
+        script.settle()
+    alice.observe()
+    request_all(alice)
+
+
+@scenario("54", "05", long=True)
+def readers_pass_conflicts_on(script: Script, alice: Part, bob: Peer, carol: Peer, rolf: Peer, ruth: Peer) -> None:
+    """Read-only peers pass on concurrent versions, the later one first or last."""
+    _pass_conflicts_on(alice, bob, carol, rolf, ruth)
+
+
+@scenario("54", "05", needs=(pb.CAPABILITY_READ_ONLY,), long=True)
+def readers_pass_conflicts_on_to_a_reader(
+    script: Script, rita: Part, bob: Peer, carol: Peer, rolf: Peer, ruth: Peer
+) -> None:
+    """Read-only peers pass on concurrent versions to another one, the later one first or last."""
+    _pass_conflicts_on(rita, bob, carol, rolf, ruth)
+
+
+def _pass_conflicts_on(part: Part, bob: Peer, carol: Peer, rolf: Peer, ruth: Peer) -> None:
+    one, other = part.link(rolf), part.link(ruth)
+    one.send(bob.update("lamp", "on", signature="read-write"))
+    for key, hours in (("first", (1, 2)), ("last", (2, 1)), ("deleted first", (1, 2)), ("deleted last", (2, 1))):
+        for link, writer, back in ((one, bob, hours[0]), (other, carol, hours[1])):
+            deleted = key.startswith("deleted") and back == 1
+            value = None if deleted else f"of {writer.name}"
+            more: dict[str, Any] = {"time": -back * HOUR_MS, "deleted": deleted, "signature": "read-write"}
+            link.send(version(writer, key, value, {writer: 1}, **more))
+            part.script.settle()
+    part.observe()
+    request_all(part, read_only=True)
+
+
 # ---- Keys ------------------------------------------------------------------------------------------------------------
 
 
@@ -164,11 +215,16 @@ def the_key_comes_back_after_a_restart(script: Script, alice: Part, bob: Peer, c
 
 
 def _change_the_hidden_record(script: Script, alice: Part, link: ScriptedLink, other: ScriptedLink) -> None:
+    carol = other.peer
     for key, first, second in (("door", link, other), ("gate", other, link)):
         for one, hours in ((first, 2), (second, 1)):
             record = f"{key} of {one.peer.name}"
             version(one, key, f"of {one.peer.name}", {one.peer: 1}, record=record, time=-hours * HOUR_MS)
             script.settle()
+    alice.observe()
+    erin = script.peer("erin")
+    link.send(version(erin, "gate", "of erin", {erin: 1}, record=f"gate of {carol.name}", time=DAY_MS))
+    script.settle()
     alice.observe()
     for key, writer in (("door", link), ("gate", other)):
         name = writer.peer.name
