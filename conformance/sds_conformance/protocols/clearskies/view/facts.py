@@ -512,7 +512,7 @@ class Shown:
     records: Mapping[str, RecordVersion]
     """The records that the peer showed, by uuid."""
     link: LinkView | None
-    """The link of the scripted peer that asked; None for an observed state."""
+    """The link of the scripted peer that sent the request; None for an observed state."""
 
     @property
     def on_the_wire(self) -> bool:

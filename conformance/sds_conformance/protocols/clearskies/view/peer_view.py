@@ -1,4 +1,4 @@
-"""A trace as the facts of one peer under test. All checks are functions of it."""
+"""Reads a trace as the facts of one peer under test. All checks are functions of a `PeerView`."""
 
 from __future__ import annotations
 

@@ -296,8 +296,9 @@ def _is_under_another_key(view: PeerView, update: Update, by: Step) -> bool:
 
 
 def _find_due_step(view: PeerView, change: Change, link: LinkView, since: Step | None = None) -> Step | None:
-    """The step by which a change must be sent to a client that asked at ``since``, unless a newer version exists by
-    then.
+    """The step by which a change must be sent on a link, unless a newer version exists by then.
+
+    The time counts from the change, or from ``since``, the step of a request.
     """
     due = view.due(since or change.step, link)
     if due is None:
@@ -308,8 +309,8 @@ def _find_due_step(view: PeerView, change: Change, link: LinkView, since: Step |
         return None
     keys, window = {change.key, change.old_key}, range(change.step.index + 1, due.index + 1)
     again = any(other.step.index in window and {other.key, other.old_key} & keys for other in view.changes)
-    came = any(a.step.index in window and not a.prohibition and a.update.key in keys for a in view.arrivals)
-    return None if again or came else due
+    arrived = any(a.step.index in window and not a.prohibition and a.update.key in keys for a in view.arrivals)
+    return None if again or arrived else due
 
 
 # ---- Requests --------------------------------------------------------------------------------------------------------

@@ -150,7 +150,7 @@ def repairing(t_max_ms: int) -> Schedule:
 
 
 def repairs(group_trace: ReadGroupTrace, pair: Pair) -> Cell:
-    """Is there a response to a request, is it delivered, and is nobody asking again (section "SDS Repair (SDS-R)")?"""
+    """Is a request answered, is the response delivered, and does the request end (section "SDS Repair (SDS-R)")?"""
     if (cell := cell_if_unsent(group_trace, pair, "m1", "m2", "asks")) is not None:
         return cell
     ours, them, m1 = pair.sender.name, pair.receiver.name, group_trace.id_of("m1")

@@ -23,7 +23,7 @@ def _open_holder(script: Script, author: str, messages: int, asked: pb.Configura
 
 @scenario("R-GROUP-01", long=True)
 def the_same_ids_of_eight_authors(script: Script) -> None:
-    """Participants with one ID receive six messages each, of another author, and requests for them.
+    """Eight participants with one ID receive messages of one author each, and requests; the authors differ.
 
     There are three response groups, because the last bit of many hashes does not depend on all inputs.
     """
@@ -36,7 +36,7 @@ def the_same_ids_of_eight_authors(script: Script) -> None:
 
 @scenario("R-TRESP-03", long=True)
 def the_same_ids_of_four_authors(script: Script) -> None:
-    """Participants with one ID receive ten messages each, of another author, and requests; T_max is an hour."""
+    """Four participants with one ID receive messages of one author each, and requests; T_max is an hour."""
     zoe, parts = script.peer("zoe"), []
     for number in range(4):
         part, held = _open_holder(script, scattered("author", number), 10, pb.Configuration(t_max_ms=LONGEST_MS))
