@@ -355,7 +355,7 @@ def changes_delete_no_other_record(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-13", pb.CAPABILITY_OBSERVE, of="shown")
 def keys_of_deleted_records_are_free(view: PeerView) -> Iterator[Observation]:
-    """An application sees a record although a deleted one had its key, whatever the times of the two are (CA-13)."""
+    """A record is shown although a deleted record had its key, whatever their update_times are (CA-13)."""
     for shown in view.shown_states:
         for update in _with_freed_keys(view, shown) if not shown.on_the_wire else ():
             seen = shown.records.get(str(update.uuid))
@@ -374,7 +374,7 @@ def _with_freed_keys(view: PeerView, shown: Shown) -> Iterator[Update]:
         if update is None or update.deleted or held.step.index >= shown.as_of.index or not is_traced(view, update):
             continue
         if any(update.key in (c.key, c.old_key) and c.step.index > held.step.index for c in view.changes):
-            continue  # without the uuid of a change, it may be one of this record
+            continue  # a change with an unknown uuid may be one of this record
         others = [known.get(str(other)) for other in uuids_with_key(view, update.key) - {uuid}]
         gone = [other for other in others if other is not None and other.update is not None and other.update.deleted]
         if others and len(gone) == len(others):

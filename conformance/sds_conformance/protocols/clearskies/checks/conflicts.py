@@ -319,14 +319,14 @@ def _judge_winner(view: PeerView, meeting: Meeting, step: Step, left: str) -> Ob
 
 @check("CSDB-54", of="received shown")
 def the_latest_of_all_is_left(view: PeerView) -> Iterator[Observation]:
-    """After any number of conflicts about a record, the version with the largest update_time of all is left."""
+    """After any number of conflicts about a record, the version with the largest update_time remains."""
     if by_default(view):
         yield from _judge_latest(view, find_latest_of_records(view), "latest-version-lost")
 
 
 @check("CSDB-54", of="received shown")
 def the_latest_of_all_has_the_key(view: PeerView) -> Iterator[Observation]:
-    """Of all records that had a key, the one with the largest update_time has it, even if it had lost it before."""
+    """Of all records that had a key, the one with the largest update_time has the key, even if it lost it before."""
     if by_default(view):
         yield from _judge_latest(view, find_latest_with_keys(view), "latest-record-hidden")
 

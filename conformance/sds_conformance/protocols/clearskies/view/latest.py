@@ -1,9 +1,9 @@
-"""The latest of all versions: the winner of any number of conflicts about one record, or about one key.
+"""Finds the latest version: the winner of any number of conflicts about one record or one key.
 
-A meeting of two versions is only certain while the model knows which version the peer has. After a conflict it does
-not. But one fact needs no such knowledge: a version with the largest update_time of all is left in every order of
-arrival, if no other version descends from it, and if it has a clock number that no other version has. Then it is newer
-than any present version, or in conflict with it and later.
+A `Meeting` is judged only while the model knows which version the peer has, and a conflict can leave this open. One
+rule needs no such knowledge. The version with the largest update_time wins in every order of arrival if no other
+version descends from it, and if its clock has a number that no other version has. It is then newer than any present
+version, or in conflict with it and later.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class Latest:
     update: Update
     shown: Shown
     seen: RecordVersion
-    """The version that is there."""
+    """The version that the state shows."""
     is_within_one_second: bool
     """Does another version have a time in the same second (CA-9)?"""
 
     @property
     def is_left(self) -> bool:
-        """Is the content of the latest version there?"""
+        """Does the state show the content of the latest version?"""
         return self.seen.version == self.update.version or same_content(self.seen.content, self.update.content)
 
 
@@ -47,7 +47,7 @@ class _Versions:
     """The clocks of all copies."""
 
     def find_latest(self, view: PeerView) -> Update | None:
-        """The version that is left in every order of arrival; None if there may be none."""
+        """The version that wins in every order of arrival; None if the order may decide."""
         latest = find_unique_latest(self.updates)
         if latest is None:
             return None
@@ -58,21 +58,23 @@ class _Versions:
         return latest if latest.by == view.peer_id or _has_a_new_number(view, mine[0], others) else None
 
     def has_concurrent(self, latest: Update) -> bool:
-        """Is any other version concurrent to the latest?"""
+        """Is any other version concurrent with the latest one?"""
         clock = next(clock for version, clock in self.clocks if version == latest.version)
         return not all(is_before(other, clock) for version, other in self.clocks)
 
 
 def _has_a_new_number(view: PeerView, clock: VectorClock, others: Iterable[VectorClock]) -> bool:
-    """Has a clock a number that exceeds those in all others? Merged clocks can include a version that no clock alone
-    includes. The peer's own number proves nothing, because the peer may count arrivals.
+    """Does a clock have a number that is larger than in all other clocks?
+
+    Merged clocks can include a version that no clock alone includes. The peer's own number proves nothing, because the
+    peer may count arrivals.
     """
-    known = _join(others)
+    known = _largest_numbers(others)
     return any(n > known.get(member, 0) for member, n in clock.items() if member != view.peer_id)
 
 
-def _join(clocks: Iterable[VectorClock]) -> dict[str, int]:
-    """The largest number of each member."""
+def _largest_numbers(clocks: Iterable[VectorClock]) -> dict[str, int]:
+    """The largest number of each member in any of the clocks."""
     known: dict[str, int] = {}
     for clock in clocks:
         known |= {member: n for member, n in clock.items() if n > known.get(member, 0)}
@@ -114,8 +116,8 @@ def find_latest_of_records(view: PeerView) -> list[Latest]:
 def find_latest_with_keys(view: PeerView) -> list[Latest]:
     """The latest of all records that had a key, with each observed state afterwards.
 
-    A record that lost its key before may have been deleted or renamed by the peer, with the time of the peer's clock.
-    So its next version must be later than that clock to be certain to get the key.
+    A peer may delete or rename a record that loses its key, with the time of the peer's clock. So the next version of
+    the record certainly gets the key only if it is later than that clock.
     """
     out = []
     for shown in view.shown_states if accepts_updates(view) else ():
@@ -151,7 +153,7 @@ def _shares_a_second(latest: Update, others: Iterable[Update]) -> bool:
 
 
 def _had_rivals(view: PeerView, versions: _Versions) -> bool:
-    """Had another record one of the keys? Then this one may have lost its key."""
+    """Did another record have one of the keys? Then this record may have lost its key."""
     keys = {update.key for update in versions.updates}
     return any(len(uuids) > 1 for key, uuids in _uuids_with_keys(view).items() if key in keys)
 
@@ -175,8 +177,8 @@ def _arrivals_by_uuid(view: PeerView) -> dict[str | None, list[Arrival]]:
 
 def _find_versions(view: PeerView, uuid: str, shown: Shown) -> _Versions | None:
     """The versions of a record that the peer had received or written before a state; None if that is uncertain."""
-    came = (a for a in _arrivals_by_uuid(view).get(uuid, ()) if not a.prohibition)
-    arrivals = [arrival for arrival in came if arrival.step.index < shown.step.index]
+    allowed = (a for a in _arrivals_by_uuid(view).get(uuid, ()) if not a.prohibition)
+    arrivals = [arrival for arrival in allowed if arrival.step.index < shown.step.index]
     changes = [change for change in view.changes if change.uuid == uuid and change.step.index < shown.step.index]
     own = [update for update in view.own if update.uuid == uuid]
     if any(change.shown is None for change in changes) or any(update in view.unexplained for update in own):
@@ -196,16 +198,18 @@ def _find_versions(view: PeerView, uuid: str, shown: Shown) -> _Versions | None:
 
 
 def _clock_of_change(view: PeerView, change: Change, arrivals: Iterable[Arrival]) -> VectorClock | None:
-    """The clock that a change had when it was made. A copy that is sent later may include what arrived since."""
+    """The clock that a change had when it was made. A copy that is sent later may include later arrivals."""
     clock = change.shown.clock if change.shown is not None else None
     if clock is None or (change.shown is not None and change.shown.step is change.step):
         return clock
-    known = _join(a.update.clock for a in arrivals if a.update.clock is not None and a.step.index < change.step.index)
+    known = _largest_numbers(
+        a.update.clock for a in arrivals if a.update.clock is not None and a.step.index < change.step.index
+    )
     return {member: n if member == view.peer_id else min(n, known.get(member, 0)) for member, n in clock.items()}
 
 
 def _is_certain(view: PeerView, arrival: Arrival, shown: Shown) -> bool:
-    """Had the peer to accept an update by then, whatever it knew before?"""
+    """Did the peer have to accept an update before a state, whatever it knew before?"""
     update = arrival.update
     if update.version is None or arrival.excuse or arrival.declined or update.version in view.leaked_versions:
         return False
@@ -216,6 +220,6 @@ def _is_certain(view: PeerView, arrival: Arrival, shown: Shown) -> bool:
 
 
 def _overtook(arrival: Arrival, other: Arrival) -> bool:
-    """Had a later revision of the same writer arrived before? Then this one may be ignored (CA-5)."""
+    """Did a later revision of the same writer arrive before an update? Then the peer may ignore the update (CA-5)."""
     one, two = arrival.update, other.update
     return other.step.index < arrival.step.index and one.by == two.by and (two.rev or 0) > (one.rev or 0)
