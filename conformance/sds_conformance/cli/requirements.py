@@ -310,7 +310,7 @@ def _find_sightings(protocol: Protocol) -> Sightings:
 Row = dict[str, Any]
 _STYLES = {"checked": "green", "untestable": "dim"}
 _HEADINGS = {
-    POSITION: "Positions: questions that the text leaves open",
+    POSITION: "Positions: questions that the specification leaves open",
     PROPERTY: "Properties of the group, which `fuzz` judges",
     SCENARIO: "Scenarios",
 }

@@ -44,7 +44,7 @@ class Class(Enum):
     DUPLICATE = "duplicate", "#455a64", "a schedule or a step is in the corpus twice"
     DAMAGED = "damaged", "#000000", "the stored data are inconsistent"
     ERROR = "error", "#ad1457", "a fault of this suite, so there is no verdict"
-    LEGAL = "legal", "#2e7d4f", "neither violates a requirement, and the text leaves the difference open"
+    LEGAL = "legal", "#2e7d4f", "neither violates a requirement, and the specification leaves the difference open"
 
     colour: str
     """Colour of its bars in a chart."""

@@ -198,7 +198,7 @@ def sentence(divergence: Divergence, opaque: frozenset[str]) -> str:
     """Where and how a schedule first differs; values of ``opaque`` columns are not shown."""
     row = divergence.row
     if not row:
-        return f"They part at step {divergence.step}."
+        return f"They differ first at step {divergence.step}."
     parts = [
         f"{name} differs" if name in opaque else f"{name} is {_short(a)} in A and {_short(b)} in B"
         for name, (a, b) in divergence.values.items()
@@ -206,7 +206,7 @@ def sentence(divergence: Divergence, opaque: frozenset[str]) -> str:
     missing = "A" if divergence.a is None else "B"
     what = "; ".join(parts[:4]) or f"{missing} has no such step"
     who, does = (printable(str(row[name]), 40) for name in ("participant", "command"))
-    return f"They part at step {divergence.step}, {who}: {does}: {what}."
+    return f"They differ first at step {divergence.step}, {who}: {does}: {what}."
 
 
 def _short(value: object) -> str:

@@ -106,7 +106,7 @@ def roots_in(tally: CampaignTally, order: CampaignOrder) -> list[Root]:
 
 def details_of(finding: Finding, files: Mapping[str, Path] = MappingProxyType({})) -> list[Text]:
     """Return the lines about a finding that follows from a root cause: what was seen, and the file of its schedule."""
-    location = [Text(f"kept in {files['schedule']}", "dim", no_wrap=True)] if "schedule" in files else []
+    location = [Text(f"saved in {files['schedule']}", "dim", no_wrap=True)] if "schedule" in files else []
     return [Text(f"seen: {finding.seen}", "dim", overflow="ellipsis"), *location]
 
 

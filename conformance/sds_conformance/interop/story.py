@@ -161,7 +161,7 @@ class InteropStory:
         facts = [("Agree", Text(", ".join(agreeing), "green"))] if agreeing else []
         for (sender, receiver), meeting in outcome.meetings.items():
             if not meeting.is_understood:
-                what = self._join_aspects(meeting.misunderstood) or "nothing got through"
+                what = self._join_aspects(meeting.misunderstood) or "no message was understood"
                 facts.append(("Disagree", Text(f"{self._pair(sender, receiver)}: {what}", "bold red")))
         return facts
 

@@ -33,8 +33,8 @@ class FindingReplays:
     def sentence(self) -> str:
         """Explanation of the label, in one sentence."""
         why = "it is not deterministic" + ("" if self.shown else ", or depends on what was played before")
-        times = format_count(self.played, "time")
-        return f"It showed {self.shown} of the {times} that it was replayed, each time in a new process: {why}."
+        replays = format_count(self.played, "replay")
+        return f"It showed in {self.shown} of {replays}, each in a new process: {why}."
 
 
 NEVER = FindingReplays(0, 0)

@@ -72,7 +72,7 @@ def test_ways_that_changed_are_counted_and_the_command_that_shows_them_is_named(
     result = typed("compare", old, new, same, "--markdown", tmp_path / "page.md", "--html", tmp_path / "page.html")
     printed = words(result.output)
     assert "From A to B: no verdict changed, 1 position with a different way. From B to C: nothing changed." in printed
-    assert "They choose differently at 1 position where the text leaves a choice." in printed
+    assert "They choose differently at 1 position where the specification leaves a choice." in printed
     command = f"sds-conformance compare --ways {old} {new} {same}"
     assert command in result.output
     shown = typed(*shlex.split(command)[1:])

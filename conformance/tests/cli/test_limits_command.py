@@ -113,7 +113,7 @@ def test_0_and_nothing_to_play_again_where_all_holds() -> None:
         ),
         (("--at", "300000", "--only", "log"), 2, "--at 300000: log is played up to 262144"),
         (("--budget", "1s", "--", "no-such-adapter-anywhere"), 3, "no-such-adapter-anywhere could not be driven"),
-        (("--only", "log", "--", *odd_adapter("opens-nothing")), 4, "refused at 1 already"),
+        (("--only", "log", "--", *odd_adapter("opens-nothing")), 4, "refused even at 1"),
     ],
 )
 def test_other_exit_codes(arguments: tuple[str, ...], code: int, said: str) -> None:
@@ -165,7 +165,7 @@ def test_a_file_that_fails_at_any_size_has_no_limit(tmp_path: Path) -> None:
     code, found = rows("--scenario-file", file, "--at", "5", "--", *reference_command())
     (row,) = found.values()
     assert (code, row["verdict"]) == (4, "not exercised")
-    assert row["why"].startswith("expectation not met at 1 already: expected: alice does not deliver m; seen: ")
+    assert row["why"].startswith("expectation not met even at 1: expected: alice does not deliver m; seen: ")
     file = waiting(tmp_path, ("delivers: [lost, m]", "does_not_deliver: [m.5]"))
     result = typed("limits", "--scenario-file", file, "--", *reference_command())
     assert result.exit_code == 2

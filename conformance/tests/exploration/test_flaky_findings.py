@@ -63,7 +63,7 @@ def test_a_fault_that_does_not_come_back_each_time_is_flaky(later: tuple[bool, .
     tally.flaky[SHOWS] = again
     output = StringIO()
     show_flaky(Console(file=output, width=200), tally.found[SHOWS], "seed 0, schedule 0", again)
-    assert f"Flaky     It showed {again.shown} of the 5 times that it was replayed, " in output.getvalue()
+    assert f"Flaky     It showed in {again.shown} of 5 replays, " in output.getvalue()
     roots = roots_in(tally, some_processes())
     assert " failed, 1 of them flaky" in last_line(tally, roots, "it").plain
     (row,) = (row for row in as_json(tally, some_processes(), roots, {})["findings"] if row["id"] == SHOWS)
@@ -71,7 +71,7 @@ def test_a_fault_that_does_not_come_back_each_time_is_flaky(later: tuple[bool, .
 
 
 def test_one_repetition_is_called_one_time() -> None:
-    assert FindingReplays(0, 1).sentence.startswith("It showed 0 of the 1 time that it was replayed, ")
+    assert FindingReplays(0, 1).sentence.startswith("It showed in 0 of 1 replay, ")
 
 
 def test_what_takes_a_long_schedule_is_proven_by_that_and_not_by_a_short_one() -> None:

@@ -103,7 +103,7 @@ def test_a_cap_is_found_at_exactly_its_size(name: str, size: int) -> None:
 @pytest.mark.parametrize("name", [name for name in DIMENSIONS if name != "cost"])
 def test_the_reference_has_no_limit(name: str) -> None:
     found = row(lambda: LocalLink(reference()), name, most=130)
-    assert (found.weight, found.held, found.reason) == (Weight.HELD, 130, "no more is played")
+    assert (found.weight, found.held, found.reason) == (Weight.HELD, 130, "no larger size is played")
     assert [case.size for case in found.cases] == [3, 4, 8, 16, 32, 64, 128, 130]
 
 
@@ -114,7 +114,7 @@ OF_THE_PROPOSAL = [name for name, one in DIMENSIONS.items() if one.of_text(RULES
 def test_the_reference_has_no_limit_by_the_proposal(name: str) -> None:
     most = {} if name in ("time", "lamport") else {"most": 130}
     found = row(lambda: LocalLink(reference()), name, revision="forum-2024", **most)
-    assert (found.weight, found.first_failing, found.reason) == (Weight.HELD, None, "no more is played")
+    assert (found.weight, found.first_failing, found.reason) == (Weight.HELD, None, "no larger size is played")
 
 
 def with_channel(channel: type[Channel], **more: Any) -> Start:
@@ -218,7 +218,12 @@ def test_what_is_declared_is_compared_exactly(name: str) -> None:
     limit = DIMENSIONS[name].declared
     size = 1_100 if name == "content" else 60  # a limit of contents counts from 1,024 on
     found = row(declaring(limit, size, capped(name, size)), name)
-    assert (found.weight, found.held, found.declared, found.reason) == (Weight.HELD, size, size, "no more is declared")
+    assert (found.weight, found.held, found.declared, found.reason) == (
+        Weight.HELD,
+        size,
+        size,
+        "no larger size is declared",
+    )
     too_much = row(declaring(limit, size + 1, capped(name, size)), name, demanded=10)
     assert (too_much.weight, too_much.held, too_much.declared) == (Weight.FINDING, size, size + 1)
 
@@ -246,7 +251,7 @@ def test_who_declares_a_short_log_is_not_asked_for_more_in_other_dimensions() ->
 def test_what_is_declared_of_timestamps_counts_from_the_clock() -> None:
     start = lambda: LocalLink(reference(Config(max_lamport_ahead_ms=5_000)))  # noqa: E731
     found = row(start, "lamport")
-    assert (found.weight, found.held, found.reason) == (Weight.HELD, START_MS + 5_000, "no more is declared")
+    assert (found.weight, found.held, found.reason) == (Weight.HELD, START_MS + 5_000, "no larger size is declared")
 
 
 @pytest.mark.parametrize(("demanded", "weight"), [(10, Weight.HELD), (1_000, Weight.FINDING)])
@@ -279,7 +284,7 @@ def test_who_refuses_everything_has_no_limit_of_nothing() -> None:
 
     outcome = measured(lambda: LocalLink(altered(refuse)), "log", "waiting")
     assert [found.weight for found in outcome.rows] == [Weight.NOT_EXERCISED] * 2
-    assert outcome.rows[0].reason.startswith("refused at 1 already: ")
+    assert outcome.rows[0].reason.startswith("refused even at 1: ")
     assert outcome.exit_code == Exit.NOTHING_EXERCISED
 
 

@@ -36,7 +36,7 @@ def peer(mutant: str) -> Handle:
 @pytest.mark.parametrize("name", [name for name in DIMENSIONS if name != "cost"])
 def test_the_reference_has_no_limit(name: str) -> None:
     found = row(reference(), name, 20)
-    assert (found.weight, found.held, found.reason) == (Weight.HELD, 20, "no more is played")
+    assert (found.weight, found.held, found.reason) == (Weight.HELD, 20, "no larger size is played")
 
 
 @pytest.mark.parametrize(

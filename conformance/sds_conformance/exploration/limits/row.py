@@ -107,7 +107,7 @@ def find_largest_size(dimension: Dimension, declared: Declaration, margin: int) 
     """
     bound = dimension.bound(declared.limit)
     if bound is not None and bound < dimension.most:
-        return max(1, bound), "no more is declared"
+        return max(1, bound), "no larger size is declared"
     for name in dimension.within:
         around = declared.limit(name)
         if around is not None and around - margin < dimension.most:
@@ -149,7 +149,7 @@ def make_row(search: Search, declared: Declaration, why_no_more: str, again: boo
     if dimension.timed:
         return _add_cost(row(Weight.HELD))
     if held == search.most:
-        return row(Weight.HELD, why_no_more or "no more is played")
+        return row(Weight.HELD, why_no_more or "no larger size is played")
     beyond = next((c for c in cases if c.size > held and c.outcome is SizeOutcome.UNREACHED), None)
     return row(Weight.HELD, f"not tried beyond{_reason_unless_time(beyond)}" if search.ended else "interrupted")
 
@@ -191,8 +191,8 @@ def _explain_empty_result(cases: tuple[SizeResult, ...], ended: bool) -> str:
     if case.outcome is SizeOutcome.LACKING:
         return f"not declared: {printable(case.reason)}"
     what = case.finding.requirement if case.finding is not None else printable(case.reason, _MAX_REASON)
-    size = "1 already" if case.size == 1 else f"{case.size:,} already"
-    return f"{case.outcome.value} at {size}: {what}" if what else f"{case.outcome.value} at {size}"
+    failure = f"{case.outcome.value} even at {case.size:,}"
+    return f"{failure}: {what}" if what else failure
 
 
 def _reason_unless_time(beyond: SizeResult | None) -> str:

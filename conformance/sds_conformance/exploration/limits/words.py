@@ -66,19 +66,22 @@ def sentences_about_failure(row: Mapping[str, Any], *, searched: bool = True) ->
     """Yield labels and sentences about the first failing size; ``searched`` is False if only one size was played."""
     if searched and has_known_end(row) and not row["exact"]:
         between = f"between {number(row['held'])} and {number(row['first_not'])}"
-        yield "Limit", f"{between}: there was no time to find the first that does not hold."
+        yield "Limit", f"{between}: there was no time to find the smallest failing size."
     if row["expected"]:
         yield "Expected", printable(row["expected"], _MAX_SEEN)
         yield "Seen", f"step {row['step']}: {printable(row['seen'] or '', _MAX_SEEN)}"
     if row["said"]:
         yield "Broke", printable(row["said"], _MAX_SEEN)
     if row["exponent"] is not None:
-        yield "Seen", f"with twice as many in the log each costs {2 ** row['exponent']:.1f} times as much"
+        yield (
+            "Seen",
+            f"with twice as many messages in the log, each message costs {2 ** row['exponent']:.1f} times as much",
+        )
     if row["verdict"] == Weight.WARNING.value:
         demanded = f"{number(row['demanded'])} of every implementation; beyond: " if has_known_end(row) else ""
         yield "Demanded", f"{demanded}{printable(row['position'], _MAX_SEEN)}"
     if row["again"] is False:
-        yield "Warning", "a fresh process did not show the same: does it depend on what was played before?"
+        yield "Warning", "a new process did not show the same failure: does it depend on what was played before?"
 
 
 def has_details(row: Mapping[str, Any]) -> bool:

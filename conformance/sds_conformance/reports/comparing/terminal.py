@@ -58,7 +58,7 @@ def show_comparison(
         _show_choices(console, comparison, every=every)
     elif differing := sum(choice.differs for choice in comparison.choices):
         console.print(
-            f"They choose differently at {format_count(differing, 'position')} where the text leaves a choice."
+            f"They choose differently at {format_count(differing, 'position')} where the specification leaves a choice."
         )
         show_command(console, "Ways", command)
 
@@ -273,7 +273,7 @@ def _show_choices(console: Console, comparison: Comparison, *, every: bool) -> N
     differing = [choice for choice in shown if choice.differs]
     console.print(
         Text(
-            f"Where the text leaves a choice, they differ in {len(differing)} of {len(shown)} positions.",
+            f"Where the specification leaves a choice, they differ in {len(differing)} of {len(shown)} positions.",
             "bold",
         )
     )
