@@ -87,7 +87,7 @@ class TakesOthersForItself(_Keyed):
         return self.key(message.sender_id) == self.key(self.participant_id)
 
 
-@keyed("MSG-15", "distinguishes channels by names {}", "cut", "normal", "short")
+@keyed("MSG-15", "distinguishes channels by names {}", "cut", "normal", "short", "number")
 class KnowsChannels(Participant):
     @staticmethod
     def key(text: str) -> str:

@@ -175,6 +175,18 @@ def senders_and_channels_with_twins(script: Script) -> None:
     alice.send()
 
 
+@scenario("RECV-07", "MSG-15", long=True)
+def channels_with_numbers_for_names(script: Script) -> None:
+    """Two joined channels, and some that were not joined, have names that are equal as numbers."""
+    alice = script.open(channels=("7", "07"))
+    for number, channel in enumerate(("7", "07", "007", "7.0", "+7", " 7")):
+        alice.receive(script.peer("bob", channel).content(script.now + number, message_id=f"of-channel-{number}"))
+    alice.settle()
+    for channel in ("7", "07"):
+        alice.observe(channel=channel)
+        alice.after(10).send(channel=channel)
+
+
 @scenario("STATE-11", "DELIVER-04", "MSG-05", asked=WIDE)
 def timestamps_of_all_lengths(script: Script, alice: Part, bob: Peer) -> None:
     """Timestamps have different numbers of digits, and neighbours beyond 2^53."""
