@@ -62,6 +62,12 @@ def _highest_hash_first(log: LocalLog, entry: LogEntry) -> Any:
 
 add_log_order("log-by-arrival", "DELIVER-04", "appends to its log in the order of arrival", lambda log, entry: len(log))
 add_log_order(
+    "ties-at-zero-by-arrival",
+    "CONFLICT-01",
+    "orders messages with the timestamp 0 by arrival",
+    lambda log, entry: (entry.lamport_timestamp, len(log) if not entry.lamport_timestamp else 0),
+)
+add_log_order(
     "ties-by-arrival",
     "DELIVER-05",
     "orders messages with equal timestamps by arrival",

@@ -202,6 +202,19 @@ def timestamps_of_all_lengths(script: Script, alice: Part, bob: Peer) -> None:
         alice.send()
 
 
+@scenario("CONFLICT-01", "DELIVER-05", asked=WIDE)
+def ties_at_the_ends(script: Script, alice: Part, bob: Peer) -> None:
+    """Messages have the timestamp 0, or one beyond 2^53, and arrive in no order of their IDs."""
+    alice.receive(*[bob.content(0, message_id=f"zero-{end}") for end in "bca"])
+    alice.observe()
+    alice.send()
+    large = least(2**53 + 3, MAX_LAMPORT - 1_000)
+    with script.when(may_be_ahead(large)):
+        alice.receive(*[bob.content(large, message_id=f"large-{end}") for end in "bca"])
+        alice.observe()
+        alice.send()
+
+
 @scenario("RECV-08", "STATE-05")
 def two_participants_of_one_process(script: Script, alice: Part, bob: Peer) -> None:
     """Two participants take turns; neither shows messages of the other, and opening one disturbs none."""

@@ -218,3 +218,16 @@ def newcomers_request(script: Script, alice: Part, bob: Peer, carol: Peer, dave:
     alice.receive(dave.content(script.now + 2, "never-sent", requests=signed(messages[1])))
     alice.receive(erin.content(script.now + 3, requests=signed(messages[2])))
     observe_responses(alice)
+
+
+@_resending("R-STATE-07", "OUTSWEEP-01", violated=("R-RECV-08",))
+def own_messages_are_requested_after_copies(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Own messages are requested just after their first copy, their second one and their third one."""
+    period = alice.in_force.resend_unacknowledged_ms
+    for copies in (1, 2, 3):
+        own = alice.send()
+        tick_every(alice, period + 1, times=copies)
+        alice.after(period // 3).receive(carol.content(script.now, requests=signed(own)))
+        alice.tick()
+        alice.after(1_000).tick()
+        alice.receive(bob.content(script.now, own))
