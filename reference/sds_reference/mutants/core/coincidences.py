@@ -63,6 +63,12 @@ class _Buffering(Channel):
         if message.lamport_timestamp:
             super().buffer(message, unmet, now_ms, retrieval_hint)
 
+    @fault(Channel.unmet_dependencies, "RECV-07", "takes dependencies on messages with IDs that are numbers for unmet")
+    def waits_for_numbers(self, message: Message) -> set[str]:
+        return super().unmet_dependencies(message) | {
+            entry.message_id for entry in message.causal_history if entry.message_id.isdecimal()
+        }
+
     @fault(Channel.deliver_ready, "RECV-08", "drops a waiting message whose content it has just delivered")
     def releases_no_content_twice(self, effects: Effects) -> None:
         told = {event.content for event in effects.events if isinstance(event, Delivered)}

@@ -176,6 +176,17 @@ class DistinguishesChannelsUpTo(Participant):
             self.channels[channel_id] = next(iter(self.channels.values()))
 
 
+@for_sizes("RECV-07", "drops the messages of all channels after the {}th", 16)
+class ReceivesInChannelsUpTo(Participant):
+    size: int
+
+    def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        message = self.config.revision.wire.decode(wire)
+        if message.channel_id in list(self.channels)[self.size :]:
+            return Effects()
+        return super().receive(wire, now_ms, retrieval_hint)
+
+
 @for_sizes("STATE-05", "shares a filter between the first and the {}th participant of a process", 10)
 class SharesAFilterWithParticipant(Participant):
     size: int

@@ -145,6 +145,9 @@ def many_channels(script: Script) -> None:
         sent[name] = alice.send(channel=name)
     for name, peer in peers.items():
         alice.receive(peer.content(script.now + 1, sent[name]))
+    alice.settle()
+    for name in names:
+        alice.send(channel=name)
 
 
 @scenario("STATE-05", long=True)

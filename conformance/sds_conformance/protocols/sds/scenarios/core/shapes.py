@@ -106,6 +106,17 @@ def messages_between_the_timestamp_and_the_clock(script: Script, alice: Part, bo
     alice.send()
 
 
+@scenario("RECV-05", "RECV-07", asked=WIDE, long=True)
+def messages_of_all_shapes_are_dependencies(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Messages of all shapes are delivered, also one with repeated entries and one with many; others depend on each."""
+    known = [bob.content(at, **fields) for at, fields in list_shapes(script.now, "depended-on")]
+    known += [bob.content(script.now + 8, known[0], known[0]), bob.content(script.now + 9, *known)]
+    alice.receive(*known)
+    alice.receive(*[carol.content(script.now + 20 + number, one) for number, one in enumerate(known)])
+    alice.settle().observe()
+    alice.send()
+
+
 @scenario("RECV-05", "STATE-09", long=True)
 def as_many_dependencies_as_a_byte_counts(script: Script, alice: Part, bob: Peer) -> None:
     """Messages with 255, 256, 257 and 512 missing dependencies arrive, and wait."""
