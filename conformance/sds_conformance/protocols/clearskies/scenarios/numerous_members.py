@@ -29,7 +29,7 @@ def clocks_with_hundreds_of_members(script: Script, alice: Part, bob: Peer, caro
     alice.observe()
 
 
-@scenario("32", "34", "59", long=True)
+@scenario("32", "34", "59", violated=("34",), long=True)
 def requests_with_hundreds_of_members(script: Script, alice: Part, bob: Peer) -> None:
     """Peers ask for what follows the last or the previous revision of each of 120 writers."""
     link = alice.link(bob)
