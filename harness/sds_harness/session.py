@@ -97,7 +97,7 @@ class Session:
             self._fail(FaultKind.DISHONEST, f"a command that does not exist was answered with {answer or 'nothing'}")
 
     def hold_identifiers(self, command: str, found: Iterable[tuple[str, str]]) -> None:
-        """Check the identifiers of an answer against the limit. Raises TesteeError."""
+        """Check that no identifier of an answer, given as name and value, is too long. Raises TesteeError."""
         if long := identifiers.too_long(found, self.longest_identifier):
             self._fail(FaultKind.OVERSIZED, f"the answer to {command} has {long}", _LONG_IDENTIFIER)
 

@@ -124,8 +124,10 @@ def select_entries(patterns: Sequence[str], kinds: Sequence[str] = ()) -> list[L
 
 
 def _strip_code(word: str, everything: Sequence[LookupEntry]) -> str:
-    """Return the requirement or property of a full code, or any other word unchanged. Raises UsageError for an unknown
-    code."""
+    """Remove the code from an ID such as ``SDS-RECV-06/delivered-early``; other words are returned unchanged.
+
+    Raises UsageError if the requirement or property has no such code.
+    """
     name, slash, code = word.partition("/")
     if withdrawn(full_id(name)):
         return name

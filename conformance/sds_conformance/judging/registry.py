@@ -210,7 +210,10 @@ class Register:
                 self.of_tables.setdefault(requirement, []).append(check)
 
     def shows(self, position: str, *needs: int, of: str = "") -> Callable[[ShowingFunction], ShowingFunction]:
-        """Register a function that shows options of a position. ``needs`` and ``of`` are the same as in `check`."""
+        """Register a function that finds the steps which show the option of a position that is taken.
+
+        ``needs`` and ``of`` are the same as in `check`.
+        """
         about = self._check_fact_names(of)
 
         def register(function: ShowingFunction) -> ShowingFunction:

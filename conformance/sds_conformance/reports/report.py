@@ -62,7 +62,7 @@ class RootCause:
 
     @property
     def rule(self) -> str:
-        """Return a description of the fault, if there is one; otherwise the violated rule."""
+        """Return the title of the root cause if it has one; otherwise the statement of the violated requirement."""
         return str(self.data.get("title") or self.row["statement"])
 
     @property

@@ -87,7 +87,7 @@ class Stored:
         """Compare the rows with the recorded digests. Raises DamagedFileError if rows are missing or differ."""
         side, rows = self.side, self.rows
         if len(rows) != side["rows"] or any(row["position"] != place for place, row in enumerate(rows, 1)):
-            wrong = f"has {len(rows)} rows, which are not 1 to {side['rows']}"
+            wrong = f"has {len(rows)} rows, and not the positions 1 to {side['rows']}, each once"
         elif exact_digest(message for row in rows for message in (row["request"], row["reply"])) != side["exact"]:
             wrong = "has requests and replies that differ from the recorded ones"
         elif plan_digest(side["json"]) != side["plan"]:

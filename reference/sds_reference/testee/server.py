@@ -26,7 +26,7 @@ _SOMEBODY = "somebody"
 """Sender ID of the encoder; it does not appear in the message."""
 
 _CAPABILITIES: list[Any] = [c for c in pb.Capability.values() if c not in (0, pb.CAPABILITY_MESSAGE_ID_REQUIRED)]
-"""All capabilities except one: the model computes message IDs when none are given."""
+"""All capabilities except MESSAGE_ID_REQUIRED: the model computes the ID of a message if none is given."""
 
 _NEEDS = {
     "observe": pb.CAPABILITY_OBSERVE,

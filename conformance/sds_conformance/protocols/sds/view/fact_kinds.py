@@ -59,6 +59,7 @@ PRESENT: dict[str, Callable[[ChannelView], object]] = {
     # Items of all participants in the channel.
     "missing-anywhere": lambda view: _has_missing_or_requested(view.views_in_channel[0])[0],
     "asked-anywhere": lambda view: _has_missing_or_requested(view.views_in_channel[0])[1],
+    # Messages that the participant sent or that arrived at it.
     "any-sync": lambda view: view.syncs or Kind.SYNC.value in _arrived_kinds(view),
     "unlogged": lambda view: (
         view.syncs or view.ephemerals or not _arrived_kinds(view).isdisjoint(("sync", "ephemeral", "own"))
