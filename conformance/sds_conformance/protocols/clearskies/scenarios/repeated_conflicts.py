@@ -151,7 +151,7 @@ def one_writer_twice_in_conflict(script: Script, alice: Part, bob: Peer, carol: 
     request_all(alice)
 
 
-@scenario("54", "05", long=True)
+@scenario("54", "05", violated=("05",), long=True)
 def readers_pass_conflicts_on(script: Script, alice: Part, bob: Peer, carol: Peer, rolf: Peer, ruth: Peer) -> None:
     """Read-only peers pass on concurrent versions, the later one first or last."""
     _pass_conflicts_on(alice, bob, carol, rolf, ruth)
