@@ -151,7 +151,7 @@ def test_what_a_transcript_needs_and_is_not_declared_is_named(name: str, lacking
 
 def test_a_need_that_nobody_knows_and_a_message_that_was_never_sent() -> None:
     transcript = TRANSCRIPTS["ties"]
-    with pytest.raises(VectorSkippedError, match="needs wings"):
+    with pytest.raises(VectorSkippedError, match="needs the capability wings"):
         _asked({**transcript, "needs": ["wings"]})
     step = {"at_ms": 0, "do": "receive", "outcomes": [{}]}
     message = {"sender_id": "b", "message_id": "$m9", "channel_id": "c1", "causal_history": [], "repair_request": []}
