@@ -174,7 +174,7 @@ def test_shards_of_another_corpus_are_damage(tmp_path: Path) -> None:
     def nobody(side: dict[str, Any], rows: list[dict[str, Any]]) -> None:
         side["judged"] = ["nobody"]
 
-    with pytest.raises(CorpusError, match="members under test"):
+    with pytest.raises(CorpusError, match="other participants under test"):
         judge(edited(mine, tmp_path / "nobody", {3: nobody}))
 
 
