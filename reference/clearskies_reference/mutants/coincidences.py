@@ -804,7 +804,7 @@ class _Unsigned(_TakesUnsigned):
 
 @register_faults
 class _Originals(Peer):
-    @fault(Peer.is_genuine, "02", "refuses signed updates with unknown members")
+    @fault(Peer.is_genuine, "06", "verifies signatures over the known members instead of the received text")
     def verifies_known_members(self, message: Message) -> bool:
         return super().is_genuine(_rewrite(message))
 

@@ -100,8 +100,14 @@ def _has_wide_revision(proof: Proof) -> bool:
     return _is_new(proof.arrival) and (proof.arrival.update.rev or 0) > SAFE_INTEGER
 
 
-def _has_wide_clock_alone(proof: Proof) -> bool:
-    return _is_new(proof.arrival) and _is_wide(proof.arrival.update) and not _has_wide_revision(proof)
+def _has_wide_clock_alone(view: PeerView, proof: Proof) -> bool:
+    """Has an update wide numbers only in its vector clock, and was another update without wide numbers accepted?"""
+    return (
+        _is_new(proof.arrival)
+        and _is_wide(proof.arrival.update)
+        and not _has_wide_revision(proof)
+        and any(other.is_present and not _is_wide(other.arrival.update) for other in view.proofs)
+    )
 
 
 def _is_kept(proof: Proof) -> bool:
@@ -203,7 +209,7 @@ ACCEPTANCE_RULES: tuple[Rule[Proof], ...] = (
     Rule(
         "CSDB-41",
         "wide-clock-not-taken",
-        lambda view, proof: _has_wide_clock_alone(proof),
+        lambda view, proof: _has_wide_clock_alone(view, proof),
         lambda view, proof: proof.is_present,
         lambda view, proof: (view.named(proof.arrival.update), view.describe_state(proof)),
         "CA-6",
