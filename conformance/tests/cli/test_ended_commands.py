@@ -45,7 +45,8 @@ def asked_to_end(by: signal.Signals, note: Path, *arguments: str, hanging: int =
     child = subprocess.Popen(
         [*SUITE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed
     )
-    assert wait_for(lambda: len(numbers(note)) >= 2 * hanging), child.communicate(timeout=PATIENCE_S)
+    hung = wait_for(lambda: len(numbers(note)) >= 2 * hanging)
+    assert hung, (child.communicate(timeout=PATIENCE_S), child.returncode)
     family = [one.pid for one in psutil.Process(child.pid).children(recursive=True)]
     child.send_signal(by)
     out, err = child.communicate(timeout=30)
