@@ -103,7 +103,7 @@ def conflicts_with_own_changes_twice(script: Script, alice: Part, bob: Peer, car
 
 @scenario("54", "51", violated=("51",), long=True)
 def changes_that_nobody_received(script: Script, alice: Part, bob: Peer) -> None:
-    """The application changes records while the peer has no link, and nobody receives that; then others' changes come.
+    """The application changes records while the peer has no link; then changes of Bob to the same records arrive.
 
     Bob changed the records at the same time, earlier or later.
     """
