@@ -284,6 +284,38 @@ class WorksAtEveryCommand(Participant):
         return _join_effects(done, super().receive(wire, now_ms, retrieval_hint))
 
 
+class MonotonicClock(Participant):
+    """Reads a clock that never goes back: it stands still until the wall clock has caught up (AMB-13)."""
+
+    _latest_ms = 0
+
+    def _read_clock(self, now_ms: int) -> int:
+        self._latest_ms = max(self._latest_ms, now_ms)
+        return self._latest_ms
+
+    def join(self, channel_id: str, now_ms: int) -> None:
+        super().join(channel_id, self._read_clock(now_ms))
+
+    def send(
+        self,
+        channel_id: str,
+        content: bytes,
+        now_ms: int,
+        message_id: str | None = None,
+        retrieval_hint: bytes | None = None,
+    ) -> Effects:
+        return super().send(channel_id, content, self._read_clock(now_ms), message_id, retrieval_hint)
+
+    def send_sync(self, channel_id: str, now_ms: int) -> Effects:
+        return super().send_sync(channel_id, self._read_clock(now_ms))
+
+    def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        return super().receive(wire, self._read_clock(now_ms), retrieval_hint)
+
+    def tick(self, now_ms: int) -> Effects:
+        return super().tick(self._read_clock(now_ms))
+
+
 def _join_effects(first: Effects, then: Effects) -> Effects:
     return Effects([*first.broadcasts, *then.broadcasts], [*first.events, *then.events], then.message_id)
 

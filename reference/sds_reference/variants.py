@@ -262,6 +262,7 @@ _OF_SDS = {
             "loss-timers-restart",
             "restarts the time until a dependency is lost when the clock steps back",
         ),
+        _with_participant(choices.MonotonicClock, "monotonic-clock", "reads a clock that never goes back"),
         _with_channel(choices.ClockAtFirstUse, "clock-at-first-use", "initializes the clock when it is first needed"),
         _with_channel(
             choices.OwnHints, "own-hints", "computes the retrieval hints in causal histories instead of repeating them"

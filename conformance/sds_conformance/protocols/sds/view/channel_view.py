@@ -110,6 +110,8 @@ class ChannelView:
                 for passed in trace.steps[since : step.index]:
                     if passed.now_ms:
                         self._clock.pass_time(clock_at(trace, passed.now_ms))
+            if step.now_ms:
+                self._clock.show_time(self._now(step))
             self._read(step)
             if self._silent:
                 self._record_silent_deliveries(step)

@@ -83,6 +83,10 @@ class LamportExpectation:
     """Lamport timestamps follow the time. If False, they count from 0, and any increase is allowed."""
     received_count: int = 0
     """The number of receptions and deliveries since the last own message."""
+    monotonic: Window | None = None
+    """The timestamps if the implementation reads a clock that never goes back: no requirement is made of the clock
+    (AMB-13). None if the wall clock is not behind its latest time.
+    """
 
     @property
     def is_ahead_of_clock(self) -> bool:
@@ -96,7 +100,8 @@ class LamportExpectation:
     def tolerates(self, lamport: int) -> bool:
         """Does the specification or a position allow ``lamport``?"""
         within = min(self.low, self.sync_low) <= lamport <= max(self.high_if_all_followed, self.own_sender_high)
-        return within or self.stays_at_maximum(lamport)
+        monotonic = self.monotonic is not None and lamport in self.monotonic
+        return within or monotonic or self.stays_at_maximum(lamport)
 
     def counts_messages(self, lamport: int) -> bool:
         """Is ``lamport`` too high by at most the number of messages received or delivered since the last own message?

@@ -23,6 +23,7 @@ class LamportTracker:
         self._used = False
         self._maybe_delivered_high = 0
         self._last_own_now: int | None = None
+        self._latest = opened
         self._reset()
 
     def _reset(self) -> None:
@@ -40,6 +41,7 @@ class LamportTracker:
             # use of the channel is accepted (AMB-111), and so is a first message with exactly that time (AMB-12).
             low, high = min(low, earliest) - 1, max(high, latest)
         high = max(high, self._maybe_delivered_high)
+        monotonic = Window(max(self._latest.low, low + 1), max(self._latest.high, high + 1))
         return LamportExpectation(
             low=max(earliest, low + 1),
             high=max(latest, high + 1),
@@ -57,6 +59,7 @@ class LamportTracker:
             now=now,
             follows_clock=self._revision.lamport_follows_clock,
             received_count=self._received_count,
+            monotonic=monotonic if now.high < self._latest.high else None,
         )
 
     def sent(self, lamport: int, now: Window, *, sync: bool) -> None:
@@ -76,6 +79,11 @@ class LamportTracker:
     def is_open(self) -> bool:
         """May the timestamp still be initialised, because the channel has not been used yet (AMB-111)?"""
         return not self._used and self._revision.lamport_follows_clock
+
+    def show_time(self, now: Window) -> None:
+        """Record the time of a command to the participant: a clock that never goes back stays there (AMB-13)."""
+        if now.high > self._latest.high:
+            self._latest = now
 
     def pass_time(self, now: Window) -> None:
         """Record that time passes."""
