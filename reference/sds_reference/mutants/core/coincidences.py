@@ -360,6 +360,19 @@ class _OfSomeShapes(Channel):
             return Effects()
         return super().receive(message, now_ms, retrieval_hint)
 
+    @fault(Channel.receive, "SYNC-12", "ignores sync messages that name more than eight messages")
+    def ignores_syncs_with_long_histories(
+        self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        if message.kind is Kind.SYNC and len(message.causal_history) > 8:
+            return Effects()
+        return super().receive(message, now_ms, retrieval_hint)
+
+    @fault(Channel.receive_ephemeral, "EPHEMERAL-04", "ignores ephemeral messages with more than 512 bytes of content")
+    def ignores_long_ephemerals(self, message: Message, effects: Effects) -> None:
+        if len(message.content or b"") <= 512:
+            super().receive_ephemeral(message, effects)
+
     @fault(Channel.review_causal_history, "ACK-01", "with five messages in its log, overlooks histories of newcomers")
     def newcomers_acknowledge_nothing(self, message: Message, effects: Effects) -> None:
         if len(self.log) < 5 or any(entry.sender_id == message.sender_id for entry in self.log):

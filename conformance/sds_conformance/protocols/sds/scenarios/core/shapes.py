@@ -73,6 +73,37 @@ def syncs_of_all_ages_acknowledge(script: Script, alice: Part, bob: Peer) -> Non
     alice.observe()
 
 
+@scenario("SYNC-12", "ACK-07", asked=WIDE, long=True)
+def syncs_of_all_shapes_acknowledge(script: Script, alice: Part, bob: Peer) -> None:
+    """Sync messages with long causal histories and with unusual IDs acknowledge own messages."""
+    known = [bob.content(script.now - number) for number in range(60, 0, -1)]
+    alice.given(*known)
+    for count in (3, 8, 9, 16, 17, 60):
+        first, last, held = alice.send(), alice.send(), alice.send()
+        alice.receive(bob.sync(script.now, first, *known[:count]), bob.sync(script.now, *known[:count], last))
+        alice.receive(bob.sync(script.now, *known[:count], holds=[held]))
+    for message_id in ("i" * 100, "\u00ef\U0001f98a", "7", "with blanks"):
+        alice.receive(bob.sync(script.now, alice.send(), message_id=message_id))
+    alice.observe()
+
+
+@scenario("EPHEMERAL-04", "EPHEMERAL-05", asked=WIDE, long=True)
+def ephemerals_of_all_shapes(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Ephemeral messages with short and long contents, with unusual IDs and from several senders arrive.
+
+    Own messages are unacknowledged, and a message waits.
+    """
+    for _ in range(3):
+        alice.send()
+    alice.receive(bob.content(script.now, "never-sent"))
+    for content in (b"x", b"\xff\xfe", bytes(range(256)) * 2, b"long " * 500, b"y" * 70_000, b"typing", b"typing"):
+        alice.receive(bob.ephemeral(content))
+    for message_id in ("i" * 100, "\u00ef\U0001f98a", "7", "with blanks"):
+        alice.receive(carol.ephemeral(b"typing", message_id=message_id))
+    alice.observe()
+    alice.send()
+
+
 @scenario("DELIVER-01", asked=WIDE, long=True)
 def messages_of_all_shapes_are_ahead(script: Script, alice: Part, bob: Peer) -> None:
     """Messages of all shapes, each ahead of the one before, raise the timestamp; one has a long causal history."""
