@@ -373,6 +373,13 @@ class _OfSomeShapes(Channel):
         if len(message.content or b"") <= 512:
             super().receive_ephemeral(message, effects)
 
+    @fault(
+        Channel.count_filter_hit, "ACK-02", "takes no possible acknowledgement of messages that are over an hour old"
+    )
+    def old_messages_are_never_possibly_acknowledged(self, entry: OutgoingEntry, effects: Effects, now_ms: int) -> None:
+        if not _is_old(self.revision.wire.decode(entry.wire), now_ms):
+            super().count_filter_hit(entry, effects, now_ms)
+
     @fault(Channel.review_causal_history, "ACK-01", "with five messages in its log, overlooks histories of newcomers")
     def newcomers_acknowledge_nothing(self, message: Message, effects: Effects) -> None:
         if len(self.log) < 5 or any(entry.sender_id == message.sender_id for entry in self.log):
@@ -385,6 +392,13 @@ class _RepairsOfSomeShapes(Repair):
     def answers_no_newcomers(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         known = {cached.sender_id for cached in self.cache.values()}
         if known and message.sender_id not in known:
+            message = replace(message, repair_request=())
+        super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
+
+    @fault(Repair.on_receive, "R-RECV-13", "ignores the requests in sync messages that name messages of its own")
+    def answers_no_syncs_that_acknowledge(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
+        own = (self.cache.get(entry.message_id) for entry in message.causal_history)
+        if message.kind is Kind.SYNC and any(one and one.sender_id == self.participant_id for one in own):
             message = replace(message, repair_request=())
         super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
 

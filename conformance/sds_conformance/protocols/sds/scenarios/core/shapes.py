@@ -87,6 +87,17 @@ def syncs_of_all_shapes_acknowledge(script: Script, alice: Part, bob: Peer) -> N
     alice.observe()
 
 
+@scenario("ACK-01", "ACK-02", asked=WIDE, long=True)
+def own_messages_of_all_ages_are_acknowledged(script: Script, alice: Part, bob: Peer) -> None:
+    """Own messages with short and long contents are acknowledged at once, after seconds, after hours and after days."""
+    contents = (b"x", b"\xff\xfe", b"long " * 500)
+    for pause in (0, 2_000, 2 * HOUR_MS, 50 * HOUR_MS):
+        named, held = [[alice.send(content) for content in contents] for _ in range(2)]
+        script.advance(pause)
+        alice.receive(bob.content(script.now, *named), bob.content(script.now + 1, holds=held))
+        alice.observe()
+
+
 @scenario("EPHEMERAL-04", "EPHEMERAL-05", asked=WIDE, long=True)
 def ephemerals_of_all_shapes(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Ephemeral messages with short and long contents, with unusual IDs and from several senders arrive.

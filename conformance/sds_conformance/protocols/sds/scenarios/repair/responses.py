@@ -107,6 +107,19 @@ def asked_in_messages_of_all_kinds(script: Script, alice: Part, bob: Peer, carol
     wait_for_responses(alice)
 
 
+@repair_scenario("R-RECV-08", "R-RECV-13", long=True)
+def asked_in_messages_that_acknowledge(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Requests arrive in content and sync messages that also acknowledge own messages, or depend on missing ones."""
+    known = iter(deliver_messages(alice, bob, 8))
+    for write in (carol.content, carol.sync):
+        for is_blocked in (False, True):
+            names = ["never-sent"] if is_blocked else []
+            alice.receive(write(script.now, alice.send(), *names, requests=signed(next(known))))
+            alice.receive(write(script.now, *names, holds=[alice.send()], requests=signed(next(known))))
+    alice.observe()
+    wait_for_responses(alice)
+
+
 @repair_scenario("R-STATE-08", "R-STATE-07", "R-SWEEP-05")
 def asked_for_all_that_came_in_other_ways(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A participant gets requests for messages that were blocked, repaired, own or ordinary."""
