@@ -272,6 +272,10 @@ class _Relays(Peer):
             messenger = self.links[source].peer_id
             _rewrite(effects, known, lambda said: {**said, "last_updated_by": messenger})
 
+    @fault(Peer.change_key, "07", "trims the new key of a renamed record")
+    def trims_new_keys(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
+        return super().change_key(key, new_key.strip(), now_ms, effects)
+
     @fault(Peer.change_key, "22", "sends a renamed record under its old key")
     def sends_old_keys(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
         known = len(effects.sent)
@@ -317,6 +321,15 @@ class AnswersWithoutDeleted(Peer):
 
 @register_faults
 class _Reading(Peer):
+    @fault(Peer.read_body, "07", 'takes the text after the first occurrence of "value" for the value')
+    def searches_for_values(self, body: bytes) -> Record | GetUpdates | None:
+        read = super().read_body(body)
+        _, found, rest = body.decode().partition('"value"')
+        if not isinstance(read, Record) or not found:
+            return read
+        value, _ = json.JSONDecoder().raw_decode(rest.lstrip(" \n:,"))
+        return replace(read, value=json_text.write(value))
+
     @fault(Peer.read_body, "02", "refuses updates with unknown members")
     def refuses_unknown_members(self, body: bytes) -> Record | GetUpdates | None:
         said = super().read_body(body)

@@ -278,6 +278,15 @@ class RenamesWithoutClocksOfOthers(Peer):
         super().change(current, uuid, content, *details, **more)
 
 
+@mutant("46", "omits the clocks of others in changes of records that it has written last")
+class ChangesItsOwnWithoutClocksOfOthers(Peer):
+    def change(self, current: StoredRecord | None, *details: Any, **more: Any) -> None:
+        if current is not None and current.record.last_updated_by == self.peer_id:
+            own = {m: number for m, number in current.record.vector_clock.items() if m == self.peer_id}
+            current = replace(current, record=replace(current.record, vector_clock=own))
+        super().change(current, *details, **more)
+
+
 class _CountsSomeChanges(Peer):
     """Does not count some of its changes in vector clocks, but counts that it sends them."""
 

@@ -120,7 +120,7 @@ def own_content_is_sent_as_written(view: PeerView) -> Iterator[Observation]:
             if change.kind == "put" and update.step is change.step:
                 yield observe_violation(update.step, "sent-as-deletion", expected, "it is deleted")
         elif update.key != change.key:
-            if change.kind == "put":
+            if change.kind == "put" or update.key != change.old_key:  # else CSDB-22
                 yield observe_violation(update.step, "key-changed", f"the key {change.key!r}", f"{update.key!r}")
         elif change.kind == "put":
             met = "value" in update.members and equal(update.value, change.value)
@@ -191,8 +191,9 @@ def own_records_change_their_keys(view: PeerView) -> Iterator[Observation]:
     for change in view.changes:
         if change.kind != "rename" or change.shown is None or change.key == change.old_key:
             continue
-        met, expected = change.shown.key == change.key, f"the key {change.key!r}"
-        yield observe_outcome(change.shown.step, "new-key-not-sent", met, expected, "another key")
+        if change.shown.key in (change.key, change.old_key):  # else CSDB-07
+            met, expected = change.shown.key == change.key, f"the key {change.key!r}"
+            yield observe_outcome(change.shown.step, "new-key-not-sent", met, expected, f"{change.shown.key!r}")
         later = (other for other in view.changes if other.step.index > change.step.index)
         again = min(
             (c.step.index for c in later if change.old_key in (c.key, c.old_key)), default=len(view.trace.steps) + 1

@@ -107,6 +107,20 @@ def records_of_others_are_renamed_here(script: Script, alice: Part, bob: Peer, c
     request_all(alice)
 
 
+@scenario("22", "07", needs=(pb.CAPABILITY_RENAME,), long=True)
+def renamed_to_unusual_keys(script: Script, alice: Part, bob: Peer) -> None:
+    """The application gives records keys with blanks, capitals, NUL, accents and digits, and changes half of them."""
+    subscribe(alice, bob)
+    keys = ("a blank at the end ", " a blank first", "In Capitals", "a\0b", "stra\xdfe", "folder/", "007", "cle\u0301")
+    for number, key in enumerate(keys):
+        alice.put(f"old {number}", number)
+        alice.after(1_000).rename(f"old {number}", key)
+        if number % 2:
+            alice.after(1_000).put(key, "changed")
+    request_all(alice)
+    alice.observe()
+
+
 @scenario("44", needs=(pb.CAPABILITY_RENAME, pb.CAPABILITY_OBSERVE))
 def changes_that_nobody_hears(script: Script, alice: Part) -> None:
     """Without any link, the application writes, changes, renames and deletes a record; each state is observed."""

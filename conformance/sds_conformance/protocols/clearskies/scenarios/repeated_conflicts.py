@@ -32,6 +32,38 @@ def three_concurrent_versions(script: Script, alice: Part, bob: Peer, carol: Pee
     request_all(alice)
 
 
+@scenario("46", "52", long=True)
+def changed_after_conflicts(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Records of the application, some of them changed by Bob before, win and lose conflicts with versions of Carol.
+
+    Then the application changes or deletes them.
+    """
+    subscribe(alice, script.peer("dave"))
+    link = alice.link(bob)
+    link.update("lamp", "on")
+    for hours in (-HOUR_MS, HOUR_MS):
+        for knows_bob in (False, True):
+            keys = [f"{hours} {knows_bob} {what}" for what in ("changed", "deleted", "changed twice")]
+            for key in keys:
+                record = alice.put(key, "of alice")
+                script.settle()
+                if knows_bob:
+                    link.update(key, "of bob", after=record, clock={alice: record, bob: 1})
+                    script.settle()
+                    record = alice.after(1_000).put(key, "again of alice")
+                    script.settle()
+                link.send(carol.update(key, "of carol", after=record, clock={carol: 1}, time=hours))
+                script.settle()
+            script.advance(2 * HOUR_MS)
+            request_all(alice)
+            alice.put(keys[0], "later")
+            alice.delete(keys[1])
+            for value in ("later", "latest"):
+                alice.after(1_000).put(keys[2], value)
+            request_all(alice)
+    alice.observe()
+
+
 @scenario("54", long=True)
 def deletions_among_concurrent_versions(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """Of three concurrent versions of a record, one is a deletion: the latest, the second, or the earliest."""
