@@ -321,7 +321,7 @@ def _join_effects(first: Effects, then: Effects) -> Effects:
 
 
 class DeliversWhileSending(Channel):
-    """Delivers messages that waited for an own message as soon as the own message is sent, not at the next sweep."""
+    """Delivers waiting messages when it sends a message and at the sweep, but not when their dependencies arrive."""
 
     def send(
         self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None

@@ -224,7 +224,8 @@ _OF_SDS = {
         _with_channel(
             choices.DeliversWhileSending,
             "delivers-while-sending",
-            "delivers messages that wait for an own message as soon as the own message is sent",
+            "delivers waiting messages when it sends and at the sweep, not when a message arrives",
+            cascade_on_receive=False,
         ),
         _with_channel(
             choices.ResendsAtFixedTimes,

@@ -167,6 +167,19 @@ class _SyncsAndEphemerals(Channel):
         return effects
 
     @fault(
+        Channel.deliver_ready,
+        "SYNC-15",
+        "updates its clock by sync messages when their dependencies arrive",
+        buffer_syncs=True,
+    )
+    def waiting_syncs_move_the_clock(self, effects: Effects) -> None:
+        while (entry := self.incoming.take_ready()) is not None:
+            if entry.regular:
+                self.deliver(entry.message, effects, entry.retrieval_hint)
+            else:
+                self.clock.witness(entry.message.lamport_timestamp or 0)
+
+    @fault(
         Channel.send_ephemeral,
         "EPHEMERAL-01",
         "refuses to send ephemeral messages although it declares support for them",

@@ -229,7 +229,7 @@ class ChannelView:
         before = len(self._log)
         if self.configuration.lost_timeout_ms or step.signals("lost", self.channel_id):
             self._log.give_up_waiting_syncs()
-        low = self._clock.low
+        low = self._lowest_local_timestamp(step)
         self._read_events(step, None)
         self._read_broadcasts_beside_deliveries(step, low, certain=len(self._log) == before)
 
@@ -247,6 +247,10 @@ class ChannelView:
         if sends:
             self._clock.raise_to(raised)
 
+    def _lowest_local_timestamp(self, step: Step) -> int:
+        """The smallest possible local timestamp before an own message of a step, if its deliveries come later."""
+        return self._clock.expect(self._now(step)).low - 1
+
     def _is_new_own_message(self, message: Message) -> bool:
         own = (message.sender_id, message.channel_id) == (self.party.participant_id, self.channel_id)
         return own and (message.kind is Kind.SYNC or message.message_id not in self._own)
@@ -256,10 +260,9 @@ class ChannelView:
             self._clock.may_have_moved(self._now(step))
             self._unsent_syncs += 1
         if self._has_deliveries(step, {message.message_id for message in step.messages}):
-            before = self._clock.low
+            low = self._lowest_local_timestamp(step)
             self._read_events(step, None)
-            self._clock.lower_to(before)
-            self._read_broadcasts(step, certain=False)
+            self._read_broadcasts_beside_deliveries(step, low, certain=False)
         else:
             self._read_broadcasts(step, certain=True)
             self._read_events(step, None)
@@ -303,7 +306,7 @@ class ChannelView:
                 self._buffered[message.message_id] = received
             elif not received.duplicate:
                 self._log.add_received_sync(received)
-        low = self._clock.low
+        low = self._lowest_local_timestamp(step)
         blind = counts and not self.can(pb.CAPABILITY_DELIVERED)
         if blind and received.kind is Kind.CONTENT and message.lamport_timestamp is not None:
             self._log_is_uncertain = True
@@ -313,7 +316,9 @@ class ChannelView:
         self._read_events(step, received)
         undelivered = not (received.delivered_at_once or (received.kind is Kind.SYNC and self._is_regular(Kind.SYNC)))
         if counts and message.lamport_timestamp is not None and undelivered:
-            self._clock.received_undelivered(message.lamport_timestamp, sync=received.kind is Kind.SYNC)
+            self._clock.received_undelivered(
+                message.lamport_timestamp, sync=received.kind is Kind.SYNC, waits=bool(received.unmet)
+            )
         elif received.own and message.lamport_timestamp is not None and not received.rejected:
             self._clock.received_with_own_sender(message.lamport_timestamp)
         self._read_broadcasts_beside_deliveries(step, low, certain=not self._has_deliveries(step, set()))

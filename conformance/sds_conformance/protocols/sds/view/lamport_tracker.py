@@ -23,11 +23,13 @@ class LamportTracker:
         self._used = False
         self._maybe_delivered_high = 0
         self._last_own_now: int | None = None
+        self._waiting_sync_high = 0
         self._latest = opened
         self._reset()
 
     def _reset(self) -> None:
-        self._buffered_high = self._sync_high = self._own_sender_high = 0
+        self._buffered_high = self._own_sender_high = 0
+        self._sync_high = self._waiting_sync_high
         self._sync_low = self._low
         self._received_count = 0
         self._late_delivery = self._rebroadcast = self._answered = self._ephemeral = False
@@ -103,11 +105,16 @@ class LamportTracker:
             self._low = max(self._low, lamport)
             self._sync_low = max(self._sync_low, lamport)
 
-    def received_undelivered(self, lamport: int, *, sync: bool) -> None:
-        """Record buffered content, or a sync message. Read literally, it does not change the local timestamp."""
+    def received_undelivered(self, lamport: int, *, sync: bool, waits: bool = False) -> None:
+        """Record buffered content, or a sync message. Read literally, it does not change the local timestamp.
+
+        A sync message that ``waits`` for a dependency may be buffered (AMB-42), and change the timestamp later.
+        """
         self._received_count += 1
         if sync:
             self._sync_high = max(self._sync_high, lamport)
+            if waits:
+                self._waiting_sync_high = max(self._waiting_sync_high, lamport)
         else:
             self._buffered_high = max(self._buffered_high, lamport)
 

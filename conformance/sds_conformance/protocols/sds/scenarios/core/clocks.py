@@ -139,6 +139,16 @@ def at_the_ends_of_the_range(script: Script, bob: Peer) -> None:
             alice.observe()
 
 
+@scenario("SYNC-15", long=True)
+def syncs_that_wait_and_the_clock(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """A sync message an hour ahead of the clock names a missing message, which arrives after an own message."""
+    missing = carol.content(script.now)
+    alice.receive(bob.sync(script.now + HOUR_MS, missing))
+    alice.send()
+    deliver_and_settle(alice, missing)
+    alice.send()
+
+
 @scenario("SYNC-03", "SYNC-14", "SYNC-15", "SEND-01", needs=(pb.CAPABILITY_SYNC,))
 def syncs_and_the_clock(script: Script, alice: Part, bob: Peer) -> None:
     """Sync messages are sent and received under a frozen clock, between content messages."""
