@@ -163,6 +163,13 @@ class _Answers(Repair):
             for message in super().take_responses(now_ms)
         ]
 
+    @fault(Repair.take_responses, "MSG-12", "omits the senders of history entries in its responses")
+    def omits_senders_in_response_histories(self, now_ms: int) -> list[Message]:
+        return [
+            replace(message, causal_history=tuple(replace(e, sender_id=None) for e in message.causal_history))
+            for message in super().take_responses(now_ms)
+        ]
+
 
 @mutant("R-SWEEP-04", "answers a request in two sweeps of the same millisecond")
 class AnswersTwiceInAMillisecond(Repair):

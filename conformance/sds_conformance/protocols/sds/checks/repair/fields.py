@@ -19,6 +19,7 @@ from ...view.other_channels import named_elsewhere
 from ...view.refusals import arrived_in_order
 from ...view.repair_tracker import Missing
 from ...view.requester import requester
+from ...view.responder import answers_and_originals
 from ..core.history import judge_hint
 from ..core.wire import text_of
 
@@ -109,6 +110,25 @@ def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
                 yield observe_violation(sent.step, "missing-sender", expected, "no such field", "AMB-87")
             else:
                 yield observe_violation(sent.step, "not-a-string", expected, "a field 3 that is not a string")
+
+
+@check("SDS-MSG-12", pb.CAPABILITY_SDS_R, of="asked copies sds-r")
+def copies_keep_their_senders(view: ChannelView) -> Iterator[Observation]:
+    """An answer, or a copy of an own message, has the senders in its causal history that the message had."""
+    again = [(answer.step, answer.message, original) for answer, original in answers_and_originals(view)]
+    again += [(copy.step, copy.message, copy.original.message) for copy in view.copies]
+    for step, message, original in again if view.terms.on else ():
+        arrivals = view.arrivals.get(original.message_id, ())
+        if any(received.message.causal_history != original.causal_history for received in arrivals):
+            continue  # the participant may have kept any of them
+        senders = {entry.message_id: entry.sender_id for entry in original.causal_history if entry.sender_id}
+        for entry in message.causal_history:
+            sender = senders.get(entry.message_id)
+            if sender and entry.sender_id:
+                yield observe_met(step)  # SDS-R-FIELDS-01 judges which ID it is
+            elif sender:
+                expected = f"field 3 (sender_id) = {sender!r} in the entry of {entry.message_id!r}, as at first"
+                yield observe_violation(step, "missing-sender", expected, "no such field", "AMB-87")
 
 
 # ---- R-FIELDS --------------------------------------------------------------------------------------------------------
