@@ -14,6 +14,7 @@ from .channel import Channel
 from .effects import Effects, Lost, Missing
 from .errors import MalformedMessageError, RefusedSendError
 from .lamport_clock import LamportClock
+from .local_log import LocalLog, LogEntry
 from .message import MAX_LAMPORT, HistoryEntry, Kind, Message
 from .outgoing_buffer import AckState, OutgoingEntry
 from .participant import Participant
@@ -328,6 +329,30 @@ class DeliversWhileSending(Channel):
     ) -> Effects:
         effects = super().send(content, now_ms, message_id, retrieval_hint)
         self.deliver_ready(effects)
+        return effects
+
+
+class _ReplacingLog(LocalLog):
+    def insert(self, entry: LogEntry) -> bool:
+        before = self._entries.pop(entry.message_id, None)
+        if before is not None:
+            self._order.remove((self.sort_key(before), before.message_id))
+        return super().insert(entry) and before is None
+
+
+class LastVersionWins(Channel):
+    """Replaces a logged message by another one that arrives with the same ID (AMB-25)."""
+
+    log_class = _ReplacingLog
+
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        logged = {entry.message_id for entry in self.log if entry.sender_id != self.participant_id}
+        effects = super().receive(message, now_ms, retrieval_hint)
+        if message.message_id in logged and self.is_regular(message.kind) and not self.is_own(message):
+            self.witness_lamport(message.lamport_timestamp or 0)
+            self.insert_into_log(message, retrieval_hint)
+            if self.repair is not None:
+                self.repair.cache_message(message)
         return effects
 
 

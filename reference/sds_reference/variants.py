@@ -228,6 +228,9 @@ _OF_SDS = {
             cascade_on_receive=False,
         ),
         _with_channel(
+            choices.LastVersionWins, "last-version-wins", "replaces a logged message by another one with the same ID"
+        ),
+        _with_channel(
             choices.ResendsAtFixedTimes,
             "resends-at-fixed-times",
             "counts resend periods from the first broadcast of a message",

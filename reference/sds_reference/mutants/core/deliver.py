@@ -97,6 +97,18 @@ class LogsCopies(Channel):
         return effects
 
 
+@mutant("DELIVER-06", "logs a message again if another message with its ID and another timestamp arrives")
+class LogsVersionsOfMessages(Channel):
+    log_class = _KeepsCopies
+
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        known = {entry.lamport_timestamp for entry in self.log if entry.message_id == message.message_id}
+        effects = super().receive(message, now_ms, retrieval_hint)
+        if known and message.lamport_timestamp not in known and not self.is_own(message) and message.content:
+            self.insert_into_log(message, retrieval_hint)
+        return effects
+
+
 add_log_order(
     "ties-ignoring-case",
     "CONFLICT-01",

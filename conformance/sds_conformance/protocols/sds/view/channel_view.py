@@ -167,6 +167,11 @@ class ChannelView:
         """The own content message with this ID; None if there is none."""
         return self._own.get(message_id)
 
+    def has_several_timestamps(self, message_id: str) -> bool:
+        """Did different messages with this ID arrive, so that its place in the log is open (AMB-25)?"""
+        arrivals = self.arrivals.get(message_id, ())
+        return len({received.message.lamport_timestamp for received in arrivals}) > 1
+
     def ack_evidence(self, message_id: str) -> AckEvidence:
         """The evidence of the acknowledgement of an own message."""
         return self._ack_tracker.evidence_by_id[message_id]
@@ -306,6 +311,10 @@ class ChannelView:
                 self._buffered[message.message_id] = received
             elif not received.duplicate:
                 self._log.add_received_sync(received)
+        if received.duplicate and counts and self.has_several_timestamps(message.message_id):
+            # Either message may be the one in the log (AMB-25).
+            self._log_is_uncertain = True
+            self._clock.maybe_delivered(message.lamport_timestamp or 0)
         low = self._lowest_local_timestamp(step)
         blind = counts and not self.can(pb.CAPABILITY_DELIVERED)
         if blind and received.kind is Kind.CONTENT and message.lamport_timestamp is not None:

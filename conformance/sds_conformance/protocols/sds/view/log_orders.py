@@ -62,11 +62,12 @@ def only_in_utf16_order(first: str, second: str) -> bool:
 
 def shown_orders(view: ChannelView) -> Iterator[tuple[Step, list[LogItem]]]:
     """Yield (step, known entries, oldest first) of each shown log, and of each causal history: it is the end of a
-    log.
+    log. IDs of which different messages arrived are left out.
     """
     for observed in view.observed:
         if observed.state.HasField("log"):
-            items = {item.message_id: item for item in observed.log}
+            places = (item for item in observed.log if not view.has_several_timestamps(item.message_id))
+            items = {item.message_id: item for item in places}
             yield observed.step, [items[message_id] for message_id in observed.step.shown_log if message_id in items]
     direction = _direction(view)
     for sent in view.outgoing:

@@ -108,6 +108,24 @@ def copies_of_a_message(script: Script, alice: Part, bob: Peer) -> None:
     _reveal_log(script, alice)
 
 
+@scenario("DELIVER-06", asked=WIDE, long=True)
+def different_messages_with_one_id(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Pairs of messages with the same ID arrive that differ in the timestamp, the content or the sender."""
+    for number in range(4):
+        at, message_id = script.now + 100 * number, f"used-twice-{number}"
+        alice.receive(bob.content(at, message_id=message_id, content=b"one"))
+        alice.receive(bob.content(at + 50))
+        second = (
+            bob.content(at + 60, message_id=message_id, content=b"one"),
+            bob.content(at - 60, message_id=message_id, content=b"one"),
+            bob.content(at, message_id=message_id, content=b"two"),
+            carol.content(at + 60, message_id=message_id, content=b"two"),
+        )[number]
+        deliver_and_settle(alice, second)
+        alice.observe()
+    alice.send()
+
+
 @scenario("SEND-06")
 def histories_of_many_lengths(script: Script, alice: Part, bob: Peer) -> None:
     """Messages with 0, 1, 2, 10 and 200 dependencies arrive, all of them met."""
