@@ -423,7 +423,8 @@ class ChannelView:
             self._log.add_unsent_own(event.message_id, message.lamport_timestamp or 0)
         elif received.kind is Kind.CONTENT and message.lamport_timestamp is not None and not received.own:
             self._buffered.pop(event.message_id, None)
-            self._clock.delivered(message.lamport_timestamp)
+            if not (again and self.has_several_timestamps(event.message_id)):
+                self._clock.delivered(message.lamport_timestamp)
             self._log.insert(event.message_id, message.lamport_timestamp, own=False)
 
     def _record_silent_deliveries(self, step: Step) -> None:

@@ -126,7 +126,7 @@ def _describe_unmet(view: ChannelView, message_id: str, until: Step) -> str:
 def _deliveries_with_unmet(view: ChannelView) -> list[tuple[Delivered, frozenset[str]]]:
     """Deliveries of content, each with its unmet dependencies that are not delivered in the same step.
 
-    Another requirement judges the order within a step.
+    Other requirements judge the order within a step, and messages that are delivered again.
     """
     together: dict[int, set[str]] = {}
     for delivery in view.delivered:
@@ -134,7 +134,7 @@ def _deliveries_with_unmet(view: ChannelView) -> list[tuple[Delivered, frozenset
     return [
         (delivery, delivery.unmet - together[delivery.step.index])
         for delivery in view.delivered
-        if delivery.received is not None and delivery.received.kind is Kind.CONTENT
+        if delivery.received is not None and delivery.received.kind is Kind.CONTENT and not delivery.repeated
     ]
 
 

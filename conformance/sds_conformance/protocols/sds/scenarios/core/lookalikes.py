@@ -52,9 +52,9 @@ def names_that_join_alike(script: Script) -> None:
     before the waiting message, one after it. A history names the twin of an own message.
     """
     channels = ("g", *[f"g{joint}h" for joint in JOINTS])
-    alice = script.open(channels=channels)
+    alice, short = script.open(channels=channels), script.peer("bo", "g")
     for number, (joint, channel) in enumerate(zip(JOINTS, channels[1:], strict=True)):
-        short, long = script.peer("bo", "g"), script.peer("bo", channel)
+        long = script.peer("bo", channel)
         alice.receive(short.content(script.now, message_id=f"h{joint}{number}"))
         alice.receive(long.content(script.now + 1, message_id=f"{number}"))
         alice.receive(long.content(script.now + 1, message_id=f"early-{number}"))
