@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import pytest
@@ -13,7 +13,6 @@ from sds_reference import (
     SDS_2026_01,
     Config,
     Effects,
-    HashProfile,
     Kind,
     Message,
     Participant,
@@ -39,21 +38,10 @@ CONFIG = Config(
 """Only repairs restore lost messages: no participant resends, and there is no store."""
 
 
-def chosen(hashes: Mapping[str, int]) -> HashProfile:
-    """A hash profile with chosen values: ``hash(a)`` is ``hashes["a"]``, ``hash(a, b)`` is ``hashes["a, b"]``, and 0 if
-    missing."""
-    return HashProfile("", "chosen by a test", lambda text: hashes.get(text, 0), lambda a, b: f"{a}, {b}")
-
-
 def repair(participant: Participant, channel: str = "c") -> Repair:
     state = participant.channel(channel).repair
     assert state is not None
     return state
-
-
-def t_req(participant: Participant, channel: str = "c") -> dict[str, int]:
-    """The outgoing repair request buffer: T_req by ID, ascending."""
-    return {item.entry.message_id: item.due_ms - T for item in repair(participant, channel).outgoing}
 
 
 @dataclass(frozen=True)

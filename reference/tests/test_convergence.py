@@ -164,31 +164,3 @@ def test_all_logs_are_equal_without_any_store_when_nothing_is_lost(
     world.run([("tick", number, 0) for number in range(len(skews_ms))])
     world.deliver_all()
     world.assert_converged()
-
-
-@settings(max_examples=30, deadline=None)
-@given(groups, schedules("send", "sync", "ephemeral", "arrive", "repeat", "time"))
-def test_every_message_is_acknowledged_once_all_have_it_and_have_sent_sync_messages(
-    skews_ms: list[int], steps: list[Step]
-) -> None:
-    world = World(skews_ms, Config(causal_history_size=100, sync_interval_ms=None))
-    world.run(steps)
-    world.deliver_all()
-    world.run([("sync", number, 0) for number in range(len(skews_ms))])
-    world.deliver_all()
-    assert [len(member.channel("c").outgoing) for member in world.members] == [0] * len(skews_ms)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.permutations(range(7)), st.lists(st.integers(0, 6), max_size=7))
-def test_order_and_multiplicity_of_arrival_do_not_matter(order: list[int], copies: list[int]) -> None:
-    world = World([0, 0, 0], Config(sync_interval_ms=None))
-    for number in (0, 1, 0, 1, 1, 0, 0):
-        world.send(number)
-        for receiver, wire in world.in_flight[-2:]:
-            if receiver != 2:
-                world.receive(receiver, wire)
-    wires = list(world.wires.values())
-    for index in [*order, *copies]:
-        world.receive(2, wires[index])
-    assert log(world.members[2]) == world.in_order()

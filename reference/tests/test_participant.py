@@ -1,12 +1,13 @@
-"""A participant and its channels: the entry point of the model."""
+"""A participant and its channels: the entry point of the model, and the errors that it raises."""
 
 from __future__ import annotations
 
 import doctest
+from collections.abc import Callable
 
 import pytest
 
-from scripted_peers import QUIET, T, content, joined, log
+from scripted_peers import QUIET, T, content, delivered, joined, log, sync
 from sds_reference import Channel, Config, Participant, SdsError, participant
 
 
@@ -15,16 +16,31 @@ def test_the_example_of_the_module_runs() -> None:
     assert (results.attempted, results.failed) == (4, 0)
 
 
-def test_every_refusal_is_an_error_of_the_model() -> None:
-    alice = joined()
-    for refused in (
-        lambda: alice.send("c", b"", T),
-        lambda: alice.receive(b"\xff", T),
-        lambda: alice.channel("d"),
-        lambda: Config(causal_history_size=0),
-    ):
-        with pytest.raises(SdsError):
-            refused()
+@pytest.mark.parametrize(
+    ("refused", "sentence"),
+    [
+        (lambda alice: Participant("", QUIET), "a participant needs a non-empty ID"),
+        (lambda alice: alice.join("", T), "a channel needs a non-empty ID"),
+        (lambda alice: alice.channel("d"), "d"),
+        (lambda alice: alice.send("c", b"", T), "content is empty: on the wire this would be a sync message"),
+        (lambda alice: alice.send("c", b"x", T, "x"), "message ID 'x' is in use"),
+        (lambda alice: alice.send_ephemeral("c", b""), "an ephemeral message carries only content"),
+        (lambda alice: alice.receive(b"\xff", T), "not an SDS message"),
+        (lambda alice: alice.receive(content("", payload=b"x"), T), "a content message without message_id"),
+        (lambda alice: alice.receive(content("y", channel=""), T), "a message without channel_id"),
+        (lambda alice: alice.receive(content("y", at=T + 1_001), T), f"{T + 1_001} is more than 1000 ms ahead"),
+        (lambda alice: alice.receive(sync("y", at=T + 1_001), T), f"{T + 1_001} is more than 1000 ms ahead"),
+    ],
+)
+def test_every_refusal_is_an_error_of_the_model_and_changes_nothing(
+    refused: Callable[[Participant], object], sentence: str
+) -> None:
+    alice = joined(Config(sync_interval_ms=None, creates_channels=True, max_lamport_ahead_ms=1_000))
+    alice.receive(content("x"), T)
+    with pytest.raises(SdsError, match=sentence):
+        refused(alice)
+    assert (list(alice.channels), log(alice)) == (["c"], ["x"])
+    assert delivered(alice.receive(content("y", at=T + 1_000), T)) == ["y"]
 
 
 def test_a_variant_of_the_channel_can_take_its_place() -> None:

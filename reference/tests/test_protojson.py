@@ -146,16 +146,6 @@ def test_a_text_is_read_or_refused_as_json_format_does(text: tuple[Any, bytes], 
     hold_equal(*text, lenient)
 
 
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("value", ODD)
-def test_an_odd_value_is_read_or_refused_everywhere_as_json_format_does(value: str) -> None:
-    for kind in KINDS:
-        for field in kind.DESCRIPTOR.fields:
-            for text in (f'{{"{field.json_name}":{value}}}', f'{{"{field.name}": [{value}]}}'):
-                for lenient in (False, True):
-                    hold_equal(kind, text.encode(), lenient)
-
-
 UNUSUAL = [
     '{"id":1,"id":2}',
     '{"id" :1,"id":2}',
@@ -193,11 +183,6 @@ UNUSUAL = [
 def test_what_is_not_as_everybody_writes_it_is_read_or_refused_as_json_format_does(lenient: bool) -> None:
     for text in UNUSUAL:
         hold_equal(pb.Request, text.encode(), lenient)
-
-
-def test_bytes_that_are_no_text_are_refused_as_json_format_does() -> None:
-    for wrong in (b"\xff", b"\xed\xa0\x80", b"\xc0\x80"):
-        hold_equal(pb.Request, b'{"send":{"channelId":"' + wrong + b'"}}', False)
 
 
 def test_usual_messages_are_not_left_to_json_format() -> None:
