@@ -36,8 +36,7 @@ def keys_of(level: AccessLevel) -> Keys:
 
 def peer(peer_id: str = A, level: AccessLevel = RW, seed: int = 0, **more: Any) -> Peer:
     """A peer whose random bytes are derived from its ID."""
-    kind: type[Peer] = more.pop("kind", Peer)
-    return kind(peer_id, level, keys=keys_of(level), draw=Random(f"{peer_id} {seed}").randbytes, **more)
+    return Peer(peer_id, level, keys=keys_of(level), draw=Random(f"{peer_id} {seed}").randbytes, **more)
 
 
 def update(**fields: Any) -> dict[str, Any]:
@@ -94,10 +93,9 @@ class Club:
         seed: int = 0,
         config: Config | None = None,
         stores: Path | None = None,
-        kind: type[Peer] = Peer,
     ) -> None:
         self.random = Random(seed)
-        self.config, self.stores, self.kind = config or Config(), stores, kind
+        self.config, self.stores = config or Config(), stores
         self.levels = {f"{index:032x}": level for index, level in enumerate(levels, start=1)}
         self.ids = list(self.levels)
         self.peers = {peer_id: self._opened(peer_id) for peer_id in self.ids}
@@ -114,7 +112,7 @@ class Club:
             path = str(self.stores / f"{peer_id}.db")
             store = SqliteStore(path, peer_id, self.config.first_revision - 1)
         seed = self.random.randrange(1 << 30)
-        return peer(peer_id, level, seed, config=self.config, store=store, kind=self.kind)
+        return peer(peer_id, level, seed, config=self.config, store=store)
 
     def link(self, one: str, other: str) -> None:
         pair = frozenset((one, other))

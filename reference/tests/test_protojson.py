@@ -8,7 +8,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
-from google.protobuf import json_format, struct_pb2, timestamp_pb2
+from google.protobuf import json_format
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 from hypothesis import HealthCheck, given, settings
@@ -206,12 +206,3 @@ def test_usual_messages_are_not_left_to_json_format() -> None:
     with mock.patch.object(protojson, "json_format"):
         assert [protojson.parse(text.encode(), kind) for kind, text in usual] == expected
         assert list(map(protojson.write, expected)) == texts_of
-
-
-def test_what_no_testee_protocol_has_is_left_to_json_format() -> None:
-    struct = struct_pb2.Struct(fields={"a": struct_pb2.Value(number_value=1)})
-    for message in (struct, struct_pb2.Value(), struct_pb2.ListValue(), timestamp_pb2.Timestamp(seconds=5)):
-        text = json_format.MessageToJson(message, indent=None, ensure_ascii=False)
-        assert protojson.write(message) == text
-        for body in (text.encode(), b"{}", b'{"seconds":"1"}', b'{"fields":{}}'):
-            hold_equal(type(message), body, False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,8 +28,16 @@ from clearskies_club import (
     update,
     values,
 )
-from clearskies_reference import AccessLevel, Effects, LinkClosed, Message, Peer, RefusedWriteError
-from clearskies_reference.choices import ClosesOnRefusal
+from clearskies_reference import (
+    AccessLevel,
+    ConfigurationError,
+    Effects,
+    Message,
+    Peer,
+    RefusedWriteError,
+    UnknownLinkError,
+)
+from clearskies_reference.vector_clock import MAX_INTEGER
 
 
 def linked(level: AccessLevel = RW, other: AccessLevel = RW, **more: Any) -> Peer:
@@ -72,11 +82,6 @@ def test_what_no_read_write_peer_has_signed_is_refused(name: str, level: AccessL
     assert values(one) == {"k": '{"n":1}'}
 
 
-def test_a_signature_that_is_there_must_be_right_between_writers_too() -> None:
-    assert_refused(linked(), FORGED["signed by a read-only peer"])
-    assert_refused(linked(), FORGED["with the signature of another message"])
-
-
 @settings(deadline=None)
 @given(st.data())
 def test_no_byte_of_a_signed_update_can_be_flipped(data: st.DataObject) -> None:
@@ -88,41 +93,6 @@ def test_no_byte_of_a_signed_update_can_be_flipped(data: st.DataObject) -> None:
     before = state(one)
     one.receive(1, bytes(wire), NOW)
     assert state(one) == before
-
-
-def test_what_a_read_only_peer_is_said_to_have_written_is_refused() -> None:
-    one = linked()
-    assert_refused(one, by_read_write(update(last_updated_by=D)))
-    assert_refused(linked(RO), by_read_write(update(last_updated_by=A)))
-
-
-def test_a_read_only_peer_does_not_write() -> None:
-    one = linked(RO)
-    one.receive(1, by_read_write(update()), NOW)
-    before = state(one)
-    with pytest.raises(RefusedWriteError, match="cannot change"):
-        one.put("l", "1", NOW)
-    with pytest.raises(RefusedWriteError, match="cannot change"):
-        one.put("k", "1", NOW)
-    with pytest.raises(RefusedWriteError, match="cannot change"):
-        one.rename("k", "k", NOW)
-    with pytest.raises(RefusedWriteError, match="cannot change"):
-        one.delete("k", NOW)
-    assert state(one) == before
-
-
-def test_a_read_only_peer_repeats_the_bytes_of_the_signer() -> None:
-    one = linked(RO)
-    odd = update(vector_clock={B: 3}, more="of what nobody knows")
-    wire = by_read_write(odd)
-    (sent,) = one.receive(1, wire, NOW).sent
-    assert sent.data == wire
-    # The merged clock stays local.
-    earlier = update(vector_clock={C: 1}, last_updated_by=C, update_time="2001-01-01T00:00:00Z")
-    one.receive(1, by_read_write(earlier), NOW)
-    one.connect(3, C, RW, NOW)
-    assert [sent.data for sent in one.receive(3, get_updates(), NOW).sent] == [wire]
-    assert one.records()[0].vector_clock == {B: 3, C: 1}
 
 
 DEEP = body(update(value=0)).replace(b'"value": 0', b'"value": ' + b"[" * 200 + b"]" * 200)
@@ -146,31 +116,6 @@ def test_what_makes_no_sense_is_refused(name: str) -> None:
     assert_refused(linked(), BAD[name])
 
 
-def test_what_is_refused_does_not_keep_others_from_being_taken() -> None:
-    one = linked()
-    data = plain(update()) + BAD["revision 0"] + plain(update(uuid="2" * 32, key="l", last_updated_rev=2))
-    effects = one.receive(1, data, NOW)
-    assert (len(effects.refused), effects.taken, sorted(values(one))) == (1, 2, ["k", "l"])
-
-
-def test_what_breaks_the_framing_closes_the_link_and_what_stood_before_it_is_taken() -> None:
-    one = linked()
-    one.connect(3, B, RW, NOW)
-    effects = one.receive(1, plain(update()) + b"hello", NOW)
-    assert values(one) == {"k": '{"n":1}'}
-    (closed,) = (event for event in effects.events if isinstance(event, LinkClosed))
-    assert closed.link == 1
-    assert list(one.links) == [2, 3]
-    # The request goes over the other link to the same peer.
-    assert [sent.link for sent in effects.sent] == [2, 3]
-
-
-def test_a_peer_can_close_a_link_on_what_it_refuses() -> None:
-    one = linked(kind=ClosesOnRefusal)
-    effects = one.receive(1, BAD["revision 0"] + BAD["no type"], NOW)
-    assert [event.link for event in effects.events if isinstance(event, LinkClosed)] == [1]
-
-
 @settings(deadline=None)
 @given(st.binary(max_size=60), st.booleans())
 def test_nonsense_never_goes_through(data: bytes, framed: bool) -> None:
@@ -192,3 +137,44 @@ def test_an_update_of_any_types_is_taken_or_refused(fields: dict[str, object]) -
     effects = one.receive(1, plain(update(**fields)), NOW)
     assert effects.taken + len(effects.refused) == 1
     assert effects.taken or state(one) == before
+
+
+WRITES: dict[str, Callable[[Peer], object]] = {
+    "put": lambda one: one.put("k", "2", NOW),
+    "rename": lambda one: one.rename("k", "l", NOW),
+    "delete": lambda one: one.delete("k", NOW),
+}
+
+
+@pytest.mark.parametrize(
+    ("level", "fields", "sentence", "refused"),
+    [
+        (RO, {}, "cannot change", [*WRITES]),
+        (RW, {"vector_clock": {A: MAX_INTEGER, B: 1}}, "full", [*WRITES]),
+        (RW, {"last_updated_by": A, "last_updated_rev": MAX_INTEGER, "vector_clock": {A: 1}}, "maximum", [*WRITES]),
+        (RW, {"key": "another"}, "no record has the key", ["rename", "delete"]),
+    ],
+)
+def test_a_write_that_cannot_be_is_refused_with_the_reason_and_changes_nothing(
+    level: AccessLevel, fields: dict[str, Any], sentence: str, refused: list[str]
+) -> None:
+    one = linked(level)
+    one.receive(1, by_read_write(update(**fields)), NOW)
+    before = state(one)
+    for write in refused:
+        with pytest.raises(RefusedWriteError, match=sentence):
+            WRITES[write](one)
+    assert state(one) == before
+
+
+def test_links_have_numbers_of_their_own_and_other_ends() -> None:
+    one = linked()
+    for number, peer_id in ((1, C), (3, A), (3, "x")):
+        with pytest.raises(ConfigurationError):
+            one.connect(number, peer_id, RW, NOW)
+    with pytest.raises(UnknownLinkError, match="no link 9"):
+        one.receive(9, b"", NOW)
+    one.keys = replace(one.keys, read_write_private=None)
+    with pytest.raises(ConfigurationError, match="private key"):
+        one.connect(3, C, RO, NOW)
+    assert list(one.links) == [1, 2]

@@ -5,15 +5,13 @@ from __future__ import annotations
 import sqlite3
 import sys
 from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clearskies_club import NOW, RO, RW, A, B, C, bodies_of, by_read_write, get_updates, peer, plain, update, values
+from clearskies_club import NOW, RW, A, B, C, bodies_of, get_updates, peer, plain, update, values
 from clearskies_reference import (
     ConfigurationError,
     LinkClosed,
@@ -96,30 +94,6 @@ def test_all_that_must_not_be_lost_is_there_again(tmp_path: Path) -> None:
     assert all(file.name.startswith("peer.db") for file in tmp_path.iterdir())
 
 
-def test_a_reader_repeats_the_signed_bytes_after_a_restart(tmp_path: Path) -> None:
-    wire = by_read_write(update(more=1))
-    one = peer(A, RO, store=opened(tmp_path / "db"))
-    one.connect(1, B, RW, NOW)
-    one.receive(1, wire, NOW)
-    one.store.close()
-    again = peer(A, RO, store=opened(tmp_path / "db"))
-    again.connect(1, C, RO, NOW)
-    assert [sent.data for sent in again.receive(1, get_updates(), NOW).sent] == [wire]
-
-
-def test_who_may_not_write_any_more_sends_what_is_signed_alone(tmp_path: Path) -> None:
-    one = peer(store=opened(tmp_path / "db"))
-    one.put("k", "1", NOW)
-    one.store.close()
-    again = peer(A, RO, store=opened(tmp_path / "db"))
-    for link, peer_id in ((1, B), (2, C)):
-        again.connect(link, peer_id, RW, NOW)
-    wire = by_read_write(update(key="l"))
-    again.receive(1, wire, NOW)
-    assert [sent.data for sent in again.receive(2, get_updates(), NOW).sent] == [wire]
-    assert values(again) == {"k": "1", "l": '{"n":1}'}
-
-
 def test_a_store_is_that_of_one_peer(tmp_path: Path) -> None:
     opened(tmp_path / "db").close()
     with pytest.raises(ConfigurationError, match=A):
@@ -171,19 +145,6 @@ def test_a_store_that_fails_ends_the_stream_so_that_nothing_is_skipped() -> None
         one.put("m", "1", NOW)
     store.fails = False
     assert bodies_of(one.connect(2, B, RW, NOW).sent)[0]["since"] == {B: 1}
-
-
-def test_what_a_failure_interrupts_is_not_done_by_halves(tmp_path: Path) -> None:
-    store = opened(tmp_path / "db")
-    one = peer(store=store)
-    one.put("k", "1", NOW)
-    one.put("l", "2", NOW)
-    before = list(store)
-    store.count(7)
-    store.learn(B, 9)
-    store.put(replace(before[0], ticks=99))
-    store.rollback()
-    assert (list(store), store.revision, store.known) == (before, 3, {A: 3})
 
 
 # ---- Cost, in operations ---------------------------------------------------------------------------------------------
@@ -259,12 +220,3 @@ def test_the_cost_in_a_file_does_not_grow_with_the_records(tmp_path: Path) -> No
         costs.append(cost)
     assert all(cost > 0 for cost in costs[0].values())
     assert {name: cost for name, cost in costs[1].items() if cost > 3 * costs[0][name]} == {}
-
-
-def test_many_records_with_one_key_cost_no_more_than_others() -> None:
-    one = peer()
-    one.connect(1, B, RW, NOW)
-    wires = [plain(update(uuid=f"{number:032x}", last_updated_rev=number + 1)) for number in range(1_000)]
-    costs = [calls(partial(one.receive, 1, wire, NOW)) for wire in wires]
-    assert max(costs[500:]) < 2 * max(costs[1:100])
-    assert len(values(one)) == 1

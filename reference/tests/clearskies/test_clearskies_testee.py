@@ -15,9 +15,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from clearskies_club import NOW, RO, A, B, C, by_read_write, get_updates, plain, private, update
 from clearskies_proto.testee.v1 import testee_pb2 as pb
-from clearskies_reference import AccessLevel, Config, private_key, signature_profile
-from clearskies_reference.config import LoserOfKey
-from clearskies_reference.testee.command import main, options, parser
+from clearskies_reference import AccessLevel, private_key, signature_profile
+from clearskies_reference.testee.command import main
 from clearskies_reference.testee.server import Testee, TesteeOptions
 from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing
 
@@ -77,25 +76,6 @@ def driver(**more: Any) -> Driver:
     return Driver(Testee(TesteeOptions("1.2", **more)).handle)
 
 
-def test_the_handshake_declares_what_the_model_is() -> None:
-    hello = driver().do("hello", protocol_version=1).hello
-    assert (hello.protocol_version, hello.name, hello.version) == (1, "clearskies_reference", "1.2")
-    assert list(hello.revisions) == ["clearskies-database"]
-    assert sorted(hello.capabilities) == sorted(pb.Capability.values())[1:]
-    assert hello.profiles.signature == "rsa-pkcs1-sha256"
-    assert (hello.limits.depth, hello.limits.clock_members, hello.limits.HasField("body_bytes")) == (100, 8_192, False)
-    other = driver(config=Config(signature_profile=signature_profile("rsa-pss-sha256")))
-    assert other.do("hello").hello.profiles.signature == "rsa-pss-sha256"
-
-
-def test_what_is_opened_is_reported() -> None:
-    opened = driver().do("open", peer_id=A, access_level=WRITER, keys=keys()).opened
-    assert (opened.handle, list(opened.extensions)) == (1, ["database"])
-    assert opened.configuration == pb.Configuration(resolution=pb.RESOLUTION_UNSPECIFIED)
-    asked = pb.Configuration(resolution=pb.RESOLUTION_MERGE)
-    assert driver().do("open", peer_id=A, access_level=WRITER, configuration=asked).opened.configuration == asked
-
-
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
@@ -111,39 +91,6 @@ def test_what_is_opened_is_reported() -> None:
 def test_what_cannot_be_opened_is_rejected(fields: dict[str, Any], why: str) -> None:
     asked = {"peer_id": A, "access_level": WRITER, "keys": keys()} | fields
     assert why in driver().do("open", **asked).rejected.reason
-
-
-def test_effects_have_all_that_happened() -> None:
-    one = driver()
-    handle = one.open()
-    sent = one.do("connect", handle=handle, link=5, peer_id=B, access_level=WRITER).effects.sent
-    assert sent == [pb.Sent(link=5, data=b'm42{"type":"database.get_updates","since":{}}')]
-    effects = one.do("receive", handle=handle, link=5, data=plain(update())).effects
-    record = pb.Record(
-        uuid="1" * 32,
-        key="k",
-        value='{"n":1}',
-        last_updated_by=B,
-        last_updated_rev=1,
-        update_time="2014-02-23T23:45:39Z",
-        vector_clock={B: 1},
-    )
-    assert effects == pb.Effects(events=[pb.Event(changed=pb.Changed(record=record))])
-    state = one.do("observe", handle=handle).state
-    assert state == pb.State(records=[record], revision=1, known=pb.Known(since={B: 1}))
-    assert one.do("observe", handle=handle, uuids=["1" * 32, "2" * 32]).state.records == [record]
-    effects = one.do("put", handle=handle, key="k", value="2").effects
-    assert effects == pb.Effects(uuid="1" * 32)
-    late = plain(update(last_updated_rev=2, vector_clock={B: 2}, update_time="2999-01-01T00:00:00Z"))
-    kinds = [event.WhichOneof("event") for event in one.do("receive", handle=handle, link=5, data=late).effects.events]
-    assert kinds == ["conflict", "changed"]
-    closed = one.do("receive", handle=handle, link=5, data=b"x").effects.events
-    assert [event.link_closed.link for event in closed] == [5]
-    assert "no link 5" in one.do("receive", handle=handle, link=5, data=b"x").rejected.reason
-    assert one.do("tick", handle=handle).effects == pb.Effects()
-    assert one.do("close", handle=handle).effects == pb.Effects()
-    for command in ("close", "tick", "put", "observe"):
-        assert "no peer has handle" in one.do(command, handle=handle).rejected.reason
 
 
 def test_what_is_refused_as_a_whole_is_rejected_and_the_rest_is_not() -> None:
@@ -198,18 +145,6 @@ def test_what_is_held_back_is_unsupported_and_signals_are_not_given() -> None:
 
 
 # ---- The command line --------------------------------------------------------------------------------------------
-
-
-def test_options_change_one_thing_each() -> None:
-    chosen = options(parser().parse_args(["--mutant", "signs-nothing", "--without", "store"]))
-    assert chosen.name == "clearskies_reference mutant signs-nothing"
-    assert chosen.without == {pb.CAPABILITY_STORE}
-    unseen = options(parser().parse_args(["--mutant", "first-key-wins-unseen"]))
-    assert unseen.without == {pb.CAPABILITY_OBSERVE}
-    variant = options(parser().parse_args(["--variant", "losers-of-keys-deleted"]))
-    assert variant.config.loser_of_key is LoserOfKey.EVERYBODY
-    profile = options(parser().parse_args(["--signature-profile", "rsa-pkcs1-sha1"]))
-    assert profile.config.signature_profile.name == "rsa-pkcs1-sha1"
 
 
 @pytest.mark.parametrize(
