@@ -201,14 +201,6 @@ def test_a_crash_is_reported_with_its_exit_code_and_its_last_words(start: Start)
     assert breakdown.stderr == ("panic: the log is inside out",)
 
 
-def test_a_hang_is_reported_with_the_limit_and_the_last_words(start: Start) -> None:
-    session = start("hangs", JSON, IMPATIENT)
-    handle = open_participant(session)
-    breakdown = broken(lambda: tick(session, handle), IMPATIENT.command_s)
-    assert (breakdown.kind, breakdown.detail) == (FaultKind.HANG, "no answer to tick within 0.4 s")
-    assert breakdown.stderr == ("waiting for a lock",)
-
-
 def test_control_characters_and_ansi_sequences_are_stripped_from_stderr(start: Start) -> None:
     session = start("crashes-in-colour")
     handle = open_participant(session)
@@ -245,15 +237,6 @@ def test_a_second_reply_to_one_request_is_garbage_to_the_next(start: Start) -> N
     breakdown = broken(lambda: tick(session, handle), 0.0)
     assert breakdown.kind is FaultKind.GARBAGE
     assert "more on stdout than one reply" in breakdown.detail
-
-
-def test_a_second_reply_that_comes_late_has_the_wrong_id(start: Start) -> None:
-    session = start("answers-twice-slowly", BINARY)
-    handle = open_participant(session)
-    tick(session, handle)
-    breakdown = broken(lambda: tick(session, handle), 0.2)
-    assert breakdown.kind is FaultKind.WRONG_ID
-    assert breakdown.detail == "request 4 (tick) was answered with id 3"
 
 
 def test_a_command_that_does_not_exist_must_be_refused(start: Start) -> None:
@@ -351,18 +334,6 @@ def test_a_stranger_that_keeps_a_pipe_open_holds_up_nobody(start: Start, tmp_pat
         os.kill(int(note.read_text()), signal.SIGKILL)
     assert breakdown.kind is FaultKind.EXIT
     assert "the process ended with exit code 0" in breakdown.detail
-
-
-def test_a_stranger_that_trickles_bytes_holds_up_nobody(start: Start, tmp_path: Path) -> None:
-    note = tmp_path / "pid"
-    session = start("hangs-while-a-stranger-trickles", JSON, IMPATIENT, str(note))
-    handle = open_participant(session)
-    try:
-        breakdown = broken(lambda: tick(session, handle), IMPATIENT.command_s)
-    finally:
-        os.kill(int(note.read_text()), signal.SIGKILL)
-    assert breakdown.kind is FaultKind.HANG
-    assert 'no answer to tick within 0.4 s; stdout had only "x' in breakdown.detail
 
 
 @pytest.mark.parametrize("lives", ["read", "exit"])

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import pickle
-import shutil
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -26,7 +21,6 @@ from sds_harness.session import Session
 from sds_harness.stage import START_MS, ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
-from sds_reference.mutants import MUTANTS
 from sds_reference.testee.server import Testee, TesteeOptions
 from sds_reference.variants import VARIANTS
 from sds_testee.framing import Framing
@@ -89,23 +83,10 @@ def test_a_clock_shows_each_time_to_the_millisecond_in_every_zone(zone: str) -> 
     stage.session.close()
 
 
-def test_time_stands_still_between_two_commands() -> None:
-    link = from_outside(lambda session: ClockProbe()).connect(partial(start, system_clock.COMMAND), {})
-    stage = Stage(Session(lambda: link, LIMITS, CURRENT, SDS), "a schedule")
-    alice = stage.open()
-    time.sleep(0.05)
-    assert alice.send().lamport_timestamp == START_MS + 1
-    stage.session.close()
-
-
 def test_who_reads_the_clock_of_the_system_gets_a_virtual_one() -> None:
     declared = declared_by(*system_clock.COMMAND)
     assert declared.can(pb.CAPABILITY_VIRTUAL_CLOCK)
     assert declared.outside_clock == OutsideClock(True, "libfaketime's, moved from outside before each command")
-
-
-def test_a_clock_that_is_fast_moves_all_the_same() -> None:
-    assert declared_by(*system_clock.COMMAND, system_clock.FAST).can(pb.CAPABILITY_VIRTUAL_CLOCK)
 
 
 def test_monotonic_time_is_moved_for_who_needs_it() -> None:
@@ -143,16 +124,6 @@ def test_who_declares_a_virtual_clock_keeps_its_own() -> None:
 # ---- Implementations whose time cannot be moved ----------------------------------------------------------------------
 
 
-def test_a_static_binary_is_found_out(tmp_path: Path) -> None:
-    go = shutil.which("go")
-    if go is None:
-        pytest.skip("go is not installed: apt-get install golang-go")
-    source, program = Path(__file__).with_name("system_clock.go"), tmp_path / "system-clock"
-    built = {**os.environ, "GOCACHE": str(tmp_path / "cache"), "GOFLAGS": "-mod=mod", "CGO_ENABLED": "0"}
-    subprocess.run([go, "build", "-o", str(program), str(source)], check=True, env=built, timeout=300)
-    assert "time does not move for this implementation (a static binary?" in why_not(declared_by(str(program)))
-
-
 def test_who_is_deaf_to_the_library_is_found_out() -> None:
     declared = declared_by(*system_clock.COMMAND, system_clock.DEAF)
     assert "Its Lamport timestamps do not follow the clock" in why_not(declared)
@@ -186,37 +157,6 @@ def test_the_clock_of_every_legal_variant_is_seen_to_move() -> None:
             assert seen_of(variant.configure(Config()), variant.participant_class) == ClockProbe(), name
 
 
-def test_who_never_asks_for_a_repair_may_have_timers_that_stand_still() -> None:
-    variant = VARIANTS["answers-repairs-only"]
-    assert "no repair is requested" in seen_of(variant.configure(Config()), variant.participant_class).timers
-
-
-def test_few_faults_keep_a_clock_from_being_seen() -> None:
-    hidden: dict[str, str] = {}
-    some = [name for name in MUTANTS if MUTANTS[name].requirement.startswith("SDS-")][::5]
-    for name in (*some, "rounds-first-timestamp-to-the-hour", "does-not-buffer-outgoing"):
-        seen = seen_of(MUTANTS[name].configure(Config()), MUTANTS[name].participant_class)
-        hidden |= {name: seen.clock or seen.timers} if seen != ClockProbe() else {}
-    assert len(hidden) < len(some) / 15 + 2
-    assert "do not follow the clock" in hidden["rounds-first-timestamp-to-the-hour"]
-    assert "nothing is resent" in hidden["does-not-buffer-outgoing"]
-
-
-@pytest.mark.parametrize("unit", [1 / 1_000, 1_000])
-def test_timestamps_in_another_unit_show_a_clock_that_moves(unit: float) -> None:
-    testee = Testee(TesteeOptions("1"))
-
-    def answer(request: pb.Request) -> pb.Reply:
-        name = request.WhichOneof("command") or ""
-        if name in ("open", "send"):
-            command = getattr(request, name)
-            command.now_ms = int(command.now_ms * unit)
-        return testee.handle(request)
-
-    session = open_session(lambda: LocalLink(answer), LIMITS, CURRENT)
-    assert probe_clock(session, None).clock == ""
-
-
 def test_nothing_on_the_wire_of_the_proposal_shows_a_clock() -> None:
     testee = Testee(TesteeOptions("1"))
     session = open_session(lambda: LocalLink(testee.handle), LIMITS, "forum-2024")
@@ -247,26 +187,6 @@ def test_nothing_is_left_behind(
     assert len(pids) == 2
     assert not any(tmp_path.iterdir())
     assert not [path.name for path in LEAKS.glob("*faketime_*") if path.name.rpartition("_")[2] in map(str, pids)]
-
-
-def test_a_process_is_probed_once_in_each_surrounding() -> None:
-    asked: list[Session] = []
-
-    def probe(session: Session) -> ClockProbe:
-        asked.append(session)
-        return ClockProbe()
-
-    moving = from_outside(probe)
-    for variables in ({}, {}, {"TZ": "Europe/Istanbul"}, {}):
-        moving.connect(partial(start, system_clock.COMMAND), variables).kill()
-    assert len(asked) == 2
-
-
-def test_what_was_found_goes_to_other_processes() -> None:
-    moving = from_outside()
-    moving.connect(partial(start, system_clock.COMMAND), {}).kill()
-    copy: Faketime = pickle.loads(pickle.dumps(moving))
-    assert copy == moving
 
 
 def test_what_was_preloaded_before_still_is() -> None:

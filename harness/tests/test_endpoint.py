@@ -63,11 +63,6 @@ def test_the_path_of_a_socket_has_its_limits(path: str) -> None:
         Endpoint(f"unix:{path}", SERVICE)
 
 
-def test_a_protocol_without_a_service_has_no_endpoint() -> None:
-    with pytest.raises(ValueError, match="this protocol has no gRPC service"):
-        Endpoint("localhost:1", "")
-
-
 def test_certificates_are_looked_at_at_once(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="cannot be read: No such file"):
         Endpoint("a:1", SERVICE, ca=tmp_path / "none.pem")

@@ -47,12 +47,3 @@ def test_a_schedule_does_the_same_commands_in_every_environment(name: str) -> No
     assert [s.command for s in in_main_channel(stage)] == [s.command for s in plain.trace.steps]
     assert {step.answer for step in stage.trace.steps} <= {"opened", "effects", "state"}
     assert stage.trace.environment == name
-
-
-def test_no_timestamp_passes_what_scenarios_use_as_a_bound() -> None:
-    stage = stage_in("third-channel")
-    alice, bob = stage.open(), stage.peer("bob")
-    alice.receive(bob.content(2**63 - 1))
-    alice.tick()
-    there = [s.received.message for s in stage.trace.steps if s.command == "receive"]
-    assert [m.lamport_timestamp for m in there if m is not None] == [2**63 - 1] * 3

@@ -76,7 +76,3 @@ def test_another_text_is_refused_and_not_executed(text: str) -> None:
 def test_an_expression_without_a_value_says_why(text: str, why: str) -> None:
     with pytest.raises(ExpressionError, match=re.escape(why)):
         value_of(text, KNOWN.get)
-
-
-def test_the_names_of_an_expression_are_those_of_fields() -> None:
-    assert names_in("max(t_max_ms, now_ms - 3) // t_min_ms") == {"t_max_ms", "t_min_ms", "now_ms"}

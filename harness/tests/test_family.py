@@ -8,7 +8,6 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -84,47 +83,11 @@ def test_a_daemon_is_found_named_and_killed_when_its_implementation_ends() -> No
     assert family.describe_survivors() == ""
 
 
-def test_a_daemon_is_found_although_its_environment_could_not_be_read_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    environ, looks = psutil.Process.environ, Counter[int]()
-
-    def late(process: psutil.Process) -> dict[str, str]:
-        looks[process.pid] += 1
-        return {} if looks[process.pid] == 1 else environ(process)
-
-    monkeypatch.setattr(psutil.Process, "environ", late)
-    process = python(SLEEPER)
-    assert wait_for(lambda: sleepers(process))
-    assert process.close(PATIENCE_S)
-
-
-def test_an_implementation_that_leaves_nothing_has_nothing_said_of_it() -> None:
-    assert python("import subprocess, sys; subprocess.run(['sleep', '0']); sys.stdin.read()").close(PATIENCE_S)
-    assert family.describe_survivors() == ""
-
-
-def test_a_daemon_goes_with_an_implementation_that_is_killed() -> None:
-    process = python(HANGING)
-    assert wait_for(lambda: sleepers(process))
-    (sleeper,) = sleepers(process)
-    assert not process.close(0)
-    assert wait_for(lambda: gone(sleeper))
-    assert family.describe_survivors() == ""
-
-
 def test_the_memory_of_a_daemon_counts() -> None:
     process = python(f"{GREEDY}\nimport time\ntime.sleep(600)", 200 << 20)
     assert process.read() == b""
     assert process.failure is FaultKind.OUT_OF_MEMORY
     process.close(0)
-
-
-def test_what_a_command_leaves_is_reported_at_its_end() -> None:
-    said: list[str] = []
-    with family.name_survivors(said.append):
-        process = python(SLEEPER)
-        assert wait_for(lambda: sleepers(process))
-        assert process.close(PATIENCE_S)
-    assert [line.partition(" was")[0] for line in said] == ["1 process that the implementation started"]
 
 
 def test_many_survivors_are_reported_in_few_words(monkeypatch: pytest.MonkeyPatch) -> None:

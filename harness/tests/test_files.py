@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sds_harness.files import FileError, open_regular_file, parse_json, read_bytes, read_text, try_to_write, write_whole
+from sds_harness.files import FileError, parse_json, read_bytes, try_to_write, write_whole
 
 pytestmark = pytest.mark.every_python
 
@@ -70,24 +70,6 @@ def test_no_more_is_read_than_may_be(tmp_path: Path) -> None:
         read_bytes(path, 3 << 20)
 
 
-def test_a_text_is_utf_8_and_its_lines_end_in_one_way(tmp_path: Path) -> None:
-    path = tmp_path / "text"
-    path.write_bytes(b"one\r\ntwo\rthree\n")
-    assert read_text(path, 100) == "one\ntwo\nthree\n"
-    path.write_bytes(b"\xff")
-    with pytest.raises(FileError, match=r"^is not UTF-8$"):
-        read_text(path, 100)
-
-
-def test_a_file_that_is_read_piece_by_piece_is_no_pipe_either(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(FileError, match=r"is not a regular file"), open_regular_file(tmp_path / "pipe"):
-        pass
-    (tmp_path / "lines").write_bytes(b"a\nb\n")
-    with open_regular_file(tmp_path / "lines") as file:
-        assert file.readline() == b"a\n"
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -135,13 +117,6 @@ def test_two_who_write_the_same_file_do_not_mix(tmp_path: Path, monkeypatch: pyt
     write_whole(path, "one")
     assert path.read_text() == "one"
     assert [entry.name for entry in tmp_path.iterdir()] == ["report"]
-
-
-def test_nothing_stays_of_what_could_not_be_written(tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    with pytest.raises(OSError, match="directory"):
-        write_whole(tmp_path / "folder", "text")
-    assert [entry.name for entry in tmp_path.iterdir()] == ["folder"]
 
 
 def test_a_file_is_as_open_as_the_user_wants_it(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from itertools import pairwise
 from unittest import mock
@@ -77,32 +76,6 @@ def test_any_chunking_of_a_stream_gives_the_same_messages(
     assert rest == b""
 
 
-@given(framings, requests)
-def test_a_stream_of_single_bytes_gives_a_frame_with_its_last_byte_and_not_before(
-    framing: Framing, message: pb.Request
-) -> None:
-    frame = framing.pack(message)
-    assert taken(framing, [bytes([byte]) for byte in frame[:-1]]) == ([], frame[:-1])
-    bodies, _ = taken(framing, [bytes([byte]) for byte in frame])
-    assert [framing.parse(body, pb.Request) for body in bodies] == [message]
-
-
-@given(requests)
-def test_both_framings_carry_the_same_message(message: pb.Request) -> None:
-    bodies = {framing: taken(framing, [framing.pack(message)])[0][0] for framing in Framing}
-    assert JSON.parse(bodies[JSON], pb.Request) == BINARY.parse(bodies[BINARY], pb.Request) == message
-
-
-@given(requests)
-def test_a_json_frame_is_one_line_of_json_with_the_names_of_the_schema(message: pb.Request) -> None:
-    frame = JSON.pack(message)
-    assert frame.count(b"\n") == 1
-    assert frame.endswith(b"\n")
-    fields = json.loads(frame)
-    assert set(fields) <= {"id", "tick", "send", "receive", "open"}
-    assert int(fields.get("id", 0)) == message.id
-
-
 def test_a_binary_frame_is_a_big_endian_length_and_protobuf() -> None:
     assert BINARY.pack(pb.Request(id=7)) == b"\x00\x00\x00\x02\x08\x07"
     assert BINARY.pack(pb.Request()) == b"\x00\x00\x00\x00"
@@ -113,25 +86,12 @@ def test_a_json_frame_says_large_numbers_and_bytes_as_protojson_does() -> None:
     assert JSON.pack(message) == b'{"id": "18446744073709551615", "receive": {"wire": "AP8="}}\n'
 
 
-def test_json_takes_numbers_as_digits_or_strings_and_names_in_either_case() -> None:
-    body = b'  {"id": 7, "tick": {"now_ms": "12", "handle": 3}}\r'
-    assert JSON.parse(body, pb.Request) == pb.Request(id=7, tick=pb.Tick(now_ms=12, handle=3))
-
-
 def test_unknown_fields_of_a_request_are_ignored_and_an_unknown_name_in_a_reply_is_refused() -> None:
     assert JSON.parse(b'{"id":"7","frobnicate":{"x":[1]}}', pb.Request, lenient=True) == pb.Request(id=7)
     assert BINARY.parse(b"\x08\x07\xfa\xff\xff\x0f\x00", pb.Request).id == 7
     assert BINARY.parse(b"\x08\x07\xfa\xff\xff\x0f\x00", pb.Reply).id == 7
     with pytest.raises(FramingError, match='no field named "effect"'):
         JSON.parse(b'{"id":"7","effect":{}}', pb.Reply)
-
-
-def test_a_frame_over_the_limit_is_refused_as_soon_as_its_length_is_known() -> None:
-    announced = bytearray((MAX_FRAME_BYTES + 1).to_bytes(4, "big"))
-    with pytest.raises(FramingError, match="a frame of 67108865 bytes; the limit is 67108864"):
-        BINARY.take(announced)
-    with pytest.raises(FramingError, match="4294967295 bytes"):
-        BINARY.take(bytearray(b"\xff\xff\xff\xff"))
 
 
 def test_a_long_reply_is_reported_from_output_that_is_none() -> None:
@@ -230,10 +190,6 @@ def test_every_request_is_answered_in_order_however_it_arrives(
 ) -> None:
     stream = b"".join(framing.pack(message) for message in messages)
     assert [reply.id for reply in served(framing, *cut(stream, places))] == [message.id for message in messages]
-
-
-def test_a_short_request_right_behind_the_end_of_a_long_one_is_answered_at_once() -> None:
-    assert [reply.id for reply in served(JSON, b'{"id": "1"      ', b'     }\n{"id":"2"}\n')] == [1, 2]
 
 
 def test_a_request_that_is_none_is_answered_with_an_error_and_the_next_one_is_served() -> None:

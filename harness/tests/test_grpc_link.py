@@ -112,23 +112,6 @@ def test_what_a_server_does_wrong_has_a_kind_and_a_sentence(name: str, kind: Fau
     assert len(breakdown.detail) < 700
 
 
-def test_a_server_that_ends_every_conversation_at_once_is_reported_as_that() -> None:
-    with serving("ends-at-once") as (port, _):
-        breakdown = broken(lambda: connected(port), 0.0)
-    assert (breakdown.kind, breakdown.detail) == (
-        FaultKind.EXIT,
-        "the server ended the conversation in answer to hello",
-    )
-
-
-def test_a_second_reply_to_one_request_is_no_answer_to_the_next() -> None:
-    with serving("answers-twice") as (port, _):
-        session = connected(port)
-        ticked(session)
-        breakdown = broken(lambda: ticked(session), 0.0)
-    assert (breakdown.kind, breakdown.detail) == (FaultKind.WRONG_ID, "request 4 (open) was answered with id 3")
-
-
 def test_a_connection_that_is_reset_in_the_middle_is_a_breakdown_and_the_next_one_begins_anew() -> None:
     cuts: list[Callable[[], None]] = []
     with serving("honest", at_tick=lambda: cuts.pop()()) as (behind, _), between(behind) as (port, cut):
@@ -143,17 +126,6 @@ def test_a_connection_that_is_reset_in_the_middle_is_a_breakdown_and_the_next_on
         again = connected(port)
         assert ticked(again).HasField("effects")
         again.close()
-
-
-def test_a_server_that_never_ends_the_stream_is_left() -> None:
-    with serving("never-ends-the-stream") as (port, _):
-        session = connected(port, IMPATIENT)
-        ticked(session)
-        breakdown = broken(session.close, IMPATIENT.exit_s)
-    assert (breakdown.kind, breakdown.detail) == (
-        FaultKind.NEVER_EXITS,
-        "the server did not end the conversation within 0.4 s",
-    )
 
 
 def test_a_request_that_the_server_has_no_room_for_is_reported_as_the_limit_of_the_server() -> None:
@@ -206,19 +178,6 @@ def test_a_server_that_floods_a_connection_with_pings_is_left(monkeypatch: pytes
             assert (breakdown.kind, breakdown.detail) == (FaultKind.HANG, "no answer to open within 0.4 s")
     finally:
         stopped.append(True)
-
-
-def test_a_server_with_too_many_connections_that_do_not_close_is_not_asked_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    with serving("honest") as (port, _):
-        monkeypatch.setattr(grpc_link, "_stuck", [f"127.0.0.1:{port}"] * 7)
-        connected(port).close()
-        monkeypatch.setattr(grpc_link, "_stuck", [f"127.0.0.1:{port}"] * 8)
-        breakdown = broken(lambda: connected(port), 0.0)
-    assert breakdown.kind is FaultKind.NO_START
-    assert breakdown.detail == f"8 connections to the server at 127.0.0.1:{port} did not close"
-    assert "PING" in breakdown.advice
 
 
 # ---- Before the handshake ------------------------------------------------------------------------------------------
@@ -324,18 +283,6 @@ def test_a_server_that_never_listens_is_reported_where_it_should() -> None:
     assert breakdown.kind is FaultKind.NO_START
     assert re.match(r"the process runs, but no server listens at unix:\S+ within 1.5 s", breakdown.detail)
     assert "SDS_TESTEE_GRPC" in breakdown.advice
-
-
-def test_a_socket_whose_path_would_be_too_long_stands_elsewhere(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    deep = tmp_path / ("deep" * 30)
-    deep.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(deep))
-    session = started("honest")
-    ticked(session)
-    session.close()
-    assert list(deep.iterdir()) == []
 
 
 @pytest.mark.every_python

@@ -45,14 +45,6 @@ def test_a_short_file_asks_for_no_endless_calm() -> None:
     )
 
 
-def test_as_much_calm_as_can_be_played_is_taken() -> None:
-    assert NOTATION.from_json(data(*[{"op": "calm"}] * 8_000)).operations
-
-
-def test_what_can_be_played_is_taken() -> None:
-    assert NOTATION.from_json(data(sends("alice", 2_000), sends("bob", 1_000))).operations
-
-
 def test_a_million_of_anything_is_not_looked_at_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at: list[object] = []
 

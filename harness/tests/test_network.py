@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,23 +47,6 @@ class Line:
         while (due := self.network.due(until_ms)) is not None:
             out.append((due[0], due[1], due[2].number))
         return out
-
-
-# ---- Loss, delay, duplication ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("percent", [1, 30, 50, 99])
-def test_so_many_percent_are_lost_and_so_many_arrive_twice(percent: int) -> None:
-    line = Line(Links(loss_percent=percent))
-    for _ in range(1_000):
-        line.say("alice")
-    assert len(line.gone) == pytest.approx(30 * percent, abs=150)
-    assert len(line.gone) + len(line.arrivals()) == 3_000
-    twice = Line(Links(duplicate_percent=percent))
-    for _ in range(1_000):
-        twice.say("alice")
-    assert len(twice.arrivals()) == pytest.approx(3_000 + 30 * percent, abs=150)
-    assert twice.gone == []
 
 
 # ---- The fate of a copy ----------------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ import errno
 import logging
 import os
 import stat
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from output_nodes import NODES, REFUSED, STREAMS
-from sds_harness import files, nodes
+from output_nodes import NODES, REFUSED
+from sds_harness import nodes
 from sds_harness.files import check_folder, check_named, make_folder, write_named, write_new
 
 LARGE = "x" * (1 << 20)
@@ -77,23 +76,6 @@ def test_other_nodes_are_refused_and_stay(kind: str, tmp_path: Path) -> None:
     assert path.lstat().st_ino == before.st_ino
 
 
-@pytest.mark.parametrize("kind", [*STREAMS, "link-to-fifo"])
-def test_a_file_that_is_read_again_is_a_regular_one(kind: str, tmp_path: Path) -> None:
-    NODES[kind.removeprefix("link-to-")](tmp_path / "out")
-    (tmp_path / "link").symlink_to(tmp_path / "out")
-    with pytest.raises(OSError, match="not a regular file"):
-        check_named(tmp_path / ("link" if kind.startswith("link") else "out"), regular=True)
-    with pytest.raises(OSError, match="not a regular file"):
-        check_named(Path("/dev/fd/1"), regular=True)
-
-
-def test_a_loop_of_links_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "a").symlink_to(tmp_path / "b")
-    (tmp_path / "b").symlink_to(tmp_path / "a")
-    with pytest.raises(OSError, match="symbolic links"):
-        check_named(tmp_path / "a")
-
-
 # ---- Descriptors -------------------------------------------------------------------------------------------------
 
 
@@ -116,11 +98,6 @@ def test_a_descriptor_is_written_to_where_it_stands(named: str, tmp_path: Path) 
     assert (tmp_path / "log").read_text() == "before\nreport\nafter\n"
 
 
-def test_the_standard_streams_are_known_by_name_and_never_resolved() -> None:
-    names = ("/dev/stdin", "/dev/stdout", "/dev/stderr", "//dev/stdout", "/dev/./stderr")
-    assert [nodes.follow(Path(name)) for name in names] == [0, 1, 2, 1, 2]
-
-
 def test_a_descriptor_that_cannot_be_written_to_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     number = os.open(tmp_path / "file", os.O_RDONLY)
@@ -133,12 +110,6 @@ def test_a_descriptor_that_cannot_be_written_to_is_refused(tmp_path: Path) -> No
         write_named(Path(f"/dev/fd/{number}"), "text")
 
 
-def test_a_stream_that_was_closed_is_not_the_file_that_has_its_number_now(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "__stdout__", None)
-    with pytest.raises(OSError, match="descriptor 1 is not open"):
-        check_named(Path("/dev/stdout"))
-
-
 @pytest.mark.parametrize("named", ["/proc/{}/fd/1", "/proc/{0}/task/{0}/fd/1"])
 def test_a_descriptor_of_another_process_is_refused(named: str) -> None:
     with pytest.raises(OSError, match="descriptor of another process"):
@@ -146,31 +117,6 @@ def test_a_descriptor_of_another_process_is_refused(named: str) -> None:
 
 
 # ---- Regular files -----------------------------------------------------------------------------------------------
-
-
-def test_extended_attributes_stay(tmp_path: Path) -> None:
-    path = tmp_path / "out"
-    path.write_text("old")
-    try:
-        os.setxattr(path, "user.note", b"mine")
-    except (AttributeError, OSError):
-        pytest.skip("there are no extended attributes here")
-    write_named(path, "new")
-    assert os.getxattr(path, "user.note") == b"mine"
-
-
-def test_what_is_written_is_private_until_it_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, modes = tmp_path / "out", []
-    path.write_text("old")
-    path.chmod(0o640)
-    monkeypatch.setattr(files, "_take_over", lambda handle, *_: modes.append(os.fstat(handle).st_mode & 0o777))
-    write_named(path, "new")
-    assert modes == [0o600]
-    monkeypatch.undo()
-    monkeypatch.setattr(os, "fsync", lambda handle: modes.append(os.fstat(handle).st_mode & 0o777))
-    path.chmod(0o640)
-    write_named(path, "newer")
-    assert modes == [0o600, 0o640]
 
 
 @pytest.mark.parametrize("error", [errno.EBUSY, errno.EACCES, errno.EPERM, errno.EROFS])
@@ -193,39 +139,6 @@ def test_a_file_that_cannot_be_replaced_is_written_in_place_and_that_is_said_onc
     assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
     with pytest.raises(OSError, match=os.strerror(error)):
         write_named(tmp_path / "new", "text")
-
-
-def test_an_owner_that_cannot_be_kept_keeps_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def refused(*_: object) -> None:
-        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
-
-    path = tmp_path / "out"
-    path.write_text("old")
-    before = path.stat().st_ino
-    for name in ("fchown", "fchmod"):
-        monkeypatch.setattr(os, name, refused)
-    write_named(path, "new")
-    assert (path.read_text(), path.stat().st_ino) == ("new", before)
-    assert "owner, mode or attributes cannot be kept" in caplog.text
-
-
-def test_a_folder_that_takes_no_new_file_does_not_cost_the_old_one(tmp_path: Path) -> None:
-    if not os.geteuid():
-        pytest.skip("root may write everywhere")
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    (folder / "out").write_text("old")
-    folder.chmod(0o555)
-    try:
-        check_named(folder / "out")
-        write_named(folder / "out", "new")
-        assert (folder / "out").read_text() == "new"
-        with pytest.raises(PermissionError):
-            check_named(folder / "new")
-    finally:
-        folder.chmod(0o755)
 
 
 @pytest.mark.parametrize("where", ["beside", "in place"])

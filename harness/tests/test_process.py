@@ -16,7 +16,6 @@ import pytest
 from sds_harness import faults, process
 from sds_harness.faults import Breakdown, FaultKind
 from sds_harness.link import Limits, StdioLink
-from sds_harness.sds.language import open_session
 from sds_testee.framing import Framing
 
 pytestmark = pytest.mark.every_python
@@ -76,50 +75,11 @@ def test_a_process_that_no_thread_can_watch_is_not_started(first: bool, monkeypa
     assert children() == before
 
 
-def test_a_command_with_control_characters_is_quoted() -> None:
-    breakdown = refusal_to_start(["\x1b[31mred\n"])
-    assert breakdown.detail.isprintable()
-
-
-@pytest.mark.parametrize("framing", Framing)
-def test_the_reference_speaks_the_framing_it_is_reported_and_ends_with_its_stdin(framing: Framing) -> None:
-    links: list[StdioLink] = []
-
-    def connect() -> StdioLink:
-        links.append(StdioLink(REFERENCE, framing, LIMITS))
-        return links[-1]
-
-    session = open_session(connect, LIMITS, "sds-2026-01")
-    session.probe_honesty()
-    assert session.declaration.name == "sds_reference"
-    session.close()
-    assert not psutil.pid_exists(links[0].pid)
-
-
-def test_ending_twice_is_ending_once() -> None:
-    child = python("import sys; sys.stdin.read()")
-    assert child.close(5)
-    assert child.close(5)
-    killed = python("import time; time.sleep(600)")
-    assert not killed.close(0)
-    assert killed.close(0)
-    assert not psutil.pid_exists(killed.pid)
-
-
 def test_what_a_process_still_writes_at_its_end_does_not_keep_it_waiting() -> None:
     child = python("import sys; sys.stdin.read(); print('bye' * 1_000_000)")
     started = time.monotonic()
     assert child.close(5)
     assert time.monotonic() - started < 4
-
-
-def test_the_environment_says_which_framing_to_speak() -> None:
-    child = python("import os; os.write(1, os.environ['SDS_TESTEE_FRAMING'].encode())")
-    child.deadline_in(10)
-    assert child.read() == b"binary"
-    assert child.read() == b""
-    assert child.wait_for_exit(5) == 0
-    child.close(1)
 
 
 def test_nothing_can_be_written_to_a_process_that_was_ended() -> None:
@@ -162,24 +122,3 @@ def test_what_is_written_to_stderr_belongs_to_the_answer_that_follows() -> None:
     assert child.new_stderr_lines() == ()
     child.close(5)
     assert child.new_stderr_lines() == ()
-
-
-def test_what_comes_late_on_stderr_is_waited_for() -> None:
-    child = python("import subprocess; subprocess.Popen(['sh', '-c', 'sleep 0.2; echo late >&2'], stdout=-3)")
-    child.wait_for_exit(10)
-    assert child.stderr_lines() == ("late",)
-    child.close(1)
-
-
-def test_a_line_of_stderr_is_cut() -> None:
-    child = python("import sys; sys.stderr.write('w' * 1000)")
-    child.wait_for_exit(10)
-    child.close(1)
-    assert child.stderr_lines() == ("w" * 300,)
-
-
-def test_a_process_without_a_deadline_may_think_as_long_as_it_likes() -> None:
-    child = python("import os, time; time.sleep(0.5); os.write(1, b'!')")
-    assert child.read() == b"!"
-    assert child.failure is None
-    child.close(5)

@@ -57,13 +57,6 @@ def test_a_token_is_removed_in_every_encoding(said: str) -> None:
     assert said.encode() not in data
 
 
-def test_every_position_in_base64_is_found() -> None:
-    redaction = Redaction([TOKEN])
-    for before in range(7):
-        encoded = base64.b64encode(b"ab" * before + TOKEN.encode() + b"??").decode()
-        assert REMOVED in redaction.text(encoded)
-
-
 @pytest.mark.parametrize("token", ["", "a", "x" * (SHORTEST - 1)])
 def test_a_short_token_removes_nothing_from_what_is_said(token: str) -> None:
     assert Redaction([token]).text("a banana, xxxxxxxx") == "a banana, xxxxxxxx"
@@ -153,14 +146,6 @@ def test_replies_and_transcripts_are_without_the_token(what: str, token: str, tm
         assert base64.b64encode(form.encode()).decode()[:-4] not in kept
     assert "[token" in said
     assert "[token" in kept
-
-
-def test_a_started_server_that_prints_the_token(token: str) -> None:
-    program = f"import os, sys; print('my token is', os.environ[{TOKEN_VARIABLE!r}], file=sys.stderr); sys.exit(3)"
-    with pytest.raises(TesteeError) as caught:
-        session_with(Endpoint(AUTO, SDS.service, started=True), (sys.executable, "-c", program))
-    assert caught.value.breakdown.stderr == (f"my token is {REMOVED}",)
-    assert token not in str(caught.value.breakdown)
 
 
 def test_a_started_server_that_prints_the_variable_although_a_file_names_another_token(

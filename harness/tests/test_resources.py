@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sds_harness import resources
-from sds_harness.resources import explain, jobs_for, socket_folder, usable_memory, usable_processors
+from sds_harness.resources import explain, socket_folder, usable_memory, usable_processors
 
 V2 = "30 23 0:26 {root} /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n"
 V1 = (
@@ -53,10 +53,6 @@ def test_the_quota_of_every_group_above_counts(tmp_path: Path, files: dict[str, 
     assert usable_processors(v2(tmp_path, **files), affinity=64) == processors
 
 
-def test_the_affinity_counts(tmp_path: Path) -> None:
-    assert usable_processors(v2(tmp_path, **{"cpu.max": "800000 100000"}), affinity=3) == 3
-
-
 @pytest.mark.parametrize("mounted", ["/docker/x", "/"])
 def test_in_a_container_the_mount_begins_at_its_group(tmp_path: Path, mounted: str) -> None:
     where = "" if mounted != "/" else "docker/x/"
@@ -94,11 +90,6 @@ def test_nothing_is_known_of_a_machine_without_proc(tmp_path: Path) -> None:
     assert usable_memory(tmp_path) is None
 
 
-def test_jobs_fit_into_the_memory_and_there_is_always_one() -> None:
-    assert [jobs_for(64, memory) for memory in (None, 0, 1 << 30, 1 << 40)] == [64, 1, 5, 64]
-    assert jobs_for(1000, None) == 256
-
-
 @pytest.mark.parametrize("length", [20, 200])
 def test_a_socket_fits_into_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, length: int) -> None:
     folder = tmp_path / ("x" * length)
@@ -125,7 +116,3 @@ def test_what_the_machine_lacks_is_said_in_one_line(number: int) -> None:
 
 def test_a_thread_that_cannot_be_started_is_what_the_machine_lacks() -> None:
     assert explain(RuntimeError("can't start new thread")).startswith("The machine starts no more processes: raise")
-
-
-def test_other_errors_are_not_the_machines() -> None:
-    assert explain(OSError(errno.EINVAL, "x")) == explain(ValueError("x")) == explain(RuntimeError("x")) == ""

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sds_harness import yaml_text
 from sds_harness.clearskies.notation import NOTATION as CLEARSKIES
 from sds_harness.schedules import Schedule, ScheduleFileError
 from sds_harness.schedules.files import (
@@ -20,7 +19,6 @@ from sds_harness.schedules.files import (
     ScheduleDocument,
     dumps,
     line_in_json,
-    parse_text,
     to_yaml,
     yaml_document,
 )
@@ -126,12 +124,6 @@ def test_every_error_has_its_line_and_a_suggestion() -> None:
     )
 
 
-def test_an_error_in_json_has_its_line_too() -> None:
-    text = dumps(READ).replace('"op": "join"', '"op": "jion"')
-    (error,) = NOTATION.errors(ScheduleDocument(parse_text(text), text))
-    assert text.splitlines()[error.line - 1].strip().startswith('{"op": "jion"')
-
-
 @given(
     st.recursive(
         st.none() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
@@ -152,13 +144,6 @@ def test_the_line_of_every_value_of_any_json_is_found(value: Any) -> None:
             hold(each, (*path, key))
 
     hold(value, ())
-
-
-def test_a_line_is_reported_for_a_place_that_does_not_exist() -> None:
-    assert line_in_json('{"a": [1,\n2]}', ("a", 5)) == 1
-    assert line_in_json('{"a": [1,\n2]}', ("a", 1, "b")) == 2
-    assert line_in_json("", ("a",)) == 0
-    assert yaml_document(SHORT).line(("operations", 1, "none")) == 6
 
 
 BAD = {
@@ -189,10 +174,6 @@ def test_hostile_yaml_is_refused_with_its_line(text: str, line: int, why: str) -
     assert caught.value.line == line
     assert str(caught.value).startswith(f"it is not YAML of a schedule: {why}")
     assert len(str(caught.value)) < 400
-
-
-def test_dates_and_words_that_older_yaml_takes_for_booleans_are_text() -> None:
-    assert yaml_text.parse("[2001-01-01, yes, on, 1.0, 0x10, ~]")[0] == ["2001-01-01", "yes", "on", 1, 16, None]
 
 
 def test_the_size_of_yaml_and_the_number_of_errors_are_bounded(tmp_path: Path) -> None:

@@ -98,13 +98,6 @@ def broken(call: Callable[[], object]) -> Breakdown:
 # ---- The handshake ---------------------------------------------------------------------------------------------------
 
 
-def test_names_and_lists_of_a_stranger_are_bounded() -> None:
-    hello = pb.HelloReply(protocol_version=1, name="x" * 100_000, revisions=[f"r{n}" for n in range(1_000)])
-    declared = session_on(ScriptedLink(pb.Reply(hello=hello))).declaration
-    assert declared.name == "x" * 200 + "…"
-    assert len(declared.revisions) == 20
-
-
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
@@ -162,27 +155,6 @@ def test_each_command_has_one_kind_of_answer_that_belongs_to_it(command: str) ->
         breakdown = broken(partial(session.call, COMMANDS[command]))
         assert breakdown.kind is FaultKind.WRONG_ANSWER
         assert breakdown.detail == f"{command} was answered with {name}, not with {expected}"
-
-
-@pytest.mark.parametrize(
-    ("link", "kind", "sentence"),
-    [
-        (ScriptedLink(then=ERROR), FaultKind.ERROR, "tick: disk full"),
-        (ScriptedLink(then=pb.Reply(error=pb.Error())), FaultKind.ERROR, "tick: no reason given"),
-        (ScriptedLink(off_by=1), FaultKind.WRONG_ID, "request 2 (tick) was answered with id 3"),
-        (
-            ScriptedLink(then=ERROR, off_by=-2),
-            FaultKind.WRONG_ID,
-            "request 2 (tick) was answered with id 0 (disk full)",
-        ),
-    ],
-)
-def test_errors_and_wrong_ids_end_the_session(link: ScriptedLink, kind: FaultKind, sentence: str) -> None:
-    session = session_on(link)
-    breakdown = broken(lambda: session.call(pb.Request(tick=pb.Tick())))
-    assert (breakdown.kind, breakdown.detail) == (kind, sentence)
-    assert link.killed
-    assert breakdown.stderr == ("last words",)
 
 
 def test_after_a_fault_nothing_more_is_asked() -> None:
@@ -269,33 +241,3 @@ def test_what_is_not_declared_may_be_unsupported(name: str) -> None:
         link = refusing(*(everything - {missing, pb.CAPABILITY_MESSAGE_ID_REQUIRED}))
         assert session_on(link).call(request).HasField("unsupported")
         assert not link.killed
-
-
-def test_a_refusal_is_reported_with_what_was_said_and_what_to_do() -> None:
-    link = refusing(pb.CAPABILITY_OBSERVE)
-    link.then = pb.Reply(unsupported=pb.Unsupported(what="\x1b[31m" + "x" * 1_000_000))
-    breakdown = broken(lambda: session_on(link).call(COMMANDS["observe"]))
-    assert breakdown.detail.isprintable()
-    assert len(breakdown.detail) < 700
-    assert "remove its capability from the answer to Hello" in breakdown.kind.advice
-    link.then = pb.Reply(unsupported=pb.Unsupported())
-    assert "(nothing named)" in broken(lambda: session_on(link).call(COMMANDS["tick"])).detail
-
-
-# ---- The probe with an unknown command -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("refusal", [UNSUPPORTED, REJECTED, ERROR])
-def test_a_refusal_of_a_command_that_does_not_exist_is_honest(refusal: pb.Reply) -> None:
-    link = ScriptedLink(then=refusal)
-    session_on(link).probe_honesty()
-    assert not link.killed
-
-
-@pytest.mark.parametrize("name", ANSWERS)
-def test_any_other_answer_to_a_command_that_does_not_exist_is_dishonest(name: str) -> None:
-    link = ScriptedLink(then=ANSWERS[name])
-    breakdown = broken(session_on(link).probe_honesty)
-    assert breakdown.kind is FaultKind.DISHONEST
-    assert breakdown.detail == f"a command that does not exist was answered with {name}"
-    assert link.killed

@@ -6,7 +6,6 @@ import base64
 import contextlib
 import fcntl
 import json
-import os
 import pickle
 import shutil
 import subprocess
@@ -78,37 +77,6 @@ def test_both_directions_are_kept_decoded_and_raw(transcript: Transcript, framin
         assert not any("base64" in row for row in said)
 
 
-def test_a_linked_transcript_is_written_where_the_link_leads(tmp_path: Path) -> None:
-    (tmp_path / "target").write_text("an old one")
-    (tmp_path / "link").symlink_to("target")
-    transcript = Transcript.begin(tmp_path / "link", suite="1")
-    transcript.add({"direction": ">"})
-    assert [row["n"] for row in rows(transcript)] == [1, 2]
-    assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "target").read_bytes() == transcript.path.read_bytes()
-
-
-def test_it_is_written_before_the_answer_comes(transcript: Transcript) -> None:
-    stage = recorded(transcript, REFERENCE)
-    seen = []
-    stage.session.link.listen(Watcher(lambda: seen.append(rows(transcript)[-1].get("what"))))
-    stage.open()
-    assert seen == ["open"]
-
-
-class Watcher:
-    """Records the time of each message that is sent."""
-
-    def __init__(self, look: Any) -> None:
-        self._look = look
-
-    def sent(self, body: bytes) -> None:
-        self._look()
-
-    def on_frame(self, body: bytes, whole: bool) -> None:
-        return
-
-
 @pytest.mark.parametrize(
     ("name", "kind", "raw"),
     [
@@ -131,19 +99,6 @@ def test_what_broke_is_kept_with_what_came_instead(
     assert bool(broke.raw) == bool(raw)
     if name == "crashes":
         assert broke.stderr == (LAST_WORDS,)
-
-
-def test_a_reply_that_is_not_as_the_protocol_has_it_is_kept_and_the_fault_as_well(transcript: Transcript) -> None:
-    stage = recorded(transcript, (*BROKEN, "answers-with-another-id"))
-    handle = stage.open().party.handle
-    with pytest.raises(TesteeError):
-        stage.session.call(pb.Request(tick=pb.Tick(now_ms=2, handle=handle)))
-    part = read(transcript)[0][-1]
-    reply = part.exchanges[-1].reply
-    assert reply is not None
-    assert reply.message == {"id": "10", "effects": {}}
-    assert [broke.kind for broke in part.breakdown] == ["wrong-id"]
-    assert part.ends == "killed"
 
 
 def test_of_what_is_too_large_only_the_beginning_is_kept(transcript: Transcript) -> None:
@@ -196,12 +151,6 @@ def test_a_line_that_somebody_left_torn_costs_no_other(transcript: Transcript) -
 # ---- Files -------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_no_regular_file_is_left_alone(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(OSError, match="not a regular file"):
-        Transcript.begin(tmp_path / "pipe")
-
-
 def test_a_full_disk_ends_the_transcript_and_not_the_run(
     transcript: Transcript, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,15 +183,6 @@ def test_a_lock_that_is_held_ends_the_transcript_and_not_the_run(transcript: Tra
     assert transcript.failure == "another process held its lock for 5 s"
     assert transcript.add({"mark": 2}) == 0
     assert len(rows(transcript)) == 1
-
-
-@pytest.mark.usefixtures("impatient")
-def test_a_file_whose_lock_is_held_from_the_beginning_stays_as_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "talk.jsonl"
-    path.write_text("of somebody else\n")
-    with held(path):
-        assert Transcript.begin(path).failure == "another process held its lock for 5 s"
-    assert path.read_text() == "of somebody else\n"
 
 
 @pytest.mark.usefixtures("impatient")

@@ -149,19 +149,6 @@ def test_names_are_changed_where_they_cannot_matter(name: str) -> None:
         assert {seen(world, w) for w in left} == {alike for w in chosen for alike in orbit(seen(world, w))}
 
 
-def test_nothing_comes_after_the_end() -> None:
-    """No event follows the final event of a word. Each shorter word can be continued with the final event."""
-    endless, world = (
-        World(2, (SEND, ARRIVE)),
-        World(2, (SEND, EventKind("rest", doing, everybody=True, ends=True), ARRIVE)),
-    )
-    ended = [word for word in world.words(4) if any(event.kind == 1 for event in word)]
-    assert [[event.kind for event in word].index(1) for word in ended] == [3] * endless.count(3)
-    assert world.count(4) == endless.count(4) + endless.count(3)
-    with pytest.raises(ValueError, match="must happen at all participants"):
-        World(2, (EventKind("rest", doing, ends=True),))
-
-
 @settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_everything_happens_in_its_order(data: st.DataObject) -> None:
@@ -193,45 +180,6 @@ def test_everything_happens_in_its_order(data: st.DataObject) -> None:
     assert all(ms <= looks[name] for name, ms in times)
     assert unfolded.find_silent(()) >= {(e.sender, e.nth) for e in word if e.sender >= 0}
     assert not unfolded.find_silent(range(len(unfolded.schedule.operations)))
-
-
-def before(world: World, word: Word, who: int) -> Word:
-    """The last event of a participant and all events on which it depends, in the order of the word."""
-    counts = [0] * world.participants
-    placed = []
-    for event in word:
-        places = {(one, counts[one]) for one in range(world.participants) if event.who in (ALL, one)}
-        counts = [n + any(place[0] == one for place in places) for one, n in enumerate(counts)]
-        placed.append((event, places))
-    needed: set[tuple[int, int]] = set()
-    taken: list[Event] = []
-    for event, places in reversed(placed):
-        mine = (who, counts[who] - 1) in places
-        if mine or places & needed:
-            needed |= places | {(one, n - 1) for one, n in places if n} | {(event.sender, event.nth)}
-            taken.append(event)
-    return tuple(reversed(taken))
-
-
-@pytest.mark.parametrize("name", [name for name in WORLDS if name != "two, all of it"])
-def test_everybody_is_the_newest_once_in_all_that_it_sees(name: str) -> None:
-    """The events before the last event of a participant are a word in which this participant is the newest, and sees
-    the same."""
-    world, most = WORLDS[name]
-    known = [set(world.words(length)) for length in range(most + 1)]
-    for word in [word for words in known for word in words]:
-        newest = world.newest(word)
-        for who in range(world.participants):
-            part = before(world, word, who)
-            if any(world.kinds[event.kind].aware for event in word):
-                assert newest == frozenset(range(world.participants))
-                continue
-            assert (who in newest) == bool(part and len(part) == len(word))
-            if part:
-                first = world.normal_order(part)
-                assert first in known[len(part)]
-                assert who in world.newest(first)
-                assert seen(world, part)[who] == seen(world, word)[who]
 
 
 def all_stream_words(world: World, length: int) -> Iterator[Word]:
@@ -284,25 +232,3 @@ def test_each_trace_of_streams_has_one_word(name: str) -> None:
         words = list(world.words(length))
         assert words == sorted(everything.values())
         assert all(world.normal_order(word) == word for word in words)
-
-
-@pytest.mark.parametrize("name", STREAMS)
-def test_names_matter_on_streams_if_two_participants_write(name: str) -> None:
-    world, most = STREAMS[name]
-    for length in range(1, most + 1):
-        for word in world.words(length):
-            writers = {event.who for event in word if world.kinds[event.kind].ranked}
-            assert world.names_matter(word) is (len(writers) > 1)
-        chosen = [word for word in world.words(length) if world.first_of_its_names(word)]
-        assert len(chosen) < world.count(length)
-
-
-@pytest.mark.parametrize("name", STREAMS)
-def test_a_participant_is_the_newest_on_streams_if_its_event_depends_on_all_others(name: str) -> None:
-    """In all other words, the last event of the participant and the events on which it depends are a shorter word."""
-    world, _ = STREAMS[name]
-    words = list(all_stream_words(world, 3))
-    for word in world.words(3):
-        ends = {other[-1] for other in words if read(world, other) == read(world, word)}
-        last = range(world.participants) if word[-1].who == ALL else (word[-1].who,)
-        assert world.newest(word) == (frozenset(last) if len(ends) == 1 else frozenset())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clearskies_group_traces import arrived, commands, received, shown, values
+from clearskies_group_traces import arrived, commands, received, shown
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference.mutants import MUTANTS
 from clearskies_reference.testee.server import Testee, TesteeOptions
@@ -24,7 +24,6 @@ from sds_harness.clearskies.operations import (
     Read,
     Release,
     Rename,
-    Reopen,
     Say,
     Tick,
     Unlink,
@@ -86,37 +85,6 @@ def test_what_is_not_declared_is_left_out() -> None:
 # ---- Scripted peers --------------------------------------------------------------------------------------------------
 
 
-def test_a_message_is_repeated_with_its_signature() -> None:
-    output = (Link("alice", "carol"), Put("alice", "m1"), Unlink("alice", "carol"), Close("carol"), Reopen("carol"))
-    again = shown(*output, Again("mallory", "carol", read_only=True, label="m1"), Look())
-    assert len(values(again, "carol")) == 1
-    flipped = shown(*output, Again("mallory", "carol", read_only=True, label="m1", flipped=True), Look())
-    assert values(flipped, "carol") == {}
-
-
-@pytest.mark.parametrize(
-    "odd",
-    [
-        "nan",
-        "deep",
-        "twice",
-        "surrogate",
-        "fraction",
-        "list",
-        "no-clock",
-        "no-uuid",
-        "no-time",
-        "negative",
-        "not-deleted",
-    ],
-)
-def test_odd_bodies_are_said_as_they_are(odd: str) -> None:
-    show = shown(Say("xavier", to="alice", label="x1", odd=odd))
-    plain = shown(Say("xavier", to="alice", label="x1"))
-    assert show.breakdown is None
-    assert show.labels["x1"].wire.raw != plain.labels["x1"].wire.raw
-
-
 def test_a_large_body_is_said_but_not_without_end() -> None:
     show = shown(Say("xavier", to="alice", label="x1", odd="large"), members=(Member("alice"),))
     assert 15_000_000 < len(show.labels["x1"].wire.raw) < 1 << 24
@@ -125,28 +93,7 @@ def test_a_large_body_is_said_but_not_without_end() -> None:
     assert f"{MOST_WRITTEN >> 20} MiB" in show.left_out[4]
 
 
-def test_large_messages_are_kept_once_and_reported_in_full() -> None:
-    links = Link("alice", "bob"), Link("alice", "carol")
-    writers = tuple(map(Member, ("alice", "bob", "carol")))
-    show = shown(*links, Say("xavier", to="alice", label="x1", odd="large"), members=writers)
-    (step,) = [act.step for act in show.acts if act.who == "alice" and len(act.step.sent) == 2]
-    (_, one), (_, other) = step.sent
-    assert one is other
-    assert step.reply is not None
-    assert not step.reply.effects.sent
-    whole = step.whole_reply
-    assert whole is not None
-    assert [(each.link, each.data) for each in whole.effects.sent] == step.sent
-    (line,) = [line for line in show.traces[0].to_json_lines() if line.startswith(f'{{"step":{step.index},')]
-    assert len(line) > 2 * len(one)
-
-
 # ---- Reading and calm ------------------------------------------------------------------------------------------------
-
-
-def test_a_reader_of_the_same_name_as_a_participant_is_left_out() -> None:
-    show = shown(Read(), members=(Member("stranger"), Member("bob")))
-    assert "refused" in show.left_out[0]
 
 
 def test_gossip_without_an_end_is_broken_off_and_reported() -> None:

@@ -17,7 +17,6 @@ from sds_harness.clearskies.group_trace import GroupTrace
 from sds_harness.clearskies.operations import (
     Close,
     Delete,
-    Garble,
     Link,
     Look,
     Member,
@@ -25,7 +24,6 @@ from sds_harness.clearskies.operations import (
     Put,
     Rename,
     Reopen,
-    Say,
 )
 from sds_harness.clearskies.player import play
 from sds_harness.clearskies.stage import Stage
@@ -34,7 +32,6 @@ from sds_harness.schedules import Schedule
 pytest.importorskip("pyarrow")
 from sds_harness.clearskies.corpora import COLUMNS, KIND
 from sds_harness.corpus.rows import ContradictoryRowsError, Recorded, rebuild, rows_of
-from sds_harness.corpus.schema import SIDE_COLUMNS
 
 pytestmark = pytest.mark.spark
 
@@ -61,37 +58,6 @@ def recorded(*operations: Operation, **options: Any) -> Recorded:
 
 def row(found: Recorded, command: str, participant: str) -> dict[str, Any]:
     return [row for row in found.steps if (row["command"], row["participant"]) == (command, participant)][-1]
-
-
-def test_every_column_is_filled() -> None:
-    found = recorded(*TALK)
-    assert set(found.side) == {column.name for column in SIDE_COLUMNS}
-    assert {frozenset(row) for row in found.steps} == {frozenset(column.name for column in COLUMNS.all_columns)}
-
-
-def test_records_are_called_by_the_change_that_made_them_and_updates_by_their_writer() -> None:
-    found = recorded(*TALK)
-    assert row(found, "put", "alice") | {"record": "alice#m1", "sent": ["bob/1 alice:1"]} == row(found, "put", "alice")
-    assert row(found, "rename", "bob")["record"] == "alice#m1"
-    assert row(found, "rename", "bob")["sent"] == ["alice/1 bob:1", "carol/2 bob:1"]
-    last = row(found, "receive", "alice")
-    assert (last["link"], last["arrives"], last["changed"]) == ("bob/1", ["bob:2"], ["alice#m1 bob:2"])
-    assert last["sent"] == []
-
-
-def test_what_is_there_is_distinguished_from_what_is_deleted() -> None:
-    found = recorded(*LINE, Put("alice", "m1"), Look(), Delete("bob", "m2"), Look())
-    before, after = (r for r in found.steps if (r["command"], r["participant"]) == ("observe", "carol"))
-    assert [bool(row["records"]) for row in (before, after)] == [True, False]
-    assert [bool(row["deleted"]) for row in (before, after)] == [False, True]
-    assert before["known"] != after["known"]
-
-
-def test_requests_say_what_is_known() -> None:
-    found = recorded(Put("alice", "m1"), *LINE)
-    first, second = row(found, "connect", "alice"), row(found, "connect", "bob")
-    assert (first["sent"], first["signed"]) == (["bob/1 get_updates"], [])
-    assert first["since"] != second["since"]
 
 
 @pytest.mark.parametrize(
@@ -123,19 +89,6 @@ def test_what_the_text_leaves_open_is_in_no_normative_column(variant: str) -> No
 def test_what_the_text_fixes_is(otherwise: tuple[Operation, ...]) -> None:
     one = recorded(*LINE, Put("alice", "m1", text=WIDE), Look())
     assert one.side["digest"] != recorded(*LINE, *otherwise, Look()).side["digest"]
-
-
-def test_what_a_scripted_peer_says_is_called_by_it_and_its_label() -> None:
-    found = recorded(Say("mallory", to="alice", label="x1", poses_as="bob"), Garble("mallory", "alice", wire="6d"))
-    assert [r["arrives"] for r in found.steps if r["command"] == "receive"] == [["=mallory x1"], []]
-
-
-def test_values_count_however_deep_they_are_nested() -> None:
-    one, same, other = (
-        recorded(*LINE, Put("alice", "m1", text="[" * 90 + text + "]" * 90), Look()).side["digest"]
-        for text in ("1", " 1.0 ", "[]")
-    )
-    assert one == same != other
 
 
 # ---- Rebuilding group traces -----------------------------------------------------------------------------------------

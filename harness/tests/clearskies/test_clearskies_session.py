@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
-from clearskies_stages import session_of, stage_of, without
+from clearskies_stages import session_of, without
 from sds_harness import faults
 from sds_harness.clearskies.clubs import READ_WRITE, keys_of, private_pem, public_pem
-from sds_harness.clearskies.language import CAPABILITY_OF_COMMAND, CLEARSKIES, needed_capabilities, open_session
+from sds_harness.clearskies.language import CAPABILITY_OF_COMMAND, CLEARSKIES, open_session
 from sds_harness.clearskies.stage import Stage
 from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, StdioLink
@@ -109,27 +109,3 @@ def test_peers_in_a_process_come_to_the_same(stage: Stage) -> None:
         assert answer == CLEARSKIES.answer_to(command)
     stage.session.probe_honesty()
     assert Path(stage.trace.steps[0].request.open.store).parent.is_dir()
-
-
-def test_an_implementation_by_its_own_clock_starts_from_the_real_time() -> None:
-    assert stage_of().now_ms == 1_800_000_000_000
-    assert stage_of(**without(pb.CAPABILITY_VIRTUAL_CLOCK)).now_ms != 1_800_000_000_000
-
-
-@pytest.mark.parametrize(
-    ("request_", "needed"),
-    [
-        (pb.Request(open=OPEN), []),
-        (pb.Request(open=pb.Open(access_level=pb.ACCESS_LEVEL_READ_ONLY)), [pb.CAPABILITY_READ_ONLY]),
-        (pb.Request(open=pb.Open(store="s")), [pb.CAPABILITY_STORE]),
-        (
-            pb.Request(open=pb.Open(configuration=pb.Configuration(resolution=pb.RESOLUTION_SEPARATE))),
-            [pb.CAPABILITY_RESOLUTION_SEPARATE],
-        ),
-        (pb.Request(put=pb.Put(key="k")), []),
-        (pb.Request(put=pb.Put(key="k", uuid="1" * 32)), [pb.CAPABILITY_UUID_ACCEPTED]),
-        (pb.Request(rename=pb.Rename()), [pb.CAPABILITY_RENAME]),
-    ],
-)
-def test_a_request_needs_what_it_asks_for(request_: pb.Request, needed: list[int]) -> None:
-    assert needed_capabilities(request_) == needed

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from clearskies_reference import PROFILES, AccessLevel, Message, SignatureProfile
+from clearskies_reference import PROFILES
 from sds_harness.clearskies.bodies import Bodies, read
-from sds_harness.clearskies.clubs import profile_called
 from sds_harness.clearskies.frames import Frame, frame_of
 from sds_harness.clearskies.streams import Stream
 
@@ -63,25 +62,6 @@ def test_no_bytes_raise(pieces: list[bytes]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw", "value"),
-    [
-        (b'{"n":18446744073709551617}', {"n": 2**64 + 1}),
-        (b'{"a":1,"b":{"a":2},"a":3}', {"a": 3, "b": {"a": 2}}),
-        (b' {"k":"\xc3\xa9"}', {"k": "é"}),
-    ],
-)
-def test_bodies_are_read_exactly(raw: bytes, value: object) -> None:
-    body = read(raw)
-    assert (body.value, body.error) == (value, "")
-    assert body.twice == (("a",) if raw.count(b'"a":') > 2 else ())
-
-
-def test_a_body_of_many_levels_is_json() -> None:
-    body = read(b'{"n":' + b"[" * 100_000 + b"]" * 100_000 + b"}")
-    assert (body.error, list(body.members)) == ("", ["n"])
-
-
-@pytest.mark.parametrize(
     "raw",
     [
         b"",
@@ -100,26 +80,6 @@ def test_bodies_that_are_no_json_say_so(raw: bytes) -> None:
     assert (body.value, body.members, body.type) == (None, {}, "")
 
 
-def test_a_body_that_is_no_object_has_no_members() -> None:
-    assert (read(b"[1]").members, read(b'{"type":[]}').type, read(b"[1]").error) == ({}, "", "")
-
-
-def test_bodies_are_kept_once_and_not_without_end() -> None:
-    bodies = Bodies(10)
-    assert bodies.read(BODY) is bodies.read(BODY)
-    assert bodies.read(b"[1,2,3,4,5,6,7,8,9,0]").error.startswith("not read")
-    assert bodies.read(b"[1,2]").value == [1, 2]
-
-
-def test_what_is_read_in_two_places_is_kept_once_and_has_room_in_both() -> None:
-    here = Bodies(10)
-    there = here.for_another_trace()
-    assert here.read(BODY) is there.read(bytes(bytearray(BODY)))
-    assert here.read(b"[1,2,3]").value == there.read(b"[1,2,3]").value == [1, 2, 3]
-    assert here.read(b"[4,5,6,7,8,9]").error.startswith("not read")
-    assert Bodies(10).read(b"[4,5,6,7,8,9]").value == [4, 5, 6, 7, 8, 9]
-
-
 def test_large_streams_take_no_quadratic_time() -> None:
     taken = stream()
     data = frame_of({"type": "x", "value": "y" * 4_000_000}).wire
@@ -128,21 +88,3 @@ def test_large_streams_take_no_quadratic_time() -> None:
         taken.feed(data[place : place + 1_000], place)
     assert perf_counter() - began < 5
     assert [message.type for message in taken.messages] == ["x"]
-
-
-# ---- Signatures ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("level", AccessLevel)
-@pytest.mark.parametrize("profile", PROFILES.values(), ids=list(PROFILES))
-def test_a_signature_tells_the_level_of_its_maker(level: AccessLevel, profile: SignatureProfile) -> None:
-    frame = Frame(BODY).signed(profile, level)
-    wire = frame.wire + frame.flipped().wire + frame.forged().wire + frame.unsigned().wire
-    signers = {}
-    for name in (*PROFILES, "of my own"):
-        taken = Stream(1, Bodies(), profile_called(name))
-        taken.feed(wire, 1)
-        assert taken.messages[0].framed == Message(BODY, frame.signature)
-        signers[name] = [message.signer for message in taken.messages]
-    assert signers.pop(profile.name) == [level, None, None, None]
-    assert set(map(tuple, signers.values())) == {(None,) * 4}

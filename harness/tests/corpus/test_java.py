@@ -35,10 +35,6 @@ def test_what_spark_does_not_run_on_is_left(tmp_path: Path, modules: str, why: s
     assert why in found
 
 
-def test_a_folder_without_java_is_left(tmp_path: Path) -> None:
-    assert look_at(tmp_path, "JAVA_HOME") == "does not start (FileNotFoundError)"
-
-
 def test_java_home_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = java(tmp_path / "first", "java.base@17.0.1\\n")
     second = java(tmp_path / "second", "java.base@21.0.1\\n")
@@ -69,7 +65,3 @@ def test_a_java_without_the_module_is_not_asked_for_it(tmp_path: Path) -> None:
     words = ["-cp", "a b", f"--add-modules={VECTOR_MODULE}", "--add-modules=java.sql", "$x"]
     said = subprocess.run([program, *words], capture_output=True, text=True, check=True).stdout
     assert said.splitlines() == ["<-cp>", "<a b>", "<--add-modules=java.sql>", "<$x>"]
-
-
-def test_a_java_that_has_it_stays_as_it_is(tmp_path: Path) -> None:
-    assert Java(tmp_path, 17, "JAVA_HOME").home_for_spark(tmp_path) == tmp_path

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from player_helpers import shown
 from sds_harness.schedules.files import to_json
 from sds_harness.schedules.word_schedules import unfold
 from sds_harness.schedules.worlds import AlphabetPart
 from sds_harness.sds.alphabet import ALPHABET, REPAIR, SDS, USUAL
 from sds_harness.sds.notation import NOTATION
-from sds_harness.sds.operations import Tick
 
 
 def everything(*, repairs: bool) -> tuple[AlphabetPart, ...]:
@@ -35,22 +33,6 @@ def test_every_word_is_a_schedule(repairs: bool) -> None:
         schedule = unfold(small, word, SDS.make_setting(alphabet)).schedule
         assert NOTATION.from_json(to_json(schedule)) == schedule
         assert schedule.names == ("alice", "bob", "carol")
-
-
-def test_what_is_under_way_arrives() -> None:
-    """Each copy arrives at the participants and as often as the word says. Events without a broadcast are detected."""
-    alphabet = plain(repairs=False)
-    small = SDS.world(2, alphabet)
-    for word in small.words(3):
-        unfolded = unfold(small, word, SDS.make_setting(alphabet))
-        schedule = unfolded.schedule
-        show = shown(*schedule.operations, members=schedule.members, configuration=schedule.configuration)
-        silent = unfolded.find_silent({packet.operation for packet in show.packets})
-        copies = [small.kinds[event.kind].copies for event in word if (event.sender, event.nth) not in silent]
-        assert sum(act.packet is not None and act.packet.act > 0 for act in show.acts) == sum(copies)
-        assert not show.left_out
-        nothing_due = all(type(schedule.operations[unfolded.sources[known]]) is Tick for known in silent)
-        assert nothing_due, "only what time brings may be nothing"
 
 
 def test_nobody_knows_another_event() -> None:

@@ -17,7 +17,7 @@ from google.protobuf import json_format
 from native_changes import CHANGES
 from native_templates import LANGUAGES, Built, build_once
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import HistoryEntry, Message, decode, encode
+from sds_reference import Message, decode, encode
 from sds_testee.framing import ENVIRONMENT_VARIABLE
 
 pytestmark = pytest.mark.exhaustive
@@ -109,11 +109,6 @@ def test_it_answers_lines_that_are_no_request_and_goes_on(built: Built) -> None:
     assert all(errors)
 
 
-def test_it_ends_when_stdin_ends_also_without_a_request(built: Built) -> None:
-    done = raw(built, b"")
-    assert (done.returncode, done.stdout) == (0, b"")
-
-
 def test_it_refuses_the_other_framing_in_words(built: Built) -> None:
     done = raw(built, b"", **{ENVIRONMENT_VARIABLE: "binary"})
     assert done.returncode in (1, 2)
@@ -164,29 +159,6 @@ def test_what_is_filled_in_is_answered(built: Built) -> None:
     assert decoded.decoded == pb.Decoded(message=message, kind=pb.MESSAGE_KIND_CONTENT)
 
 
-def test_what_the_harness_asks_to_configure_is_ignored(built: Built) -> None:
-    configuration = {
-        "causalHistorySize": 9,
-        "tMinMs": "18446744073709551615",
-        "bloomErrorRate": 0.5,
-        "whoKnows": {"a": 1},
-    }
-    command = opening()
-    command["open"]["configuration"] = configuration
-    _, reply = asked(built, {"hello": {}}, command)
-    in_force = pb.Configuration(causal_history_size=2, bloom_capacity=100, bloom_error_rate=0.01, sds_r=False)
-    assert reply.opened == pb.Opened(handle=1, configuration=in_force)
-
-
-def test_handles_stay_apart_when_participants_come_and_go(built: Built) -> None:
-    closing, tick = {"close": {"handle": "1"}}, {"tick": {"nowMs": str(T), "handle": "2"}}
-    gone = {"tick": {"nowMs": str(T), "handle": "1"}}
-    replies = asked(built, opening(), opening(T, "bob"), closing, opening(T, "dora"), tick, gone, closing)
-    assert answers(replies) == ["opened", "opened", "effects", "opened", "effects", "error", "error"]
-    handles = [reply.opened.handle for reply in replies if reply.WhichOneof("answer") == "opened"]
-    assert len({*handles}) == 3
-
-
 def test_a_fault_of_the_implementation_is_reported_and_the_process_goes_on(built: Built) -> None:
     _, fault, sent = asked(built, opening(), sending(b"boom"), sending(b"hello"))
     assert "no memory, Ж字🦊" in fault.error.message
@@ -204,16 +176,6 @@ def test_a_defect_of_the_implementation_ends_the_process_with_its_message(built:
     assert done.returncode != 0
     assert answers([json_format.Parse(line.decode(), pb.Reply()) for line in done.stdout.splitlines()]) == ["opened"]
     assert "a defect, Ж字🦊".encode() in done.stderr
-
-
-def test_numbers_of_32_bits_may_be_negative(built: Built) -> None:
-    fine = -(2**31), -7, 0, 7, 2**31 - 1
-    wrong = -(2**31) - 1, 2**31, -(2**64)
-    commands = [{"repairTimes": {"numResponseGroups": number}} for number in (*fine, *wrong)]
-    _, *replies = asked(built, {"hello": {}}, *commands, {"repairTimes": {}})
-    assert [reply.rejected.reason for reply in replies[: len(fine)]] == [f"{number} groups" for number in fine]
-    assert answers(replies[len(fine) : -1]) == ["error"] * len(wrong)
-    assert replies[-1].rejected.reason == "0 groups"
 
 
 def test_numbers_of_64_bits(built: Built) -> None:
@@ -301,37 +263,3 @@ def test_lines_of_many_mib(built: Built) -> None:
     _, sent, received = asked(built, opening(), sending(content), receiving(wire))
     assert decode(sent.effects.broadcasts[0]).content == content
     assert received.effects.events[0].delivered.content == content
-
-
-def bloom(*message_ids: str) -> bytes:
-    """The filter of the toy."""
-    bits = 0
-    for message_id in message_ids:
-        mixed = 0xCBF29CE484222325
-        for byte in message_id.encode():
-            mixed = (mixed ^ byte) * 0x100000001B3 & LARGEST
-        for n in range(7):
-            bits |= 1 << ((mixed >> 32) + n * (mixed & 0xFFFFFFFF)) % 1024
-    return bits.to_bytes(128, "little")
-
-
-def test_what_the_toy_says_is_what_every_toy_says(built: Built) -> None:
-    """All toys send the same bytes, so that a test in one language holds for all."""
-    bob = [
-        Message("bob", f"b{n}", "c1", T + 5, tuple(HistoryEntry(f"b{m}", b"h") for m in range(n)), None, (), b"x")
-        for n in range(4)
-    ]
-    _, first, *received, second = asked(
-        built,
-        opening(),
-        sending(b"hello"),
-        *(receiving(encode(m)) for m in (bob[3], bob[1], bob[0], bob[0], bob[2])),
-        sending(b"2"),
-    )
-    assert first.effects.message_id == "1a3185c5001-406268cf529c04ac"
-    delivered = [[event.delivered.message_id for event in reply.effects.events] for reply in received]
-    assert delivered == [[], [], ["b0", "b1"], [], ["b2", "b3"]]
-    message = decode(second.effects.broadcasts[0])
-    assert [entry.message_id for entry in message.causal_history] == ["b2", "b3"]
-    assert message.lamport_timestamp == T + 6
-    assert message.bloom_filter == bloom("b3", "b1", "b0", "b2")

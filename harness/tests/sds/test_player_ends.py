@@ -31,16 +31,6 @@ from sds_harness.sds.player import hint_of, play
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.testee.dialect import load_dialect
 
-# ---- Calm ------------------------------------------------------------------------------------------------------------
-
-
-def test_calm_ends_once_a_message_is_missing_that_nobody_will_send_again() -> None:
-    # The longest period in force, 90 s, passes, and two rounds of a minute after it.
-    strange = shown(ops.Say("xavier", "x1", to="bob"), ops.Say("xavier", "x2", after=("x1",)), ops.Calm(rounds=50))
-    assert strange.settled
-    assert strange.calm_rounds == 4
-
-
 # ---- Undeclared capabilities and refusals ----------------------------------------------------------------------------
 
 
@@ -86,14 +76,6 @@ def test_whoever_may_not_be_opened_is_missing_and_the_others_play() -> None:
 # ---- Ends ------------------------------------------------------------------------------------------------------------
 
 
-def test_in_the_end_every_participant_is_closed_even_who_crashed_in_the_schedule() -> None:
-    one, other = Fragile(), Fragile()
-    stages = {"alice": one.stage, "bob": other.stage, "carol": other.stage}
-    group_trace = play(Schedule(TRIO, (ops.Crash("carol"),)), stages)
-    assert (one.asked, other.asked) == (["hello", "open", "close"], ["hello", "open", "open", "close", "close"])
-    assert "close" not in commands(group_trace)
-
-
 def test_a_breakdown_is_noted_ends_the_group_trace_and_leaves_no_other_participant_open() -> None:
     sound, fragile = Fragile(), Fragile("receive")
     stages = {"alice": sound.stage, "bob": fragile.stage, "carol": sound.stage}
@@ -105,15 +87,6 @@ def test_a_breakdown_is_noted_ends_the_group_trace_and_leaves_no_other_participa
     assert group_trace.acts[-1].step.reply is None
     assert sound.asked == ["hello", "open", "open", "send", "close", "close"]
     assert fragile.asked == ["hello", "open", "receive"]
-
-
-def test_a_breakdown_at_the_close_is_noted_too() -> None:
-    fragile = Fragile("close")
-    group_trace = play(Schedule(TRIO[:1], (ops.Tick(),)), {"alice": fragile.stage})
-    assert group_trace.breakdown is not None
-    assert group_trace.breakdown.kind is FaultKind.CRASH
-    assert group_trace.broken == "alice"
-    assert commands(group_trace) == ["alice tick"]
 
 
 def test_a_storm_is_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:

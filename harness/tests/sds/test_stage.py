@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from sds_harness import faults
-from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.actor import MAX_TICKS
 from sds_harness.sds.language import open_session
@@ -58,32 +56,6 @@ def test_an_opening_that_is_refused_stops_the_schedule() -> None:
     stage = stage_on(reference())
     with pytest.raises(ScheduleStoppedError, match="opening participant 'alice' was refused: causal_history_size must"):
         stage.open("alice", configuration=pb.Configuration(causal_history_size=0))
-
-
-def test_closing_frees_the_participants_and_is_no_part_of_the_trace() -> None:
-    closed: list[int] = []
-    stage = stage_on(changed(reference(), close=lambda request, _: closed.append(request.close.handle)))
-    stage.open("alice")
-    stage.open("bob")
-    stage.close()
-    assert closed == [1, 2]
-    assert len(stage.trace.steps) == 2
-
-
-def test_a_close_that_breaks_the_conversation_is_its_last_step() -> None:
-    def crash(request: pb.Request, _: pb.Reply) -> None:
-        if request.close.handle == 2:
-            raise RuntimeError("freed twice")
-
-    stage = stage_on(changed(reference(), close=crash))
-    stage.open("alice").tick()
-    stage.open("bob")
-    with pytest.raises(faults.TesteeError, match="freed twice"):
-        stage.close()
-    last = stage.trace.steps[-1]
-    assert (last.index, last.participant, last.command, last.reply) == (4, "bob", "close", None)
-    assert stage.trace.breakdown is not None
-    assert stage.trace.breakdown.kind is FaultKind.CRASH
 
 
 # ---- Sending and receiving -------------------------------------------------------------------------------------------
@@ -141,53 +113,6 @@ def test_an_implementation_that_needs_message_ids_is_given_some() -> None:
 
 def unsupported(_: pb.Request, reply: pb.Reply) -> None:
     reply.unsupported.what = "not today"
-
-
-def test_an_honest_answer_of_unsupported_stops_the_schedule_and_is_recorded() -> None:
-    stage = stage_on(changed(without(pb.CAPABILITY_RETRIEVAL_HINTS), receive=unsupported))
-    alice, bob = stage.open(), stage.peer("bob")
-    with pytest.raises(ScheduleStoppedError, match=r"receive was answered `unsupported` \(not today\)"):
-        alice.receive(bob.content(START_MS), retrieval_hint=b"where")
-    assert stage.trace.steps[-1].answer == "unsupported"
-    assert stage.trace.breakdown is None
-
-
-def test_a_promise_that_is_not_kept_breaks_the_conversation_at_its_step() -> None:
-    stage = stage_on(changed(reference(), observe=unsupported))
-    alice = stage.open()
-    with pytest.raises(faults.TesteeError, match="observe, although Hello declares observe, was answered"):
-        alice.observe()
-    assert (stage.trace.steps[-1].command, stage.trace.steps[-1].reply) == ("observe", None)
-    assert stage.trace.breakdown is not None
-    assert stage.trace.breakdown.kind is FaultKind.REFUSAL
-
-
-def test_a_size_in_force_that_is_none_is_not_believed() -> None:
-    def no_size(_: pb.Request, reply: pb.Reply) -> None:
-        reply.opened.configuration.bloom_error_rate = 2.0
-
-    stage = stage_on(changed(reference(), open=no_size))
-    stage.open()
-    stage.filter_over("m-1")
-    assert [step.command for step in stage.trace.steps] == ["open", "build_filter"]
-
-
-def test_a_filter_of_an_unknown_profile_is_built_by_the_implementation_itself_or_not_at_all() -> None:
-    def another_profile(_: pb.Request, reply: pb.Reply) -> None:
-        reply.hello.profiles.bloom = "home-made"
-
-    stage = stage_on(changed(reference(), hello=another_profile))
-    alice = stage.open()
-    made = stage.filter_over("m-1")
-    assert made is not None
-    alice.ask_filter(made, "m-1", "m-2")
-    answer = stage.trace.steps[-1].reply
-    assert answer is not None
-    assert list(answer.membership.hits) == [True, False]
-    mute = stage_on(changed(without(pb.CAPABILITY_FILTER_CODEC), hello=another_profile))
-    assert mute.filter_over("m-1") is None
-    mute.open().ask_filter(b"")
-    assert [step.command for step in mute.trace.steps] == ["open"]
 
 
 # ---- Settling --------------------------------------------------------------------------------------------------------

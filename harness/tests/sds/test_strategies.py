@@ -11,7 +11,7 @@ from player_helpers import reference, stage_on
 from sds_harness.schedules import Schedule, dumps
 from sds_harness.sds.group_trace import GroupTrace
 from sds_harness.sds.notation import NOTATION
-from sds_harness.sds.operations import Garble, Say, Send
+from sds_harness.sds.operations import Send
 from sds_harness.sds.player import play
 from sds_harness.sds.strategies import schedules
 from sds_reference import Config, Participant
@@ -62,27 +62,6 @@ def sends(schedule: Schedule) -> int:
 def test_schedules_are_valid(schedule: Schedule) -> None:
     assert NOTATION.loads(dumps(schedule)) == schedule
     assert 3 <= len(schedule.members) <= 8
-
-
-@given(schedules(4, 5, sds_r=False, scripted=False, longest=1))
-@few(40)
-def test_arguments_are_respected(schedule: Schedule) -> None:
-    assert 4 <= len(schedule.members) <= 5
-    assert dict(schedule.configuration)["sds_r"] is False
-    assert not any(isinstance(operation, Say | Garble) for operation in schedule.operations)
-    assert len(schedule.operations) <= 45
-
-
-@given(schedules(revision="forum-2024"))
-@few(25)
-def test_schedules_of_the_proposal_are_valid_and_played_in_its_layout(schedule: Schedule) -> None:
-    assert NOTATION.loads(dumps(schedule)) == schedule
-    stage = stage_on(reference(), revision="forum-2024")
-    group_trace = play(schedule, dict.fromkeys(schedule.names, stage))
-    assert group_trace.breakdown is None
-    assert not group_trace.storm
-    read = [packet.wire.message is not None for packet in group_trace.packets if packet.sender != "noise"]
-    assert all(read)
 
 
 def test_arguments_that_make_no_sense_are_refused_at_once() -> None:

@@ -16,7 +16,7 @@ from sds_harness.sds.language import SDS, open_session
 from sds_harness.sds.peer import ScriptedPeer
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Config, Message, RepairConfig, encode
+from sds_reference import Message, encode
 from sds_reference.testee import server
 from sds_testee.framing import Framing
 
@@ -62,50 +62,7 @@ def events(reply: pb.Reply | pb.Effects) -> list[str]:
     return [event.WhichOneof("event") or "" for event in effects.events]
 
 
-# ---- The handshake ---------------------------------------------------------------------------------------------------
-
-
-def hello(**options: Any) -> pb.HelloReply:
-    testee = server.Testee(server.TesteeOptions("1.2", **options))
-    return testee.handle(pb.Request(id=1, hello=pb.Hello(protocol_version=1))).hello
-
-
-def test_the_handshake_declares_what_the_model_is() -> None:
-    reply = hello()
-    assert (reply.protocol_version, reply.name, reply.version, reply.language) == (1, "sds_reference", "1.2", "Python")
-    assert list(reply.revisions) == ["sds-2026-01", "sds-2025-10-amended", "forum-2024"]
-    assert reply.profiles == pb.Profiles(bloom="waku-sds-js", hash="sha256-be64", id_order="utf-8")
-    assert not reply.limits.HasField("lamport_ahead_ms")
-    assert hello(config=Config(max_lamport_ahead_ms=5)).limits.lamport_ahead_ms == 5
-    assert not reply.limits.HasField("repair_clock_ms")
-    assert hello(config=Config(repair=RepairConfig(clock_ms=16))).limits.repair_clock_ms == 16
-
-
-def test_everything_but_the_need_for_ids_is_declared_unless_it_is_held_back() -> None:
-    everything = set(pb.Capability.values()) - {pb.CAPABILITY_UNSPECIFIED, pb.CAPABILITY_MESSAGE_ID_REQUIRED}
-    assert set(hello().capabilities) == everything
-    held_back = frozenset({pb.CAPABILITY_SYNC, pb.CAPABILITY_OBSERVE})
-    assert set(hello(without=held_back).capabilities) == everything - held_back
-
-
 # ---- Participants ----------------------------------------------------------------------------------------------------
-
-
-def test_opening_answers_with_a_new_handle_and_the_configuration_in_force() -> None:
-    reference = Reference()
-    first, second = reference.open("bob", causal_history_size=9, possible_ack_threshold=3), reference.open("carol")
-    assert reference.handle < first.opened.handle < second.opened.handle
-    in_force = first.opened.configuration
-    assert (in_force.causal_history_size, in_force.possible_ack_threshold, in_force.sync_interval_ms) == (9, 3, 0)
-    in_force = second.opened.configuration
-    assert not in_force.sds_r
-    assert (in_force.possible_ack_threshold, in_force.lost_timeout_ms) == (0, 0)
-    output = {field.name for field, _ in in_force.ListFields()}
-    untold = set(pb.Configuration.DESCRIPTOR.fields_by_name) - output
-    assert untold == {"t_min_ms", "t_max_ms", "num_response_groups", "num_participants", "max_repair_requests"}
-    repairing = reference.open("dave", sds_r=True, t_max_ms=60_000).opened.configuration
-    assert (repairing.sds_r, repairing.t_min_ms, repairing.t_max_ms) == (True, 30_000, 60_000)
-    assert (repairing.num_response_groups, repairing.max_repair_requests) == (1, 3)
 
 
 @pytest.mark.parametrize(
@@ -154,29 +111,6 @@ def test_a_channel_that_was_not_joined_is_rejected_by_every_command_that_names_o
 
 
 # ---- Commands --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("wire", "why"),
-    [
-        (b"\x0a\xff", "not an SDS message"),
-        (encode(Message("bob", "m", "", 1, content=b"x")), "a message without channel_id"),
-        (encode(Message("bob", "", "c1", 1, content=b"x")), "a content message without message_id"),
-    ],
-)
-def test_a_malformed_message_is_rejected_and_changes_nothing(wire: bytes, why: str) -> None:
-    reference = Reference()
-    reference.send()
-    before = reference.observe("m", "")
-    assert why in reference.receive(wire).rejected.reason
-    assert reference.observe("m", "") == before
-
-
-def test_empty_content_and_an_id_in_use_are_rejected() -> None:
-    reference = Reference()
-    assert "content is empty" in reference.send(b"").rejected.reason
-    reference.send(message_id="m-1")
-    assert reference.send(message_id="m-1").rejected.reason == "message ID 'm-1' is in use"
 
 
 def test_what_is_held_back_is_unsupported_by_name() -> None:

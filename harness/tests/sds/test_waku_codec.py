@@ -63,17 +63,6 @@ def test_messages_are_encoded_and_decoded_with_the_presence_of_each_field(
     assert waku.decode(encode(message)) == DecodedMessage(message, kind)
 
 
-def test_content_that_is_set_to_nothing_is_written_and_read_as_unset(waku: Codec) -> None:
-    empty = replace(FULL, content=b"")
-    assert waku.encode(empty) == encode(empty)
-    assert waku.decode(encode(empty)) == DecodedMessage(replace(FULL, content=None), Kind.SYNC)
-
-
-@pytest.mark.parametrize("wire", [b"\x0a\xff", b"\xff", encode(Message("alice", "m", "c1"))])
-def test_what_the_library_makes_no_message_of_is_refused(waku: Codec, wire: bytes) -> None:
-    assert waku.decode(wire) == Refused("Message.decode rejects these bytes")
-
-
 def test_its_filters_are_those_of_its_profile(waku: Codec, reference: Codec) -> None:
     made = waku.build_filter(["a", "Ж字🦊", "c"])
     assert isinstance(made, bytes)
@@ -101,15 +90,3 @@ def test_its_repair_times_are_those_of_its_hash_profile(
         )
         assert isinstance(output, RepairOffsets)
         assert output == expected
-
-
-@pytest.mark.parametrize(
-    ("asked", "why"),
-    [
-        ({"t_min_ms": 120_000}, "RepairManager threw: Division by zero"),
-        ({"t_max_ms": 0}, "RepairManager threw: Division by zero"),
-        ({"t_max_ms": MANY_DIGITS}, "9007199254740993 is more than a Number counts"),
-    ],
-)
-def test_what_it_cannot_compute_is_refused(waku: Codec, asked: dict[str, int], why: str) -> None:
-    assert waku.repair_times("bob", "m-1", "alice", **TIMES | asked) == Refused(why)

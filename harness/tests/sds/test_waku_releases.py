@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import subprocess
 from typing import Any
 
 import pytest
 
-from sds_reference.message import Message, decode, encode
 from waku_adapter import FOLDER, waku_command
 
 NOW = 1_800_000_000_000
@@ -83,34 +81,12 @@ def test_a_state_has_the_timestamps_that_the_release_keeps(release: str, kept: i
     assert int(decoded["lamportTimestamp"]) == sent
 
 
-def test_a_timestamp_that_comes_out_negative_has_no_place_in_a_state() -> None:
-    message = Message("bob", "bob-1", "c1", lamport_timestamp=2**64 - 5, content=b"late")
-    assert decode(encode(message)) == message
-    received = on("receive", wire=base64.b64encode(encode(message)).decode())
-    _, effects, state = answers("0.0.7", opened(), received, OBSERVE)
-    assert [event["delivered"]["messageId"] for event in effects["effects"]["events"]] == ["bob-1"]
-    assert "log" not in state["state"]
-    assert int(state["state"]["lamportTimestamp"]) == NOW
-
-
 @pytest.mark.parametrize("release", OLD)
 def test_settings_of_what_a_release_lacks_are_not_in_force(release: str) -> None:
     (reply,) = answers(release, opened(configuration={"sdsR": True, "tMinMs": "5", "numParticipants": 300}))
     in_force = reply["opened"]["configuration"]
     assert not in_force.get("sdsR")
     assert not {"tMinMs", "numParticipants", "maxRepairRequests"} & set(in_force)
-
-
-@pytest.mark.parametrize("release", OLD)
-def test_a_field_that_a_release_lacks_is_unsupported(release: str) -> None:
-    asked = {"messageId": "m", "channelId": "c1", "senderId": "bob", "lamportTimestamp": "7", "content": "b25l"}
-    plain, with_requests = answers(
-        release,
-        {"encode": {"message": asked}},
-        {"encode": {"message": {**asked, "repairRequest": [{"messageId": "x"}]}}},
-    )
-    assert plain["encoded"]["wire"]
-    assert "repair_request" in with_requests["unsupported"]["what"]
 
 
 @pytest.mark.parametrize(
