@@ -9,7 +9,6 @@ otherwise. An adapter that starts another process writes the process ID to FILE.
 from __future__ import annotations
 
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -72,8 +71,6 @@ ANSWERS: dict[str, Callable[[bytes], bytes]] = {
     "logs-to-stdout": lambda right: b"DEBUG: 1 message in the log\n" + right,
     "logs-json-to-stdout": lambda right: b'{"level":"info","msg":"1 message in the log"}\n' + right,
     "answers-garbage": lambda right: frame(b"\x1b[31m\xff\xfe\x00 what?"),
-    "answers-a-list": lambda right: b"[]\n",
-    "answers-an-empty-frame": lambda right: frame(b"{}" if FRAMING is Framing.JSON else b""),
     "answers-twice": lambda right: right + right,
     "answers-with-another-id": lambda right: changed(right, lambda reply: setattr(reply, "id", reply.id + 7)),
     "answers-with-a-hello": lambda right: changed(right, lambda reply: reply.hello.SetInParent()),
@@ -119,13 +116,6 @@ def crashes(right: bytes) -> None:
 @adapter
 def is_terminated(right: bytes) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
-    sleep()
-
-
-@adapter
-def segfaults(right: bytes) -> None:
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    os.kill(os.getpid(), signal.SIGSEGV)
     sleep()
 
 
@@ -177,22 +167,9 @@ def stops_in_the_middle(right: bytes) -> None:
 
 
 @adapter
-def answers_twice_slowly(right: bytes) -> None:
-    write(right)
-    time.sleep(0.2)
-    write(right)
-
-
-@adapter
 def floods_stdout(right: bytes) -> None:
     while True:
         write(b"x" * (1 << 16))
-
-
-@adapter
-def floods_stdout_with_lines(right: bytes) -> None:
-    while True:
-        write(b"still here\n" * 1000)
 
 
 @adapter
@@ -232,12 +209,6 @@ def leaves_a_child(right: bytes) -> None:
 
 
 @adapter
-def leaves_a_child_in_its_own_session(right: bytes) -> None:
-    another_process(new_session=True)
-    sleep()
-
-
-@adapter
 def crashes_while_a_child_keeps_stdout(right: bytes) -> None:
     another_process(keeps=1)
     crashes(right)
@@ -254,15 +225,6 @@ def exits_while_a_stranger_keeps_stdin(right: bytes) -> None:
     another_process(new_session=True, keeps=0)
     write(right)
     exits(right)
-
-
-@adapter
-def hangs_while_a_stranger_trickles(right: bytes) -> None:
-    trickle = 'echo $$ >"$0"; while :; do printf x; sleep 0.02; done'
-    # The parent of this process ends at once, and its environment does not show its origin.
-    command = ["sh", "-c", 'sh -c "$1" "$0" &', sys.argv[2], trickle]
-    subprocess.run(command, env={"PATH": os.environ["PATH"]}, start_new_session=True, check=True)
-    sleep()
 
 
 ACTIONS["crashes-on-close"] = crashes

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import socket
 import struct
 import sys
@@ -68,23 +67,14 @@ def fails(right: bytes, context: Any) -> Iterator[bytes]:
     raise RuntimeError("the log is inside out")
 
 
-def aborts(right: bytes, context: Any) -> Iterator[bytes]:
-    context.abort(grpc.StatusCode.INTERNAL, "\x1b[31mno\n" + "x" * 2_000)
-    return iter(())
-
-
 ANSWERS: dict[str, Callable[[bytes, Any], Iterator[bytes]]] = {
     "never-answers": never_answers,
     "answers-with-another-id": lambda right, _: iter([changed(right, id=77)]),
-    "answers-with-a-hello": lambda right, _: iter([changed(right, hello=pb.HelloReply())]),
     "answers-with-a-huge-id": lambda right, _: iter([changed(right, effects=pb.Effects(message_id="x" * 40_000_000))]),
     "answers-garbage": lambda right, _: iter([b"\xff\xfe\x00 what?"]),
-    "answers-nothing": lambda right, _: iter([b""]),
-    "answers-twice": lambda right, _: iter([right, right]),
     "is-too-large": is_too_large,
     "unpacks-to-too-much": unpacks_to_too_much,
     "fails": fails,
-    "aborts": aborts,
 }
 """For each of these servers, the replies that it sends instead of the right answer."""
 
@@ -97,8 +87,6 @@ class Conversation:
 
     def __call__(self, requests: Iterator[bytes], context: Any) -> Iterator[bytes]:
         testee = Testee(TesteeOptions("1", name=self._name))
-        if self._name == "ends-at-once":
-            return
         for body in requests:
             request = pb.Request.FromString(body)
             right = testee.handle(request).SerializeToString()
@@ -227,9 +215,6 @@ def main() -> None:
             if name == "crashes":
                 os.write(2, b"panic: the log is inside out\n")
                 os._exit(3)
-            if name == "segfaults":
-                os.kill(os.getpid(), signal.SIGSEGV)
-                sleep()  # another thread may end first
             if name == "allocates":
                 hoard = []
                 while True:

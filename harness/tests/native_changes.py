@@ -1,10 +1,9 @@
 """Changes that the tests of the native kits make in a template before they build it, the same in every language.
 
 The changed adapter prints a line with each message that it sends, fails if the content is "boom", and crashes if it is
-"crash". It declares ephemeral messages, but has no method for them. Observe reports the largest Lamport timestamp, and
-for each ID whether it is not empty. Filters consist of the IDs with commas between them, and are never queried.
-RepairTimes rejects with the number of response groups. Decode returns the bytes themselves as content, after an entry
-"a" with an empty hint.
+"crash". It declares ephemeral messages and filters, but has no methods for them. Observe reports the largest Lamport
+timestamp, and for each ID whether it is not empty. RepairTimes rejects with the number of response groups. Decode
+returns the bytes themselves as content, after an entry "a" with an empty hint.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ DECLARED, DECLARES = '"CAPABILITY_DELIVERED"', ", ".join(f'"{capability}"' for c
 GO_SEND = "func (p participant) Send(in Send) (Effects, error) {\n"
 GO = {
     DECLARED: DECLARES,
-    "package main\n": 'package main\n\nimport (\n"errors"\n"fmt"\n"math"\n"strings"\n)\n',
+    "package main\n": 'package main\n\nimport (\n"errors"\n"fmt"\n"math"\n)\n',
     GO_SEND: GO_SEND
     + """
 	fmt.Println("noise, Ж字🦊")
@@ -42,10 +41,6 @@ func (p participant) Observe(in Observe) (State, error) {
 	}
 	return state, nil
 }
-func (adapter) BuildFilter(in BuildFilter) (Filter, error) {
-	return Filter{[]byte(strings.Join(in.MessageIDs, ","))}, nil
-}
-func (adapter) QueryFilter(in QueryFilter) (Membership, error) { return Membership{}, Rejected("never, Ж字🦊") }
 func (adapter) Encode(in Encode) (Encoded, error) { return Encoded{}, Unsupported("so far") }
 func (adapter) Decode(in Decode) (Decoded, error) {
 	message := Message{CausalHistory: []HistoryEntry{{MessageID: "a", RetrievalHint: &[]byte{}}}, Content: &in.Wire}
@@ -75,12 +70,6 @@ RUST = {
     fn observe(&mut self, _who: &mut Participant, given: &Json) -> Answer {
         let hits = given.texts("filterIds")?.into_iter().map(|id| !id.is_empty());
         Ok(Json::object([("lamportTimestamp", u64::MAX.into()), ("filterHits", Json::list(hits))]))
-    }
-    fn build_filter(&mut self, given: &Json) -> Answer {
-        Ok(Json::object([("bloomFilter", given.texts("messageIds")?.join(",").as_bytes().into())]))
-    }
-    fn query_filter(&mut self, _given: &Json) -> Answer {
-        Err(Refusal::Rejected("never, Ж字🦊".to_string()))
     }
     fn encode(&mut self, _given: &Json) -> Answer {
         Err(Refusal::Unsupported("so far".to_string()))
@@ -121,15 +110,6 @@ JAVA = {
         return Json.object("lamportTimestamp", -1L, "filterHits", hits, "log", null);
     }
     @Override
-    public Map<String, Object> buildFilter(Json.Fields given) {
-        String filter = String.join(",", given.texts("messageIds"));
-        return Json.object("bloomFilter", filter.getBytes(java.nio.charset.StandardCharsets.UTF_8));
-    }
-    @Override
-    public Map<String, Object> queryFilter(Json.Fields given) {
-        throw new Kit.Rejected("never, Ж字🦊");
-    }
-    @Override
     public Map<String, Object> encode(Json.Fields given) {
         throw new Kit.Unsupported("so far");
     }
@@ -150,7 +130,7 @@ JAVA = {
 C_SEND = "static void on_send(void *who, const kit_json *given) {\n"
 C = {
     DECLARED: DECLARES,
-    "#include <stdlib.h>\n": "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n",
+    "#include <stdlib.h>\n": "#include <stdio.h>\n#include <stdlib.h>\n",
     C_SEND: C_SEND
     + """
     puts("noise, Ж字🦊");
@@ -169,16 +149,6 @@ static void observe(void *who, const kit_json *given) {
         kit_put_bool(NULL, kit_as_text(id).size > 0);
     kit_end_list();
 }
-static void build_filter(void *none, const kit_json *given) {
-    char *filter = kit_alloc(1000);
-    (void)none;
-    for (const kit_json *id = kit_first(given, "messageIds"); id != NULL; id = kit_next(id)) {
-        strncat(filter, kit_as_text(id).at, kit_as_text(id).size);
-        if (kit_next(id) != NULL) strcat(filter, ",");
-    }
-    kit_put_bytes("bloomFilter", kit_string(filter));
-}
-static void query_filter(void *none, const kit_json *given) { (void)none, (void)given; kit_reject("never, Ж字🦊"); }
 static void encode(void *none, const kit_json *given) { (void)none, (void)given; kit_unsupported("so far"); }
 static void repair_times(void *none, const kit_json *given) {
     (void)none;
@@ -204,8 +174,6 @@ int main(void) {
     "        .tick = on_tick,\n": """
         .tick = on_tick,
         .observe = observe,
-        .build_filter = build_filter,
-        .query_filter = query_filter,
         .encode = encode,
         .decode = decode,
         .repair_times = repair_times,
@@ -216,7 +184,6 @@ NIM_SEND = "method send(who: Member, given: JsonNode): JsonNode =\n"
 NIM_SERVE = "serve(Adapter())\n"
 NIM = {
     DECLARED: DECLARES,
-    "import std/[json, tables]": "import std/[json, strutils, tables]",
     NIM_SEND: NIM_SEND
     + """
   echo "noise, Ж字🦊"
@@ -230,10 +197,6 @@ method observe(who: Member, given: JsonNode): JsonNode =
   result = %*{"lamportTimestamp": uint64Json(high(uint64)), "filterHits": []}
   for id in given.texts("filterIds"):
     result["filterHits"].add %(id.len > 0)
-method buildFilter(mine: Adapter, given: JsonNode): JsonNode =
-  %*{"bloomFilter": bytesJson(given.texts("messageIds").join(","))}
-method queryFilter(mine: Adapter, given: JsonNode): JsonNode =
-  raise newException(Rejected, "never, Ж字🦊")
 method encode(mine: Adapter, given: JsonNode): JsonNode =
   raise newException(Unsupported, "so far")
 method decode(mine: Adapter, given: JsonNode): JsonNode =

@@ -72,13 +72,9 @@ def event(**fields: object) -> Callable[[pb.Request, pb.Reply], object]:
     ("change", "name"),
     [
         (in_the_reply(message_id=LONG), "message_id"),
-        (event(channel_id=LONG, acknowledged=pb.Acknowledged(message_id="m")), "channel_id"),
         (event(channel_id="c1", delivered=pb.Delivered(message_id=LONG)), "message_id"),
-        (event(channel_id="c1", missing=pb.Missing(entries=[pb.MissingEntry(message_id=LONG)])), "message_id"),
         (event(channel_id="c1", lost=pb.Lost(message_ids=["m", LONG])), "message_ids"),
         (on_the_wire(message_id=LONG), "message_id"),
-        (on_the_wire(sender_id=LONG), "sender_id"),
-        (on_the_wire(channel_id=LONG), "channel_id"),
         (on_the_wire(causal_history=[wire.HistoryEntry(message_id=LONG)]), "message_id"),
         (on_the_wire(repair_request=[wire.HistoryEntry(message_id="m", sender_id=LONG)]), "sender_id"),
     ],

@@ -22,6 +22,30 @@ MEMBERS = ("alice", "bob", "Žofie 🦊")
 CHANNELS = ("c1", "c2")
 ROUTE = Route(("bob",), (("alice", 30), ("bob", 0)), ("Žofie 🦊", "alice"))
 
+WRITTEN: dict[str, Any] = {
+    "lamport_ms": -5,
+    "content": "ho",
+    "raw": "7f",
+    "filter": ("m1", ops.Entry(id="other")),
+    "raw_filter": "00ff",
+    "senders_named": True,
+    "hint": True,
+    "id_of": "m1",
+    "message_id": "m",
+    "empty": ("sender", "filter", "message_id"),
+    "poses_as": "bob",
+    "encoding": "reversed",
+    "channel": 1,
+    "number": 7,
+    "since": "m2",
+    "lamport": 8,
+    "filter_of": "m1",
+    "ones": "filter_bytes - 1",
+    "twin": "upper",
+    "length": 9,
+    "layout": "sds-2026-01",
+}
+"""The fields of a message, none at its default."""
 FULL: dict[str, Operation] = {
     operation.op: operation.with_values(when="now_ms > 5")
     for operation in (
@@ -53,61 +77,9 @@ FULL: dict[str, Operation] = {
         ops.Heal(),
         ops.Lookup("bob"),
         ops.Again("m1", "bob", asks=("m2", "m3")),
-        ops.Say(
-            "xavier",
-            "x1",
-            lamport_ms=-5,
-            after=("m1", "m2"),
-            content="ho",
-            raw="7f",
-            filter=("m1",),
-            raw_filter="00ff",
-            asks=("m3",),
-            senders_named=True,
-            hint=True,
-            id_of="m1",
-            message_id="m",
-            empty=("sender", "filter"),
-            poses_as="bob",
-            channel=1,
-            number=7,
-            since="m2",
-            lamport=8,
-            filter_of="m1",
-            ones="filter_bytes - 1",
-            twin="upper",
-            length=9,
-            layout="sds-2026-01",
-            to="alice",
-            encoding="reversed",
-            route=ROUTE,
-        ),
+        ops.Say("xavier", "x1", after=("m1", "m2"), asks=("m3",), to="alice", route=ROUTE, **WRITTEN),
         ops.Write(
-            "xavier",
-            "x1",
-            lamport_ms=-5,
-            after=(ops.Entry("m1", hint="00", sender="bob"), "m2"),
-            content="ho",
-            raw="7f",
-            filter=("m1", ops.Entry(id="other")),
-            raw_filter="00ff",
-            asks=("m3", ops.Entry("m2", sender="")),
-            senders_named=True,
-            hint=True,
-            id_of="m1",
-            message_id="m",
-            empty=("sender", "filter", "message_id"),
-            poses_as="bob",
-            encoding="reversed",
-            channel=1,
-            number=7,
-            since="m2",
-            lamport=8,
-            filter_of="m1",
-            ones="filter_bytes - 1",
-            twin="upper",
-            length=9,
-            layout="sds-2026-01",
+            "xavier", "x1", after=(ops.Entry("m1", hint="00", sender="bob"), "m2"), asks=(ops.Entry("m2"),), **WRITTEN
         ),
         ops.Receive("bob", ("x1", "m1", "x1"), hint="ff", asked=True, unanswered_since="t1", empty=("hint",)),
         ops.Settle("bob", undelivered="x1"),
@@ -156,19 +128,11 @@ def test_every_operation_is_here_and_no_field_of_it_has_its_default() -> None:
 
 
 @pytest.mark.parametrize("operation", FULL.values(), ids=FULL)
-def test_an_operation_without_defaults_survives_and_all_its_fields_are_written(operation: Operation) -> None:
-    (written,) = to_json(schedule(operation))["operations"]
-    assert list(written) == ["op", *(f.name for f in fields(operation))]
-    assert NOTATION.loads(dumps(schedule(operation))).operations == (operation,)
-
-
-@pytest.mark.parametrize("operation", FULL.values(), ids=FULL)
-def test_an_operation_with_its_defaults_survives_and_none_of_them_is_written(operation: Operation) -> None:
+def test_an_operation_survives_and_its_fields_are_written_unless_they_have_their_defaults(operation: Operation) -> None:
     needed = {f.name: getattr(operation, f.name) for f in fields(operation) if f.default is MISSING}
-    plain = type(operation)(**needed)
-    (written,) = to_json(schedule(plain))["operations"]
-    assert set(written) == {"op", *needed}
-    assert NOTATION.loads(dumps(schedule(plain))).operations == (plain,)
+    for one, written in ((operation, [f.name for f in fields(operation)]), (type(operation)(**needed), [*needed])):
+        assert list(to_json(schedule(one))["operations"][0]) == ["op", *written]
+        assert NOTATION.loads(dumps(schedule(one))).operations == (one,)
 
 
 def test_a_file_has_one_line_for_an_operation_and_is_in_utf8(tmp_path: Path) -> None:
@@ -206,25 +170,13 @@ def test_whatever_may_be_configured_fits_into_the_testee_protocol() -> None:
 
 BAD: dict[str, tuple[str, str]] = {
     "nothing": ("", "it is not JSON: Expecting value: line 1 column 1"),
-    "half": (row()[:-1], "it is not JSON: "),
     "a list": ("[]", "the file: [] is not of type 'object'"),
-    "null": ("null", "the file: None is not of type 'object'"),
     "another version": (
         row(version=2),
         "version: this is version 2 of the format, and this suite reads version 1: record it again",
     ),
-    "true as version": (row(version=True), "version: 1 was expected"),
-    "no members": (row(members=[]), "members: [] should be non-empty"),
     "an unknown field": (row(later=1), "later: this field does not exist. There are version, name, seed, members, "),
-    "no op": (row({"who": "alice"}), "operations[0]: 'op' is a required property"),
-    "an unknown op": (
-        row({"op": "tick"}, {"op": "nap"}),
-        "operations[1].op: there is no operation 'nap'. There are send",
-    ),
-    "a list as op": (row({"op": ["tick"]}), "operations[0].op: ['tick'] is not one of"),
     "an op that is misspelt": (row({"op": "snd"}), "operations[0].op: there is no operation 'snd'. Did you mean send?"),
-    "an unknown field of an operation": (row({"op": "heal", "x": 1}), "operations[0].x: this field does not exist."),
-    "a field of another operation": (row({"op": "tick", "ms": 1}), "operations[0].ms: this field does not exist."),
     "a field that is misspelt": (
         row({"op": "send", "who": "bob", "label": "m", "chanel": 1}),
         "operations[0].chanel: this field does not exist. Did you mean channel?",
@@ -232,11 +184,6 @@ BAD: dict[str, tuple[str, str]] = {
     "a revision that the notes contradict": (
         row(revision="sds-2026-01", notes={"revision": "forum-2024"}),
         "revision: the notes name another one, 'forum-2024'",
-    ),
-    "an expectation of nothing": (row(expect=[{"who": "bob"}]), "expect[0]: {'who': 'bob'} does not have enough"),
-    "an expectation of two things": (
-        row(expect=[{"who": "bob", "delivers": ["m"], "misses": ["m"]}]),
-        "expect[0]: {'who': 'bob', 'delivers': ['m'], 'misses': ['m']} has too many properties",
     ),
     "an expectation that is misspelt": (
         row(expect=[{"who": "bob", "deliver": ["m"]}]),
@@ -266,18 +213,6 @@ BAD: dict[str, tuple[str, str]] = {
         row({"op": "tick", "when": "log_entrys > 5"}),
         "operations[0] (tick): when: there is no setting or limit 'log_entrys'. Did you mean log_entries?",
     ),
-    "a timestamp that is not an expression": (
-        row({"op": "say", "peer": "zoe", "label": "m", "lamport": "max_lamport -"}),
-        "operations[0] (say): lamport: 'max_lamport -' is not an expression",
-    ),
-    "a period that calls": (
-        row({"op": "wait", "period": "exec(1)"}),
-        "operations[0] (wait): period: 'exec(1)' has 'exec(1)'",
-    ),
-    "an entry of nothing": (
-        row({"op": "say", "peer": "zoe", "label": "m", "after": [{"hint": "00"}]}),
-        "operations[0].after[0]: {'hint': '00'} is not valid under any",
-    ),
     "a channel that is not there": (
         row(members=[{"name": "alice", "channels": [2]}]),
         "members: 'alice' joins a channel that is not in the list",
@@ -287,30 +222,14 @@ BAD: dict[str, tuple[str, str]] = {
         row({"op": "tick", "route": {"late": {"bob": -1}}}),
         "operations[0].route.late.bob: -1 is less than the minimum of 0",
     ),
-    "three delays": (row({"op": "links", "delay_ms": [1, 2, 3]}), "operations[0].delay_ms: Expected at most 2 items"),
     "odd digits": (row({"op": "garble", "to": "bob", "wire": "0"}), "operations[0].wire: '0' does not match"),
     "not a number": (row({"op": "wait", "ms": float("nan")}), "it is not JSON: "),
-    "not a number, where any number may be": (
-        row(configuration={"bloom_error_rate": float("nan")}),
-        "it is not JSON: ",
-    ),
-    "infinity": (row({"op": "wait", "ms": float("inf")}), "it is not JSON: "),
-    "a huge float": (
-        row({"op": "wait", "ms": 71}).replace("71", "1e400"),
-        "operations[0].ms: inf is not of type 'integer'",
-    ),
-    "half a millisecond": (row({"op": "wait", "ms": 5.5}), "operations[0].ms: 5.5 is not of type 'integer'"),
-    "a bool as a number": (row({"op": "wait", "ms": True}), "operations[0].ms: True is not of type 'integer'"),
     "a huge number": (row({"op": "wait", "ms": 10**4000}), "operations[0].ms: 1000000000"),
     "a number beyond all": (row(seed=7).replace("7", "7" * 5_000), "it is not JSON: "),
     "a name that is not text": (row(members=[{"name": "\ud800"}]), "it is not JSON: "),
     "two of the same name": (row(members=[{"name": "a"}, {"name": "a"}]), "members: two participants have the same"),
     "two channels of a name": (row(channels=["c", "c"]), "channels: two channels have the same name"),
     "a channel too far": (row({"op": "sync", "who": "bob", "channel": 2}), "operations[0] (sync): there is no channel"),
-    "a second channel where none has a name": (
-        row({"op": "tick"}, {"op": "sync", "who": "bob", "channel": 1}, channels=[]),
-        "operations[1] (sync): there is no channel 1",
-    ),
     "a peer who takes part": (
         row({"op": "tick"}, {"op": "say", "peer": "bob", "label": "x"}),
         "operations[1] (say): the scripted peer 'bob' is also a participant",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sds_harness.sds.dialects import load_named_dialect
 from sds_reference import MAX_LAMPORT, ConfigurationError, HistoryEntry, MalformedMessageError, Message, encode
-from sds_reference.testee.dialect import Dialect, dialect_names, load_dialect
+from sds_reference.testee.dialect import Dialect, load_dialect
 from sds_reference.wire_fields import LEN, VARINT, WireField, join, split
 
 NIM = load_dialect("nim-sds")
@@ -66,13 +66,6 @@ def test_private_bytes_that_do_not_split_are_malformed() -> None:
 # ---- Where dialects come from ----------------------------------------------------------------------------------------
 
 
-def test_the_dialects_that_ship_can_be_loaded_by_name() -> None:
-    assert "nim-sds" in dialect_names()
-    for name in dialect_names():
-        assert load_dialect(name).name == name
-        assert load_dialect(name).description
-
-
 def test_a_dialect_can_be_a_file_of_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     path.write_text(json.dumps({"dialect": "mine", "message": {"content": 1, "sender_id": 20}}))
@@ -97,23 +90,6 @@ def test_a_file_that_does_not_exist_is_named(tmp_path: Path) -> None:
         load_named_dialect(str(tmp_path / "none.json"))
 
 
-def test_without_a_reader_no_file_is_opened(tmp_path: Path) -> None:
-    path = tmp_path / "mine.json"
-    path.write_text(json.dumps({"dialect": "mine", "message": {}}))
-    for name in (str(path), f"../{path.name}", "../dialects/nim-sds", str(path.with_suffix(""))):
-        with pytest.raises(ConfigurationError, match=r"known are nim-sds$"):
-            load_dialect(name)
-
-
-@pytest.mark.parametrize("numbers", [{"content": ["x"] * 20_000}, {"x" * 20_000: 1}])
-def test_a_file_with_huge_values_gets_a_short_complaint(numbers: dict[str, object], tmp_path: Path) -> None:
-    path = tmp_path / "mine.json"
-    path.write_text(json.dumps({"dialect": "mine", "message": numbers}))
-    with pytest.raises(ConfigurationError) as caught:
-        load_named_dialect(str(path))
-    assert len(str(caught.value)) < 600
-
-
 NEEDS = 'needs {"dialect": NAME'
 
 
@@ -123,20 +99,15 @@ NEEDS = 'needs {"dialect": NAME'
         (b"{", "Expecting property name"),
         (b"\xff\xfe", "is not UTF-8"),
         (b"[" * 100_000, "nested too deep"),
-        (b"[]", NEEDS),
-        (b"{}", NEEDS),
         (b'{"dialect": "x"}', NEEDS),
-        (b'{"dialect": 7, "message": {}}', NEEDS),
         (b'{"dialect": "x", "message": [1]}', NEEDS),
         (
             b'{"dialect": "x", "message": {"contents": 1}}',
             "'contents' is not a field of Message; its fields are sender_id",
         ),
         (b'{"dialect": "x", "message": {"content": 0}}', "content has number 0, which is not a protobuf field number"),
-        (b'{"dialect": "x", "message": {"content": 536870912}}', "content has number 536870912"),
         (b'{"dialect": "x", "message": {"content": "5"}}', "content has number '5'"),
         (b'{"dialect": "x", "message": {"content": true}}', "content has number True"),
-        (b'{"dialect": "x", "message": {"content": 5.0}}', "content has number 5.0"),
         (b'{"dialect": "x", "message": {"content": 5, "sender_id": 5}}', "two fields share a number"),
     ],
 )

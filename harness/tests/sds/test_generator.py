@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from sds_harness.schedules import Schedule, dumps
+from sds_harness.schedules import Schedule
 from sds_harness.sds import operations as ops
 from sds_harness.sds.generator import Grammar, draw_schedule, generate_schedule, passages_of
-from sds_harness.sds.notation import NOTATION
 from sds_harness.sds.passages import PASSAGES
 from sds_harness.sds.writer import SDS, Text, Writer
 from sds_reference import FORUM_2024
@@ -51,19 +50,6 @@ def drawn(count: int, grammar: Grammar | None = None, seed: int = 3, text: Text 
     return (generate_schedule(seed, index, grammar or Grammar(), text) for index in range(count))
 
 
-def text_of(passage: str) -> Text:
-    """A revision that the passage applies to."""
-    return SDS if passage in passages_of(SDS) else PROPOSAL
-
-
-def survives(schedule: Schedule) -> bool:
-    """Return whether its file satisfies the schema, names only existing participants, and is read back unchanged."""
-    return NOTATION.loads(dumps(schedule)) == schedule
-
-
-# ---- The same everywhere ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.every_python
 @pytest.mark.parametrize(("python", "hash_seed"), [(Path(sys.executable), "1"), *((python, "2") for python in OTHERS)])
 def test_every_interpreter_draws_the_same(python: Path, hash_seed: str) -> None:
@@ -78,22 +64,8 @@ def test_every_interpreter_draws_the_same(python: Path, hash_seed: str) -> None:
     assert (done.stdout.strip(), done.stderr) == (hashlib.sha256(here.encode()).hexdigest(), "")
 
 
-# ---- Valid -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", PASSAGES)
-def test_each_passage_alone_makes_valid_schedules(name: str) -> None:
-    for index, bounds in enumerate(((1, 1), (2, 2), (3, 8))):
-        schedule = generate_schedule(2, index, Grammar(*bounds, passages=(name,)), text_of(name))
-        assert survives(schedule)
-        assert schedule.operations
-
-
-# ---- Passages --------------------------------------------------------------------------------------------------------
-
-
-def noting(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """Count the passages that are drawn from now on."""
+@pytest.mark.parametrize("text", [SDS, PROPOSAL], ids=["sds", "proposal"])
+def test_each_passage_of_a_revision_is_reached_and_no_other(text: Text, monkeypatch: pytest.MonkeyPatch) -> None:
     written: Counter[str] = Counter()
 
     def counting(name: str, write: Callable[[Writer], None]) -> Callable[[Writer], None]:
@@ -105,33 +77,9 @@ def noting(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
     for name, passage in list(PASSAGES.items()):
         monkeypatch.setitem(PASSAGES, name, replace(passage, write=counting(name, passage.write)))
-    return written
-
-
-def test_each_passage_is_reached(monkeypatch: pytest.MonkeyPatch) -> None:
-    written = noting(monkeypatch)
-    list(drawn(700))
-    assert set(written) == set(passages_of(SDS))
+    list(drawn(700, text=text))
+    assert set(written) == set(passages_of(text))
     assert min(written.values()) >= 3
-
-
-def test_each_passage_about_the_proposal_is_reached_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    written = noting(monkeypatch)
-    list(drawn(700, text=PROPOSAL))
-    assert set(written) == set(passages_of(PROPOSAL))
-    assert min(written.values()) >= 3
-    assert not any(PASSAGES[name].repairs for name in written)
-    assert set(PASSAGES) == set(passages_of(SDS)) | set(passages_of(PROPOSAL))
-
-
-def test_nothing_is_drawn_that_the_proposal_has_not() -> None:
-    for schedule in drawn(150, text=PROPOSAL):
-        assert survives(schedule)
-        assert "sds_r" not in dict(schedule.configuration)
-        for operation in schedule.operations:
-            asks = getattr(operation, "asks", ())
-            hinted = getattr(operation, "hint", False) or getattr(operation, "senders_named", False)
-            assert (asks, hinted) == ((), False), schedule.name
 
 
 @pytest.mark.parametrize(
@@ -142,16 +90,6 @@ def test_what_the_proposal_has_not_cannot_be_asked_for(grammar: Grammar, said: s
         draw_schedule(Simplest(), grammar, text=PROPOSAL)
     with pytest.raises(ValueError, match="'syncs-in-reverse' is about something that SDS does not have"):
         draw_schedule(Simplest(), Grammar(passages=("syncs-in-reverse",)))
-
-
-def test_without_sds_r_nothing_is_about_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    written = noting(monkeypatch)
-    about = {"t_min_ms", "t_max_ms", "num_participants", "num_response_groups", "max_repair_requests"}
-    for schedule in drawn(150, Grammar(sds_r=False)):
-        configuration = dict(schedule.configuration)
-        assert configuration["sds_r"] is False
-        assert not about & set(configuration)
-    assert not any(PASSAGES[name].repairs for name in written)
 
 
 def test_unscripted_nobody_says_odd_things() -> None:
@@ -167,9 +105,6 @@ def test_every_operation_is_drawn() -> None:
     by_hand = {"write", "receive", "settle", "mark", "require", "repeat", "await", "build_filter", "repair_times"}
     every = {operation.op for schedule in drawn(300) for operation in schedule.operations}
     assert every == set(ops.OPERATIONS) - by_hand
-
-
-# ---- Grammar ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("bounds", [(1, 1), (2, 3), (4, 4), (5, 8), (8, 8)])

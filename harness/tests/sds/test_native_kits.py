@@ -120,7 +120,6 @@ def test_it_refuses_the_other_framing_in_words(built: Built) -> None:
     [
         ({"sendSync": {}}, "SYNC"),
         ({"buildFilter": {"messageIds": ["m"], "bloomCapacity": 9}}, "FILTER_SIZES"),
-        ({"queryFilter": {"bloomFilter": "AAAA", "bloomErrorRate": 0.5}}, "FILTER_SIZES"),
         ({"open": {}}, "UNNAMED_CHANNEL"),
         ({"send": {"messageId": "m"}}, "MESSAGE_ID"),
         ({"receive": {"retrievalHint": ""}}, "RETRIEVAL_HINTS"),
@@ -140,19 +139,17 @@ def test_what_is_declared_and_not_filled_in_is_an_error(built: Built) -> None:
 
 
 def test_what_is_filled_in_is_answered(built: Built) -> None:
-    *_, state, filter_, never, so_far, decoded = asked(
+    *_, state, times, so_far, decoded = asked(
         built,
         {"hello": {}},
         opening(),
         {"observe": {"handle": "1", "channelId": "c1", "filterIds": ["m", "", "Ж字🦊"]}},
-        {"buildFilter": {"messageIds": ["m", "Ж字🦊"]}},
-        {"queryFilter": {"bloomFilter": "AAAA", "messageIds": ["m"]}},
+        {"repairTimes": {"numResponseGroups": -(2**31)}},
         {"encode": {"message": {"messageId": "m", "causalHistory": [{"senderId": "bob"}], "lamportTimestamp": "7"}}},
         {"decode": {"wire": "AP8="}},
     )
     assert state.state == pb.State(lamport_timestamp=LARGEST, filter_hits=[True, False, True])
-    assert filter_.filter.bloom_filter == "m,Ж字🦊".encode()
-    assert never.rejected.reason == "never, Ж字🦊"
+    assert times.rejected.reason == f"{-(2**31)} groups"
     assert so_far.unsupported.what == "so far"
     entry = pb.HistoryEntry(message_id="a", retrieval_hint=b"")
     message = pb.Message(causal_history=[entry], content=b"\x00\xff")

@@ -45,24 +45,10 @@ def changed(handle: Handle, **replies: Callable[[pb.Request, pb.Reply], None]) -
     return changing
 
 
-def delivered(step: Any) -> list[str]:
-    return [event.message_id for event in step.events if event.kind == "delivered"]
-
-
-# ---- Steps and time --------------------------------------------------------------------------------------------------
-
-
-def test_an_opening_that_is_refused_stops_the_schedule() -> None:
+def test_a_refusal_stops_the_schedule_with_the_reason() -> None:
     stage = stage_on(reference())
     with pytest.raises(ScheduleStoppedError, match="opening participant 'alice' was refused: causal_history_size must"):
         stage.open("alice", configuration=pb.Configuration(causal_history_size=0))
-
-
-# ---- Sending and receiving -------------------------------------------------------------------------------------------
-
-
-def test_a_refused_send_stops_the_schedule_with_the_reason() -> None:
-    stage = stage_on(reference())
     alice = stage.open("alice")
     with pytest.raises(ScheduleStoppedError, match="send was refused: content is empty"):
         alice.send(b"")
@@ -82,9 +68,6 @@ def test_a_send_that_broadcasts_no_message_stops_the_schedule() -> None:
 
     with pytest.raises(ScheduleStoppedError, match="send at step 2 broadcast bytes that are not an SDS message"):
         stage_on(changed(reference(), send=only_garbage)).open("alice").send()
-
-
-# ---- Capabilities ----------------------------------------------------------------------------------------------------
 
 
 def test_what_is_not_declared_stops_the_schedule_before_it_is_asked_for() -> None:
@@ -109,13 +92,6 @@ def test_an_implementation_that_needs_message_ids_is_given_some() -> None:
     alice = stage.open("alice")
     ids = [alice.send().message_id, alice.send_ephemeral().message_id, alice.send(message_id="mine").message_id]
     assert ids == ["alice-own-1", "alice-own-2", "mine"]
-
-
-def unsupported(_: pb.Request, reply: pb.Reply) -> None:
-    reply.unsupported.what = "not today"
-
-
-# ---- Settling --------------------------------------------------------------------------------------------------------
 
 
 def test_settling_ends_with_an_implementation_that_never_becomes_quiet() -> None:
