@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -159,22 +158,6 @@ def filled(store: Store, records: int) -> Peer:
     return one
 
 
-def calls(work: Callable[[], object]) -> int:
-    """Count the function calls, including those of C functions."""
-    count = 0
-
-    def counting(frame: object, event: str, argument: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    sys.setprofile(counting)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return count
-
-
 def works(one: Peer, records: int) -> dict[str, Callable[[], object]]:
     def take(number: int, key: str, rev: int) -> Callable[[], object]:
         wire = plain(update(uuid=f"{number:032x}", key=key, last_updated_rev=rev, vector_clock={B: 2}))
@@ -188,14 +171,6 @@ def works(one: Peer, records: int) -> dict[str, Callable[[], object]]:
         "a deletion": lambda: one.delete("k6", NOW),
         "a rename": lambda: one.rename("k7", "r", NOW),
     }
-
-
-def test_the_cost_in_memory_does_not_grow_with_the_records() -> None:
-    costs = []
-    for records in (100, 2_000):
-        one = filled(MemoryStore(1), records)
-        costs.append({name: calls(work) for name, work in works(one, records).items()})
-    assert {name: cost for name, cost in costs[1].items() if cost > 2 * costs[0][name]} == {}
 
 
 def test_the_cost_in_a_file_does_not_grow_with_the_records(tmp_path: Path) -> None:

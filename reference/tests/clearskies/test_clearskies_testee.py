@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from clearskies_club import NOW, RO, A, B, C, by_read_write, get_updates, plain, private, update
 from clearskies_proto.testee.v1 import testee_pb2 as pb
-from clearskies_reference import AccessLevel, private_key, signature_profile
+from clearskies_reference import AccessLevel
 from clearskies_reference.testee.command import main
 from clearskies_reference.testee.server import Testee, TesteeOptions
 from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing
@@ -105,43 +104,6 @@ def test_what_is_refused_as_a_whole_is_rejected_and_the_rest_is_not() -> None:
     assert "no link 2" in one.do("disconnect", handle=handle, link=2).rejected.reason
     assert "no JSON" in one.do("put", handle=handle, key="k", value="{").rejected.reason
     assert "uuid" in one.do("put", handle=handle, key="k", value="1", uuid="x").rejected.reason
-
-
-def test_codecs_reject_what_they_cannot_do() -> None:
-    one = driver()
-    clock = json.dumps({A: 1}).encode()
-    reply = one.do("compare_clocks", one=clock, other=b"{}").comparison
-    assert (reply.one_before_other, reply.other_before_one) == (False, True)
-    assert one.do("compare_clocks", one=clock, other=b"[]").HasField("rejected")
-    assert one.do("frame", body=b"[]").HasField("rejected")
-    assert one.do("frame", body=b"{}", private_key="x").HasField("rejected")
-    assert one.do("unframe", data=b"m2{}x").HasField("rejected")
-    assert one.do("unframe", data=b"s2:1{}\n!\n").HasField("rejected")
-    unframed = one.do("unframe", data=b"m2{}m2").unframed
-    assert unframed == pb.Unframed(messages=[pb.Message(body=b"{}")], rest=2)
-    key = private_key(keys().read_write_private)
-    signature = signature_profile("rsa-pkcs1-sha256").sign(b"{}", key)
-    assert one.do("verify", body=b"{}", signature=signature, public_key=keys().read_write_public).verified.valid
-    assert not one.do("verify", body=b"{}", signature=b"", public_key=keys().read_write_public).verified.valid
-    assert one.do("verify", body=b"{}", signature=b"x", public_key="x").HasField("rejected")
-    assert one._handle(pb.Request(id=3)).unsupported.what == "unknown command"
-
-
-def test_what_is_held_back_is_unsupported_and_signals_are_not_given() -> None:
-    one = driver(without=frozenset(pb.Capability.values()))
-    for fields in (
-        {"access_level": READER},
-        {"store": "x"},
-        {"configuration": pb.Configuration(resolution=pb.RESOLUTION_SEPARATE)},
-    ):
-        asked: dict[str, Any] = {"peer_id": A, "access_level": WRITER} | fields
-        assert one.do("open", **asked).unsupported.what.startswith("CAPABILITY_")
-    handle = one.open()
-    for command in ("observe", "rename", "compare_clocks", "frame", "unframe", "verify"):
-        assert one.do(command).unsupported.what.startswith("CAPABILITY_")
-    one.do("connect", handle=handle, link=1, peer_id=B, access_level=WRITER)
-    assert one.do("receive", handle=handle, link=1, data=plain(update())).effects == pb.Effects()
-    assert one.do("put", handle=handle, key="l", value="1", uuid="5" * 32).effects.uuid != "5" * 32
 
 
 # ---- The command line --------------------------------------------------------------------------------------------
