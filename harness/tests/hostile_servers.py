@@ -196,8 +196,6 @@ def main() -> None:
     if name == "ends-before-it-listens":
         print("no configuration", flush=True)
         sys.exit(5)
-    if name == "never-listens":
-        sleep()
     if name in FLOODS:
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(os.environ[ADDRESS_VARIABLE].removeprefix("unix:"))

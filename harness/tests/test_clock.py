@@ -13,7 +13,7 @@ import system_clock
 from sds_harness import clock
 from sds_harness.clock import ClockedLink, ClockProbe, Faketime, MissingClockLibraryError, find_library
 from sds_harness.declaration import Declaration, OutsideClock
-from sds_harness.link import Limits, Link, LocalLink, StdioLink
+from sds_harness.link import Limits, LocalLink, StdioLink
 from sds_harness.sds.clock import DAY_MS, probe_clock
 from sds_harness.sds.language import SDS, open_session
 from sds_harness.sds.stage import Stage
@@ -187,21 +187,6 @@ def test_nothing_is_left_behind(
     assert len(pids) == 2
     assert not any(tmp_path.iterdir())
     assert not [path.name for path in LEAKS.glob("*faketime_*") if path.name.rpartition("_")[2] in map(str, pids)]
-
-
-def test_what_was_preloaded_before_still_is() -> None:
-    seen: list[Mapping[str, str]] = []
-
-    def noted(variables: Mapping[str, str]) -> StdioLink:
-        seen.append(variables)
-        return start(system_clock.COMMAND, variables)
-
-    link: Link = from_outside(lambda session: ClockProbe()).connect(noted, {"LD_PRELOAD": "", "LANG": "C"})
-    link.kill()
-    preloaded = seen[-1]["LD_PRELOAD"]
-    assert seen[-1]["LANG"] == "C"
-    assert preloaded.endswith("libfaketime.so.1")
-    assert ":" not in preloaded
 
 
 def test_the_library_of_the_system_serves_where_the_package_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -210,20 +210,6 @@ def test_an_implementation_ends_with_the_program_and_its_guardian(by: signal.Sig
                 process.kill()
 
 
-def test_a_guardian_that_was_stopped_goes_with_its_program() -> None:
-    child = started(
-        """
-        import os, signal
-        TesteeProcess([sys.executable, "-c", "import sys; sys.stdin.read()"], {}, 1 << 30).close(60)
-        os.kill(family._guard.pid, signal.SIGSTOP)
-        print(family._guard.pid, flush=True)
-        """
-    )
-    said, _ = child.communicate(timeout=PATIENCE_S)
-    assert child.returncode == 0
-    assert wait_for(lambda: not psutil.pid_exists(int(said)) or gone(psutil.Process(int(said))))
-
-
 def test_an_implementation_of_another_thread_outlives_the_thread() -> None:
     child = started(
         """

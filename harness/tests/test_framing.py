@@ -117,10 +117,7 @@ def test_a_line_is_refused_once_it_is_over_the_limit_and_not_before() -> None:
     ("framing", "body", "why"),
     [
         (JSON, b"", "not a JSON object"),
-        (JSON, b"ready", "not a JSON object"),
         (JSON, b'["id"]', "not a JSON object"),
-        (JSON, b'"id"', "not a JSON object"),
-        (JSON, b"null", "not a JSON object"),
         (JSON, b'{"id":', "Failed to load JSON"),
         (JSON, b'{"id":1,"id":2}', "duplicate key"),
         (JSON, b'{"id":-1}', "out of range"),
@@ -132,7 +129,6 @@ def test_a_line_is_refused_once_it_is_over_the_limit_and_not_before() -> None:
         (JSON, b'{"send":{},"tick":{}}', "oneof"),
         (JSON, b'{"x":' + b"[" * 100_000, "recursion"),
         (BINARY, b"\x08", "parsing"),
-        (BINARY, b"\xff\xff\xff\xff", "parsing"),
         (BINARY, b"\x2a\x03\x1a\x01\xff", "parsing"),
     ],
 )

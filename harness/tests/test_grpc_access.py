@@ -112,10 +112,3 @@ def test_no_token_and_a_wrong_one_do_not(token: str, monkeypatch: pytest.MonkeyP
     assert breakdown.kind is FaultKind.NO_START
     assert breakdown.detail == "the server rejected the token (UNAUTHENTICATED: the token is missing or wrong)"
     assert "--grpc-token-file FILE" in breakdown.advice
-
-
-def test_a_token_goes_through_tls(authority: trustme.CA, tmp_path: Path) -> None:
-    file = tmp_path / "token"
-    file.write_text("open-sesame")
-    with reference("open-sesame", authority) as address:
-        assert greet(address, written(tmp_path, authority), file) == "sds_reference"

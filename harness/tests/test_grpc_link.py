@@ -285,6 +285,7 @@ def test_a_server_that_floods_is_killed(name: str, kind: FaultKind, sentence: st
     breakdown = broken(converse, 2 * 1.5 + 2 * CLOSE_S)
     assert breakdown.kind is kind
     assert re.match(sentence, breakdown.detail)
+    assert kind is FaultKind.HANG or "SDS_TESTEE_GRPC" in breakdown.advice
 
 
 @pytest.mark.every_python
@@ -293,13 +294,6 @@ def test_a_server_that_ends_before_it_listens_is_reported_with_its_last_words() 
     assert breakdown.kind is FaultKind.CRASH
     assert re.fullmatch(r"the process ended with exit code 5 before it served at unix:\S+", breakdown.detail)
     assert breakdown.stderr == ("no configuration",)
-
-
-def test_a_server_that_never_listens_is_reported_where_it_should() -> None:
-    breakdown = broken(lambda: started("never-listens", replace(LIMITS, start_s=1.5)), 1.5)
-    assert breakdown.kind is FaultKind.NO_START
-    assert re.match(r"the process runs, but no server listens at unix:\S+ within 1.5 s", breakdown.detail)
-    assert "SDS_TESTEE_GRPC" in breakdown.advice
 
 
 @pytest.mark.every_python

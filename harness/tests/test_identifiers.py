@@ -107,28 +107,19 @@ def test_what_is_no_identifier_may_be_large(change: Callable[[pb.Request, pb.Rep
     stage(change).open().send(b"hello")
 
 
-class Altered:
-    """A peer of ClearSkies. Each reply is changed."""
-
-    def __init__(self, change: Callable[[cs.Request, cs.Reply], object]) -> None:
-        self._testee, self._change = ClearSkiesTestee(ClearSkiesOptions("1")), change
-
-    def handle(self, request: cs.Request) -> cs.Reply:
-        reply = self._testee.handle(request)
-        self._change(request, reply)
-        return reply
-
-
 def test_clearskies_has_the_same_bound_on_links_whatever_the_pieces() -> None:
     body = b'{"type":"database.update","key":"k","value":1,"uuid":"%s"}' % LONG.encode()
     pieces = [b"m%d%s" % (len(body), body[:40_000]), body[40_000:]]
 
-    def change(request: cs.Request, reply: cs.Reply) -> None:
-        if request.HasField("put"):
-            del reply.effects.sent[:]
-            reply.effects.sent.add(link=1, data=pieces.pop(0))
+    class Sends(ClearSkiesTestee):
+        def handle(self, request: cs.Request) -> cs.Reply:
+            reply = super().handle(request)
+            if request.HasField("put"):
+                del reply.effects.sent[:]
+                reply.effects.sent.add(link=1, data=pieces.pop(0))
+            return reply
 
-    played = stage_of(testee=Altered(change))
+    played = stage_of(testee=Sends(ClearSkiesOptions("1")))
     alice = played.open("alice")
     alice.link(played.peer("bob"))
     alice.put("k", 1)

@@ -80,18 +80,6 @@ def test_what_becomes_of_one_broadcast_does_not_change_the_next_ones() -> None:
     assert fates(cut, count=19) == base[1:]
 
 
-def test_less_loss_loses_no_other_copies() -> None:
-    """With a lower loss, the lost copies are a subset of those before. So shrinking the loss of a counterexample loses
-    no other copies."""
-    lost = {}
-    for percent in (10, 50):
-        line = Line(Links(loss_percent=percent))
-        for _ in range(200):
-            line.say("alice")
-        lost[percent] = set(line.gone)
-    assert set() < lost[10] < lost[50]
-
-
 rules = st.builds(
     Links,
     st.integers(0, 100),

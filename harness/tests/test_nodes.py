@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import logging
 import os
-import stat
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,16 +36,6 @@ def reading(path: Path, most: int = -1) -> Iterator[list[bytes]]:
 
 
 # ---- Paths that the user named -----------------------------------------------------------------------------------
-
-
-def test_all_of_a_report_goes_through_a_fifo(tmp_path: Path) -> None:
-    path = tmp_path / "out"
-    os.mkfifo(path)
-    check_named(path)
-    with reading(path) as seen:
-        write_named(path, LARGE)
-    assert seen == [LARGE.encode()]
-    assert stat.S_ISFIFO(path.lstat().st_mode)
 
 
 def test_a_reader_that_goes_away_or_never_reads_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

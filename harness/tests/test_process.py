@@ -98,14 +98,6 @@ def test_the_last_lines_of_stderr_are_kept_in_full_order_without_empty_ones() ->
     assert child.stderr_lines() == tuple(f"line {n}" for n in range(28, 40))
 
 
-def test_a_last_line_after_a_flood_does_not_push_out_what_stood_before_it() -> None:
-    fill, pause = "os.write(2, (b'w' * 63 + chr(10).encode()) * 1024)", "time.sleep(0.3)"
-    child = python(f"import os, time; {fill}; {pause}; {fill}; {pause}; os.write(2, b'the last line')")
-    child.wait_for_exit(10)
-    child.close(1)
-    assert child.stderr_lines() == ("w" * 63,) * 11 + ("the last line",)
-
-
 def test_what_is_written_to_stderr_belongs_to_the_answer_that_follows() -> None:
     program = "import sys\nfor line in sys.stdin: sys.stderr.write(line.replace(' ', chr(10))); print(flush=True)"
     child = python(program)

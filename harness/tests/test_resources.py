@@ -13,10 +13,6 @@ from sds_harness import resources
 from sds_harness.resources import explain, socket_folder, usable_memory, usable_processors
 
 V2 = "30 23 0:26 {root} /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n"
-V1 = (
-    "31 23 0:27 {root} /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
-    "32 23 0:28 {root} /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
-)
 
 
 def machine(root: Path, mounts: str, group: str, **files: str) -> Path:
@@ -39,10 +35,7 @@ def v2(root: Path, mounted: str = "/", path: str = "/a/b", **files: str) -> Path
     [
         ({}, 64),
         ({"a/b/cpu.max": "max 100000\n"}, 64),
-        ({"a/b/cpu.max": "100000 100000\n"}, 1),
         ({"a/b/cpu.max": "150000 100000\n"}, 2),
-        ({"a/b/cpu.max": "20000 100000\n"}, 1),
-        ({"a/b/cpu.max": "max 100000\n", "a/cpu.max": "400000 100000\n"}, 4),
         ({"a/b/cpu.max": "800000 100000\n", "a/cpu.max": "400000 100000\n", "cpu.max": "200000 100000"}, 2),
         ({"a/b/cpu.max": "9900000 100000\n"}, 64),
         ({"a/b/cpu.max": "nonsense\n"}, 64),
@@ -58,24 +51,6 @@ def test_in_a_container_the_mount_begins_at_its_group(tmp_path: Path, mounted: s
     where = "" if mounted != "/" else "docker/x/"
     root = v2(tmp_path, mounted, "/docker/x", **{f"{where}cpu.max": "200000 100000\n"})
     assert usable_processors(root, affinity=64) == 2
-
-
-def test_groups_of_version_1_count(tmp_path: Path) -> None:
-    cpu, memory = "sys/fs/cgroup/cpu,cpuacct/job", "sys/fs/cgroup/memory/job"
-    files = {
-        f"{cpu}/task/cpu.cfs_quota_us": "-1\n",
-        f"{cpu}/task/cpu.cfs_period_us": "100000\n",
-        f"{cpu}/cpu.cfs_quota_us": "300000\n",
-        f"{cpu}/cpu.cfs_period_us": "100000\n",
-        f"{memory}/task/memory.limit_in_bytes": "9223372036854771712\n",
-        f"{memory}/memory.limit_in_bytes": f"{4 << 30}\n",
-        f"{memory}/memory.usage_in_bytes": f"{3 << 30}\n",
-        f"{memory}/memory.stat": f"cache 5\ntotal_inactive_file {1 << 30}\n",
-    }
-    group = "4:cpu,cpuacct:/job/task\n5:memory:/job/task\n0::/\n"
-    root = machine(tmp_path, V1.format(root="/"), group, **files)
-    assert usable_processors(root, affinity=64) == 3
-    assert usable_memory(root) == 2 << 30
 
 
 def test_memory_is_what_the_group_and_the_machine_have_left(tmp_path: Path) -> None:

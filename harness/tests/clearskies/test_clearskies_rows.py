@@ -73,19 +73,6 @@ def test_what_the_text_leaves_open_is_in_no_normative_column(variant: str) -> No
     assert one.side["digest"] == other.side["digest"]
 
 
-@pytest.mark.parametrize(
-    "otherwise",
-    [
-        (Put("alice", "m1", text='{"b": 1, "a": [9007199254740992]}'),),
-        (Put("alice", "m1", "other", text=WIDE),),
-        (Put("alice", "m1", text=WIDE), Delete("alice", "m2")),
-    ],
-)
-def test_what_the_text_fixes_is(otherwise: tuple[Operation, ...]) -> None:
-    one = recorded(*LINE, Put("alice", "m1", text=WIDE), Look())
-    assert one.side["digest"] != recorded(*LINE, *otherwise, Look()).side["digest"]
-
-
 # ---- Rebuilding group traces -----------------------------------------------------------------------------------------
 
 

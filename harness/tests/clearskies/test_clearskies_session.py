@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_stages import session_of, without
-from sds_harness import faults
 from sds_harness.clearskies.clubs import READ_WRITE, keys_of, private_pem, public_pem
-from sds_harness.clearskies.language import CAPABILITY_OF_COMMAND, CLEARSKIES, open_session
-from sds_harness.clearskies.stage import Stage
-from sds_harness.faults import FaultKind
-from sds_harness.link import Limits, StdioLink
-from sds_testee.framing import Framing
+from sds_harness.clearskies.language import CAPABILITY_OF_COMMAND, CLEARSKIES
 
 COMMANDS = [field.name for field in pb.Request.DESCRIPTOR.oneofs_by_name["command"].fields]
 OPEN = pb.Open(peer_id="a" * 32, access_level=pb.ACCESS_LEVEL_READ_WRITE, keys=keys_of(READ_WRITE))
@@ -65,47 +57,3 @@ def test_what_is_not_declared_may_be_unsupported_and_nothing_else(command: str) 
     lesser = session_of(**without(CAPABILITY_OF_COMMAND[command]))
     handle = lesser.call(pb.Request(open=OPEN)).opened.handle
     assert lesser.call(requests(handle)[command]).WhichOneof("answer") == "unsupported"
-
-
-def test_a_refusal_of_what_is_declared_is_a_fault() -> None:
-    class Shy:
-        def handle(self, request: pb.Request) -> pb.Reply:
-            if request.HasField("hello"):
-                can = [pb.CAPABILITY_OBSERVE]
-                return pb.Reply(id=request.id, hello=pb.HelloReply(protocol_version=1, name="shy", capabilities=can))
-            return pb.Reply(id=request.id, unsupported=pb.Unsupported(what="this"))
-
-    assert session_of(Shy()).call(requests(1)["rename"]).WhichOneof("answer") == "unsupported"
-    for command, why in (("observe", "Hello declares observe"), ("put", "which every implementation needs")):
-        with pytest.raises(faults.TesteeError, match=why) as caught:
-            session_of(Shy()).call(requests(1)[command])
-        assert caught.value.breakdown.kind is FaultKind.REFUSAL
-
-
-# ---- Processes -------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(params=[Framing.JSON, Framing.BINARY], ids=["json", "binary"])
-def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
-    command = [sys.executable, "-m", "clearskies_reference"]
-    session = open_session(lambda: StdioLink(command, request.param, Limits()), Limits(), "clearskies-database")
-    stage = Stage(session, "over pipes")
-    yield stage
-    stage.close()
-    session.close()
-
-
-def test_peers_in_a_process_come_to_the_same(stage: Stage) -> None:
-    alice, rita = stage.open("alice", store=True), stage.open("rita", read_only=True)
-    alice.link(rita)
-    uuid = alice.put("k", {"n": 1 << 62}).uuid
-    for actor in (alice, rita, alice.reopen()):
-        state = actor.observe()
-        assert state is not None
-        assert [(record.uuid, record.value) for record in state.records] == [(uuid, '{"n":4611686018427387904}')]
-    handle = alice.party.handle
-    for command in ("compare_clocks", "frame", "unframe", "verify", "tick"):
-        answer = stage.session.call(requests(handle)[command]).WhichOneof("answer")
-        assert answer == CLEARSKIES.answer_to(command)
-    stage.session.probe_honesty()
-    assert Path(stage.trace.steps[0].request.open.store).parent.is_dir()

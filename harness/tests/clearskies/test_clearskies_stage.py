@@ -49,24 +49,6 @@ def test_a_peer_that_closes_a_link_is_believed() -> None:
     assert values(alice) == {"k": 1}
 
 
-class Restless(Testee):
-    """Sends a message to a nonexistent link at each Tick."""
-
-    def handle(self, request: pb.Request) -> pb.Reply:
-        if request.HasField("tick"):
-            return pb.Reply(id=request.id, effects=pb.Effects(sent=[pb.Sent(link=77, data=b"x")]))
-        return super().handle(request)
-
-
-def test_who_never_falls_silent_is_not_waited_for() -> None:
-    stage = stage_of(testee=Restless(TesteeOptions("1")))
-    stage.open("alice")
-    with pytest.raises(ScheduleStoppedError, match="peers still send messages"):
-        stage.settle()
-    assert {stray.link for stray in stage.trace.strays} == {77}
-    assert stage.trace.strays[0].data == b"x"
-
-
 def test_a_store_on_another_machine_cannot_be_copied() -> None:
     stage = stage_of()
     alice = stage.open("alice", store=True)

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("pyarrow")
 from sds_harness.corpus.errors import CorpusError, SparkFailedError, SuiteFaultError
-from sds_harness.corpus.jobs import convert_job_failures, convert_task_failures, last_error_line
+from sds_harness.corpus.jobs import convert_task_failures, last_error_line
 
 pytestmark = pytest.mark.spark
 
@@ -74,15 +74,3 @@ def test_a_task_says_whose_fault_it_is(task: Callable[[], None], kind: type[Exce
     with pytest.raises(kind, match=f"^{output}$") as raised, convert_task_failures():
         task()
     assert raised.type is kind
-
-
-def test_what_the_driver_raises_is_no_failure_of_spark() -> None:
-    with pytest.raises(ValueError, match="zip"), convert_job_failures():
-        broken()
-    with (
-        pytest.raises(
-            SparkFailedError, match=r"Java process has ended \(.*Connection refused\)\. .*--spark-memory gives it more"
-        ),
-        convert_job_failures(),
-    ):
-        raise ConnectionRefusedError(111, "Connection refused")

@@ -115,12 +115,8 @@ def test_a_method_that_everybody_needs_is_named_when_it_is_not_filled_in() -> No
     ("request_", "what"),
     [
         (asked("sendSync"), "SYNC"),
-        (asked("sendEphemeral"), "EPHEMERAL"),
-        (asked("observe"), "OBSERVE"),
-        (asked("buildFilter"), "FILTER_CODEC"),
         (asked("queryFilter", bloomErrorRate=0.5), "FILTER_CODEC, FILTER_SIZES"),
         (asked("encode", message={"messageId": "m"}), "MESSAGE_CODEC"),
-        (asked("decode", wire="AA=="), "MESSAGE_CODEC"),
         (asked("repairTimes", messageId="m"), "REPAIR_TIMES"),
         (asked("open", channels=["c1", "c2"]), "CHANNELS"),
         (asked("open"), "UNNAMED_CHANNEL"),
