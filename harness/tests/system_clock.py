@@ -26,8 +26,6 @@ DEAF = "deaf"
 """It starts itself again without the preloaded library."""
 SHY = "shy"
 """It does not start with a preloaded library."""
-FAST = "fast"
-"""Its clock is a minute ahead, but runs at the right speed."""
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -44,7 +42,7 @@ def main(arguments: Sequence[str]) -> None:
         name = request.WhichOneof("command") or ""
         command = getattr(request, name, None)
         if command is not None and "now_ms" in command.DESCRIPTOR.fields_by_name:
-            command.now_ms = time.time_ns() // 1_000_000 + (60_000 if way == FAST else 0)
+            command.now_ms = time.time_ns() // 1_000_000
         if name == "tick" and way == MONOTONIC:
             request.tick.now_ms = began_ms + time.monotonic_ns() // 1_000_000
         if name == "tick" and way == IDLE:

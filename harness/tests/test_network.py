@@ -49,8 +49,6 @@ class Line:
         return out
 
 
-# ---- The fate of a copy ----------------------------------------------------------------------------------------------
-
 CHANCE = Links(loss_percent=40, duplicate_percent=40, delay_ms=(0, 1_000))
 
 

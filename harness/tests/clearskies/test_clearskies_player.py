@@ -67,18 +67,12 @@ def test_what_is_not_declared_is_left_out() -> None:
     assert arrived(show, "bob") == ["m1"]
 
 
-# ---- Scripted peers --------------------------------------------------------------------------------------------------
-
-
 def test_a_large_body_is_said_but_not_without_end() -> None:
     show = shown(Say("xavier", to="alice", label="x1", odd="large"), members=(Member("alice"),))
     assert 15_000_000 < len(show.labels["x1"].wire.raw) < 1 << 24
     too_many = [Say("xavier", to="alice", label=f"x{number}", odd="large") for number in range(6)]
     show = shown(*too_many, members=(Member("alice"),))
     assert f"{MOST_WRITTEN >> 20} MiB" in show.left_out[4]
-
-
-# ---- Reading and calm ------------------------------------------------------------------------------------------------
 
 
 def test_gossip_without_an_end_is_broken_off_and_reported() -> None:

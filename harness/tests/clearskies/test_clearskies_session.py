@@ -1,4 +1,4 @@
-"""Sessions with ClearSkies peers: every command of the language, its answer and its capabilities, over each carrier."""
+"""Sessions with ClearSkies peers: every command of the language, its answer and its capabilities."""
 
 from __future__ import annotations
 

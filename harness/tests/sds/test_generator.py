@@ -1,4 +1,4 @@
-"""Generated schedules: the same everywhere, valid and within their grammar, and every passage occurs."""
+"""Generated schedules: the same everywhere and within their grammar, and every passage occurs."""
 
 from __future__ import annotations
 

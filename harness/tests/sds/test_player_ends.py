@@ -1,4 +1,4 @@
-"""The ends of schedules, operations that are left out, and repeated group traces with several implementations."""
+"""The ends of schedules, operations that are left out, and group traces that are the same in each process."""
 
 from __future__ import annotations
 

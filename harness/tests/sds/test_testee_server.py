@@ -18,7 +18,6 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.testee import server
 from sds_testee.framing import Framing
 
-T = 1_800_000_000_000
 LIMITS = Limits(start_s=20, command_s=10, exit_s=5)
 
 
