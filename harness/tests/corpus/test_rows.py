@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from player_helpers import NOT_CAROL, TRIO, reference, stage_on
 from sds_harness.schedules import Schedule
 from sds_harness.sds.generator import generate_schedule
-from sds_harness.sds.group_trace import GroupTrace
-from sds_harness.sds.operations import Look, Member, Operation, Send, Sync, Tick
+from sds_harness.sds.operations import Garble, Look, Operation, Say, Send, Sync, Tick
 from sds_harness.sds.player import play
 from sds_reference import Config
 from sds_reference.variants import VARIANTS
@@ -31,19 +30,33 @@ TEXTS = st.text(st.characters() | st.sampled_from('"\\/\x00\x1f\x7f\b\f\n\r\t\u2
 PLAIN = st.recursive(TEXTS | st.integers(-(2**65), 2**65) | st.booleans(), lambda parts: st.lists(parts, max_size=4))
 
 
-def play_operations(
-    *operations: Operation, config: Config | None = None, members: tuple[Member, ...] = TRIO
-) -> GroupTrace:
-    schedule = Schedule(members, operations)
-    stage = stage_on(reference(config=config or Config()))
-    return play(schedule, dict.fromkeys(schedule.names, stage))
-
-
 def recorded(*operations: Operation, config: Config | None = None) -> Recorded:
-    return rows_of(KIND, play_operations(*operations, config=config), 7, ())
+    schedule = Schedule(TRIO, operations)
+    stage = stage_on(reference(config=config or Config()))
+    return rows_of(KIND, play(schedule, dict.fromkeys(schedule.names, stage)), 7, ())
 
 
 TALK = (Send("alice", "m1"), Send("bob", "m2", route=NOT_CAROL), Send("alice", "m3"), Tick(), Sync("carol"), Look())
+
+
+def row(found: Recorded, command: str, participant: str) -> dict[str, Any]:
+    return [row for row in found.steps if (row["command"], row["participant"]) == (command, participant)][-1]
+
+
+def test_messages_are_called_by_their_labels() -> None:
+    found = recorded(*TALK)
+    assert row(found, "send", "alice")["broadcasts"] == ["alice#m3"]
+    assert row(found, "receive", "bob")["message"] == "carol/sync1"
+    assert row(found, "receive", "carol")["missing"] == ["bob#m2"]
+    assert [r["delivered"] for r in found.steps if r["message"] == "bob#m2" and r["command"] == "receive"] == [
+        ["bob#m2"]
+    ]
+
+
+def test_what_comes_from_outside_keeps_its_id() -> None:
+    found = recorded(Say("mallory", "x", to="alice"), Garble("bob", "ff"))
+    assert row(found, "receive", "alice")["message"] == "=mallory-x"
+    assert row(found, "receive", "bob")["answer"] == "rejected"
 
 
 @pytest.mark.parametrize(
