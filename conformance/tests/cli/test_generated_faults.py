@@ -91,17 +91,3 @@ def test_an_excuse_for_what_is_killed_is_an_error(monkeypatch: pytest.MonkeyPatc
     result = typed(*ONE_PROCESS, "--only", COUNTS)
     assert result.exit_code == 1
     assert f"Outdated excuse (killed: fails): {COUNTS}" in words(result.stdout)
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("--generated", "--without", "observe"), "leave them out"),
-        (("--sample", "3"), "--sample needs --generated"),
-        (("--generated", "--only", "nowhere"), "no place has such a name"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(options: tuple[str, ...], said: str) -> None:
-    result = typed("selftest", *options)
-    assert result.exit_code == 2
-    assert said in words(result.stderr)

@@ -7,78 +7,81 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trustme
 
 from run_helpers import reference_command
-from sds_reference.testee.command import main as reference_main
-from suite_terminal import typed, words
+from suite_terminal import SOME, typed, words
 
-MUTANT = ("--mutant", "lamport-without-clock")
-FEW = ("--schedules", "4", "--participants", "3", "--passage", "syncs")
+RUNNING = "running"
+CARRIERS = {
+    "binary": ("--framing", "binary"),
+    "grpc": ("--grpc", "auto"),
+    "grpc-tcp": ("--grpc", "127.0.0.1:0"),
+    "grpc-running": (RUNNING,),
+}
+"""Options of each, JSON lines apart."""
+IMPLEMENTATIONS = {
+    "reference": reference_command(),
+    "mutant": reference_command("--mutant", "lamport-without-clock"),
+    "little-declared": reference_command("--without", "observe", "--without", "sds-r", "--without", "virtual-clock"),
+}
 
 
-@pytest.fixture
-def server() -> Iterator[str]:
-    """The address of a server that runs already, with a fault."""
+@contextmanager
+def running(command: Sequence[str]) -> Iterator[str]:
+    """The address of a server that runs already. It may not listen yet: it is waited for."""
     with tempfile.TemporaryDirectory() as folder:
-        address = f"unix:{folder}/s"
-        process = subprocess.Popen([*reference_command(*MUTANT), "--grpc", address])
+        process = subprocess.Popen([*command, "--grpc", f"unix:{folder}/s"])
         try:
-            yield address
+            yield f"unix:{folder}/s"
         finally:
             process.terminate()
             assert process.wait(10) == 0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("run", "--grpc", "10.0.0.1:50051"), "add --grpc-ca FILE for TLS, or --grpc-insecure to send everything"),
-        (
-            ("run", "--grpc", "here"),
-            "'here' is not an address: write for example 127.0.0.1:50051 or unix:/tmp/sds.sock",
-        ),
-        (("run", "--grpc", "localhost:0"), "localhost:0 is for a server that the suite starts: add `-- COMMAND`"),
-        (("run", "--grpc", "localhost:1", "--framing", "json"), "--framing is for stdin and stdout, which --grpc"),
-        (("smoke", "--grpc-insecure"), "--grpc-insecure is about a server: add --grpc ADDRESS"),
-        (("smoke", "--grpc-token-file", "t"), "--grpc-token-file is about a server: add --grpc ADDRESS"),
-        (
-            ("smoke", "--grpc", "localhost:1", "--grpc-ca", "none.pem"),
-            "--grpc-ca none.pem cannot be read: No such file",
-        ),
-        (("fuzz", "--grpc", "localhost:1", "--jobs", "2"), "--jobs 2 needs as many implementations, and there is one"),
-        (("fuzz", "--grpc", "localhost:1", "--cast", "apart"), "use --cast together, or `--grpc auto -- COMMAND`"),
-        (("replay", "x.json", "--grpc", "localhost:1", "--cast", "apart"), "use --cast together"),
-        (("fuzz", "--grpc", "localhost:1", "--cast", "apart", "--", "./mine"), "there is one server at localhost:1"),
-        (
-            ("exhaust", "--grpc", "localhost:1", "--master", "local[2]"),
-            "--master local[2] plays several at a time, and there is one server at localhost:1",
-        ),
-        pytest.param(
-            ("corpus", "record", "--out", "c", "--grpc", "localhost:1", "--master", "local[4]"),
-            "--master local[4] plays several at a time, and there is one server at localhost:1",
-            marks=pytest.mark.spark,
-        ),
-        (
-            ("interop", "--grpc-insecure", "a=./a", "b=./b"),
-            "--grpc-insecure is about a server: add NAME=grpc://ADDRESS",
-        ),
-        (("interop", "a=grpc://here", "b=./b"), "'here' is not an address"),
-        (("interop", "a=grpc://auto", "b=./b"), "auto is for a server that the suite starts"),
-    ],
-)
-def test_what_does_not_go_together_is_reported_with_what_does(
-    arguments: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    result = typed(*arguments)
-    assert result.exit_code == 2
-    assert said in words(result.stderr)
-    assert list(tmp_path.iterdir()) == []
+@pytest.fixture
+def server() -> Iterator[str]:
+    """The address of a server that runs already, with a fault."""
+    with running(IMPLEMENTATIONS["mutant"]) as address:
+        yield address
+
+
+# ---- The same over each carrier --------------------------------------------------------------------------------------
+
+
+def report(carrier: Sequence[str], command: Sequence[str]) -> dict[str, Any]:
+    """The results over a transport, without the parts that must differ."""
+    where = ("--environment", "plain", "--environment", "all-scripts", *SOME)
+    if RUNNING in carrier:
+        with running(command) as address:
+            result = typed("run", "--json", *where, "--grpc", address)
+    else:
+        result = typed("run", "--json", *where, *carrier, "--", *command)
+    found: dict[str, Any] = json.loads(result.stdout) | {"exit_code": result.exit_code}
+    del found["framing"], found["options"], found["implementation"]["command"], found["started"]
+    for finding in (*found["causes"], *(each for row in found["requirements"] for each in row["findings"])):
+        del finding["again"]
+    return found
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", IMPLEMENTATIONS)
+def test_the_verdicts_are_the_same_over_each_carrier(name: str) -> None:
+    command = IMPLEMENTATIONS[name]
+    expected = report((), command)
+    assert expected["summary"]["runs"] > 20
+    assert expected["exit_code"] == (name == "mutant")
+    for carrier, options in CARRIERS.items():
+        assert report(options, command) == expected, carrier
+
+
+# ---- Options ---------------------------------------------------------------------------------------------------------
 
 
 def test_environments_that_need_a_process_of_their_own_are_skipped_on_a_running_server(server: str) -> None:
@@ -103,18 +106,10 @@ def test_a_server_that_is_started_plays_in_every_environment() -> None:
     assert (report["framing"], report["implementation"]["command"]) == ("grpc", command)
 
 
-def test_the_address_stands_where_the_command_wants_it() -> None:
-    command = [sys.executable, "-c", "import os; os.environ['SDS_TESTEE_GRPC'] = 'nowhere:1'; " + _START, "{address}"]
-    result = typed("smoke", "--grpc", "127.0.0.1:0", "--", *command)
-    assert result.exit_code == 0, result.stderr
-    assert "sds-conformance run --grpc 127.0.0.1:0 -- " in result.stdout
-
-
-_START = "import sys, sds_reference.testee.command as c; sys.exit(c.main(['--grpc', sys.argv[1]]))"
-
-
 def test_a_counterexample_of_a_server_is_played_again_on_it(server: str, tmp_path: Path) -> None:
-    found = typed("fuzz", "--grpc", server, *FEW, "--out", tmp_path)
+    found = typed(
+        "fuzz", "--grpc", server, "--schedules", "4", "--participants", "3", "--passage", "syncs", "--out", tmp_path
+    )
     assert found.exit_code == 1
     again = next(line for line in found.stdout.splitlines() if "Again " in line)
     arguments = shlex.split(again)[2:]
@@ -122,19 +117,6 @@ def test_a_counterexample_of_a_server_is_played_again_on_it(server: str, tmp_pat
     replayed = typed(*arguments)
     assert replayed.exit_code == 1
     assert "is violated here, too." in replayed.stdout
-
-
-@pytest.mark.exhaustive
-def test_a_counterexample_that_was_found_apart_says_how_it_can_be_played_on_one_server(tmp_path: Path) -> None:
-    command = reference_command(*MUTANT)
-    options = ("--grpc", "auto", "--cast", "apart", "--jobs", "1")
-    found = typed("fuzz", *options, *FEW, "--out", tmp_path, "--", *command)
-    assert (found.exit_code, (tmp_path / "SDS-SYNC-03.json").exists()) == (1, True), found.output
-    file = tmp_path / "SDS-SYNC-03.json"
-    assert json.loads(file.read_text())["notes"]["cast"] == "apart"
-    result = typed("replay", file, "--grpc", "localhost:1")
-    assert result.exit_code == 2
-    assert "use --cast together" in words(result.stderr)
 
 
 def test_golden_vectors_are_asked_of_a_server(server: str) -> None:
@@ -201,7 +183,9 @@ def test_a_token_that_the_server_quotes_is_in_no_output_and_in_no_file(
     monkeypatch.setenv("SDS_TESTEE_GRPC_TOKEN", "open-sesame-4711")
     forms = [word for form in ("html", "junit", "markdown", "sarif", "badge") for word in (f"--{form}", f"x.{form}")]
     options = ("--grpc", "auto", "--report", "out", "--transcript", "t.jsonl", "--annotations", *forms)
-    result = typed("run", *options, "--scenario", "every-kind-*", "--environment", "plain", "--", *_program(QUOTING))
+    result = typed(
+        "run", *options, "--scenario", "every-kind-*", "--environment", "plain", "--", sys.executable, "-c", QUOTING
+    )
     assert result.exit_code == 3, result.output
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert len(files) > 8
@@ -218,10 +202,6 @@ def test_a_token_of_few_characters_is_refused(monkeypatch: pytest.MonkeyPatch) -
     result = typed("smoke", "--grpc", "auto", "--", *reference_command())
     assert result.exit_code == 2
     assert "SDS_TESTEE_GRPC_TOKEN holds a token of fewer than 6 characters" in words(result.stderr)
-
-
-def _program(text: str) -> list[str]:
-    return [sys.executable, "-c", text]
 
 
 def test_the_library_logs_nothing_of_its_own_and_starts_nothing_that_is_quieter(tmp_path: Path) -> None:
@@ -262,11 +242,3 @@ def test_who_has_no_grpc_is_told_what_to_type(monkeypatch: pytest.MonkeyPatch) -
 def test_who_has_no_grpc_needs_none(monkeypatch: pytest.MonkeyPatch) -> None:
     without_grpc(monkeypatch)
     assert typed("smoke", "--", *reference_command()).exit_code == 0
-
-
-def test_the_reference_says_so_as_well(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    without_grpc(monkeypatch)
-    with pytest.raises(SystemExit) as ended:
-        reference_main(["--grpc", "localhost:1"])
-    assert ended.value.code == 2
-    assert "pip install 'sds-conformance[grpc]'" in capsys.readouterr().err

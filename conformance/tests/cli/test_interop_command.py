@@ -5,23 +5,21 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
 
-from run_helpers import REPOSITORY, broken_adapter, odd_adapter, reference_command
+from process_waiting import wait_for
+from run_helpers import broken_adapter, odd_adapter, reference_command
 from sds_conformance.cli.options import python
 from sds_harness.schedules import Schedule, dumps
 from sds_harness.sds.operations import Member
 from sds_reference.testee import dialect
-from suite_terminal import controls, too_wide, typed, words
+from suite_terminal import too_wide, typed, words
 
 pytestmark = pytest.mark.exhaustive
 
@@ -31,14 +29,8 @@ def named(name: str, command: list[str]) -> str:
 
 
 HALF = (("cast", "mixed"), ("plays alice", "ref"))
-WAKU = REPOSITORY / "harness" / "adapters" / "waku-sds" / "adapter.mjs"
 REF = named("ref", reference_command())
 NIM = named("nim", reference_command("--dialect", "nim-sds", "--bloom-profile", "nim-sds"))
-
-
-def as_json(*arguments: str) -> tuple[int, dict[str, Any]]:
-    result = typed("interop", "--json", "--schedules", "0", *arguments)
-    return result.exit_code, json.loads(result.stdout)
 
 
 def test_two_that_agree() -> None:
@@ -71,67 +63,6 @@ def test_a_layout_that_a_file_describes_is_translated(tmp_path: Path) -> None:
     assert f"--dialect nim={file}" in words(result.stdout)
 
 
-@pytest.mark.skipif(not shutil.which("node") or not (WAKU.parent / "node_modules").is_dir(), reason="needs npm ci")
-def test_the_reference_and_waku_sds() -> None:
-    code, data = as_json(REF, named("waku", ["node", str(WAKU)]))
-    faults = {
-        (pair["sender"], pair["receiver"], name)
-        for pair in data["pairs"]
-        for name, cell in pair["aspects"].items()
-        if cell["mark"] != "understood"
-    }
-    assert code == 1
-    assert faults == {
-        ("ref", "waku", "dependencies"),
-        ("ref", "waku", "ephemeral"),
-        ("ref", "waku", "order"),
-        ("waku", "ref", "order"),
-        ("waku", "waku", "dependencies"),
-        ("waku", "waku", "ephemeral"),
-    }
-
-
-def test_as_json() -> None:
-    code, data = as_json(REF, NIM)
-    assert code == data["exit_code"] == 1
-    assert [row["name"] for row in data["implementations"]] == ["ref", "nim"]
-    assert data["implementations"][0]["command"] == reference_command()
-    assert len(data["aspects"]) == 9
-    pair = next(pair for pair in data["pairs"] if (pair["sender"], pair["receiver"]) == ("ref", "nim"))
-    assert (pair["understood"], pair["translated"]) == (False, True)
-    assert pair["aspects"]["wire"]["mark"] == "not understood"
-    assert pair["aspects"]["content"] == {"mark": "understood", "reason": ""}
-    assert data["breakdowns"] == []
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ([], f"sds-conformance interop mine=./my-adapter 'ref={python()} -m sds_reference'"),
-        (["ref=./it"], f"interop ref=./it 'model={python()} -m sds_reference'"),
-        (["mine=./it --fast"], f"interop 'mine=./it --fast' 'ref={python()} -m sds_reference'"),
-        (["a=./x", "a=./y"], "the name 'a' is given to two implementations"),
-        (["a=./x", "./y"], "'./y' is neither an option nor NAME=COMMAND"),
-        (["a=python", "-m", "sds_reference"], "'-m' is neither an option nor NAME=COMMAND"),
-        (["--timout=3", "a=./x", "b=./y"], "'--timout=3' is neither an option nor NAME=COMMAND"),
-        (["=./x", "b=./y"], "needs a NAME"),
-        (["seventeen-letters=./x", "b=./y"], "needs a NAME of 1 to 16"),
-        (["a\x1b[31m=./x", "b=./y"], "needs a NAME"),
-        (["a=", "b=./y"], "'a' has no COMMAND"),
-        (["--dialect", "nim-sds", "a=./x", "b=./y"], "write NAME=DIALECT, with the NAME of an implementation: a, b"),
-        (["--dialect", "c=nim-sds", "a=./x", "b=./y"], "write NAME=DIALECT, with the NAME of an implementation: a, b"),
-        (["--dialect", "a=nim-sds", "--dialect", "a=nim-sds", "a=./x", "b=./y"], "a has a dialect already"),
-        (["--dialect", "a=martian", "a=./x", "b=./y"], "no dialect 'martian': known are nim-sds"),
-        (["a='./x", "b=./y"], "cannot be split into words: No closing quotation"),
-    ],
-)
-def test_wrong_use_says_what_to_type(arguments: list[str], said: str) -> None:
-    result = typed("interop", *arguments)
-    assert result.exit_code == 2
-    assert said in words(result.stderr)
-    assert controls(result.stderr) == set()
-
-
 @pytest.mark.parametrize("on_path", [True, False], ids=["python", "no python on PATH"])
 @pytest.mark.parametrize(
     ("revision", "module"), [("forum-2024", "sds_reference"), ("clearskies-database", "clearskies_reference")]
@@ -149,12 +80,6 @@ def test_the_command_that_is_advised_for_a_single_implementation_works(
     assert done.exit_code == 0, done.output
 
 
-def test_another_python_than_that_of_the_suite_is_not_advised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "python").symlink_to(sys.executable)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert python() == sys.executable
-
-
 def test_one_that_does_not_start_is_named_and_the_others_are_played() -> None:
     result = typed("interop", "--schedules", "0", REF, "gone=./does-not-exist", named("two", reference_command()))
     assert result.exit_code == 3
@@ -164,9 +89,8 @@ def test_one_that_does_not_start_is_named_and_the_others_are_played() -> None:
 
 
 def test_one_that_breaks_down_is_named_and_the_others_are_played() -> None:
-    result = typed(
-        "interop", "--schedules", "0", REF, named("bad", broken_adapter("crashes")), named("two", reference_command())
-    )
+    bad, two = named("bad", broken_adapter("crashes")), named("two", reference_command())
+    result = typed("interop", "--schedules", "0", REF, bad, two)
     assert result.exit_code == 1
     assert "CRASH" in result.stdout
     assert "bad broke down" in words(result.stdout)
@@ -182,13 +106,12 @@ BAD = named("bad", reference_command("--mutant", "sync-without-channel"))
 def test_what_is_found_is_reported_kept_and_played_again(tmp_path: Path) -> None:
     result = typed("interop", "--schedules", "12", "--out", tmp_path, REF, BAD)
     assert result.exit_code == 1
+    data = json.loads(typed("interop", "--json", "--schedules", "12", "--out", tmp_path, REF, BAD).stdout)
+    assert (data["exit_code"], data["breakdowns"], data["mixed_groups"]["seed"]) == (1, [], 0)
+    assert [row["name"] for row in data["mixed_groups"]["implementations"]] == ["ref", "bad"]
     assert "  ref  12 schedules in mixed groups: nothing found\n" in result.stdout
     assert "  bad  12 schedules in mixed groups: FAIL SDS-MSG-04 (" in result.stdout
     assert re.search(r"^FAIL  bad: SDS-MSG-04/[a-z-]+ ", result.stdout, re.MULTILINE)
-    paths = ("Picture", "Again", "FAIL", "WARN")
-    lines = [line for line in result.stdout.splitlines() if str(tmp_path) not in line]
-    shown = [line for line in lines if not line.strip().startswith(paths)]
-    assert too_wide("\n".join(shown)) == []
     file = tmp_path / "SDS-MSG-04-bad.json"
     assert {path.name for path in tmp_path.glob("SDS-MSG-04-bad*")} == {
         f"SDS-MSG-04-bad{suffix}" for suffix in (".json", ".svg", ".txt", ".trace.jsonl")
@@ -223,32 +146,13 @@ def test_a_schedule_of_no_mixed_group_is_refused(tmp_path: Path) -> None:
     assert "assigns no implementation to bob" in words(result.stderr)
 
 
-def test_mixed_groups_as_json(tmp_path: Path) -> None:
-    result = typed("interop", "--json", "--schedules", "12", "--out", tmp_path, REF, BAD)
-    data = json.loads(result.stdout)
-    mixed = data["mixed_groups"]
-    assert (result.exit_code, data["exit_code"], mixed["seed"], mixed["schedules"]) == (1, 1, 0, 12)
-    ref, bad = mixed["implementations"]
-    assert (ref["name"], ref["schedules"], ref["findings"]) == ("ref", 12, [])
-    found = next(finding for finding in bad["findings"] if finding["id"] == "SDS-MSG-04")
-    assert (found["severity"], found["reproduced"]) == ("fail", True)
-    assert "bad" in found["plays"].values()
-    assert Path(found["files"]["schedule"]).exists()
-
-
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 128 + signal.SIGTERM)])
 def test_no_process_is_left_after_an_interrupt(number: signal.Signals, code: int, tmp_path: Path) -> None:
     started = tmp_path / "started"
     slow = named("slow", odd_adapter("slow", "0.2", str(started)))
-    suite = subprocess.Popen(
-        [sys.executable, "-m", "sds_conformance", "interop", "--schedules", "0", REF, slow],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        stdin=subprocess.DEVNULL,
-    )
-    deadline = time.monotonic() + 30
-    while not started.exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
+    command = [sys.executable, "-m", "sds_conformance", "interop", "--schedules", "0", REF, slow]
+    suite = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+    assert wait_for(started.exists, 30)
     children = psutil.Process(suite.pid).children(recursive=True)
     suite.send_signal(number)
     assert suite.wait(30) == code

@@ -19,24 +19,6 @@ from suite_terminal import typed, words
 NIM_LIKE = ["--", *reference_command("--dialect", "nim-sds")]
 
 
-@pytest.mark.parametrize("seconds", ["nan", "inf", "-inf", "0"])
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["run", "--timeout"],
-        ["run", "--start-timeout"],
-        ["run", "--total-timeout"],
-        ["fuzz", "--budget"],
-        ["vectors", "run", "--timeout"],
-        ["interop", "--timeout"],
-    ],
-)
-def test_a_time_without_end_is_refused(command: list[str], seconds: str) -> None:
-    result = typed(*command, seconds)
-    assert result.exit_code == 2
-    assert f"Invalid value for '{command[-1]}'" in result.stderr
-
-
 def test_what_was_typed_is_typed_again_and_defaults_are_not() -> None:
     limits = Limits(command_s=5, total_s=60, memory_bytes=1 << 30)
     driven = DrivenImplementation(("x",), Framing.BINARY, "", limits)

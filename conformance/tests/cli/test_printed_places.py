@@ -19,7 +19,6 @@ LOUD = f"{HOSTILE}\n::stop-commands::x\n  ::error::x\n##[group]x \x1b[2J\x1b[32m
 PATH = LOUD.replace("/", " ")
 """Possible names of a folder."""
 SHORT = "\x1b[2J\u202e\n::error::x"
-NIM = {"sender_id": 20, "content": 21}
 FEW = ("--scenario", "nobody-answers", "--environment", "plain")
 
 
@@ -64,17 +63,6 @@ def test_a_schedule(options: list[str]) -> None:
     Path("schedule.json").write_text(json.dumps(a_schedule()), "utf-8")
     text = tame("replay", *options, "schedule.json", "--", *reference_command("--mutant", "starts-at-zero"))
     assert "stop-commands" in text
-    if options == ["--json"]:
-        assert json.loads(typed("replay", "--json", "schedule.json").stdout)["schedule"] == LOUD[:200]
-
-
-def test_a_schedule_of_several_implementations() -> None:
-    notes = {f"plays {SHORT}0": "ref", f"plays {SHORT}1": "ref", "cast": "mixed"}
-    Path("mixed.json").write_text(json.dumps(a_schedule(**notes)), "utf-8")
-    pairs = [f"ref={shlex.join(reference_command())}", f"two={shlex.join(reference_command())}"]
-    tame("interop", "--replay", "mixed.json", *pairs)
-    Path("other.json").write_text(json.dumps(a_schedule(**{f"plays {SHORT}0": LOUD})), "utf-8")
-    tame("interop", "--replay", "other.json", *pairs)
 
 
 @pytest.mark.parametrize(
@@ -84,81 +72,59 @@ def test_a_schedule_of_several_implementations() -> None:
         {LOUD: 1},
         a_schedule() | {"operations": [{"op": LOUD}]},
         a_schedule() | {"operations": [{"op": "tick", "who": LOUD[:60]}]},
-        a_schedule() | {"members": [{"name": "a"}, {"name": "a"}]},
         a_schedule(revision=LOUD),
-    ],
-)
-def test_a_schedule_that_is_none(data: dict[str, Any]) -> None:
-    Path("schedule.json").write_text(json.dumps(data), "utf-8")
-    tame("replay", "schedule.json")
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        {"dialect": LOUD, "description": LOUD, "message": NIM},
+        a_schedule(cast="mixed", **{f"plays {SHORT}0": LOUD}),
+        a_schedule(cast="mixed", **{f"plays {SHORT}{number}": "ref" for number in range(2)}),
         {"dialect": LOUD, "message": {LOUD: 1}},
-        {"dialect": LOUD, "message": {"content": LOUD}},
+        {"dialect": LOUD, "description": LOUD, "message": {"sender_id": 20, "content": 21}},
     ],
 )
-def test_a_dialect(data: dict[str, Any]) -> None:
+def test_a_file(data: dict[str, Any]) -> None:
+    """A schedule or a dialect, or neither."""
     Path("own.json").write_text(json.dumps(data), "utf-8")
+    tame("replay", "own.json")
+    tame("interop", "--replay", "own.json", REF, f"two={shlex.join(reference_command())}")
     tame("run", "--dialect", "own.json", *FEW, "--", *reference_command())
 
 
-def test_names_of_files_and_folders_that_are_there() -> None:
-    for name in (PATH, f"{PATH}.json", f"{PATH}.jsonl"):
-        Path(name).mkdir()
-    Path(PATH, "sds").mkdir()
-    for arguments in (
-        ["report", PATH],
-        ["compare", PATH, PATH],
-        ["certificate", "show", PATH],
-        ["certificate", "write", PATH],
-        ["baseline", "write", "new.yaml", PATH],
-        ["vectors", "lint", PATH],
-        ["vectors", "export", PATH],
-        ["vectors", "run", "--vectors", PATH, "--", *reference_command()],
-        ["replay", f"{PATH}.json"],
-        ["explain", f"{PATH}.jsonl"],
-        ["new-adapter", "python", PATH],
-    ):
+REF = f"ref={shlex.join(reference_command())}"
+READING = [
+    ["report", PATH],
+    ["compare", PATH, PATH],
+    ["certificate", "show", PATH],
+    ["certificate", "write", PATH],
+    ["baseline", "write", "new.yaml", PATH],
+    ["vectors", "lint", PATH],
+    ["vectors", "export", PATH],
+    ["vectors", "run", "--vectors", PATH],
+    ["replay", f"{PATH}.json"],
+    ["explain", f"{PATH}.jsonl"],
+    ["new-adapter", "python", PATH],
+    ["run", "--since", PATH],
+    ["run", "--baseline", PATH],
+    ["run", "--grpc", "127.0.0.1:1", "--grpc-ca", PATH],
+]
+NAMING = [
+    ["report", PATH, "--html", f"{PATH}/below/x"],
+    ["run", "--dialect", f"{PATH}.json"],
+    ["run", "--transcript", f"{PATH}/below/x"],
+    ["run", "--grpc", PATH],
+    ["vectors", "run", "--group", LOUD],
+    ["run", "--select", LOUD],
+    ["requirements", LOUD],
+    ["run", "--", LOUD.replace("\0", "")],
+    [LOUD],
+    ["run", f"--{LOUD}"],
+]
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_names_of_files_and_folders(there: bool) -> None:
+    if there:
+        for name in (f"{PATH}/sds", f"{PATH}.json", f"{PATH}.jsonl"):
+            Path(name).mkdir(parents=True)
+    for arguments in READING if there else [*READING[:6], *READING[7:10], *READING[11:], *NAMING]:
         tame(*arguments)
-
-
-def test_names_of_files_and_folders_that_are_not_there() -> None:
-    for arguments in (
-        ["report", PATH],
-        ["report", PATH, "--html", f"{PATH}/below/x"],
-        ["compare", PATH, PATH],
-        ["certificate", "show", PATH],
-        ["baseline", "check", PATH, PATH],
-        ["replay", PATH],
-        ["explain", PATH],
-        ["run", "--since", PATH],
-        ["run", "--baseline", PATH],
-        ["run", "--dialect", f"{PATH}.json"],
-        ["run", "--transcript", f"{PATH}/below/x"],
-        ["run", "--grpc", "127.0.0.1:1", "--grpc-ca", PATH],
-        ["run", "--grpc", PATH],
-        ["vectors", "run", "--vectors", PATH],
-        ["vectors", "run", "--group", LOUD],
-        ["run", "--select", LOUD],
-        ["requirements", LOUD],
-        ["run", "--", LOUD.replace("\0", "")],
-        [LOUD],
-        ["run", f"--{LOUD}"],
-    ):
-        tame(*arguments)
-
-
-def test_what_a_run_writes_to_a_folder_with_such_a_name() -> None:
-    command = odd_adapter("presents-itself-in-colour")
-    tame("run", *FEW, "--report", PATH, "--transcript", f"{PATH}.jsonl", "--html", f"{PATH}.html", "--", *command)
-    tame("explain", f"{PATH}.jsonl")
-    tame("compare", PATH, PATH)
-    tame("certificate", "write", PATH, "--out", f"{PATH}.cert")
-    tame("certificate", "show", f"{PATH}.cert")
 
 
 def _loud(data: Any) -> Any:
@@ -189,22 +155,26 @@ def test_a_report_that_somebody_forged() -> None:
         tame(*arguments)
 
 
-IN_COLOUR = ("refuses-in-colour", "names-messages-in-colour", "refuses-to-open-in-colour", "presents-itself-in-colour")
-RARELY = ("greets-in-colour", "declares-a-dialect-in-colour", "supports-nothing-in-colour", "fails-in-colour")
-
-
-@pytest.mark.parametrize(
-    "name", [*IN_COLOUR[:2], *(pytest.param(n, marks=pytest.mark.exhaustive) for n in (*IN_COLOUR[2:], *RARELY))]
+IN_COLOUR = ("refuses-in-colour", "names-messages-in-colour")
+RARELY = (
+    *("refuses-to-open-in-colour", "presents-itself-in-colour", "greets-in-colour", "declares-a-dialect-in-colour"),
+    *("supports-nothing-in-colour", "fails-in-colour"),
 )
+
+
+@pytest.mark.parametrize("name", [*IN_COLOUR, *(pytest.param(name, marks=pytest.mark.exhaustive) for name in RARELY)])
 def test_what_an_implementation_says(name: str) -> None:
+    command = odd_adapter(name)
     run = ("run", "--scenario", "every-kind-*", "--environment", "plain")
-    tame(*run, "--", *odd_adapter(name))
-    tame(*run, "--select", "SDS-RECV-07", "--json", "--", *odd_adapter(name))
-    tame("smoke", "--", *odd_adapter(name))
+    tame(*run, "--", *command)
+    tame(*run, "--select", "SDS-RECV-07", "--json", "--", *command)
+    tame("smoke", "--", *command)
+    tame("fuzz", "--schedules", "4", "--jobs", "1", "--", *command)
+    tame("vectors", "run", "--group", "lamport*", "--", *command)
+    tame("interop", "--schedules", "2", REF, f"odd={shlex.join(command)}")
 
 
 @pytest.mark.parametrize("name", ["crashes-in-colour", "has-a-hostile-name", "answers-garbage"])
-@pytest.mark.exhaustive
 def test_what_a_broken_implementation_says(name: str) -> None:
     tame("run", *FEW, "--", *broken_adapter(name))
 
@@ -213,15 +183,6 @@ def test_ids_of_a_megabyte_neither_break_the_story_nor_fill_it() -> None:
     text = tame("run", "--scenario", "named-*", *FEW[2:], "--", *odd_adapter("names-messages-at-length"))
     assert "does not conform" in words(text)
     assert len(text) < 100_000
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("name", [*IN_COLOUR, "fails-in-colour"])
-def test_what_an_implementation_says_everywhere_else(name: str) -> None:
-    command = odd_adapter(name)
-    tame("fuzz", "--schedules", "4", "--jobs", "1", "--", *command)
-    tame("vectors", "run", "--group", "lamport*", "--", *command)
-    tame("interop", "--schedules", "2", f"ref={shlex.join(reference_command())}", f"odd={shlex.join(command)}")
 
 
 def test_stderr_is_printed_line_by_line_as_that_of_another() -> None:

@@ -49,28 +49,6 @@ def test_all_words_count_and_ids_beside_them() -> None:
     assert ids("crashed", "delivers", "--kind", "property") == {"G-30"}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["xyzzy"], "no requirement or position or property or scenario contains the word 'xyzzy'."),
-        (["xyzzy", "SDS-RECV-06"], "among SDS-RECV-06 contains the word 'xyzzy'."),
-        (["SDS-RECV-06", "SDS-RECV-99"], "nothing matches SDS-RECV-99"),
-        (["SDS-RECV-6"], "Did you mean SDS-RECV-06?"),
-        (["a-mising-dependency"], "Did you mean a-missing-dependency?"),
-        (["G-99"], "'G-*' the properties of the group"),
-        (["g-05"], "G-05 was withdrawn: its faults are judged by SDS-STATE-11."),
-        (["G-05/unsorted"], "G-05 was withdrawn: its faults are judged by SDS-STATE-11."),
-        (["G-F04"], "G-F04 was withdrawn: its faults are judged by FORUM-45, FORUM-22."),
-        (["G-C06"], "G-C06 was withdrawn: its faults are judged by CSDB-05, CSDB-18."),
-    ],
-)
-def test_no_argument_is_ignored(arguments: list[str], said: str) -> None:
-    result = typed("requirements", *arguments)
-    assert result.exit_code == 2
-    assert said in words(result.stderr)
-    assert result.stdout == ""
-
-
 def test_a_property_of_the_group_is_explained() -> None:
     text = words(typed("requirements", "g-01").stdout)
     assert text.startswith("G-01 property of the group Rule All logs have the same entries.")

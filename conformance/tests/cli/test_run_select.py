@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from rich.console import Console
 
 from run_helpers import plan, reference, reference_command
@@ -66,22 +65,6 @@ def test_what_failed_last_time_is_played_again_whatever_it_is_for(tmp_path: Path
     assert again["summary"]["scenarios"] == len(of("SDS-ACK-04")) + 1
 
 
-@pytest.mark.parametrize(
-    ("select", "said"),
-    [
-        ("SDS-RECV-6", "Did you mean SDS-RECV-06?"),
-        ("recv-6", "Did you mean SDS-RECV-06?"),
-        ("SDS-RCV-06", "Did you mean SDS-RECV-06?"),
-        ("G-01", "G-01 is a property of the group, which needs generated schedules: `sds-conformance fuzz` judges it"),
-        ("G-05", "G-05 was withdrawn: its faults are judged by SDS-STATE-11"),
-    ],
-)
-def test_an_id_that_cannot_be_selected_is_an_error_that_helps(select: str, said: str) -> None:
-    result = typed("run", "--select", select)
-    assert result.exit_code == 2
-    assert said in words(result.stderr)
-
-
 # ---- How far it is -----------------------------------------------------------------------------------------------
 
 
@@ -103,31 +86,3 @@ def test_a_run_tells_how_many_fail_as_it_goes() -> None:
         bar.set_failing(3)
         bar("nobody-answers", 2, 2)
     assert "nobody-answers                 3 failed" in screen.getvalue()
-
-
-def test_a_profile_that_leaves_out_all_that_a_glob_matches_is_named() -> None:
-    result = typed("run", "--profile", "core", "--select", "SDS-R-*")
-    assert result.exit_code == 2
-    assert "'SDS-R-*' matches no requirement of the profile core: leave --profile out" in words(result.stderr)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("run", "--select", "SDS-NONE-01"),
-        ("run", "--scenario", "none"),
-        ("vectors", "run", "--group", "none"),
-        ("replay", "none"),
-    ],
-)
-def test_who_is_driven_is_not_said_where_nobody_is(arguments: tuple[str, ...]) -> None:
-    result = typed(*arguments)
-    assert result.exit_code == 2
-    assert "No COMMAND given" not in result.output + result.stderr
-
-
-def test_a_code_cannot_be_selected_and_its_requirement_is_named() -> None:
-    refused = typed("run", "--select", "SDS-RECV-06/delivered-early")
-    assert refused.exit_code == 2
-    said = "SDS-RECV-06/delivered-early is a code of a finding, and `run` selects whole requirements: type SDS-RECV-06"
-    assert said in words(refused.output)

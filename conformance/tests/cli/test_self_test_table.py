@@ -84,19 +84,6 @@ def test_the_tables_are_written_whatever_the_verdict(
     assert (tmp_path / "table.md").read_text("utf-8") == markdown(proof)
 
 
-@pytest.mark.parametrize("part", [("--only", "ties-*"), ("--without", "observe")])
-def test_2_a_table_is_about_the_whole_self_test(tmp_path: Path, part: tuple[str, str]) -> None:
-    result = typed("selftest", "--markdown", tmp_path / "table.md", *part)
-    assert result.exit_code == 2
-    assert "leave out --only and --without" in words(result.stderr)
-
-
-def test_2_an_unknown_capability_is_reported_with_those_that_there_are() -> None:
-    result = typed("selftest", "--without", "telepathy")
-    assert result.exit_code == 2
-    assert "observe" in words(result.stderr)
-
-
 def test_what_needs_a_capability_that_is_left_out_is_counted_as_skipped(
     outcome_of_the_run: list[SelfTestProof],
 ) -> None:

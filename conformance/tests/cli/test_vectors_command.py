@@ -80,22 +80,6 @@ def test_json_has_every_vector() -> None:
     assert rows["lamport/deliver-smaller"]["requirements"] == ["SDS-DELIVER-01", "SDS-DELIVER-02"]
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--group", "nothing"],
-        ["--group", "wire-*", "--group", "nothing"],
-        ["--revision", "sds-1999"],
-        ["--vectors", "/nowhere"],
-        ["--dialect", "klingon"],
-    ],
-)
-def test_2_wrong_use(arguments: list[str]) -> None:
-    result = typed("vectors", "run", *arguments, "--", *reference_command())
-    assert result.exit_code == 2
-    assert result.stdout == ""
-
-
 def test_4_nothing_could_be_asked() -> None:
     command = reference_command("--without", "message-codec")
     result = typed("vectors", "run", "--group", "wire-decoding", "--", *command)
