@@ -9,29 +9,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from run_helpers import Handle, certified, odd_adapter, reference, reference_command
-from sds_conformance.cli import main
 from sds_reference import Config
 from sds_reference.mutants import MUTANTS
 from sds_reference.testee import dialect
+from suite_terminal import typed
 
 STARTING = ("--select", "SDS-STATE-02", "--scenario", "clock-*")
 WAITING = ("--select", "SDS-DELIVER-03", "--scenario", "waiting-*")
+MOVING = reference_command("--mutant", "updates-clock-on-reception")
 NAMING = ("--select", "SDS-MSG-03", "--scenario", "every-*")
 
 
 def report_of(arguments: list[str]) -> dict[str, Any]:
     """The report of a command line of the suite."""
-    result = CliRunner().invoke(main, [arguments[0], "--json", *arguments[1:]])
-    assert result.exit_code in (0, 1), result.output
-    data: dict[str, Any] = json.loads(result.stdout)
+    data: dict[str, Any] = json.loads(typed(arguments[0], "--json", *arguments[1:]).stdout)
     return data
-
-
-def verdicts(data: dict[str, Any]) -> dict[str, str]:
-    return {row["id"]: row["verdict"] for row in data["requirements"]}
 
 
 def replayed(*arguments: str) -> dict[str, str]:
@@ -40,7 +34,7 @@ def replayed(*arguments: str) -> dict[str, str]:
     for row in report_of(list(arguments))["requirements"]:
         for finding in row["findings"][:1]:
             _, *again = shlex.split(finding["again"])
-            out |= verdicts(report_of(again))
+            out |= {judged["id"]: judged["verdict"] for judged in report_of(again)["requirements"]}
     return out
 
 
@@ -57,29 +51,19 @@ def test_every_finding_is_made_again_by_its_requirement_and_its_scenario_alone()
         assert finding in alone.verdicts[0].findings
 
 
-def test_the_command_at_the_end_of_a_finding_can_be_typed() -> None:
-    command = reference_command("--mutant", "starts-at-zero")
-    assert replayed("run", *STARTING, "--", *command) == {"SDS-STATE-02": "fail"}
+TYPED_AGAIN = {
+    "plain": (STARTING, reference_command("--mutant", "starts-at-zero"), "SDS-STATE-02", "fail"),
+    "strict": (("--strict", *WAITING), MOVING, "SDS-DELIVER-03", "fail"),
+    "lenient": (WAITING, MOVING, "SDS-DELIVER-03", "warn"),
+    "framing": (("--framing", "binary", *STARTING), odd_adapter("speaks-binary-only"), "SDS-STATE-02", "fail"),
+    "dialect": (("--dialect", "nim-sds", *NAMING), reference_command("--dialect", "nim-sds"), "SDS-MSG-03", "fail"),
+}
 
 
-@pytest.mark.exhaustive
-def test_it_is_as_strict_as_the_run() -> None:
-    command = reference_command("--mutant", "updates-clock-on-reception")
-    assert replayed("run", "--strict", *WAITING, "--", *command) == {"SDS-DELIVER-03": "fail"}
-    assert replayed("run", *WAITING, "--", *command) == {"SDS-DELIVER-03": "warn"}
-
-
-@pytest.mark.exhaustive
-def test_it_speaks_the_framing_of_the_run() -> None:
-    """Many an adapter speaks only one."""
-    arguments = ("run", "--framing", "binary", *STARTING, "--", *odd_adapter("speaks-binary-only"))
-    assert replayed(*arguments) == {"SDS-STATE-02": "fail"}
-
-
-@pytest.mark.exhaustive
-def test_it_speaks_the_dialect_of_the_run() -> None:
-    command = reference_command("--dialect", "nim-sds")
-    assert replayed("run", "--dialect", "nim-sds", *NAMING, "--", *command) == {"SDS-MSG-03": "fail"}
+@pytest.mark.parametrize("name", TYPED_AGAIN)
+def test_the_command_at_the_end_of_a_finding_judges_as_the_run_did(name: str) -> None:
+    options, command, requirement, verdict = TYPED_AGAIN[name]
+    assert replayed("run", *options, "--", *command) == {requirement: verdict}
 
 
 def test_a_dialect_in_a_file_is_named_by_its_file(tmp_path: Path) -> None:
@@ -90,7 +74,6 @@ def test_a_dialect_in_a_file_is_named_by_its_file(tmp_path: Path) -> None:
     assert replayed("run", "--dialect", str(file), *NAMING, "--", *command) == {"SDS-MSG-03": "fail"}
 
 
-@pytest.mark.exhaustive
 def test_it_gives_the_implementation_the_same_limits() -> None:
     command = reference_command("--mutant", "starts-at-zero")
     arguments = ["run", "--timeout", "77", "--start-timeout", "78", "--memory", "3g", *STARTING]

@@ -372,7 +372,7 @@ def test_interop_lets_each_implementation_play_each_participant(tmp_path: Path) 
     (expectation,) = row["expectations"]
     assert (expectation["verdict"], expectation["run"]) == ("unmet", "alice: bad")
     assert expectation["seen"] == "delivered third at step 3 (alice: bad; in 1 of 2 casts)"
-    assert typed(*shlex.split(row["again"])[1:], "--quiet").exit_code == 1
+    assert typed(*shlex.split(row["again"])[1:], "--quiet", "--out", tmp_path).exit_code == 1
 
 
 @pytest.mark.parametrize(("text", "code", "printed"), [(WAITS, 0, ""), (UNMET, 1, "FAIL expectation")])
