@@ -61,6 +61,10 @@ def test_what_differs_is_reported_and_the_rest_is_counted(two: tuple[Path, Path]
     assert "SDS-RECV-03" not in printed
     assert "No difference in 1 requirement: 1 pass. --all lists them." in printed
     assert re.search(r"SDS-RECV-03 +pass +pass ", typed("compare", "--all", *two).output)
+    for several in (two, two * 5):
+        for width in (60, 200):
+            narrow = typed("compare", "--all", *several, COLUMNS=str(width)).output
+            assert [line for line in narrow.splitlines() if cell_len(line) > width] == []
     assert "SDS-RECV-02" not in typed("compare", "--only", "recv-01", *two).output
 
 
@@ -80,18 +84,6 @@ def test_ways_that_changed_are_counted_and_the_command_that_shows_them_is_named(
     assert "sds-conformance compare" not in shown.output
     assert "- **1 position with a different way**" in (tmp_path / "page.md").read_text("utf-8")
     assert "<li>1 position with a different way</li>" in (tmp_path / "page.html").read_text("utf-8")
-    assert "different ways" not in typed("compare", new, same).output
-
-
-@pytest.mark.parametrize("width", [60, 80, 200])
-def test_it_fits_the_terminal(two: tuple[Path, Path], width: int) -> None:
-    for several in (two, (*two, *two, *two, *two, *two)):
-        result = typed("compare", "--all", *several, COLUMNS=str(width))
-        assert result.exit_code == 0
-        assert [line for line in result.output.splitlines() if cell_len(line) > width] == []
-        letters = "ABCDEFGHIJ"[: len(several)]
-        heads = [line for line in result.output.splitlines() if line.startswith("Requirement ")]
-        assert set(letters) <= set(" ".join(heads).replace("It says", "").replace("Requirement", ""))
 
 
 def test_what_got_worse_can_fail_and_is_said_first(two: tuple[Path, Path]) -> None:
@@ -108,12 +100,8 @@ def test_json_is_as_its_schema_says(two: tuple[Path, Path], nightly: Path) -> No
     data = json.loads(both.stdout)
     schema(data)
     assert both.stderr.startswith("1 requirement got worse")
-    assert data["changes"][0]["requirements"][0] == {
-        "id": "SDS-RECV-01",
-        "before": "pass",
-        "after": "fail",
-        "change": "worse",
-    }
+    worse = {"id": "SDS-RECV-01", "before": "pass", "after": "fail", "change": "worse"}
+    assert data["changes"][0]["requirements"][0] == worse
     history = json.loads(typed("compare", "--json", nightly).stdout)
     schema(history)
     assert [turn["after"] for turn in history["series"][0]["turns"]] == ["warn", "pass", "fail"]
@@ -136,12 +124,6 @@ def test_a_folder_tells_when_each_requirement_changed(nightly: Path, tmp_path: P
     assert typed("compare", nightly, "--only", "SDS-NO-*").exit_code == 2
 
 
-def test_a_folder_of_different_implementations_is_a_matrix(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        kept(tmp_path / "all" / name, made(name, RECV_01="pass"))
-    assert "They differ in no requirement." in typed("compare", tmp_path / "all").output
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -159,8 +141,8 @@ def test_what_cannot_be_compared_is_refused(
     two: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "broken").mkdir()
+    for name in ("empty", "broken"):
+        (tmp_path / name).mkdir()
     (tmp_path / "broken" / "report.jsonl").write_text('{"type": "header"}\n', "utf-8")
     result = typed("compare", *arguments)
     assert result.exit_code == 2

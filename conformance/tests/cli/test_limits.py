@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
 
 from run_helpers import reference_command
+from sds_conformance.pytest_plugin.session_options import read_session_options
 from suite_terminal import typed, words
 
 NIM_LIKE = ["--", *reference_command("--dialect", "nim-sds")]
@@ -19,6 +24,19 @@ def test_vectors_run_says_that_it_translates_and_names_the_layout_that_was_not_d
     plain = typed(*asked, "--dialect", "", *NIM_LIKE).stdout
     assert "Dialect" not in plain
     assert "Its messages are in the dialect nim-sds: try --dialect nim-sds" in words(plain)
+
+
+@pytest.mark.parametrize(
+    ("option", "in_file", "spoken"), [(None, "", None), ("", "nim-sds", "")]
+)
+def test_in_pytest_none_can_be_asked_for_too(option: str | None, in_file: str, spoken: str | None) -> None:
+    settings = {"sds_dialect": in_file, "sds_environment": []}
+    config: Any = SimpleNamespace(
+        getoption={"sds_testee": "adapter", "sds_dialect": option}.get,
+        getini=lambda name: settings.get(name, ""),
+        stash=pytest.Stash(),
+    )
+    assert read_session_options(config).dialect == spoken
 
 
 def test_limits_are_those_of_the_layout_that_is_declared() -> None:

@@ -19,14 +19,6 @@ def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return build_once(tmp_path_factory, language)
 
 
-def test_smoke_is_green(built: Built, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(built.folder)
-    result = typed("smoke", "--", *built.command)
-    assert result.exit_code == 0, result.output
-    assert "The adapter answers." in words(result.output)
-    assert "Declares channels, delivered, virtual-clock" in words(result.output)
-
-
 def test_its_first_report_is_honest(built: Built, monkeypatch: pytest.MonkeyPatch) -> None:
     """The declared parts of the toy are tested and pass, and no others are tested: one toy in all languages, with one
     report."""
