@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,8 @@ from process_waiting import PATIENCE_S, lives, wait_for
 from run_helpers import AMENDED, odd_adapter, plan, reference_command
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.reports.document import load_schema
+from sds_harness.schedules import Schedule, dumps
+from sds_harness.sds.operations import Member
 
 pytestmark = pytest.mark.exhaustive
 
@@ -64,12 +65,6 @@ def on_a_terminal(*arguments: str, stream: str = "stdout", **environment: str) -
     return bytes(out)
 
 
-def test_the_module_is_the_command() -> None:
-    result = suite("--version")
-    assert (result.returncode, result.stdout.splitlines()[0]) == (0, f"sds-conformance: {version('sds-conformance')}")
-    assert "Usage: sds-conformance " in suite("--help").stdout
-
-
 @pytest.mark.parametrize("command", ["run", "smoke"])
 @pytest.mark.parametrize(("by", "codes"), [(signal.SIGINT, {130}), (signal.SIGTERM, {143, -15})])
 def test_a_signal_before_the_handshake_is_no_verdict_and_leaves_no_process(
@@ -93,60 +88,29 @@ def test_a_signal_before_the_handshake_is_no_verdict_and_leaves_no_process(
     assert b"Traceback" not in err
 
 
-SELECTED = ("run", "--select", "SDS-MSG-13", "--scenario", "two-channels", "--", *reference_command())
-
-
-def test_a_terminal_gets_colours() -> None:
+def test_colours_and_progress_are_for_a_terminal_that_wants_them(tmp_path: Path) -> None:
     assert b"\x1b[" in on_a_terminal(*SELECTED, NO_COLOR="")
-
-
-def test_no_color_gives_no_escape_codes_on_a_terminal() -> None:
     for arguments in (SELECTED, ("requirements", "SDS-MSG-13", "--no-run")):
         out = on_a_terminal(*arguments, NO_COLOR="1")
         assert len(out) > 100
         assert b"\x1b" not in out
+    piped = suite(*SELECTED, TERM="xterm-256color")
+    assert piped.returncode == 0
+    assert "\x1b" not in piped.stdout + piped.stderr
+    for arguments in (("requirements", "SDS-MSG-13", "--run"), ("selftest", "--only", "starts-at-zero", "--jobs", "1")):
+        assert suite(*arguments, TERM="xterm-256color").stderr == ""
 
 
-PLAYING = (("requirements", "SDS-MSG-13", "--run"), ("selftest", "--only", "starts-at-zero", "--jobs", "1"))
-"""Commands that take their time and show how far they are."""
+SELECTED = ("run", "--select", "SDS-MSG-13", "--scenario", "two-channels", "--", *reference_command())
 
 
 def test_replay_shows_on_a_terminal_that_it_plays(tmp_path: Path) -> None:
     file = tmp_path / "schedule.json"
-    alone = {
-        "version": 1,
-        "seed": 0,
-        "members": [{"name": "alice"}],
-        "channels": ["c1"],
-        "operations": [{"op": "calm"}],
-    }
-    file.write_text(json.dumps(alone))
+    dumped = dumps(Schedule((Member("alice"),)))
+    file.write_text(dumped.replace('"operations": []', '"operations": [{"op": "calm"}]'))
     command = ("replay", str(file), "--", *reference_command())
     assert b"starting" in on_a_terminal(*command, stream="stderr", NO_COLOR="")
     assert suite(*command, TERM="xterm-256color").stderr == ""
-
-
-@pytest.mark.parametrize("arguments", PLAYING, ids=" ".join)
-def test_a_pipe_gets_no_progress(arguments: tuple[str, ...]) -> None:
-    assert suite(*arguments, TERM="xterm-256color").stderr == ""
-
-
-def test_a_pipe_gets_no_escape_codes() -> None:
-    result = suite(*SELECTED, TERM="xterm-256color")
-    assert result.returncode == 0
-    assert "\x1b" not in result.stdout + result.stderr
-
-
-def test_bytes_of_the_command_line_that_are_no_text_can_be_printed() -> None:
-    result = subprocess.run(
-        [os.fsencode(a) for a in (*SUITE, "run", "--", *reference_command("--variant"))] + [b"\xff\xfe-variant"],
-        capture_output=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
-    assert result.returncode == 3
-    assert b"could not be driven" in result.stderr
-    assert b"Traceback" not in result.stderr
 
 
 def test_a_report_names_a_command_line_that_is_no_text() -> None:

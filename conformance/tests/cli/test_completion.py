@@ -100,16 +100,3 @@ def test_2_an_unknown_shell_is_refused_with_the_known_ones(wanted: str, environm
 def test_a_completion_that_fails_prints_nothing(words: dict[str, str], environment: dict[str, str]) -> None:
     done = _suite(environment, **{VARIABLE: "bash_complete"}, **words)
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "", "")
-
-
-def test_a_completion_without_stdout_is_no_fault_of_the_suite(environment: dict[str, str]) -> None:
-    for what in ("bash_source", "bash_complete"):
-        shell = subprocess.run(
-            ["sh", "-c", "sds-conformance >&-"],
-            env={**environment, VARIABLE: what, "COMP_WORDS": "sds-conformance r", "COMP_CWORD": "1"},
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        assert (shell.returncode, shell.stderr) == (0, "")

@@ -34,33 +34,22 @@ def test_the_command_and_the_options_of_a_file_are_used_and_named(here: Path) ->
     assert "--timeout 7" in result.stdout, "the printed command works without the file"
 
 
-def test_the_table_of_a_project_file_is_used_too(here: Path) -> None:
+def test_the_table_of_a_project_file_is_used_too_and_the_command_line_wins(here: Path) -> None:
     text = f"[project]\nname = 'mine'\n[tool.sds-conformance]\ncommand = \"{' '.join(FAULTY)}\"\n"
     (here / "pyproject.toml").write_text(text, "utf-8")
     result = typed(*RUN)
     assert result.exit_code == 1
     assert "Configuration: pyproject.toml (command)" in result.stderr
-
-
-def test_the_command_line_wins(here: Path) -> None:
-    (here / "sds-conformance.toml").write_text(f"command = {listed(FAULTY)}\nstrict = true\n", "utf-8")
-    assert typed(*RUN, "--", *reference_command()).exit_code == 0
-
-
-def test_a_command_that_is_typed_is_not_driven_over_the_grpc_address_of_the_file(here: Path) -> None:
-    (here / "sds-conformance.toml").write_text("grpc = '127.0.0.1:1'\n", "utf-8")
-    assert typed(*RUN, "--", *reference_command()).exit_code == 0
+    (here / "sds-conformance.toml").write_text("grpc = '127.0.0.1:1'\nstrict = true\n", "utf-8")
+    assert typed(*RUN, "--", *reference_command()).exit_code == 0, "the command is not driven over that address"
 
 
 def test_a_file_elsewhere_is_named_with_an_option(here: Path) -> None:
     (here / "mine.toml").write_text(f"command = {listed(FAULTY)}\n", "utf-8")
     assert typed(*RUN).exit_code == 0
     assert typed("--config", "mine.toml", *RUN).exit_code == 1
-
-
-def test_a_command_without_such_options_says_nothing_of_the_file(here: Path) -> None:
-    (here / "sds-conformance.toml").write_text("timeout = 7\n", "utf-8")
-    assert "Configuration" not in typed("docs", "--help").stderr
+    missing = typed("--config", "none.toml", *RUN)
+    assert (missing.exit_code, "none.toml" in missing.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -69,13 +58,10 @@ def test_a_command_without_such_options_says_nothing_of_the_file(here: Path) -> 
         ("comand = 'x'", "there is no key 'comand'. Did you mean command?"),
         ("jobs = 2", "there is no key 'jobs'. The keys are baseline, clock, command"),
         ("timeout = 'x'", "`timeout` must be a number of seconds, not 'x'"),
-        ("timeout = true", "`timeout` must be a number of seconds, not True"),
         ("strict = 1", "`strict` must be true or false, not 1"),
         ("command = []", "`command` must be a string, or a list of strings, and not empty"),
-        ("command = [1]", "`command` must be a string, or a list of strings, and not empty"),
         ('command = "a \'b"', "`command` is not a command line: No closing quotation"),
         ("x = [", "sds-conformance.toml is not TOML"),
-        ("a = " + 2_000 * "[", "sds-conformance.toml is not TOML"),
         ("\x1b[31m = 1", "sds-conformance.toml is not TOML"),
         ("'\\u001b[31mred' = 1", "there is no key"),
     ],
@@ -106,12 +92,6 @@ def test_a_project_file_of_others_is_left_alone(here: Path, text: str) -> None:
     assert "Configuration" not in result.stderr
 
 
-def test_a_file_that_is_not_there_is_named(here: Path) -> None:
-    result = typed("--config", "none.toml", *RUN)
-    assert result.exit_code == 2
-    assert "none.toml" in result.stderr
-
-
 def test_every_key_is_in_the_guide() -> None:
     guide = (DOCS / "configuration.md").read_text("utf-8")
     assert [key for key in KEYS if f"| `{key}` |" not in guide] == []
@@ -121,9 +101,7 @@ def test_every_key_is_in_the_guide() -> None:
     ("command", "old", "new"),
     [
         ("fuzz", "--examples", "--schedules"),
-        ("fuzz", "--time-budget", "--budget"),
         ("fuzz", "--save", "--out"),
-        ("interop", "--examples", "--schedules"),
         ("replay", "--save", "--out"),
     ],
 )

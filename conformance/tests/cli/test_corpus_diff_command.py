@@ -20,11 +20,9 @@ from pyarrow import parquet as pq
 
 from recorded_corpora import Model, edited, order_of, record_here
 from sds_conformance.corpus import verdicts
-from sds_conformance.corpus.difference import CorpusDifference, Sum
-from sds_conformance.corpus.kinds import kind_of
-from sds_conformance.corpus.report import as_json, finish, prepare_folder
+from sds_conformance.corpus.report import prepare_folder
 from sds_harness.corpus.errors import CorpusError
-from sds_harness.corpus.manifest import MANIFEST, read_complete
+from sds_harness.corpus.manifest import MANIFEST
 from sds_harness.corpus.place import Place
 
 pytestmark = pytest.mark.spark
@@ -37,8 +35,6 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("corpora")
     models = {"reference": Model(), "variant": Model(variant="sweep-only"), "mutant": Model(mutant=MUTANT)}
     return {name: record_here(folder / name, order_of(model, 24), per_shard=10) for name, model in models.items()}
-
-
 
 
 def test_legal_differences_are_no_failure(corpora: dict[str, Path], tmp_path: Path) -> None:
@@ -80,8 +76,6 @@ def test_a_fault_is_reported_with_all_that_belongs_to_it(corpora: dict[str, Path
     assert "<script" not in html
     for picture in re.findall(r"<svg.*?</svg>", html, re.DOTALL):
         ElementTree.fromstring(picture)
-
-
 
 
 def test_small_corpora_are_compared_without_spark_and_the_result_is_the_same(
@@ -131,8 +125,6 @@ def test_only_the_outcome_of_a_diff_is_replaced(tmp_path: Path) -> None:
     (half / "divergences" / "part-000000.parquet").write_text("")
     prepare_folder(Place.from_name(str(half)), overwrite=True)
     assert list(half.iterdir()) == []
-
-
 
 
 @pytest.mark.parametrize("most_here", [verdicts.MOST_HERE, 0])
@@ -188,5 +180,3 @@ def test_show(corpora: dict[str, Path], tmp_path: Path) -> None:
     assert [row["step"] for row in rows] == [2, 3, 4]
     none = typed("corpus", "show", corpora["mutant"], "24")
     assert (none.exit_code, "has the schedules 0 to 23; there is no schedule 24" in words(none.stderr)) == (2, True)
-
-

@@ -12,7 +12,6 @@ import pytest
 from run_helpers import REPOSITORY
 from sds_conformance.cli.documentation import PAGES
 from sds_conformance.presentation import project
-from sds_harness.faults import FaultKind
 from suite_terminal import typed, words
 
 WHEEL = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]["targets"]["wheel"]
@@ -89,15 +88,6 @@ def test_open_is_for_ids_alone(opened: list[str]) -> None:
     assert opened == []
 
 
-def test_without_a_display_the_address_is_named(opened: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("DISPLAY")
-    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-    monkeypatch.setattr("sys.platform", "linux")
-    result = typed("docs", "SDS-RECV-06", "--open")
-    assert "Open this address in one: https://" in words(result.stderr)
-    assert opened == []
-
-
 @pytest.mark.parametrize(
     "page",
     [
@@ -118,11 +108,3 @@ def test_what_a_text_tells_one_to_print_is_a_page() -> None:
         name for path in SOURCES for name in re.findall(r"sds-conformance docs ([a-z-]+)", path.read_text("utf-8"))
     }
     assert {"proto", "adapter", "vectors"} <= named <= set(PAGES)
-
-
-def test_messages_do_not_send_anybody_to_files_that_are_not_there() -> None:
-    assert "`sds-conformance docs proto`" in FaultKind.WRONG_ANSWER.advice
-    for command in ([], ["vectors"], ["smoke"], ["new-adapter"]):
-        said = words(typed(*command, "--help").stdout)
-        for name in re.findall(r"(?<![\w/])[\w/.-]+\.(?:proto|md)\b", said):
-            assert Path(name).name == name, f"{command}: {name}"

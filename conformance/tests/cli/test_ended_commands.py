@@ -7,8 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
@@ -24,7 +22,6 @@ from suite_terminal import typed, words
 
 SUITE = [sys.executable, "-m", "sds_conformance"]
 MUTANT = reference_command("--mutant", "upper-case-id")
-FUZZ = ("fuzz", "--jobs", "1", "--schedules", "50", "--participants", "3")
 
 
 def numbers(note: Path) -> list[int]:
@@ -115,12 +112,10 @@ def test_workers_of_the_self_test_end_with_it(command: str, by: signal.Signals) 
 def test_a_terminal_that_is_gone_costs_no_report(tmp_path: Path) -> None:
     note, report = tmp_path / "pids", tmp_path / "report"
     ours, theirs = os.openpty()
-    command = ["run", "--environment", "plain", "--report", str(report), "--"]
+    command = [*SUITE, "run", "--environment", "plain", "--report", str(report), "--"]
     child = subprocess.Popen(
-        [*SUITE, *command, *odd_adapter("hangs-late", "150", str(note))],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
+        [*command, *odd_adapter("hangs-late", "150", str(note))],
+        **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),
         start_new_session=True,
         preexec_fn=heed,
     )
@@ -130,34 +125,6 @@ def test_a_terminal_that_is_gone_costs_no_report(tmp_path: Path) -> None:
     child.send_signal(signal.SIGHUP)
     assert child.wait(30) == 129
     assert json.loads((report / "report.json").read_text("utf-8"))["summary"]["interrupted"]
-
-
-@contextmanager
-def interrupting(*_: object) -> Iterator[Callable[[int, int], None]]:
-    """In the place of the bar of a campaign: interrupts when something was found."""
-
-    def report(done: int, found: int) -> None:
-        if found:
-            raise KeyboardInterrupt
-
-    yield report
-
-
-def test_findings_of_an_interrupted_fuzz_are_reported_and_kept_as_they_were_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(import_module("sds_conformance.cli.fuzz"), "found_bar", interrupting)
-    result = typed(*FUZZ, "--out", tmp_path, "--", *MUTANT)
-    assert result.exit_code == Exit.INTERRUPTED
-    output = words(result.stdout)
-    assert "FAIL SDS-MSG-03" in output
-    assert "not shrunk: there was an interrupt" in output
-    assert "Again sds-conformance replay" in output
-    schedule = load_one(tmp_path / "SDS-MSG-03.json").schedule
-    assert dict(schedule.notes)["shows"] == "SDS-MSG-03"
-    assert len(schedule.operations) > 3
-    replayed = typed("replay", tmp_path / "SDS-MSG-03.json", "--", *MUTANT)
-    assert "SDS-MSG-03 is violated here, too." in replayed.stdout
 
 
 def test_an_interrupt_while_shrinking_ends_the_shrinking_and_tells_the_rest(
@@ -173,21 +140,6 @@ def test_an_interrupt_while_shrinking_ends_the_shrinking_and_tells_the_rest(
     assert data["interrupted"]
     assert len(data["findings"]) > 1
     assert all(load_one(Path(found["files"]["schedule"])).schedule.operations for found in data["findings"])
-
-
-def test_by_which_signal_a_command_was_ended_is_its_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(signals, "GRACE_S", 1e6)
-    monkeypatch.setattr(
-        import_module("sds_conformance.cli.fuzz"), "explore", lambda *_: os.kill(os.getpid(), signal.SIGTERM)
-    )
-    kept = {number: signal.getsignal(number) for number in signals.HEEDED}
-    try:
-        result = typed(*FUZZ)
-    finally:
-        for number, handler in kept.items():
-            signal.signal(number, handler)
-    assert result.exit_code == Exit.TERMINATED
-    assert result.stderr.endswith("Ended by SIGTERM.\n")
 
 
 def test_a_daemon_of_an_implementation_is_named_and_gone(tmp_path: Path) -> None:

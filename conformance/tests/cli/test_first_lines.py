@@ -11,7 +11,7 @@ from rich.console import Console
 
 from run_helpers import reference_command
 from sds_conformance.cli import campaign_output
-from sds_conformance.cli.campaign_output import FORECAST_AFTER_S, Plays, span
+from sds_conformance.cli.campaign_output import FORECAST_AFTER_S, Plays
 from suite_terminal import typed
 
 TESTED = "  Testing   sds_reference 0.1.0 (Python), JSON lines over stdin and stdout"
@@ -43,14 +43,6 @@ def test_a_command_says_first_what_it_does(command: tuple[str, ...], lines: tupl
     assert [line for line in lines if line not in head.splitlines()] == []
 
 
-def test_interop_introduces_all_before_they_play() -> None:
-    pairs = [f"{name}={' '.join(reference_command())}" for name in ("a", "b")]
-    head, _, _ = typed("interop", "--schedules", "0", *pairs).stdout.partition("\n\n")
-    first, *_, against, plays = head.splitlines()
-    assert first.startswith("  a  sds_reference 0.1.0 (Python): ")
-    assert (against, plays) == (AGAINST, "  Plays     4 pairs, 8 exchanges each")
-
-
 @pytest.mark.parametrize(
     ("done", "output"),
     [
@@ -74,7 +66,3 @@ def test_the_time_is_reported_as_soon_as_it_is_known_and_only_once(
     plays.end()
     assert isinstance(out.file, StringIO)
     assert out.file.getvalue() == f"  Plays     {output}\n\n"
-
-
-def test_a_long_time_is_reported_in_minutes() -> None:
-    assert [span(seconds) for seconds in (0.4, 119.4, 120, 3_000)] == ["0 s", "119 s", "2 min", "50 min"]

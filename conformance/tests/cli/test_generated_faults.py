@@ -65,13 +65,6 @@ def test_it_says_by_what_they_are_found_and_where_those_are_that_live(monkeypatc
     assert "33.3% of 3 found by run (goal 97%), 66.7% by anything (goal 99%)." in output
 
 
-def test_an_interrupt_keeps_what_was_played(monkeypatch: pytest.MonkeyPatch) -> None:
-    fates_of(monkeypatch, End.FAILS, interrupted=True)
-    result = typed(*ONE_PROCESS, "--only", NEXT, "--sample", "3")
-    assert result.exit_code == 130
-    assert "interrupted before 2 more" in words(result.stdout)
-
-
 @pytest.mark.usefixtures("source")
 def test_the_same_for_programs() -> None:
     result = typed(*ONE_PROCESS, "--only", COUNTS, "--json")

@@ -94,18 +94,6 @@ def test_every_summary_is_a_whole_sentence_in_one_line() -> None:
                 assert words(_loaded(inner).help or "").startswith(line.split(None, 1)[1])
 
 
-def test_help_names_no_passage_environment_event_or_dimension() -> None:
-    for command, name in (
-        ("fuzz", "one-key-twice"),
-        ("run", "third-channel"),
-        ("exhaust", "unrepaired"),
-        ("limits", "in-filter"),
-    ):
-        text = words(typed(command, "--help").stdout)
-        assert name not in text
-        assert "`sds-conformance list " in text
-
-
 def test_version_has_one_fact_in_each_line() -> None:
     result = typed("--version")
     assert result.exit_code == 0
@@ -129,9 +117,3 @@ def test_list_shows_the_names_of_each_revision(kind: str) -> None:
         text = typed("list", kind, "--revision", revision).stdout
         assert too_wide(text) == []
         assert all(name in text for name in names) if names else text == f"{revision} has no {kind}.\n"
-
-
-def test_list_shows_no_passage_of_another_revision() -> None:
-    assert "one-key-twice" not in names_of("passages", "sds-2026-01")
-    assert "one-key-twice" in names_of("passages", "clearskies-database")
-    assert "asked" not in names_of("passages", "forum-2024")

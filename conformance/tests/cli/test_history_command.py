@@ -43,14 +43,6 @@ def test_the_index_links_to_each_run_and_names_what_changed(nightly: Path) -> No
         assert "../index.html" in [one.attrs["href"] for one in page.of("a")]
 
 
-def test_runs_are_judged_again_from_the_same_folder(nightly: Path) -> None:
-    """The pages are in the folder of the reports, and are no reports."""
-    assert typed("history", str(nightly)).exit_code == 0
-    before = (nightly / "pages" / "index.html").read_text("utf-8")
-    assert typed("history", str(nightly)).exit_code == 0
-    assert (nightly / "pages" / "index.html").read_text("utf-8") == before
-
-
 def test_another_folder_is_written_and_links_are_not_followed(nightly: Path, tmp_path: Path) -> None:
     assert typed("history", str(nightly), "--out", str(tmp_path / "site")).exit_code == 0
     assert not (nightly / "pages").exists()
@@ -63,10 +55,6 @@ def test_another_folder_is_written_and_links_are_not_followed(nightly: Path, tmp
     assert refused.exit_code == 2
     assert "is a symbolic link" in words(refused.stderr)
     assert victim.read_text("utf-8") == "mine"
-
-
-def test_a_folder_without_reports_is_a_usage_error(tmp_path: Path) -> None:
-    assert typed("history", str(tmp_path)).exit_code == 2
 
 
 def test_the_page_of_a_report_is_opened(nightly: Path, opened: list[str]) -> None:

@@ -26,9 +26,7 @@ def test_vectors_run_says_that_it_translates_and_names_the_layout_that_was_not_d
     assert "Its messages are in the dialect nim-sds: try --dialect nim-sds" in words(plain)
 
 
-@pytest.mark.parametrize(
-    ("option", "in_file", "spoken"), [(None, "", None), ("", "nim-sds", "")]
-)
+@pytest.mark.parametrize(("option", "in_file", "spoken"), [(None, "", None), ("", "nim-sds", "")])
 def test_in_pytest_none_can_be_asked_for_too(option: str | None, in_file: str, spoken: str | None) -> None:
     settings = {"sds_dialect": in_file, "sds_environment": []}
     config: Any = SimpleNamespace(

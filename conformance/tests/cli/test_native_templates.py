@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from native_templates import LANGUAGES, Built, build_once
-from suite_terminal import typed, words
+from suite_terminal import typed
 
 pytestmark = pytest.mark.exhaustive
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from run_helpers import REPOSITORY, reference_command
+from run_helpers import reference_command
 
 TYPED = textwrap.dedent(
     """
@@ -24,39 +24,6 @@ TYPED = textwrap.dedent(
             main(arguments)
         except SystemExit as end:
             print("exit", end.code)
-    """
-)
-EXPLAINED = textwrap.dedent(
-    """
-    import click
-    from sds_conformance.cli import main
-    from sds_conformance.cli.command_groups import LazyCommand
-    from sds_conformance.protocols import protocols, repertoires
-    from sds_harness.clearskies.passages import PASSAGES as clearskies_passages
-    from sds_harness.sds.passages import PASSAGES as sds_passages
-
-    def describe(command, name, parent):
-        command = command.command if isinstance(command, LazyCommand) else command
-        context = click.Context(command, info_name=name, parent=parent, max_content_width=80, terminal_width=80)
-        print(command.get_help(context))
-        for inner, one in getattr(command, "commands", {}).items():
-            describe(one, inner, context)
-
-    describe(main, "sds-conformance", None)
-    for protocol in protocols():
-        register = protocol.rules.register
-        for scenario in register.scenarios.values():
-            print(scenario.name, scenario.summary)
-        for check in (one for several in register.checks.values() for one in several):
-            print(check.name, check.summary)
-        for entry in protocol.dimensions.values():
-            print(entry.title, entry.summary)
-    for registry in (sds_passages, clearskies_passages):
-        for name, passage in registry.items():
-            print(name, passage.summary)
-    for repertoire in repertoires():
-        for entry in repertoire.properties.values():
-            print(entry.title, entry.summary)
     """
 )
 
@@ -74,12 +41,6 @@ def python(program: str, *arguments: str, optimised: bool) -> str:
     )
     assert ended.returncode == 0, ended.stdout
     return re.sub(r", for about \d+ s\b|\d+\.\d+ s\b|\d{4}-\d\d-\d\d[T ]?[\d:]*Z?", "", ended.stdout)
-
-
-def test_what_explains_commands_and_scenarios_is_there_without_docstrings() -> None:
-    plain = python(EXPLAINED, optimised=False)
-    assert len(plain.splitlines()) > 1500
-    assert python(EXPLAINED, optimised=True) == plain
 
 
 @pytest.mark.exhaustive
@@ -115,14 +76,3 @@ def test_commands_print_the_same_without_docstrings_and_asserts(tmp_path: Path) 
     assert "exit 70" not in printed[0]
     assert printed[0] == printed[1]
     assert pages[0] == pages[1]
-
-
-def test_nothing_reads_a_docstring_in_another_way() -> None:
-    parts = ("conformance/sds_conformance", "harness/sds_harness", "reference")
-    reading = {
-        str(path.relative_to(REPOSITORY))
-        for part in parts
-        for path in (REPOSITORY / part).rglob("*.py")
-        if re.search(r"__doc__|getdoc\b", path.read_text("utf-8"))
-    }
-    assert reading == {"harness/sds_harness/docstrings.py", "harness/sds_harness/lazy.py"}

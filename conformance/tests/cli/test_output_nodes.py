@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from output_nodes import FILES, NODES, OTHER, REFUSED, full
-from run_helpers import reference_command
+from output_nodes import FILES, NODES, OTHER, full
 from sds_harness import nodes
 from short_reports import kept, made
 from suite_terminal import MUTANT, typed, words
@@ -75,29 +74,6 @@ def test_a_device_stays_and_a_full_one_is_reported(report: Path, tmp_path: Path)
     assert all(stat.S_ISCHR((tmp_path / name).lstat().st_mode) for name in ("null", "full"))
 
 
-@pytest.mark.parametrize("kind", REFUSED)
-def test_other_nodes_are_refused(kind: str, report: Path, tmp_path: Path) -> None:
-    NODES[kind](tmp_path / "out")
-    before = (tmp_path / "out").lstat()
-    for form in BEGINS:
-        result = typed("report", report, f"--{form}", tmp_path / "out")
-        assert result.exit_code == 2
-        assert "cannot write" in words(result.stderr)
-    assert (tmp_path / "out").lstat().st_ino == before.st_ino
-
-
-def test_a_report_goes_to_a_descriptor_that_the_shell_opened(report: Path) -> None:
-    reader, writer = os.pipe()
-    try:
-        result = typed("report", report, "--badge", f"/dev/fd/{writer}")
-        os.close(writer)
-        assert result.exit_code == 0
-        with os.fdopen(reader, "rb", closefd=False) as file:
-            assert file.read().startswith(b"<svg")
-    finally:
-        os.close(reader)
-
-
 def test_a_reader_of_stdout_that_goes_away_is_reported_and_kills_nobody(report: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
@@ -151,21 +127,6 @@ def test_no_link_under_a_name_of_ours_is_followed(tmp_path: Path) -> None:
     assert typed(*RUN, "--report", out, "--", *MUTANT).exit_code == 1
     assert victim.read_text() == "mine"
     assert all((out / name).is_file() and not (out / name).is_symlink() for name in names)
-
-
-def test_no_link_under_the_name_of_a_counterexample_is_followed(tmp_path: Path) -> None:
-    victim = tmp_path / "victim"
-    victim.write_text("mine")
-    mutant = reference_command("--mutant", "sync-does-not-increase")
-    fuzz = ("fuzz", "--schedules", "6", "--participants", "3", "--passage", "syncs", "--jobs", "1", "--out")
-    assert typed(*fuzz, tmp_path / "known", "--", *mutant).exit_code == 1
-    names = [path.name for path in (tmp_path / "known").iterdir()]
-    assert len(names) >= 4
-    (tmp_path / "out").mkdir()
-    for name in names:
-        (tmp_path / "out" / name).symlink_to(victim)
-    assert typed(*fuzz, tmp_path / "out", "--", *mutant).exit_code == 1
-    assert victim.read_text() == "mine"
 
 
 @pytest.mark.parametrize("kind", ["folder", "link to a folder", "fifo", "socket"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -128,14 +127,6 @@ def test_a_node_that_cannot_be_written_to_is_refused_before_anything_is_played(
     assert result.exit_code == 2
     assert "Name another" in words(result.stderr)
     assert result.stdout == ""
-
-
-def test_a_name_that_no_file_can_have_is_refused_or_left_to_the_command(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    for path in (tmp_path / ("x" * 300), tmp_path / "file" / "below"):
-        for parameter in OUTPUTS.values():
-            with suppress(click.BadParameter):
-                converted(parameter, path)
 
 
 def test_a_link_under_a_name_that_nobody_typed_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

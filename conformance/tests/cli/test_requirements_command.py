@@ -57,14 +57,6 @@ def test_a_property_of_the_group_is_explained() -> None:
     assert ids("G-*") == {name for repertoire in repertoires() for name in repertoire.properties}
 
 
-def test_a_property_of_the_proposal_is_explained_with_its_sentence() -> None:
-    text = words(typed("requirements", "g-f02").stdout)
-    assert text.startswith("G-F02 property of the group Rule All logs have the same order.")
-    assert "Text “Insert messages with the same timestamp in ascending order of message ID.”" in text
-    assert f"Rests on FORUM-25: {REQUIREMENTS['FORUM-25'].statement}" in text
-    assert "sds-conformance fuzz --revision forum-2024 -- COMMAND" in text
-
-
 def test_a_scenario_is_explained() -> None:
     text = words(typed("requirements", "a-missing-dependency").stdout)
     assert f"For SDS-RECV-05: {REQUIREMENTS['SDS-RECV-05'].statement}" in text
@@ -129,10 +121,3 @@ def test_a_requirement_lists_its_codes_and_is_found_by_them(monkeypatch: pytest.
     refused = typed("requirements", "SDS-RECV-06/deliverd-early")
     assert refused.exit_code == 2
     assert "SDS-RECV-06 has no code 'deliverd-early': its codes are delivered-early." in words(refused.output)
-
-
-def test_a_property_of_the_group_lists_its_codes() -> None:
-    (row,) = rows("G-01/never-delivered")
-    assert (row["kind"], row["id"]) == ("property", "G-01")
-    assert "G-01/never-delivered" in [violation["code"] for violation in row["codes"]]
-    assert "Violation" in typed("requirements", "G-01").stdout

@@ -46,12 +46,6 @@ def test_a_selection_plays_what_is_for_it_and_says_that_this_is_a_part() -> None
     )
 
 
-def test_scenarios_that_are_named_are_played_and_no_others() -> None:
-    result = typed("run", *PLAIN, "--select", "SDS-MSG-13", "--scenario", "nobody-answers")
-    assert "Narrowed" not in result.stdout
-    assert "1 scenario, 1 run" in words(result.stdout)
-
-
 def test_what_failed_last_time_is_played_again_whatever_it_is_for(tmp_path: Path) -> None:
     """Else what is not played any more would be called mended."""
     mutant = reference_command("--mutant", "counts-a-filter-twice")

@@ -10,7 +10,6 @@ from sds_conformance.scenario_files.expectations import KINDS
 from sds_harness.clearskies.notation import NOTATION as CLEARSKIES
 from sds_harness.schedules import Notation
 from sds_harness.sds.notation import NOTATION as SDS
-from typed_pages import blocks
 
 SCRIPT = runpy.run_path(str(REPOSITORY / "docs" / "make_scenario_files.py"))
 PAGE = Path(SCRIPT["PAGE"])
@@ -21,19 +20,9 @@ def test_the_tables_are_up_to_date() -> None:
     assert SCRIPT["fill_tables"](text) == text, "run `python docs/make_scenario_files.py`"
 
 
-def test_a_table_that_is_out_of_date_is_filled_again() -> None:
-    text = PAGE.read_text("utf-8")
-    assert SCRIPT["fill_tables"](text.replace("| `heal` |", "| `hael` |")) == text
-
-
 def test_every_expectation_of_a_schema_is_known_and_every_known_one_is_in_a_schema() -> None:
     def keys(notation: Notation) -> set[str]:
         return {*notation.schema["properties"]["expect"]["items"]["properties"]} - {"who"}
 
     assert keys(SDS) == {*KINDS}
     assert keys(CLEARSKIES) < keys(SDS)
-
-
-def test_the_example_has_ten_lines() -> None:
-    example = next(block for kind, block in blocks(PAGE.read_text("utf-8")) if kind == "yaml")
-    assert len(example.splitlines()) == 10

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sds_conformance.cli.selftest import SelfTestProof, markdown
-from sds_conformance.judging.exercise import OTHER_SHARE, QUICK_SHARE, MutantResult, VariantResult
+from sds_conformance.judging.exercise import MutantResult, VariantResult
 from sds_conformance.protocols.sds.register import CHECKS
 from suite_terminal import typed, words
 
@@ -39,102 +39,67 @@ def outcome_of_the_run(monkeypatch: pytest.MonkeyPatch) -> list[SelfTestProof]:
     return proofs
 
 
-# ---- Content ---------------------------------------------------------------------------------------------------------
+CHECK = CHECKS["SDS-SEND-01"][0]
+SLY = replace(kill_of("sly", "SDS-RECV-05", "pass", killed=False), pending="no scenario waits", also=("SDS-X",))
+LATE = replace(kill_of("late", "SDS-SEND-01"), also=("SDS-SEND-02", "SDS-SEND-03"), unexplained=("SDS-SEND-03",))
+PROOFS = {
+    "good": (GOOD, 0, "2 of 2 mutants killed by their requirement, 1 of 1 legal variant accepted."),
+    "alive": (BAD, 1, "Alive: late"),
+    "pending": (
+        proof_of(SLY),
+        0,
+        "0 of 1 mutant killed by their requirement, 1 pending, 1 of 1 legal variant accepted",
+    ),
+    "killed": (
+        proof_of(replace(SLY, verdict="fail", killed=True)),
+        1,
+        "Pending although rejected by its requirement: sly. Remove the mark.",
+    ),
+    "more": (proof_of(LATE), 1, "late (SDS-SEND-01) also fails SDS-SEND-03, which is not declared as a consequence"),
+    "outdated": (
+        replace(GOOD, outdated=["SDS-A fails SDS-B"]),
+        1,
+        "Declared consequence that no run shows: SDS-A fails SDS-B",
+    ),
+    "unproven": (
+        SelfTestProof(GOOD.kills, GOOD.acceptances, ["SDS-MSG-99"], [CHECK]),
+        1,
+        f"Requirements without a mutant: SDS-MSG-99 Checks that reject no mutant of their requirement: {CHECK.name}",
+    ),
+    "skipped": (
+        proof_of(kill_of("shy", "SDS-STATE-13", "skipped", killed=False, skipped="not declared: observe")),
+        0,
+        "0 of 1 mutant killed by their requirement, 1 skipped, 1 of 1 legal",
+    ),
+}
 
 
-def test_a_row_says_what_is_wrong_where_and_what_came_of_it() -> None:
-    text = markdown(GOOD)
-    assert "| `early` | what early does | SDS-MSG-01 | warn |" in text
-    assert "| `a-variant` | chooses a \\| b | accepted |" in text
-    assert "**2 of 2 mutants killed by their requirement, 1 of 1 legal variant accepted.**" in text
-    assert f"| SDS-SEND-01 | MUST | {len(CHECKS['SDS-SEND-01'])} | 1 |" in text
-    assert "| SDS-SEND-02 | MUST | 1 | 0 |" in text
-
-
-def test_a_pending_mutant_has_its_reason_in_the_table_and_is_counted() -> None:
-    waiting = replace(kill_of("sly", "SDS-RECV-05", "pass", killed=False), pending="no scenario waits", also=("SDS-X",))
-    proof = SelfTestProof([*GOOD.kills, waiting], GOOD.acceptances)
-    text = markdown(proof)
-    assert proof.complete
-    assert "**2 of 3 mutants killed by their requirement, 1 pending, 1 of 1 legal variant accepted.**" in text
-    assert "| `sly` | what sly does | SDS-RECV-05 | pass: pending | SDS-X |" in text
-    assert "| sly | SDS-RECV-05 | no scenario waits |" in text
-    assert "Pending mutants" not in markdown(GOOD)
-
-
-def test_checks_that_nothing_proves_are_named_permissions_apart() -> None:
-    duty, permission = CHECKS["SDS-SEND-01"][0], CHECKS["SDS-ACK-03"][0]
-    text = markdown(SelfTestProof([], [], [], [permission, duty]))
-    assert f"Checks that reject no mutant of their requirement:\n\n- `{duty.name}` of SDS-SEND-01\n" in text
-    assert f"Permissions, which nothing can violate:\n\n- `{permission.name}` of SDS-ACK-03\n" in text
-    assert "no mutant violates" not in markdown(SelfTestProof([], [], [], [permission]))
-
-
-# ---- The verdict -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("proof", "exit_code"), [(GOOD, 0), (BAD, 1)])
-def test_the_tables_are_written_whatever_the_verdict(
-    tmp_path: Path, outcome_of_the_run: list[SelfTestProof], proof: SelfTestProof, exit_code: int
+@pytest.mark.parametrize("name", PROOFS)
+def test_the_verdict_says_what_is_wrong_and_its_table_is_written(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outcome_of_the_run.append(proof)
+    proof, exit_code, said = PROOFS[name]
+    # Of the package, the name of this module is that of the command in it.
+    module = import_module("sds_conformance.cli.selftest")
+    monkeypatch.setattr(module, "run_self_test", lambda *arguments, **options: proof)
     result = typed("selftest", "--markdown", tmp_path / "table.md")
     assert result.exit_code == exit_code
-    assert ("Alive: late" in words(result.stdout)) == bool(exit_code)
+    assert said in words(result.stdout)
     assert (tmp_path / "table.md").read_text("utf-8") == markdown(proof)
 
 
-def test_what_needs_a_capability_that_is_left_out_is_counted_as_skipped(
-    outcome_of_the_run: list[SelfTestProof],
-) -> None:
-    outcome_of_the_run.append(
-        proof_of(kill_of("shy", "SDS-STATE-13", "skipped", killed=False, skipped="not declared: observe"))
-    )
-    result = typed("selftest", "--without", "Observe")
-    assert result.exit_code == 0
-    assert "0 of 1 mutant killed by their requirement, 1 skipped, 1 of 1 legal" in words(result.stdout)
-    assert "skipped: not declared: observe" in words(result.stdout)
-
-
-def test_1_a_pending_mutant_that_its_requirement_rejects_must_lose_its_mark(
-    outcome_of_the_run: list[SelfTestProof],
-) -> None:
-    outcome_of_the_run.append(proof_of(replace(kill_of("sly", "SDS-RECV-05"), pending="no scenario waits")))
-    result = typed("selftest")
-    assert result.exit_code == 1
-    assert "Pending although rejected by its requirement: sly. Remove the mark." in words(result.stdout)
-    assert "fail: NOT pending" in words(result.stdout)
-
-
-def test_1_what_fails_beside_a_mutant_without_a_reason_is_named(outcome_of_the_run: list[SelfTestProof]) -> None:
-    also = ("SDS-SEND-02", "SDS-SEND-03")
-    kill = replace(kill_of("late", "SDS-SEND-01"), also=also, unexplained=also[1:])
-    outcome_of_the_run.append(proof_of(kill))
-    result = typed("selftest")
-    assert result.exit_code == 1
-    assert "late (SDS-SEND-01) also fails SDS-SEND-03, which is not declared as a consequence" in words(result.stdout)
-    assert "| fail | SDS-SEND-02, **SDS-SEND-03** |" in markdown(proof_of(kill))
-
-
-def test_1_declared_consequences_that_do_not_come_about_are_named(outcome_of_the_run: list[SelfTestProof]) -> None:
-    outcome_of_the_run.append(replace(GOOD, outdated=["SDS-A fails SDS-B"]))
-    result = typed("selftest")
-    assert result.exit_code == 1
-    assert "Declared consequence that no run shows: SDS-A fails SDS-B" in words(result.stdout)
-
-
-def test_1_requirements_without_a_mutant_are_named(outcome_of_the_run: list[SelfTestProof]) -> None:
-    outcome_of_the_run.append(SelfTestProof(GOOD.kills, GOOD.acceptances, ["SDS-MSG-99"], CHECKS["SDS-SEND-01"]))
-    result = typed("selftest")
-    assert result.exit_code == 1
-    assert "Requirements without a mutant: SDS-MSG-99" in words(result.stdout)
-    assert f"Checks that reject no mutant of their requirement: {CHECKS['SDS-SEND-01'][0].name}" in words(result.stdout)
-
-
-def test_a_quick_self_test_says_how_much_was_played() -> None:
-    quick = replace(GOOD, quick=True)
-    shares = (
-        f"each variant played one in {QUICK_SHARE} long scenarios, "
-        f"each mutant played one in {OTHER_SHARE} scenarios of other requirements"
-    )
-    assert f"1 of 1 legal variant accepted, {shares}." in quick.totals
+def test_the_table_has_a_row_of_each_mutant_variant_and_requirement() -> None:
+    text = markdown(GOOD)
+    for row in (
+        "| `early` | what early does | SDS-MSG-01 | warn |",
+        "| `a-variant` | chooses a \\| b | accepted |",
+        f"| SDS-SEND-01 | MUST | {len(CHECKS['SDS-SEND-01'])} | 1 |",
+        "| SDS-SEND-02 | MUST | 1 | 0 |",
+    ):
+        assert row in text
+    assert "| `sly` | what sly does | SDS-RECV-05 | pass: pending | SDS-X |" in markdown(proof_of(SLY))
+    assert "| fail | SDS-SEND-02, **SDS-SEND-03** |" in markdown(proof_of(LATE))
+    permission = CHECKS["SDS-ACK-03"][0]
+    unproven = markdown(SelfTestProof([], [], [], [permission, CHECK]))
+    assert f"Checks that reject no mutant of their requirement:\n\n- `{CHECK.name}` of SDS-SEND-01\n" in unproven
+    assert f"Permissions, which nothing can violate:\n\n- `{permission.name}` of SDS-ACK-03\n" in unproven

@@ -58,19 +58,6 @@ def test_the_adapter_is_blamed_for_a_field_of_its_replies(name: str, code: int, 
     assert too_wide(result.stdout) == []
 
 
-def test_what_the_parser_takes_in_silence_is_found_only_here() -> None:
-    """Python's base64 leaves out what is none."""
-    adapter = misspelling("writes-odd-base64")
-    assert typed("smoke", "--", *adapter).exit_code == 0
-    assert typed("smoke", "--validate", "--", *adapter).exit_code == 1
-
-
-def test_the_same_fault_is_reported_once() -> None:
-    text = typed("smoke", "--validate", "--", *misspelling("writes-odd-base64")).stdout
-    assert text.count("INVALID") == 1
-    assert "more of this kind" in text
-
-
 KITS = REPOSITORY / "harness" / "adapters"
 
 

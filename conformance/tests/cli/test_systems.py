@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import platform
 import subprocess
@@ -10,48 +9,18 @@ import sys
 import textwrap
 import tomllib
 from pathlib import Path
-from typing import Any
 
-import psutil
 import pytest
 
 from run_helpers import REPOSITORY, reference_command
-from sds_harness import family
 from suite_terminal import typed
 
 ONLY_LINUX = ("pidfd_open", "sched_getaffinity", "posix_fadvise", "memfd_create", "eventfd", "splice")
 """Of what ``os`` has."""
 RUN = ("run", "--environment", "plain", "--scenario", "two-channels")
-FUZZ = ("fuzz", "--schedules", "2", "--participants", "3", "--passage", "syncs")
 
 
-class WithoutPrctl(ctypes.CDLL):
-    def __getattr__(self, name: str) -> Any:
-        if name == "prctl":
-            raise AttributeError(name)
-        return super().__getattr__(name)
-
-
-@pytest.fixture
-def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What only Linux has is gone, and so are the processes of others."""
-    monkeypatch.setattr(ctypes, "CDLL", WithoutPrctl)
-    monkeypatch.setattr(psutil, "PROCFS_PATH", "/nowhere")
-    for name in ONLY_LINUX:
-        monkeypatch.delattr(os, name, raising=False)
-
-
-@pytest.mark.parametrize("command", [RUN, (*FUZZ, "--jobs", "1")], ids=lambda command: command[0])
-def test_it_plays_without_what_only_linux_has(command: tuple[str, ...], elsewhere: None, tmp_path: Path) -> None:
-    family.adopt()
-    assert not family._adopting
-    saved = ["--out", str(tmp_path)] if command[0] == "fuzz" else []
-    result = typed(*command, *saved, "--", *reference_command())
-    assert (result.exit_code, result.stderr.count("Traceback")) == (0, 0), result.output
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("command", [RUN, (*FUZZ, "--jobs", "2")], ids=lambda command: command[0])
+@pytest.mark.parametrize("command", [RUN, ("fuzz", "--schedules", "2", "--jobs", "2")], ids=lambda command: command[0])
 def test_programs_and_their_workers_play_without_it(command: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(
         textwrap.dedent(

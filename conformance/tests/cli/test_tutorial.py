@@ -8,41 +8,12 @@ from pathlib import Path
 import pytest
 
 from run_helpers import REPOSITORY
-from typed_pages import Reader, alike, blocks, broken_links, commands, edited
+from typed_pages import Reader, blocks, broken_links, commands
 
 TUTORIAL = REPOSITORY / "harness" / "adapters" / "TUTORIAL.md"
 TEXT = TUTORIAL.read_text("utf-8")
 PARTS = dict(zip(("python", "javascript"), TEXT.split("\n## The same in JavaScript\n"), strict=True))
 TOOLS = {"python": "python3", "javascript": "node"}
-
-
-@pytest.mark.parametrize(
-    ("shown", "printed", "is_so"),
-    [
-        (["a", "b"], "a  \nb\n\n", True),
-        (["a", "b"], "a\n\nb\n", False),
-        (["a", "b"], "a\nb\nc\n", False),
-        (["a", "b"], "a\n  b\n", False),
-        (["a", "...", "c"], "a\nc\n", True),
-        (["a", "...", "c"], "a\nb\nb\nc\n", True),
-        (["a", "...", "c"], "a\nb\n", False),
-        (["...", "c"], "a\nb.c\n", False),
-        ([], "", True),
-        ([], "a\n", False),
-        (["it conforms (2 runs, 7 steps, 1.5 s)."], "it conforms (2 runs, 1,800 steps,\n10.5 s).\n", True),
-        (["it conforms (2 runs, 7 steps, 1.5 s)."], "it does not (2 runs, 7 steps, 1.5 s).\n", False),
-    ],
-)
-def test_what_is_shown_is_reported_from_what_is_not(shown: list[str], printed: str, is_so: bool) -> None:
-    assert alike(shown, printed) is is_so
-
-
-def test_an_edit_replaces_what_stands_there_once() -> None:
-    piece = " a\n-b\n+B\n+\n"
-    assert edited("a\nb\nc\n", piece) == "a\nB\n\nc\n"
-    for text in ("a\nc\n", "a\nb\na\nb\n"):
-        with pytest.raises(AssertionError, match="not there once"):
-            edited(text, piece)
 
 
 def test_a_reader_gets_through_it_and_finds_what_it_links() -> None:
