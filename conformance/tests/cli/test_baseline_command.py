@@ -141,21 +141,6 @@ def test_a_stale_list_fails_a_run_and_the_first_line_says_whose_fault_it_is(fold
     assert "conforms to what was tested" in said
 
 
-def test_check_and_update_bring_it_up_to_date(folder: Path, tmp_path: Path) -> None:
-    file, other = tmp_path / "known.yaml", tmp_path / "out"
-    file.write_text((folder / "known.yaml").read_text("utf-8") + "# mine\n", "utf-8")
-    typed("run", *SHORT, "--report", other, *driven(ANOTHER))
-    assert typed("baseline", "check", file, folder / "out").exit_code == 0
-    checked = typed("baseline", "check", file, other)
-    assert checked.exit_code == 1
-    assert "baseline update" in checked.output
-    updated = typed("baseline", "update", file, other, "--reason", "found", "--link", "https://example.org")
-    assert updated.exit_code == 0, updated.output
-    assert typed("baseline", "check", file, other).exit_code == 0
-    assert file.read_text("utf-8").endswith("# mine\n")
-    assert "reason: found" in file.read_text("utf-8")
-
-
 def test_what_cannot_be_used_is_refused_before_anything_is_played(folder: Path, tmp_path: Path) -> None:
     bad = tmp_path / "bad.yaml"
     bad.write_text("known: [\n", "utf-8")

@@ -15,7 +15,6 @@ from click.testing import Result
 from certificates import certified, forged, kept, left, whole_report
 from run_helpers import REPOSITORY, odd_adapter, reference_command
 from sds_conformance.reports.certificate import Certificate, read_certificate
-from sds_conformance.reports.certificate_replay import draw_sample
 from suite_terminal import controls, too_wide, typed, words
 
 REFERENCE = ("--", *reference_command())
@@ -199,18 +198,6 @@ def test_a_false_one_does_not_hold() -> None:
     assert "Does not hold" in text
 
 
-@pytest.mark.exhaustive
-def test_a_fault_in_one_environment_is_found_by_all_of_it_and_a_sample_says_what_it_compared() -> None:
-    made, shy = certified(), impostor("LC_ALL", "tr_TR.UTF-8")
-    for where, code in ((True, 1), (False, 0)):
-        seed = next(n for n in range(40) if ("turkish" in str(draw_sample(made.data, n, 6).plan.environments)) is where)
-        text = verified(made, "--sample", "6", "--seed", str(seed), *shy, code=code)
-        assert ("Holds for the sample" in text) is not where
-    proposal = certified(revision="forum-2024")
-    assert "certified pass, and now fail in " in verified(proposal, "--all", *shy, code=1)
-    assert "Holds: 41 of 41 verdicts were reproduced" in verified(proposal, "--all", *REFERENCE)
-
-
 @pytest.mark.parametrize(
     ("command", "said"),
     [
@@ -222,15 +209,6 @@ def test_who_else_answers_is_another_implementation(command: list[str], said: st
     text = verified(certified(), *FEW, "--", *command, code=1)
     assert said in text
     assert "the implementation is not the certified one" in text
-
-
-def test_who_does_not_answer_was_not_driven() -> None:
-    assert "could not be driven" in verified(certified(), *FEW, "--", "false", code=3)
-
-
-def test_where_nothing_was_judged_nothing_is_compared() -> None:
-    nothing = dict.fromkeys((row["id"] for row in whole_report().data["requirements"]), "inconclusive")
-    assert "no sample can be drawn: type --all" in verified(certified(nothing), *FEW, *REFERENCE, code=4)
 
 
 def test_the_framing_of_the_certificate_is_spoken_unless_another_is_typed() -> None:

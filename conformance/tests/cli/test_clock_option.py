@@ -93,13 +93,6 @@ def test_a_server_that_runs_already_keeps_its_clock() -> None:
     assert "the clock of a running server cannot be set: add -- COMMAND" in words(done.output)
 
 
-def test_a_server_that_is_started_is_moved_like_any_other() -> None:
-    declares_its_own = ("--", sys.executable, "-m", "sds_reference", "--grpc", "{address}")
-    done = typed("smoke", "--grpc", "auto", *FAKETIME, *declares_its_own)
-    assert done.exit_code == 0, done.output
-    assert "Clock its own, as declared: the suite does not move it." in words(done.stdout)
-
-
 def test_a_library_that_is_missing_can_be_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sds_harness.clock._machine", lambda file: b"")
     done = typed("run", *FAKETIME, *system_clock())

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pty
-import re
 import signal
 import subprocess
 import sys
@@ -14,9 +12,7 @@ from pathlib import Path
 import pytest
 
 from process_waiting import PATIENCE_S, lives, wait_for
-from run_helpers import AMENDED, odd_adapter, plan, reference_command
-from sds_conformance.protocols.sds.catalogue import CURRENT
-from sds_conformance.reports.document import load_schema
+from run_helpers import odd_adapter, reference_command
 from sds_harness.schedules import Schedule, dumps
 from sds_harness.sds.operations import Member
 
@@ -111,33 +107,3 @@ def test_replay_shows_on_a_terminal_that_it_plays(tmp_path: Path) -> None:
     command = ("replay", str(file), "--", *reference_command())
     assert b"starting" in on_a_terminal(*command, stream="stderr", NO_COLOR="")
     assert suite(*command, TERM="xterm-256color").stderr == ""
-
-
-def test_a_report_names_a_command_line_that_is_no_text() -> None:
-    command = [os.fsencode(a) for a in (*SUITE, "run", "--json", "--scenario", "two-channels", "--")]
-    wrapper = [os.fsencode(sys.executable), b"-c", b"import sds_reference.testee.command as c; c.main([])", b"\xff"]
-    result = subprocess.run(command + wrapper, capture_output=True, timeout=PATIENCE_S, check=False)
-    assert b"Traceback" not in result.stderr
-    data = json.loads(result.stdout)
-    assert data["implementation"]["command"] == [*(a.decode() for a in wrapper[:-1]), "\\udcff"]
-    assert set(load_schema()["required"]) <= set(data)
-
-
-def test_an_implementation_that_echoes_half_a_surrogate_is_distinguished_from_a_fault_of_ours() -> None:
-    half = 'import sys; sys.stdin.readline(); print(\'{"id":"1","hello":{"name":"\\\\ud83d"}}\', flush=True)'
-    result = suite("run", "--", sys.executable, "-c", half)
-    assert result.returncode == 3
-    assert re.search(r"GARBAGE", result.stderr)
-    assert "Traceback" not in result.stderr
-
-
-@pytest.mark.parametrize(("revision", "profile"), [(CURRENT, "full"), (AMENDED, "sds-r")])
-def test_with_observe_and_without_every_requirement_is_judged_alike(revision: str, profile: str) -> None:
-    what = ("--revision", revision, "--profile", profile, "--environment", "plain")
-    verdicts = []
-    for options in ((), ("--without", "observe")):
-        result = suite("run", "--json", *what, "--", *reference_command(*options))
-        verdicts.append({row["id"]: row["verdict"] for row in json.loads(result.stdout)["requirements"]})
-    assert set(verdicts[0]) == set(plan(profile=profile, revision=revision).requirements)
-    assert set(verdicts[0].values()) == {"pass"}
-    assert all(one == verdicts[0] for one in verdicts)

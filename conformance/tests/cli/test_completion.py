@@ -74,7 +74,6 @@ def _completed(shell: str, line: str, environment: dict[str, str]) -> set[str]:
             {f"FORUM-1{n}" for n in range(10)},
             marks=pytest.mark.exhaustive,
         ),
-        pytest.param("sds-conformance fuzz --dialect n", {"nim-sds"}, marks=pytest.mark.exhaustive),
     ],
 )
 def test_a_shell_completes(shell: str, line: str, found: set[str], environment: dict[str, str]) -> None:

@@ -20,10 +20,7 @@ from pyarrow import parquet as pq
 
 from recorded_corpora import Model, edited, order_of, record_here
 from sds_conformance.corpus import verdicts
-from sds_conformance.corpus.report import prepare_folder
-from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import MANIFEST
-from sds_harness.corpus.place import Place
 
 pytestmark = pytest.mark.spark
 
@@ -108,25 +105,6 @@ def test_nothing_is_overwritten_unless_asked_for(corpora: dict[str, Path], tmp_p
     assert typed("corpus", "diff", *both, "--out", tmp_path / "e", "--overwrite").exit_code == 0
 
 
-def test_only_the_outcome_of_a_diff_is_replaced(tmp_path: Path) -> None:
-    """Files of the same names are not enough; what an interrupted diff left is."""
-    site = tmp_path / "site"
-    (site / "samples").mkdir(parents=True)
-    (site / "samples" / "song.wav").write_text("years of work")
-    (site / "index.html").write_text("my music")
-    for summary in ("", "[]", '{"format": "mine"}'):
-        if summary:
-            (site / "summary.json").write_text(summary)
-        with pytest.raises(CorpusError, match="files in it that are of no diff"):
-            prepare_folder(Place.from_name(str(site)), overwrite=True)
-    assert (site / "samples" / "song.wav").exists()
-    half = tmp_path / "half"
-    (half / "divergences").mkdir(parents=True)
-    (half / "divergences" / "part-000000.parquet").write_text("")
-    prepare_folder(Place.from_name(str(half)), overwrite=True)
-    assert list(half.iterdir()) == []
-
-
 @pytest.mark.parametrize("most_here", [verdicts.MOST_HERE, 0])
 def test_damage_is_one_sentence_with_spark_and_without(
     spark: Any, corpora: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most_here: int
@@ -140,16 +118,6 @@ def test_damage_is_one_sentence_with_spark_and_without(
         assert done.exit_code == 2, done.output
         assert "schedules/part-000001.parquet is damaged" in words(done.stderr)
         assert "Traceback" not in done.output
-
-
-def test_corpora_without_a_schedule_in_common(corpora: dict[str, Path], tmp_path: Path) -> None:
-    def gone(side: dict[str, Any], rows: list[dict[str, Any]]) -> None:
-        side.clear()
-
-    halves = [edited(corpora["reference"], tmp_path / f"{n}", dict.fromkeys(range(n, n + 12), gone)) for n in (0, 12)]
-    done = typed("corpus", "diff", *halves, "--out", tmp_path / "d")
-    assert done.exit_code == 2
-    assert "no schedule in common, so nothing was compared" in words(done.stderr)
 
 
 def test_names_that_are_hostile_or_no_text_do_no_harm(corpora: dict[str, Path], tmp_path: Path) -> None:

@@ -101,10 +101,3 @@ def test_no_link_of_what_is_written_about_adapters_leaves_the_wheel(page: str) -
         target = PurePosixPath(os.path.normpath(PurePosixPath(page).parent / link))
         assert (REPOSITORY / target).is_file(), link
         assert in_the_wheel(target), link
-
-
-def test_what_a_text_tells_one_to_print_is_a_page() -> None:
-    named = {
-        name for path in SOURCES for name in re.findall(r"sds-conformance docs ([a-z-]+)", path.read_text("utf-8"))
-    }
-    assert {"proto", "adapter", "vectors"} <= named <= set(PAGES)

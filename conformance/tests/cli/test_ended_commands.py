@@ -66,16 +66,6 @@ def test_run_judges_tells_and_keeps_what_was_played(by: signal.Signals, tmp_path
     assert summary["fail"] > 0
 
 
-def test_limits_tells_what_is_known(tmp_path: Path) -> None:
-    note = tmp_path / "pids"
-    command = ["limits", "--only", "log", "--only", "waiting", "--timeout", "100", "--"]
-    code, out = asked_to_end(signal.SIGINT, note, *command, *odd_adapter("hangs-late", "150", str(note)))
-    assert code == 130
-    assert "messages in a log 32 - interrupted" in words(out)
-    assert "waiting messages - - not tried: interrupted" in words(out)
-    assert "The rest was not tried: interrupted." in words(out)
-
-
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("by", [*signals.HEEDED, signal.SIGKILL])
 def test_workers_of_fuzz_end_with_their_implementations(by: signal.Signals, tmp_path: Path) -> None:
@@ -87,15 +77,7 @@ def test_workers_of_fuzz_end_with_their_implementations(by: signal.Signals, tmp_
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(
-    ("command", "by"),
-    [
-        ("selftest", signal.SIGHUP),
-        ("selftest", signal.SIGKILL),
-        ("selftest --hunt", signal.SIGTERM),
-        ("selftest --generated", signal.SIGKILL),
-    ],
-)
+@pytest.mark.parametrize(("command", "by"), [("selftest", signal.SIGKILL), ("selftest --hunt", signal.SIGTERM)])
 def test_workers_of_the_self_test_end_with_it(command: str, by: signal.Signals) -> None:
     child = subprocess.Popen(
         [*SUITE, *command.split(), "--jobs", "2"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=heed

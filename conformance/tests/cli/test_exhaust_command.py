@@ -7,15 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from run_helpers import reference, reference_command
-from sds_conformance.cli import exhaust as command
+from run_helpers import reference_command
 from sds_conformance.exploration import exhaustion_campaign
-from sds_conformance.exploration.campaign import CampaignTally
-from sds_conformance.exploration.exhaustion import SCHEMA_ID, Exhaustion
-from sds_conformance.exploration.exhaustion_campaign import Coverage
+from sds_conformance.exploration.exhaustion import SCHEMA_ID
 from sds_conformance.scenario_files.reader import load_one
-from sds_harness.link import LocalLink
-from sds_harness.schedules.worlds import AlphabetPart
 from suite_terminal import too_wide, typed, words
 
 FEW = ("--alphabet", "send,sync,time,arrive")
@@ -47,21 +42,6 @@ def test_what_fails_is_a_counterexample_as_any_other(tmp_path: Path) -> None:
     schedule = load_one(tmp_path / "SDS-SYNC-03.json").schedule
     assert dict(schedule.notes)["shrunk from"].startswith("schedule 6 (2 participants, 2 events)")
     assert typed("replay", tmp_path / "SDS-SYNC-03.json", "--", *MUTANT).exit_code == 1
-
-
-def test_what_is_reported_is_never_more_than_was_finished() -> None:
-    """Of a bound that is not whole there is a share, which is rounded down and is not a proof."""
-    order = Exhaustion(lambda _: LocalLink(reference()), alphabet=(AlphabetPart(("send",)),))
-    cast_under_test = order.make_cast_under_test()
-    coverage = Coverage(order, CampaignTally(cast_under_test.start()))
-    cast_under_test.kill()
-    coverage.add_bound(5)
-    assert command.last_line(coverage, [], "x").plain.startswith("No bound was completed: nothing is proved")
-    coverage.bounds[0].played = 5
-    coverage.add_bound(1_000).played = 999
-    coverage.add_bound(30).played = 30
-    output = command.last_line(coverage, [], "x").plain
-    assert "in all 5 schedules of up to 1 event of 2 participants; 2 events: 99 % (" in output
 
 
 @pytest.mark.exhaustive

@@ -92,15 +92,6 @@ def test_json_has_everything(schedule: Path, somewhere: Path) -> None:
     assert set(finding) == {"id", "severity", "code", "participant", "expected", "seen", "proof"}
 
 
-def test_1_what_was_found_is_reported_if_the_implementation_does_not_start_again(
-    somewhere: Path, tmp_path: Path
-) -> None:
-    result = typed("fuzz", *FEW, "--", *odd_adapter("starts-once", str(tmp_path / "started")))
-    assert result.exit_code == 1
-    assert "FAIL  SDS-SYNC-03" in result.stdout
-    assert "Traceback" not in result.output
-
-
 def test_0_nothing_found_leaves_no_files(somewhere: Path) -> None:
     result = typed("fuzz", *FEW, "--cast", "among", "--seed", "41", "--", *reference_command())
     assert result.exit_code == 0

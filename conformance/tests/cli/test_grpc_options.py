@@ -121,7 +121,6 @@ def test_a_counterexample_of_a_server_is_played_again_on_it(server: str, tmp_pat
 
 def test_golden_vectors_are_asked_of_a_server(server: str) -> None:
     result = typed("vectors", "run", "--group", "repair-*", "--grpc", server)
-    assert result.exit_code == 0
     assert "Every answer of sds_reference mutant lamport-without-clock is legal" in result.stdout
 
 
@@ -204,21 +203,6 @@ def test_a_token_of_few_characters_is_refused(monkeypatch: pytest.MonkeyPatch) -
     assert "SDS_TESTEE_GRPC_TOKEN holds a token of fewer than 6 characters" in words(result.stderr)
 
 
-def test_the_library_logs_nothing_of_its_own_and_starts_nothing_that_is_quieter(tmp_path: Path) -> None:
-    other = tmp_path / "other.pem"
-    trustme.CA().cert_pem.write_to_path(str(other))
-    trustme.CA().issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(str(tmp_path / "server.pem"))
-    tls = ("--grpc-tls", str(tmp_path / "server.pem"), str(tmp_path / "server.pem"))
-    program = "import os, sys; assert 'GRPC_VERBOSITY' not in os.environ; os.execv(sys.executable, sys.orig_argv[3:])"
-    command = [sys.executable, "-c", program, *reference_command(*tls)]
-    options = ("--grpc", "127.0.0.1:0", "--grpc-ca", str(other), "--start-timeout", "4")
-    suite = [sys.executable, "-m", "sds_conformance", "smoke", *options, "--", *command]
-    done = subprocess.run(suite, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 3
-    assert "CERTIFICATE_VERIFY_FAILED" in words(done.stderr)
-    assert [line for line in done.stderr.splitlines() if "ssl_transport" in line and not line.startswith("  ")] == []
-
-
 # ---- Without the extra ---------------------------------------------------------------------------------------------
 
 
@@ -230,15 +214,10 @@ def without_grpc(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "grpc", None)
 
 
-def test_who_has_no_grpc_is_told_what_to_type(monkeypatch: pytest.MonkeyPatch) -> None:
-    without_grpc(monkeypatch)
-    result = typed("smoke", "--grpc", "auto")
-    assert result.exit_code == 2
-    assert result.stderr == (
-        "Error: --grpc needs gRPC, and there is no grpc: type `pip install 'sds-conformance[grpc]'`.\n"
-    )
-
-
-def test_who_has_no_grpc_needs_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_has_no_grpc_needs_none_and_is_told_what_to_type_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     without_grpc(monkeypatch)
     assert typed("smoke", "--", *reference_command()).exit_code == 0
+    result = typed("smoke", "--grpc", "auto")
+    assert result.exit_code == 2
+    said = "Error: --grpc needs gRPC, and there is no grpc: type `pip install 'sds-conformance[grpc]'`.\n"
+    assert result.stderr == said

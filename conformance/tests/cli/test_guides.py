@@ -48,14 +48,6 @@ def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
     assert broken_links(page, REPOSITORY) == []
 
 
-def test_a_broken_link_is_found(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    found, missing = "[x](#a-b) [x](page.md#a-b) [x](https://example.org/none)", "[x](none.md) [x](#b) [x](../out.md)"
-    page.write_text(f"# A b\n{found} {missing}\n")
-    (tmp_path.parent / "out.md").touch()
-    assert broken_links(page, tmp_path) == ["none.md", "#b", "../out.md"]
-
-
 def test_the_guides_name_every_command() -> None:
     named = {found.line.split()[1] for found in of_text((DOCS / "commands.md").read_text("utf-8"), "commands.md")}
     assert set(main.commands) - named == set()

@@ -13,10 +13,10 @@ import pytest
 from rich.cells import cell_len
 
 from sds_conformance.cli import main
-from sds_conformance.cli.command_groups import HelpGroup, LazyCommand
+from sds_conformance.cli.command_groups import LazyCommand
 from sds_conformance.cli.name_types import KINDS, names_of
 from sds_conformance.protocols import revisions
-from suite_terminal import too_wide, typed, words
+from suite_terminal import too_wide, typed
 
 
 def _loaded(command: click.Command) -> click.Command:
@@ -79,21 +79,6 @@ def test_commands_are_grouped_by_what_they_are_for() -> None:
     assert sorted(name for names in main.sections.values() for name in names) == sorted(main.commands)
 
 
-def test_every_summary_is_a_whole_sentence_in_one_line() -> None:
-    for path in COMMANDS:
-        command: click.Command = main
-        for name in path:
-            assert isinstance(command, click.Group)
-            command = _loaded(command.commands[name])
-        if isinstance(command, click.Group):
-            assert isinstance(command, HelpGroup)
-            text = typed(*path, "--help").stdout.splitlines()
-            for name, inner in command.commands.items():
-                (line,) = [line for line in text if re.match(rf"  {name} +\S", line)]
-                assert line.endswith(".")
-                assert words(_loaded(inner).help or "").startswith(line.split(None, 1)[1])
-
-
 def test_version_has_one_fact_in_each_line() -> None:
     result = typed("--version")
     assert result.exit_code == 0
@@ -104,16 +89,11 @@ def test_version_has_one_fact_in_each_line() -> None:
         assert re.fullmatch(r"sha256:[0-9a-f]{64}", facts[f"catalogue {name}"])
 
 
-# ---- list ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_list_shows_the_names_of_each_revision(kind: str) -> None:
     for revision in revisions():
         names = json.loads(typed("list", kind, "--revision", revision, "--json").stdout)
         assert names == names_of(kind, revision)
-        if names and revision != next(iter(revisions())):
-            continue
-        text = typed("list", kind, "--revision", revision).stdout
-        assert too_wide(text) == []
-        assert all(name in text for name in names) if names else text == f"{revision} has no {kind}.\n"
+    text = typed("list", kind).stdout
+    assert too_wide(text) == []
+    assert all(name in text for name in names_of(kind))

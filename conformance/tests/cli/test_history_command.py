@@ -77,10 +77,3 @@ def test_without_a_display_the_file_is_named(nightly: Path, opened: list[str], m
     assert shown.exit_code == 0
     assert f"Open this file in one: {nightly / 'run 0' / 'report.html'}" in words(shown.stderr)
     assert opened == []
-
-
-def test_a_link_in_the_folder_of_a_report_is_not_followed(nightly: Path, tmp_path: Path, opened: list[str]) -> None:
-    (nightly / "run 0" / "report.html").symlink_to(tmp_path / "elsewhere")
-    assert typed("report", str(nightly / "run 0"), "--open").exit_code == 2
-    assert not (tmp_path / "elsewhere").exists()
-    assert opened == []

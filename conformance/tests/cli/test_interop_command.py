@@ -18,7 +18,6 @@ from run_helpers import broken_adapter, odd_adapter, reference_command
 from sds_conformance.cli.options import python
 from sds_harness.schedules import Schedule, dumps
 from sds_harness.sds.operations import Member
-from sds_reference.testee import dialect
 from suite_terminal import too_wide, typed, words
 
 pytestmark = pytest.mark.exhaustive
@@ -54,47 +53,36 @@ def test_three_of_which_one_speaks_a_private_layout() -> None:
     assert too_wide(result.stdout) == []
 
 
-def test_a_layout_that_a_file_describes_is_translated(tmp_path: Path) -> None:
-    shipped = Path(dialect.__file__).parent / "dialects" / "nim-sds.json"
-    file = tmp_path / "mine.json"
-    file.write_text(shipped.read_text("utf-8").replace('"nim-sds"', '"mine"'), "utf-8")
-    result = typed("interop", "--schedules", "0", "--dialect", f"nim={file}", REF, NIM)
-    assert "instead of dialect mine." in words(result.stdout)
-    assert f"--dialect nim={file}" in words(result.stdout)
-
-
 @pytest.mark.parametrize("on_path", [True, False], ids=["python", "no python on PATH"])
-@pytest.mark.parametrize(
-    ("revision", "module"), [("forum-2024", "sds_reference"), ("clearskies-database", "clearskies_reference")]
-)
 def test_the_command_that_is_advised_for_a_single_implementation_works(
-    revision: str, module: str, on_path: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    on_path: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent if on_path else tmp_path))
-    mine = f"mine={shlex.join([sys.executable, '-m', module])}"
-    alone = typed("interop", "--timeout", "50", "--revision", revision, mine)
+    mine = f"mine={shlex.join([sys.executable, '-m', 'clearskies_reference'])}"
+    options = ["--timeout", "50", "--revision", "clearskies-database"]
+    alone = typed("interop", *options, mine)
     assert alone.exit_code == 2
     advised = shlex.split(words(alone.stderr).partition("With the bundled reference: ")[2])
-    assert advised[1:] == ["interop", "--timeout", "50", "--revision", revision, mine, f"ref={python()} -m {module}"]
+    assert advised[1:] == ["interop", *options, mine, f"ref={python()} -m clearskies_reference"]
     done = typed(*advised[1:], "--schedules", "0")
     assert done.exit_code == 0, done.output
 
 
-def test_one_that_does_not_start_is_named_and_the_others_are_played() -> None:
-    result = typed("interop", "--schedules", "0", REF, "gone=./does-not-exist", named("two", reference_command()))
-    assert result.exit_code == 3
-    assert "Not all agree: gone could not be driven" in words(result.stdout)
+@pytest.mark.parametrize(
+    ("command", "code", "kind", "said"),
+    [
+        (["./does-not-exist"], 3, "NO-START", "Not all agree: bad could not be driven"),
+        (broken_adapter("crashes"), 1, "CRASH", "bad broke down"),
+    ],
+)
+def test_one_that_breaks_down_is_named_and_the_others_are_played(
+    command: list[str], code: int, kind: str, said: str
+) -> None:
+    result = typed("interop", "--schedules", "0", REF, named("bad", command), named("two", reference_command()))
+    assert result.exit_code == code
+    assert kind in result.output
+    assert said in words(result.stdout)
     assert "  Agree     ref → ref, ref → two, two → ref, two → two\n" in result.stdout
-    assert "NO-START" in result.stderr
-
-
-def test_one_that_breaks_down_is_named_and_the_others_are_played() -> None:
-    bad, two = named("bad", broken_adapter("crashes")), named("two", reference_command())
-    result = typed("interop", "--schedules", "0", REF, bad, two)
-    assert result.exit_code == 1
-    assert "CRASH" in result.stdout
-    assert "bad broke down" in words(result.stdout)
-    assert "ref → ref, ref → two" in result.stdout
     assert too_wide(result.stdout) == []
 
 

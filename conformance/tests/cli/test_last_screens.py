@@ -19,7 +19,7 @@ from rich.text import Text
 from syrupy.assertion import SnapshotAssertion
 
 from certificates import whole_report
-from run_helpers import reference_command
+from run_helpers import BROKEN_ADAPTERS, broken_adapter, reference_command
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.presentation.last_screen import CauseLine, LastScreen, labelled_command, show_last_screen
 from sds_conformance.reports.files import write_report
@@ -30,38 +30,22 @@ HEIGHT = 20
 PLAIN = ("--environment", "plain", "--jobs", "1")
 FEW = (*PLAIN, *(part for name in ("ties", "a-d*", "first-use", "deliver*") for part in ("--scenario", name)))
 
-ALTERED = """
-import os, sys
+HIDES_ITS_DIALECT = """
+import sys
 from sds_reference.testee import server
 from sds_reference.testee.command import main
 
 right = server.Testee.handle
 
 def handle(self, request):
-{body}
-
-server.Testee.handle = handle
-sys.exit(main())
-"""
-CRASHES = """
-    if request.WhichOneof("command") == "receive":
-        print("assertion failed: buffer.length > 0", file=sys.stderr, flush=True)
-        os._exit(134)
-    return right(self, request)
-"""
-HIDES_ITS_DIALECT = """
     reply = right(self, request)
     if reply.HasField("hello"):
         reply.hello.profiles.dialect = ""
     return reply
+
+server.Testee.handle = handle
+sys.exit(main(["--dialect", "nim-sds"]))
 """
-
-
-def altered(folder: Path, body: str, *options: str) -> list[str]:
-    """The command of the reference with a different way to handle requests."""
-    adapter = folder / "adapter.py"
-    adapter.write_text(ALTERED.format(body=body))
-    return [sys.executable, str(adapter), *options]
 
 
 def steady(text: str, **paths: Path) -> str:
@@ -114,10 +98,10 @@ def test_waku_sds(tmp_path: Path, columns: int, snapshot: SnapshotAssertion) -> 
     assert steady(text, OUT=tmp_path, ADAPTERS=FOLDER).replace(node, "node") == snapshot
 
 
-def test_an_implementation_that_crashes(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
-    text = screen("run", *FEW, "--", *altered(tmp_path, CRASHES), code=1)
+def test_an_implementation_that_crashes(snapshot: SnapshotAssertion) -> None:
+    text = screen("run", *FEW, "--", *broken_adapter("crashes"), code=1)
     check(text)
-    assert steady(text, FOLDER=tmp_path) == snapshot
+    assert steady(text, HARNESS=BROKEN_ADAPTERS.parent) == snapshot
 
 
 def test_an_implementation_that_cannot_be_started(snapshot: SnapshotAssertion) -> None:
@@ -127,8 +111,9 @@ def test_an_implementation_that_cannot_be_started(snapshot: SnapshotAssertion) -
 
 
 def test_an_implementation_with_a_foreign_layout(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
-    command = altered(tmp_path, HIDES_ITS_DIALECT, "--dialect", "nim-sds")
-    text = screen("run", *FEW, "--", *command, code=1)
+    adapter = tmp_path / "adapter.py"
+    adapter.write_text(HIDES_ITS_DIALECT)
+    text = screen("run", *FEW, "--", sys.executable, adapter, code=1)
     check(text)
     assert "run --dialect nim-sds" in text
     assert steady(text, FOLDER=tmp_path) == snapshot
@@ -173,17 +158,6 @@ def test_other_commands_end_with_one_too(arguments: tuple[str, ...], tmp_path: P
     check(screen(*arguments, *saved))
     result = typed(*arguments[0].split(), *arguments[1:], *saved)
     check(result.stdout[result.stdout.rindex("\n\n") :])
-
-
-@pytest.mark.spark
-@pytest.mark.exhaustive
-def test_corpora_end_with_one(tmp_path: Path) -> None:
-    kept = [tmp_path / name for name in ("one", "other")]
-    for folder in kept:
-        done = typed("corpus", "record", "--out", folder, "--schedules", "4", "--", *reference_command())
-        assert done.exit_code == 0, done.output
-    check(screen("corpus check", kept[0]))
-    check(screen("corpus diff", "--out", tmp_path / "diff", *kept))
 
 
 @pytest.mark.parametrize(

@@ -131,20 +131,6 @@ def test_an_expectation_that_is_not_met_is_a_limit(tmp_path: Path, ms: int, code
     assert row["said"] == "expected: alice does not deliver m; seen: delivered m at step 6"
 
 
-def test_a_file_that_fails_at_any_size_has_no_limit(tmp_path: Path) -> None:
-    file = waiting(tmp_path, ("delivers: [lost, m]", "does_not_deliver: [m]"))
-    code, found = rows("--scenario-file", file, "--at", "5", "--", *reference_command())
-    (row,) = found.values()
-    assert (code, row["verdict"]) == (4, "not exercised")
-    assert row["why"].startswith("expectation not met even at 1: expected: alice does not deliver m; seen: ")
-    file = waiting(tmp_path, ("delivers: [lost, m]", "does_not_deliver: [m.5]"))
-    result = typed("limits", "--scenario-file", file, "--", *reference_command())
-    assert result.exit_code == 2
-    assert "operations[1].times cannot be 1: expect[0].does_not_deliver[0]: no operation has the label" in (
-        words(result.stderr)
-    )
-
-
 def test_a_conforming_implementation_holds_the_number_of_a_file(tmp_path: Path) -> None:
     file = waiting(tmp_path)
     code, found = rows("--scenario-file", file, "--only", "hint", "--at", "150", "--", *reference_command())

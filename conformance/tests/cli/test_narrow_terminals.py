@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-import pty
 import re
-import struct
-import subprocess
-import sys
-import termios
-from contextlib import suppress
 
 import pytest
 
@@ -45,22 +37,3 @@ def test_a_size_that_no_terminal_has_costs_no_text(name: str, value: str) -> Non
     usual = typed("requirements", "SDS-RECV-06", "--no-run", COLUMNS="80").stdout
     assert words(shown) == words(usual)
     assert len(words(usual)) > 1000
-
-
-def test_a_terminal_of_no_columns_gets_text() -> None:
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 0, 0, 0, 0))
-    child = subprocess.Popen(
-        [sys.executable, "-m", "sds_conformance", "requirements", "SDS-RECV-06", "--no-run"],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env={name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")},
-    )
-    os.close(theirs)
-    shown = b""
-    with os.fdopen(ours, "rb", buffering=0) as terminal, suppress(OSError):  # Linux ends a terminal with EIO
-        while chunk := terminal.read(1 << 16):
-            shown += chunk
-    assert child.wait(60) == 0
-    assert b"A dependency counts as met only when its id is in the" in shown

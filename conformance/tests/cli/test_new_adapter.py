@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -29,14 +28,6 @@ def files_below(folder: Path) -> dict[str, bytes]:
 
 
 # ---- The templates -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("template", TEMPLATES.values(), ids=TEMPLATES)
-def test_what_a_template_tells_to_read_is_in_it(template: Template) -> None:
-    text = (template.folder / "README.md").read_text("utf-8")
-    links = re.findall(r"\]\((?!https?://)([^)#]+)", text)
-    assert set(links) <= set(template.files)
-    assert "sds-conformance smoke -- " in text
 
 
 # ---- The command -------------------------------------------------------------------------------------------------

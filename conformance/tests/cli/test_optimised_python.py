@@ -54,19 +54,9 @@ def test_commands_print_the_same_without_docstrings_and_asserts(tmp_path: Path) 
         ["run", "--environment", "plain", "--select", "SDS-STATE-02", "--report", folder, "--", *mutant],
         ["report", folder, "--markdown", page],
         ["report", folder],
-        [
-            "fuzz",
-            "--schedules",
-            "2",
-            "--participants",
-            "3",
-            "--jobs",
-            "1",
-            "--out",
-            str(tmp_path),
-            "--",
-            *reference_command(),
-        ],
+        ["fuzz", "--schedules", "2", "--jobs", "1", "--out", str(tmp_path), "--", *reference_command()],
+        ["fuzz", "--help"],
+        ["list", "passages"],
     ]
     printed, pages = [], []
     for optimised in (False, True):

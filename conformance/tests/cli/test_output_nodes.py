@@ -7,7 +7,6 @@ import shutil
 import stat
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -39,18 +38,6 @@ def test_a_report_replaces_the_content_of_a_file_and_not_the_file_of_somebody_el
     assert before is None or (path.stat().st_uid, path.stat().st_mode) == (before.st_uid, before.st_mode)
     assert kind != "of-another" or path.stat().st_uid == OTHER
     assert kind != "hard-link" or (tmp_path / "out-other").read_text() == "old"
-
-
-@pytest.mark.parametrize("form", BEGINS)
-def test_a_report_goes_through_a_fifo(form: str, report: Path, tmp_path: Path) -> None:
-    path, got = tmp_path / "fifo", []
-    os.mkfifo(path)
-    reader = threading.Thread(target=lambda: got.append(path.read_text("utf-8")), daemon=True)
-    reader.start()
-    assert typed("report", report, f"--{form}", path).exit_code == 0
-    reader.join(20)
-    assert got[0].startswith(BEGINS[form])
-    assert stat.S_ISFIFO(path.lstat().st_mode)
 
 
 def test_a_fifo_that_nobody_reads_is_reported_and_the_other_reports_are_written(

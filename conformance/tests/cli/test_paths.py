@@ -103,15 +103,12 @@ def test_a_descriptor_is_taken_where_it_is_ours_and_open(path: str) -> None:
 
 PLAYING = {
     **{f"run --{form}": ["run", f"--{form}"] for form in FORMS},
-    "run --report": ["run", "--report"],
-    "limits --report": ["limits", "--report"],
-    "selftest --hunt --markdown": ["selftest", "--hunt", "--markdown"],
+    **{f"{name} --report": [name, "--report"] for name in ("run", "limits")},
+    **{f"{name} --out": [name, "--out"] for name in ("fuzz", "exhaust", "interop")},
+    **{f"{name} --transcript": [name, "--transcript"] for name in ("run", "smoke", "fuzz", "interop", "limits")},
     "selftest --markdown": ["selftest", "--markdown"],
     "exhaust --resume": ["exhaust", "--resume"],
     "corpus record --out": ["corpus", "record", "--out"],
-    "vectors run --transcript": ["vectors", "run", "--transcript"],
-    **{f"{name} --out": [name, "--out"] for name in ("fuzz", "exhaust", "interop")},
-    **{f"{name} --transcript": [name, "--transcript"] for name in ("run", "smoke", "fuzz", "interop", "limits")},
 }
 
 

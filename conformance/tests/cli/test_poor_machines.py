@@ -88,10 +88,6 @@ def test_a_server_without_a_folder_for_its_socket_is_no_fault_of_ours() -> None:
     assert "Traceback" not in ended.stderr
 
 
-def test_it_plays_with_an_empty_proc() -> None:
-    plays(suite(*FUZZ, mounts="mount -t tmpfs none /proc"))
-
-
 @pytest.mark.parametrize(
     "folder", ["x" * 90, pytest.param("missing/folder", marks=pytest.mark.exhaustive)], ids=["long", "missing"]
 )

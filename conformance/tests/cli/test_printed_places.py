@@ -12,7 +12,6 @@ import pytest
 
 from odd_adapters import HOSTILE
 from run_helpers import broken_adapter, odd_adapter, reference_command
-from sds_conformance.reports.files import JSON_LINES
 from suite_terminal import controls, typed, words
 
 LOUD = f"{HOSTILE}\n::stop-commands::x\n  ::error::x\n##[group]x \x1b[2J\x1b[32mPASS \u2066\u200f\u061c"
@@ -127,34 +126,6 @@ def test_names_of_files_and_folders(there: bool) -> None:
         tame(*arguments)
 
 
-def _loud(data: Any) -> Any:
-    """The same with a hostile end of every text that says something."""
-    if isinstance(data, dict):
-        return {key: value if key in KEPT else _loud(value) for key, value in data.items()}
-    if isinstance(data, list):
-        return [_loud(value) for value in data]
-    return f"{data} {LOUD}" if isinstance(data, str) else data
-
-
-KEPT = {"schema", "type", "revision", "profile", "verdict", "severity", "id", "requirement", "framing", "started"}
-"""Fields with few allowed values; a report with others is refused at once."""
-
-
-def test_a_report_that_somebody_forged() -> None:
-    tame("run", *FEW, "--report", "out", "--", *reference_command("--mutant", "starts-at-zero"))
-    lines = [_loud(json.loads(line)) for line in Path("out", JSON_LINES).read_text("utf-8").splitlines()]
-    Path("out", JSON_LINES).write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-    for arguments in (
-        ["report", "out"],
-        ["report", "out", "--json"],
-        ["compare", "out", "out", "--all", "--ways"],
-        ["baseline", "write", "known.yaml", "out"],
-        ["certificate", "write", "out"],
-        ["run", *FEW, "--since", "out", "--", *reference_command()],
-    ):
-        tame(*arguments)
-
-
 IN_COLOUR = ("refuses-in-colour", "names-messages-in-colour")
 RARELY = (
     *("refuses-to-open-in-colour", "presents-itself-in-colour", "greets-in-colour", "declares-a-dialect-in-colour"),
@@ -172,11 +143,6 @@ def test_what_an_implementation_says(name: str) -> None:
     tame("fuzz", "--schedules", "4", "--jobs", "1", "--", *command)
     tame("vectors", "run", "--group", "lamport*", "--", *command)
     tame("interop", "--schedules", "2", REF, f"odd={shlex.join(command)}")
-
-
-@pytest.mark.parametrize("name", ["crashes-in-colour", "has-a-hostile-name", "answers-garbage"])
-def test_what_a_broken_implementation_says(name: str) -> None:
-    tame("run", *FEW, "--", *broken_adapter(name))
 
 
 def test_ids_of_a_megabyte_neither_break_the_story_nor_fill_it() -> None:

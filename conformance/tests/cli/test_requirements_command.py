@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -104,20 +103,3 @@ def test_only_run_plays_and_counts_the_runs_that_exercise_a_requirement(monkeypa
     assert "Exercised never" in words(typed("requirements", "SDS-INSWEEP-03", "--run").stdout)
     listed = typed("requirements", "SDS-RECV-*", "--run").stdout
     assert re.search(r"^SDS-RECV-06 +MUST +\d+ checks? +\d+ scenarios +\d+ mutants? +1 run$", listed, re.MULTILINE)
-
-
-def test_a_requirement_lists_its_codes_and_is_found_by_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    codes = {"delivered-early": "a message is delivered before a xylophone"}
-    for requirements in (protocol.rules.catalogue.requirements for protocol in protocols()):
-        if "SDS-RECV-06" in requirements:
-            stated = replace(requirements["SDS-RECV-06"], codes=codes)
-            monkeypatch.setitem(requirements, "SDS-RECV-06", stated)
-    (row,) = rows("SDS-RECV-06")
-    described = {"code": "SDS-RECV-06/delivered-early", "description": "a message is delivered before a xylophone"}
-    assert row["codes"] == [described]
-    assert "SDS-RECV-06/delivered-early: a message" in words(typed("requirements", "SDS-RECV-06").stdout)
-    for word in ("xylophone", "SDS-RECV-06/delivered-early", "recv-06/Delivered-Early"):
-        assert ids(word, "--kind", "requirement") == {"SDS-RECV-06"}, word
-    refused = typed("requirements", "SDS-RECV-06/deliverd-early")
-    assert refused.exit_code == 2
-    assert "SDS-RECV-06 has no code 'deliverd-early': its codes are delivered-early." in words(refused.output)

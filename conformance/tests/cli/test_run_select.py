@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.console import Console
 
-from run_helpers import plan, reference, reference_command
+from run_helpers import plan, reference
 from sds_conformance.cli.campaign_output import steps_bar
 from sds_conformance.judging.certification import certify
 from sds_conformance.judging.verdict import Verdict
@@ -44,19 +44,6 @@ def test_a_selection_plays_what_is_for_it_and_says_that_this_is_a_part() -> None
         f"Only the {number} scenarios for the selected requirements: {there_are - number} other scenarios may"
         in printed
     )
-
-
-def test_what_failed_last_time_is_played_again_whatever_it_is_for(tmp_path: Path) -> None:
-    """Else what is not played any more would be called mended."""
-    mutant = reference_command("--mutant", "counts-a-filter-twice")
-    elsewhere = "every-way-to-acknowledge"
-    assert elsewhere not in of("SDS-ACK-04")
-    select = ("--select", "SDS-ACK-04")
-    first = played(*select, "--scenario", elsewhere, "--report", tmp_path / "out", "--", *mutant)
-    assert first["requirements"][0]["verdict"] == "fail"
-    again = played(*select, "--since", tmp_path / "out", "--", *mutant)
-    assert again["requirements"][0]["verdict"] == "fail"
-    assert again["summary"]["scenarios"] == len(of("SDS-ACK-04")) + 1
 
 
 # ---- How far it is -----------------------------------------------------------------------------------------------

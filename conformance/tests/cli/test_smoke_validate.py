@@ -92,23 +92,3 @@ def test_in_protobuf_it_says_what_there_is_to_validate(carried: list[str]) -> No
     result = typed("smoke", "--validate", *carried)
     assert result.exit_code == 0
     assert "protobuf has no names that could be misspelt" in words(result.stdout)
-
-
-def test_messages_with_maps_are_validated() -> None:
-    clearskies = ["--revision", "clearskies-database"]
-    command = ["--", sys.executable, "-m", "clearskies_reference"]
-    result = typed("smoke", "--validate", *clearskies, *command)
-    assert result.exit_code == 0
-    assert "requests and as many replies, match the schemas." in words(result.stdout)
-    binary = typed("smoke", "--validate", "--framing", "binary", *clearskies, *command)
-    assert binary.exit_code == 0
-
-
-def test_the_hint_names_the_page_of_the_protocol() -> None:
-    hello = (
-        '{"id":"1","hello":{"protocolVersion":1,"name":"x","revisions":["clearskies-database"],"capabilities":["X"]}}'
-    )
-    adapter = ("--", "sh", "-c", f"read line; echo '{hello}'")
-    assert "PROTOCOL.md for the fields." in words(typed("smoke", "--validate", *adapter).stderr)
-    result = typed("smoke", "--validate", "--revision", "clearskies-database", *adapter)
-    assert "PROTOCOL-CLEARSKIES.md for the fields." in words(result.stderr)

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import re
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from odd_adapters import HOSTILE
-from process_waiting import wait_for
 from run_helpers import broken_adapter, reference_command
-from sds_harness.transcript import writer
 from suite_terminal import MUTANT, controls, too_wide, typed, words
 
 pytestmark = pytest.mark.exhaustive
@@ -78,25 +72,6 @@ def test_without_a_filter_everything_is_shown(talk: Path) -> None:
     assert too_wide(shown.stdout) == []
 
 
-@pytest.mark.parametrize(
-    "carried",
-    [
-        ["--framing", "binary", "--", *reference_command()],
-        ["--grpc", "auto", "--", *reference_command("--grpc", "{address}")],
-    ],
-    ids=["binary", "grpc"],
-)
-def test_other_carriers_see_the_same(talk: Path, tmp_path: Path, carried: list[str]) -> None:
-    other = tmp_path / "other.jsonl"
-    typed("smoke", "--transcript", talk, "--", *reference_command())
-    assert typed("smoke", "--transcript", other, *carried).exit_code == 0
-    assert all("base64" in row for row in rows(other) if "direction" in row)
-    json_told, other_told = (typed("explain", file).stdout for file in (talk, other))
-    steps = [line for line in json_told.splitlines() if re.match(r" +\d+ al", line)]
-    assert len(steps) > 10
-    assert steps == [line for line in other_told.splitlines() if re.match(r" +\d+ al", line)]
-
-
 def test_filters_by_participant_and_channel(talk: Path) -> None:
     typed("run", "--environment", "plain", "--scenario", "two-*", "--transcript", talk, "--", *reference_command())
     everything = typed("explain", talk).stdout
@@ -149,29 +124,7 @@ def test_fuzz_with_several_workers_and_replay_and_vectors_keep_their_findings(ta
     assert "FAIL SDS-ACK-02 rests on this part" in shown
 
 
-def test_an_interrupt_leaves_what_was_said_until_then(talk: Path) -> None:
-    command = [sys.executable, "-m", "sds_conformance", "run", "--transcript", str(talk), "--", *reference_command()]
-    suite = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    assert wait_for(lambda: talk.exists() and talk.stat().st_size > 300_000)
-    suite.send_signal(signal.SIGINT)
-    _, stderr = suite.communicate(timeout=60)
-    assert suite.returncode == 130
-    assert b"Transcript: " in stderr
-    kept = rows(talk)
-    assert [row["n"] for row in kept] == list(range(1, len(kept) + 1))
-    assert any("judged" in row for row in kept)
-    assert typed("explain", "--requirement", "SDS-MSG-01", talk).exit_code == 0
-
-
 # ---- Files -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("command", ["run", "smoke", "fuzz"])
-def test_where_nothing_can_be_written_is_found_out_before_anything_is_played(command: str, tmp_path: Path) -> None:
-    result = typed(command, "--transcript", tmp_path / "nowhere" / "talk.jsonl", "--", "no-such-adapter-anywhere")
-    assert result.exit_code == 2
-    assert "cannot write a transcript to" in words(result.stderr)
-    assert "Name another FILE." in words(result.stderr)
 
 
 @pytest.mark.parametrize("content", [b"", b"\x00\xff", b'{"n":1,"transcript":9}\n'])
@@ -223,31 +176,3 @@ def test_no_control_character_of_a_file_reaches_the_terminal(talk: Path, options
     assert result.exit_code in (0, 4)
     assert controls(result.stdout + result.stderr) == set()
     assert too_wide(result.stdout) == []
-
-
-def test_the_lock_of_another_process_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "LOCK_S", 0.3)
-    talk = tmp_path / "talk.jsonl"
-    talk.touch()
-    with talk.open("rb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        result = typed("smoke", "--transcript", talk, "--", *reference_command())
-    assert result.exit_code == 0
-    output = f"No transcript is written to {talk}: another process held its lock for 5 s."
-    assert words(result.stderr).count(output) == 1
-    assert "Transcript: " not in result.stderr
-
-
-def test_a_transcript_that_vanished_is_reported_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    talk = tmp_path / "talk.jsonl"
-    begin = writer.Transcript._append
-
-    def deleted(self: writer.Transcript, row: dict[str, object], raw: str = "") -> int:
-        number = begin(self, row, raw)
-        talk.unlink(missing_ok=True)
-        return number
-
-    monkeypatch.setattr(writer.Transcript, "_append", deleted)
-    result = typed("smoke", "--transcript", talk, "--", *broken_adapter("crashes"))
-    (line,) = [line for line in result.stderr.splitlines() if "ranscript" in line]
-    assert line == f"The transcript {talk} has vanished: it was deleted, renamed or replaced during the run."
