@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shlex
 import shutil
 import sys
@@ -14,7 +15,11 @@ import pytest
 from named_commands import of_text
 from run_helpers import REPOSITORY
 from sds_conformance.cli import main
-from typed_pages import Reader, blocks, broken_links
+from sds_conformance.scenario_files.expectations import KINDS
+from sds_harness.clearskies.notation import NOTATION as CLEARSKIES
+from sds_harness.schedules import Notation
+from sds_harness.sds.notation import NOTATION as SDS
+from typed_pages import Reader, blocks, broken_links, commands
 
 PYPROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
 README = REPOSITORY / "README.md"
@@ -86,6 +91,12 @@ def test_a_package_index_gets_absolute_links_with_the_project_address() -> None:
             assert f"]({owner}/" in substitution["replacement"], "pyproject.toml names two addresses of the project"
 
 
+def reader_in(folder: Path) -> Reader:
+    for name in ("clean", "programs"):
+        (folder / name).mkdir()
+    return Reader(folder / "clean", folder / "programs")
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("page", PLAYED, ids=name)
 def test_commands_print_what_the_guide_shows(page: Path, tmp_path: Path) -> None:
@@ -100,17 +111,68 @@ def test_commands_print_what_the_guide_shows(page: Path, tmp_path: Path) -> None
         pytest.importorskip("pyspark")
     if any("--clock faketime" in block for block in typed):
         pytest.importorskip("libfaketime")
-    folder, programs = tmp_path / "clean", tmp_path / "programs"
-    folder.mkdir()
-    programs.mkdir()
+    reader, folder = reader_in(tmp_path), tmp_path / "clean"
     (folder / "harness").symlink_to(REPOSITORY / "harness")
     if any("./my-adapter" in block for block in typed):
         adapter = folder / "my-adapter"
         adapter.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m sds_reference "$@"\n', "utf-8")
         adapter.chmod(0o755)
-    reader = Reader(folder, programs)
     for kind, block in blocks(text):
         if kind in ("console", "yaml"):
             reader.follows(kind, block)
     assert not reader.wrong, "the output differs:\n\n" + "\n\n".join(reader.wrong)
     assert not reader.failed, "no verdict:\n\n" + "\n\n".join(reader.failed)
+
+
+# ---- The tutorial of adapters ----------------------------------------------------------------------------------------
+
+
+TUTORIAL = ADAPTERS / "TUTORIAL.md"
+TEXT = TUTORIAL.read_text("utf-8")
+PARTS = dict(zip(("python", "javascript"), TEXT.split("\n## The same in JavaScript\n"), strict=True))
+TOOLS = {"python": "python3", "javascript": "node"}
+
+
+def test_a_reader_gets_through_it_and_all_is_played() -> None:
+    assert len(TEXT.splitlines()) <= 300
+    kinds = [kind for kind, _ in blocks(TEXT)]
+    assert kinds.count("sh") == 1, "all lines to type are in console blocks, which are played, except the installation"
+    assert set(kinds) == {"sh", "console", "diff"}
+
+
+def test_it_ends_with_a_certificate_that_others_verify() -> None:
+    lines = [line for kind, block in blocks(PARTS["python"]) if kind == "console" for line, _ in commands(block)]
+    (written,) = (number for number, line in enumerate(lines) if "certificate write" in line)
+    (verified,) = (number for number, line in enumerate(lines) if "certificate verify" in line)
+    assert written < verified
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("part", PARTS)
+def test_what_is_typed_comes_out_as_it_is_shown(tmp_path: Path, part: str) -> None:
+    if shutil.which(TOOLS[part]) is None:
+        pytest.skip(f"not on this machine: {TOOLS[part]}")
+    reader = reader_in(tmp_path)
+    for kind, block in blocks(PARTS[part]):
+        reader.follows(kind, block)
+    assert not reader.wrong, "comes out otherwise:\n\n" + "\n\n".join(reader.wrong)
+
+
+# ---- The page about scenario files -----------------------------------------------------------------------------------
+
+
+SCRIPT = runpy.run_path(str(REPOSITORY / "docs" / "make_scenario_files.py"))
+PAGE = Path(SCRIPT["PAGE"])
+
+
+def test_the_tables_are_up_to_date() -> None:
+    text = PAGE.read_text("utf-8")
+    assert SCRIPT["fill_tables"](text) == text, "run `python docs/make_scenario_files.py`"
+
+
+def test_every_expectation_of_a_schema_is_known_and_every_known_one_is_in_a_schema() -> None:
+    def keys(notation: Notation) -> set[str]:
+        return {*notation.schema["properties"]["expect"]["items"]["properties"]} - {"who"}
+
+    assert keys(SDS) == {*KINDS}
+    assert keys(CLEARSKIES) < keys(SDS)

@@ -22,8 +22,9 @@ from certificates import whole_report
 from run_helpers import BROKEN_ADAPTERS, broken_adapter, reference_command
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.presentation.last_screen import CauseLine, LastScreen, labelled_command, show_last_screen
+from sds_conformance.protocols.sds.rules import RULES
 from sds_conformance.reports.files import write_report
-from suite_terminal import typed
+from suite_terminal import typed, words
 from waku_adapter import FOLDER, waku_command
 
 HEIGHT = 20
@@ -197,3 +198,68 @@ def test_a_command_is_broken_between_words_and_a_shell_reads_it_as_one(command: 
         Console(width=width, force_terminal=False, file=StringIO()), "Again", shlex.join(command)
     )
     assert whole.plain == f"  Again     {shlex.join(command)}"
+
+
+# ---- First lines -----------------------------------------------------------------------------------------------------
+
+
+TESTED = "  Testing   sds_reference 0.1.0 (Python), JSON lines over stdin and stdout"
+AGAINST = "  Against   sds-2026-01: SDS with the SDS-R extension"
+
+
+@pytest.mark.parametrize(
+    ("command", "lines"),
+    [
+        (
+            ("run", "--scenario", "ties", "--environment", "plain"),
+            (TESTED, AGAINST, "  Plays     1 scenario, in 1 run"),
+        ),
+        (("fuzz", "--schedules", "2", "--jobs", "1"), (TESTED, AGAINST, "  Plays     2 schedules of seed 0")),
+        (("exhaust", "--events", "1", "--alphabet", "send", "--jobs", "1"), (TESTED, AGAINST)),
+        (
+            ("limits", "--only", "waiting", "--at", "4", "--budget", "90"),
+            (TESTED, AGAINST, "  Measures  1 dimension, for at most 90 s"),
+        ),
+        (("vectors", "run", "--group", "lamport"), (TESTED, "  Against   N vectors of sds-2026-01")),
+        (("smoke",), (TESTED, AGAINST)),
+    ],
+    ids=lambda each: each[0] if each and not each[0].startswith(" ") else "",
+)
+def test_a_command_says_first_what_it_does(command: tuple[str, ...], lines: tuple[str, ...]) -> None:
+    printed = typed(*command, "--", *reference_command()).stdout
+    head, _, _ = re.sub(r"\d+(?= vectors)", "N", printed).partition("\n\n")
+    assert printed.startswith(f"{TESTED}\n")
+    assert [line for line in lines if line not in head.splitlines()] == []
+
+
+# ---- Narrow terminals ------------------------------------------------------------------------------------------------
+
+
+COUNTS = ("pass", "fail", "warn", "inconcl.", "skipped", "error")
+
+
+@pytest.mark.parametrize("columns", ["60", "80"])
+def test_sections_are_reported_whole_and_counts_stand_under_their_names(columns: str) -> None:
+    result = typed("run", "--scenario", "a-diamond", "--environment", "plain", COLUMNS=columns)
+    lines = result.stdout.splitlines()
+    (start,) = (number for number, line in enumerate(lines) if line.startswith("Section "))
+    (end,) = (number for number, line in enumerate(lines) if line.startswith("All "))
+    table = lines[start : end + 1]
+    assert tuple(table[0].split()) == ("Section", *COUNTS)
+    assert "…" not in "".join(table)
+    edge = table[0].index("pass")
+    titles = words(" ".join(line[:edge] for line in table))
+    judged = {requirement.section for requirement in RULES.judged_requirements(RULES.current, RULES.full)}
+    output = [section.title for section in RULES.catalogue.sections if section.id in judged]
+    assert len(output) > 20
+    assert [title for title in output if title not in titles] == []
+    assert all(re.fullmatch(r"[\d· ]*", line[edge:]) for line in table[1:])
+
+
+@pytest.mark.parametrize("value", ["0", "00", "-5", "", "eighty", "²", " 80", "9" * 5000])
+@pytest.mark.parametrize("name", ["COLUMNS", "LINES"])
+def test_a_size_that_no_terminal_has_costs_no_text(name: str, value: str) -> None:
+    shown = typed("requirements", "SDS-RECV-06", "--no-run", **{name: value}).stdout
+    usual = typed("requirements", "SDS-RECV-06", "--no-run", COLUMNS="80").stdout
+    assert words(shown) == words(usual)
+    assert len(words(usual)) > 1000

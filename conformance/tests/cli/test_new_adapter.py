@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from native_templates import LANGUAGES, build_once
 from run_helpers import REPOSITORY
 from sds_conformance.cli.new_adapter import Template, templates, write
 from suite_terminal import typed, words
@@ -147,3 +148,18 @@ def test_the_toys_have_the_same_honest_report(tmp_path: Path) -> None:
         verdicts[lang] = {row["id"]: row["verdict"] for row in report["requirements"]}
     assert Counter(verdicts["python"].values()) == {"pass": 68, "skipped": 102}
     assert all(judged == verdicts["python"] for judged in verdicts.values())
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_first_report_of_a_template_that_is_built_is_the_same(
+    language: str, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = build_once(tmp_path_factory, language)
+    monkeypatch.chdir(built.folder)
+    where = [] if language == "go" else ["--environment", "plain"]
+    result = typed("run", "--json", *where, "--", *built.command)
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.output)
+    assert Counter(row["verdict"] for row in report["requirements"]) == {"pass": 68, "skipped": 102}
+    assert report["summary"]["complete"]
