@@ -13,7 +13,7 @@ import pytest
 from click.testing import Result
 
 from certificates import certified, forged, kept, left, whole_report
-from run_helpers import REPOSITORY, odd_adapter, reference_command
+from run_helpers import REPOSITORY, reference_command
 from sds_conformance.reports.certificate import Certificate, read_certificate
 from suite_terminal import controls, too_wide, typed, words
 
@@ -168,14 +168,6 @@ def test_one_of_another_version_is_not_compared_and_its_level_is_computed_from_i
     assert "Warning it was written by version 9.9 of the suite" in text
 
 
-def test_a_certificate_is_no_report_to_compare() -> None:
-    made = kept(certified({MUST: "fail"}), Path())
-    for arguments in (["compare", made, made], ["report", made]):
-        result = typed(*arguments)
-        assert result.exit_code == 2
-        assert "this version reads sds-conformance/report/" in words(result.stderr)
-
-
 # ---- Played again --------------------------------------------------------------------------------------------------
 
 
@@ -209,15 +201,6 @@ def test_who_else_answers_is_another_implementation(command: list[str], said: st
     text = verified(certified(), *FEW, "--", *command, code=1)
     assert said in text
     assert "the implementation is not the certified one" in text
-
-
-def test_the_framing_of_the_certificate_is_spoken_unless_another_is_typed() -> None:
-    made = forged(certified(), lambda data: data.update(carrier="binary"))
-    command = ("--", *odd_adapter("speaks-binary-only"))
-    verified(made, *FEW, *command, code=1)
-    verified(made, *FEW, "--framing", "json", *command, code=3)
-    over_grpc = forged(made, lambda data: data.update(carrier="grpc"))
-    assert "add --grpc ADDRESS" in verified(over_grpc, *FEW, *REFERENCE, code=2)
 
 
 # ---- Signatures ----------------------------------------------------------------------------------------------------

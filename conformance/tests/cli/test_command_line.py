@@ -95,6 +95,8 @@ def test_4_nothing_exercised_is_not_green() -> None:
     assert result.exit_code == 4
     assert "opens-nothing 1 has no verdict: nothing was exercised." in words(result.stdout)
     assert "no room" in result.stdout
+    limits = typed("limits", "--only", "log", "--", *odd_adapter("opens-nothing"))
+    assert (limits.exit_code, "refused even at 1" in words(limits.stdout)) == (4, True)
 
 
 # ---- Reports and JSON --------------------------------------------------------------------------------------------
@@ -116,15 +118,6 @@ def test_a_report_is_written_and_its_place_is_reported(tmp_path: Path) -> None:
     assert json.loads((folder / "report.json").read_text("utf-8")) == json.loads(result.stdout)
     assert str(folder / "report.json") in result.stderr.replace("\n", "")
     assert (folder / "traces").is_dir()
-
-
-@pytest.mark.parametrize("name", ["file/below", "file"])
-def test_2_a_report_that_cannot_be_written_is_reported_in_a_sentence(tmp_path: Path, name: str) -> None:
-    (tmp_path / "file").write_text("I am no folder")
-    result = typed("run", "--scenario", "clock-*", "--report", tmp_path / name)
-    assert result.exit_code == 2
-    assert re.search(r"cannot write a report to .*: Not a directory\. Name another DIR|is a file", words(result.stderr))
-    assert "Traceback" not in result.stderr
 
 
 def test_a_full_disk_costs_the_report_and_not_the_story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

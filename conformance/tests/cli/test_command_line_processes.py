@@ -13,8 +13,6 @@ import pytest
 
 from process_waiting import PATIENCE_S, lives, wait_for
 from run_helpers import odd_adapter, reference_command
-from sds_harness.schedules import Schedule, dumps
-from sds_harness.sds.operations import Member
 
 pytestmark = pytest.mark.exhaustive
 
@@ -98,12 +96,3 @@ def test_colours_and_progress_are_for_a_terminal_that_wants_them(tmp_path: Path)
 
 
 SELECTED = ("run", "--select", "SDS-MSG-13", "--scenario", "two-channels", "--", *reference_command())
-
-
-def test_replay_shows_on_a_terminal_that_it_plays(tmp_path: Path) -> None:
-    file = tmp_path / "schedule.json"
-    dumped = dumps(Schedule((Member("alice"),)))
-    file.write_text(dumped.replace('"operations": []', '"operations": [{"op": "calm"}]'))
-    command = ("replay", str(file), "--", *reference_command())
-    assert b"starting" in on_a_terminal(*command, stream="stderr", NO_COLOR="")
-    assert suite(*command, TERM="xterm-256color").stderr == ""

@@ -65,19 +65,10 @@ def _completed(shell: str, line: str, environment: dict[str, str]) -> set[str]:
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-@pytest.mark.parametrize(
-    ("line", "found"),
-    [
-        ("sds-conformance re", {"replay", "report", "requirements"}),
-        pytest.param(
-            "sds-conformance run --revision forum-2024 --select FORUM-1",
-            {f"FORUM-1{n}" for n in range(10)},
-            marks=pytest.mark.exhaustive,
-        ),
-    ],
-)
-def test_a_shell_completes(shell: str, line: str, found: set[str], environment: dict[str, str]) -> None:
-    assert _completed(shell, line, environment) >= found
+def test_a_shell_completes(shell: str, environment: dict[str, str]) -> None:
+    assert _completed(shell, "sds-conformance re", environment) >= {"replay", "report", "requirements"}
+    line = "sds-conformance run --revision forum-2024 --select FORUM-1"
+    assert _completed(shell, line, environment) >= {f"FORUM-1{n}" for n in range(10)}
 
 
 @pytest.mark.parametrize("shell", SHELLS)

@@ -93,22 +93,11 @@ def test_every_key_is_in_the_guide() -> None:
 
 @pytest.mark.parametrize(
     ("command", "old", "new"),
-    [
-        ("fuzz", "--examples", "--schedules"),
-        ("fuzz", "--save", "--out"),
-        ("replay", "--save", "--out"),
-    ],
+    [("fuzz", "--examples", "--schedules"), ("fuzz", "--save", "--out"), ("replay", "--save", "--out")],
 )
 def test_the_old_name_of_an_option_works_and_is_answered_with_the_new_one(command: str, old: str, new: str) -> None:
-    output = f"{old} is now called {new}: did you mean that?\n"
-    help_text = typed(command, "--help").stdout
-    assert f" {new} " in help_text
-    assert f" {old} " not in help_text
+    assert f" {old} " not in typed(command, "--help").stdout
     for words in ([old, "no-such"], [f"{old}=no-such"]):
-        assert typed(command, *words, "--help").stderr.startswith(output)
-
-
-def test_the_old_name_is_left_alone_in_the_command_of_an_implementation(tmp_path: Path) -> None:
-    result = typed("fuzz", "--examples", "1", "--save", tmp_path, "--", *reference_command(), "--examples")
-    assert result.stderr.count("did you mean that?") == 2
-    assert "--schedules" not in result.stdout.partition("Next")[2]
+        assert typed(command, *words, "--help").stderr.startswith(f"{old} is now called {new}: did you mean that?\n")
+    implementation = typed("fuzz", "--schedules", "0", "--", "no-such-adapter", "--examples")
+    assert "did you mean that?" not in implementation.stderr

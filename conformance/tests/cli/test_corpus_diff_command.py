@@ -12,15 +12,14 @@ from xml.etree import ElementTree
 import pytest
 
 from run_helpers import reference_command
-from suite_terminal import controls, typed, words
+from suite_terminal import typed, words
 
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 from pyarrow import parquet as pq
 
-from recorded_corpora import Model, edited, order_of, record_here
+from recorded_corpora import Model, order_of, record_here
 from sds_conformance.corpus import verdicts
-from sds_harness.corpus.manifest import MANIFEST
 
 pytestmark = pytest.mark.spark
 
@@ -103,35 +102,6 @@ def test_nothing_is_overwritten_unless_asked_for(corpora: dict[str, Path], tmp_p
     assert typed("corpus", "diff", *both, "--out", tmp_path / "e").exit_code == 0
     assert typed("corpus", "diff", *both, "--out", tmp_path / "e").exit_code == 2
     assert typed("corpus", "diff", *both, "--out", tmp_path / "e", "--overwrite").exit_code == 0
-
-
-@pytest.mark.parametrize("most_here", [verdicts.MOST_HERE, 0])
-def test_damage_is_one_sentence_with_spark_and_without(
-    spark: Any, corpora: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most_here: int
-) -> None:
-    monkeypatch.setattr(verdicts, "MOST_HERE", most_here)
-    broken = edited(corpora["reference"], tmp_path / "broken", {})
-    file = broken / "schedules" / "part-000001.parquet"
-    file.write_bytes(file.read_bytes()[:-100])
-    for command in (("diff", corpora["reference"], broken, "--out", tmp_path / "d"), ("check", broken)):
-        done = typed("corpus", *command)
-        assert done.exit_code == 2, done.output
-        assert "schedules/part-000001.parquet is damaged" in words(done.stderr)
-        assert "Traceback" not in done.output
-
-
-def test_names_that_are_hostile_or_no_text_do_no_harm(corpora: dict[str, Path], tmp_path: Path) -> None:
-    """In JSON half a surrogate pair can be written, in UTF-8 it cannot."""
-    other = edited(corpora["mutant"], tmp_path / "hostile", {})
-    data = json.loads((other / MANIFEST).read_text())
-    data["implementation"]["name"] = "\ud800\x9b31m\u202e\x1b[31m<script>alert(1)</script>" + "x" * 100_000
-    (other / MANIFEST).write_text(json.dumps(data))
-    done = typed("corpus", "diff", corpora["reference"], other, "--out", tmp_path / "d")
-    assert controls(done.stdout) == set()
-    assert "<script" not in (tmp_path / "d" / "index.html").read_text()
-    text = (tmp_path / "d" / "summary.json").read_text()
-    assert len(text) < 20_000
-    assert not set("\x9b\u202e") & set(text)
 
 
 def test_show(corpora: dict[str, Path], tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Commands that are interrupted: results so far are printed and stored, and no process is left."""
+"""Commands that are interrupted or out of time: results so far are kept, and no process is left."""
 
 from __future__ import annotations
 
@@ -97,7 +97,9 @@ def test_a_terminal_that_is_gone_costs_no_report(tmp_path: Path) -> None:
     command = [*SUITE, "run", "--environment", "plain", "--report", str(report), "--"]
     child = subprocess.Popen(
         [*command, *odd_adapter("hangs-late", "150", str(note))],
-        **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
         start_new_session=True,
         preexec_fn=heed,
     )
@@ -154,17 +156,8 @@ def test_a_read_that_blocks_past_every_deadline_ends_the_run_and_what_was_played
     assert report["summary"]["pass"] > 0
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        pytest.param(("run", "--environment", "plain"), marks=pytest.mark.exhaustive),
-        ("fuzz", "--schedules", "2000"),
-        pytest.param(("exhaust", "--events", "4"), marks=pytest.mark.exhaustive),
-    ],
-    ids=lambda command: command[0],
-)
-def test_workers_that_are_stuck_are_not_waited_for(command: tuple[str, ...]) -> None:
-    ended = stuck("asleep", 40, *command, "--jobs", "2", "--total-timeout", "6")
+def test_workers_that_are_stuck_are_not_waited_for() -> None:
+    ended = stuck("asleep", 40, "fuzz", "--schedules", "2000", "--jobs", "2", "--total-timeout", "6")
     # A busy machine may have played nothing by then.
     assert ended.returncode in (1, 3), ended.stderr
     assert "total time" in words(ended.stdout + ended.stderr)

@@ -1,4 +1,4 @@
-"""``fuzz`` and ``replay`` as they are typed: exit codes, what stands on stdout and stderr, and the files they leave."""
+"""``fuzz``, ``replay`` and ``exhaust``: exit codes, what stands on stdout and stderr, and the files they leave."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import pytest
 from click.testing import Result
 
 from run_helpers import broken_adapter, odd_adapter, reference_command
-from sds_conformance.exploration import exhaustion_campaign
 from sds_conformance.exploration.exhaustion import SCHEMA_ID
 from sds_conformance.protocols.sds.situations import SITUATIONS
 from sds_conformance.scenario_files.reader import load_one
@@ -234,14 +233,3 @@ def test_a_budget_that_is_over_proves_what_was_finished_and_no_more(tmp_path: Pa
     other = typed("exhaust", *options, "--participants", "3", "--", *reference_command())
     assert other.exit_code == 2
     assert "its participants is not the one that is played now" in words(other.stderr)
-
-
-def test_workers_share_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exhaustion_campaign, "SAMPLE", 10)
-    output = []
-    for jobs in ("1", "2"):
-        options = ("--profile", "core", "--alphabet", "send,arrive", "--events", "5", "--jobs", jobs, "--json")
-        output.append(json.loads(typed("exhaust", *options, "--", *reference_command()).stdout))
-    one, two = ({key: value for key, value in each.items() if key != "seconds"} for each in output)
-    assert one == two
-    assert two["finished"] == 5

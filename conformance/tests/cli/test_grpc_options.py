@@ -1,4 +1,4 @@
-"""``--grpc`` as it is typed: what it goes together with, what is typed to see something again, and who has no gRPC."""
+"""The same verdicts over each carrier; ``--grpc`` and its options, and a suite without gRPC."""
 
 from __future__ import annotations
 
@@ -95,15 +95,6 @@ def test_environments_that_need_a_process_of_their_own_are_skipped_on_a_running_
     repeated = typed(*again)
     assert repeated.exit_code == 1
     assert repeated.stdout.count("\nFAIL") == 1
-
-
-def test_a_server_that_is_started_plays_in_every_environment() -> None:
-    command = reference_command()
-    options = ("--scenario", "every-kind-*", "--environment", "plain", "--environment", "turkish")
-    result = typed("run", "--json", "--grpc", "auto", *options, "--", *command)
-    report = json.loads(result.stdout)
-    assert report["summary"]["environments"] == ["plain", "turkish"]
-    assert (report["framing"], report["implementation"]["command"]) == ("grpc", command)
 
 
 def test_a_counterexample_of_a_server_is_played_again_on_it(server: str, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""README and the guides: links lead somewhere, and the commands in console blocks do what is shown."""
+"""README, guides and tutorial: links lead somewhere, and the commands in console blocks do what is shown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import runpy
 import shlex
 import shutil
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -19,9 +18,8 @@ from sds_conformance.scenario_files.expectations import KINDS
 from sds_harness.clearskies.notation import NOTATION as CLEARSKIES
 from sds_harness.schedules import Notation
 from sds_harness.sds.notation import NOTATION as SDS
-from typed_pages import Reader, blocks, broken_links, commands
+from typed_pages import Reader, blocks, broken_links
 
-PYPROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
 README = REPOSITORY / "README.md"
 DOCS = REPOSITORY / "docs"
 ADAPTERS = REPOSITORY / "harness" / "adapters"
@@ -79,18 +77,6 @@ def test_readme_has_the_results_of_the_page_of_implementations() -> None:
         assert line.endswith(f": {results[implementation]} |")
 
 
-def test_a_package_index_gets_absolute_links_with_the_project_address() -> None:
-    (substitution,) = PYPROJECT["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["substitutions"]
-    text = re.sub(substitution["pattern"], substitution["replacement"], README.read_text("utf-8"))
-    links = re.findall(r"\]\(([^)]*)\)", text)
-    assert "https://github.com/" in text
-    assert [link for link in links if not link.startswith(("https://", "#"))] == []
-    for address in PYPROJECT["project"].get("urls", {}).values():
-        if address.startswith("https://github.com/"):
-            owner = "/".join(address.split("/")[:5])
-            assert f"]({owner}/" in substitution["replacement"], "pyproject.toml names two addresses of the project"
-
-
 def reader_in(folder: Path) -> Reader:
     for name in ("clean", "programs"):
         (folder / name).mkdir()
@@ -138,13 +124,6 @@ def test_a_reader_gets_through_it_and_all_is_played() -> None:
     kinds = [kind for kind, _ in blocks(TEXT)]
     assert kinds.count("sh") == 1, "all lines to type are in console blocks, which are played, except the installation"
     assert set(kinds) == {"sh", "console", "diff"}
-
-
-def test_it_ends_with_a_certificate_that_others_verify() -> None:
-    lines = [line for kind, block in blocks(PARTS["python"]) if kind == "console" for line, _ in commands(block)]
-    (written,) = (number for number, line in enumerate(lines) if "certificate write" in line)
-    (verified,) = (number for number, line in enumerate(lines) if "certificate verify" in line)
-    assert written < verified
 
 
 @pytest.mark.exhaustive

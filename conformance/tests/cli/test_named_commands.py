@@ -14,9 +14,6 @@ from named_commands import NamedCommand, of_source, of_text, typing_error
 from run_helpers import REPOSITORY
 from sds_conformance.cli import main
 from sds_conformance.cli.command_groups import LazyCommand
-from sds_conformance.cli.name_types import names_of
-from sds_conformance.protocols import revisions
-from suite_terminal import typed, words
 
 SOURCES = (
     "conformance/sds_conformance",
@@ -110,26 +107,6 @@ def test_messages_name_options_that_exist() -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize(
-    ("line", "refused"),
-    [
-        ("sds-conformance run --select SDS-RECV-06 -- ./my-adapter --its-own-option", ""),
-        ("sds-conformance COMMAND --help", ""),
-        ("sds-conformance corpus check --everything DIR", ""),
-        ("sds-conformance jog", "there is no command 'jog'"),
-        ("sds-conformance corpus", "needs the name of a command"),
-        ("sds-conformance run --selected=SDS-RECV-06", "No such option '--selected'"),
-        ("sds-conformance fuzz --examples 3", "old name of an option"),
-        ("sds-conformance run --revision 2026", "is not one of"),
-        ("sds-conformance limits --only wideness", "there is no dimension"),
-        ("sds-conformance replay", "Missing argument 'FILE'"),
-    ],
-)
-def test_a_command_line_that_cannot_be_typed_is_found(line: str, refused: str) -> None:
-    output = typing_error(line)
-    assert refused in output if refused else output == ""
-
-
 def test_a_wrong_command_is_found_in_each_form_of_a_message(tmp_path: Path) -> None:
     module = tmp_path / "module.py"
     module.write_text(
@@ -149,11 +126,3 @@ line = f"type `sds-conformance list {unknown}` again"
     wrong = "\n".join(_wrong(of_source(module, "module.py")))
     assert re.findall(r"No such option '(--no-\d)'", wrong) == [f"--no-{n}" for n in range(1, 7)]
     assert "'<unknown>' is not one of" in wrong
-
-
-@pytest.mark.parametrize("revision", revisions())
-def test_the_command_that_plays_a_scenario_is_of_its_revision(revision: str) -> None:
-    for name in list(names_of("scenarios", revision))[::40]:
-        output = words(typed("requirements", name).stdout)
-        line = output[output.index("sds-conformance run") :].replace("-- COMMAND", "--environment none")
-        assert "has no environment 'none'" in typed(*line.split()[1:]).stderr, line

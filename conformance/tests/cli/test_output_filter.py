@@ -18,7 +18,7 @@ from rich.text import Text
 
 from odd_adapters import HOSTILE
 from run_helpers import reference_command
-from sds_conformance.cli import main, selftest
+from sds_conformance.cli import main
 from sds_conformance.cli.campaign_output import print_json
 from sds_conformance.cli.output_filter import DoorConsole, filter_output
 from sds_conformance.exploration import campaign
@@ -76,16 +76,6 @@ def test_nobody_speaks_to_the_ci_but_we(monkeypatch: pytest.MonkeyPatch, text: s
     for line in through(monkeypatch, text, wrapped, styled=styled).splitlines():
         assert not line.replace("\x1b[1;31m", "").lstrip().startswith("::"), line
         assert not any(word in line for word in ("##[", "##vso[", "##teamcity[")), line
-
-
-def test_an_order_in_pieces_is_one_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    out = Kept()
-    monkeypatch.setattr(sys, "stdout", out)
-    with filter_output():
-        click.echo("within ", nl=False)
-        click.echo("::a line::")
-        click.echo("::an order::")
-    assert out.getvalue() == "within ::a line::\n: :an order::\n"
 
 
 @pytest.mark.parametrize("data", [HOSTILE, *ORDERS, "\U000e0001 \u2028 ü 🙂 # ##"])
@@ -195,14 +185,6 @@ def test_only_a_verdict_ends_with_the_code_of_a_verdict(
 def die(*_: Any, **__: Any) -> None:
     """Stands for the work of a process that the system kills."""
     os.kill(os.getpid(), signal.SIGKILL)
-
-
-def test_a_killed_worker_of_the_self_test_is_no_failed_proof(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selftest, "_mutant", die)
-    result = typed("selftest", "--only", "starts-at-zero", "--jobs", "1")
-    assert result.exit_code == Exit.OURS
-    assert ENDED_EARLY in words(result.stderr)
-    assert "Traceback" not in result.stderr
 
 
 def test_a_killed_worker_of_generated_schedules_is_no_verdict_and_no_baseline_excuses_it(

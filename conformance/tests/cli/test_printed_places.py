@@ -12,7 +12,7 @@ import pytest
 
 from odd_adapters import HOSTILE
 from run_helpers import broken_adapter, odd_adapter, reference_command
-from suite_terminal import controls, typed, words
+from suite_terminal import controls, typed
 
 LOUD = f"{HOSTILE}\n::stop-commands::x\n  ::error::x\n##[group]x \x1b[2J\x1b[32mPASS \u2066\u200f\u061c"
 PATH = LOUD.replace("/", " ")
@@ -143,19 +143,6 @@ def test_what_an_implementation_says(name: str) -> None:
     tame("fuzz", "--schedules", "4", "--jobs", "1", "--", *command)
     tame("vectors", "run", "--group", "lamport*", "--", *command)
     tame("interop", "--schedules", "2", REF, f"odd={shlex.join(command)}")
-
-
-def test_ids_of_a_megabyte_neither_break_the_story_nor_fill_it() -> None:
-    text = tame("run", "--scenario", "named-*", *FEW[2:], "--", *odd_adapter("names-messages-at-length"))
-    assert "does not conform" in words(text)
-    assert len(text) < 100_000
-
-
-def test_stderr_is_printed_line_by_line_as_that_of_another() -> None:
-    text = tame("run", *FEW, "--transcript", "talk.jsonl", "--", *broken_adapter("orders-the-ci-about"))
-    assert "  stderr    | ::stop-commands::x\n" in text
-    assert "            |   ::error file=a::x\n" in text
-    assert "            |   ::error file=a::x\n" in tame("explain", "talk.jsonl")
 
 
 def test_the_only_orders_to_the_ci_are_ours() -> None:

@@ -28,11 +28,6 @@ COMMANDS = {
     ),
     "limits": (("limits", "--", *REFERENCE), "not tried: interrupted"),
     "selftest": (("selftest", "--jobs", "1", "--only", "*-*"), "interrupted: the rest was not played"),
-    "selftest --declarations": (
-        ("selftest", "--jobs", "1", "--declarations", "900"),
-        "interrupted: the rest was not played",
-    ),
-    "selftest --generated": (("selftest", "--generated", "--jobs", "1"), "interrupted before"),
     "selftest --hunt": (("selftest", "--hunt", "--jobs", "1"), "interrupted:"),
     "requirements --run": (("requirements", "--run", "SDS-RECV-06"), "Interrupted."),
     "vectors generate": (("vectors", "generate", "--check"), "Interrupted."),

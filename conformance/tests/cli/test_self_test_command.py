@@ -1,4 +1,4 @@
-"""The verdict of the self-test and the tables of ``selftest --markdown``."""
+"""``selftest``: the verdict, the tables of ``--markdown``, and ``--generated`` at a few places."""
 
 from __future__ import annotations
 
@@ -28,18 +28,9 @@ def proof_of(*kills: MutantResult, refused: tuple[str, ...] = ()) -> SelfTestPro
     return SelfTestProof(list(kills), [VariantResult("a-variant", "chooses a | b", 99, 0, refused)])
 
 
+SHY = kill_of("shy", "SDS-STATE-13", "skipped", killed=False, skipped="not declared: observe")
 GOOD = proof_of(kill_of("late", "SDS-SEND-01"), kill_of("early", "SDS-MSG-01", "warn"))
 BAD = proof_of(kill_of("late", "SDS-SEND-01", "pass", killed=False), refused=("SDS-MSG-01 fail",))
-
-
-@pytest.fixture
-def outcome_of_the_run(monkeypatch: pytest.MonkeyPatch) -> list[SelfTestProof]:
-    """The results of all mutants and variants, without playing them."""
-    proofs = [GOOD]
-    # Of the package, the name of this module is that of the command in it.
-    module = import_module("sds_conformance.cli.selftest")
-    monkeypatch.setattr(module, "run_self_test", lambda *arguments, **options: proofs[-1])
-    return proofs
 
 
 CHECK = CHECKS["SDS-SEND-01"][0]
@@ -48,32 +39,16 @@ LATE = replace(kill_of("late", "SDS-SEND-01"), also=("SDS-SEND-02", "SDS-SEND-03
 PROOFS = {
     "good": (GOOD, 0, "2 of 2 mutants killed by their requirement, 1 of 1 legal variant accepted."),
     "alive": (BAD, 1, "Alive: late"),
-    "pending": (
-        proof_of(SLY),
-        0,
-        "0 of 1 mutant killed by their requirement, 1 pending, 1 of 1 legal variant accepted",
-    ),
-    "killed": (
-        proof_of(replace(SLY, verdict="fail", killed=True)),
-        1,
-        "Pending although rejected by its requirement: sly. Remove the mark.",
-    ),
+    "pending": (proof_of(SLY), 0, "0 of 1 mutant killed by their requirement, 1 pending, 1 of 1 legal"),
+    "killed": (proof_of(replace(SLY, verdict="fail", killed=True)), 1, "by its requirement: sly. Remove the mark."),
     "more": (proof_of(LATE), 1, "late (SDS-SEND-01) also fails SDS-SEND-03, which is not declared as a consequence"),
-    "outdated": (
-        replace(GOOD, outdated=["SDS-A fails SDS-B"]),
-        1,
-        "Declared consequence that no run shows: SDS-A fails SDS-B",
-    ),
+    "outdated": (replace(GOOD, outdated=["A fails B"]), 1, "Declared consequence that no run shows: A fails B"),
     "unproven": (
         SelfTestProof(GOOD.kills, GOOD.acceptances, ["SDS-MSG-99"], [CHECK]),
         1,
         f"Requirements without a mutant: SDS-MSG-99 Checks that reject no mutant of their requirement: {CHECK.name}",
     ),
-    "skipped": (
-        proof_of(kill_of("shy", "SDS-STATE-13", "skipped", killed=False, skipped="not declared: observe")),
-        0,
-        "0 of 1 mutant killed by their requirement, 1 skipped, 1 of 1 legal",
-    ),
+    "skipped": (proof_of(SHY), 0, "0 of 1 mutant killed by their requirement, 1 skipped, 1 of 1 legal"),
 }
 
 
@@ -111,7 +86,6 @@ def test_the_table_has_a_row_of_each_mutant_variant_and_requirement() -> None:
 # ---- --generated -----------------------------------------------------------------------------------------------------
 
 
-NEXT = "lamport_clock.LamportClock.next: *"
 COUNTS = "lamport_clock.LamportClock.next: one-more: 1"
 ONE_PROCESS = ("selftest", "--generated", "--jobs", "1")
 

@@ -38,12 +38,6 @@ def misspelling(name: str) -> list[str]:
         ),
         ("echoes-no-id", 3, "id", "is missing: a reply echoes the id of its request"),
         ("writes-odd-base64", 1, "effects.broadcasts[0]", "at character 5 is not base64"),
-        (
-            "is-out-of-range",
-            1,
-            "opened.configuration.bloomCapacity",
-            "4294967296 is not a number from 0 to 4294967295, as a string or as it is",
-        ),
     ],
 )
 def test_the_adapter_is_blamed_for_a_field_of_its_replies(name: str, code: int, field: str, said: str) -> None:
@@ -78,17 +72,3 @@ def test_what_is_allowed_is_valid(adapter: list[str]) -> None:
     assert result.exit_code == 0
     assert "requests and as many replies, match the schemas." in words(result.stdout)
     assert "INVALID" not in result.stdout
-
-
-@pytest.mark.parametrize(
-    "carried",
-    [
-        ["--framing", "binary", "--", *reference_command()],
-        ["--grpc", "auto", "--", *reference_command("--grpc", "{address}")],
-    ],
-    ids=["binary", "grpc"],
-)
-def test_in_protobuf_it_says_what_there_is_to_validate(carried: list[str]) -> None:
-    result = typed("smoke", "--validate", *carried)
-    assert result.exit_code == 0
-    assert "protobuf has no names that could be misspelt" in words(result.stdout)

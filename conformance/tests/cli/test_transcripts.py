@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from odd_adapters import HOSTILE
 from run_helpers import broken_adapter, reference_command
 from suite_terminal import MUTANT, controls, too_wide, typed, words
 
@@ -148,31 +147,3 @@ def test_lines_that_cannot_be_read_are_named_and_the_rest_is_shown(talk: Path) -
     assert "it is cut off" in result.stderr
     assert "alice sends 'message 1 of alice'" in words(result.stdout)
     assert controls(result.stdout + result.stderr) == set()
-
-
-def hostile_rows() -> list[dict[str, Any]]:
-    """Lines in which every text is hostile, and every message is none."""
-    said = {"conversation": 2, "direction": ">", "what": HOSTILE, "json": {HOSTILE: HOSTILE}}
-    return [
-        {"transcript": 1},
-        {"conversation": 2, "begins": {"command": HOSTILE, "framing": HOSTILE, "variables": {HOSTILE: HOSTILE}}},
-        said,
-        {**said, "direction": "<"},
-        {"conversation": 2, "part": {"name": HOSTILE, "environment": HOSTILE, "revision": "sds-2026-01"}},
-        said,
-        {"conversation": 2, "part": {"name": "b", "environment": HOSTILE, "revision": HOSTILE, "dialect": HOSTILE}},
-        {**said, "json": [], "base64": "AAAA", "head": {HOSTILE: HOSTILE}},
-        {"conversation": 2, "fault": {"kind": HOSTILE, "detail": HOSTILE, "stderr": [HOSTILE]}, "base64": "/w=="},
-        {"conversation": 2, "ends": {"how": HOSTILE, "stderr": [HOSTILE]}},
-        {"finding": {"requirement": HOSTILE, "severity": HOSTILE, "part": 7, "step": 1, "seen": HOSTILE}},
-        {"judged": {"requirement": HOSTILE, "verdict": HOSTILE, "runs": [HOSTILE]}},
-    ]
-
-
-@pytest.mark.parametrize("options", [[], ["--requirement", "*"], ["--channel", "c1"], ["--participant", "alice"]])
-def test_no_control_character_of_a_file_reaches_the_terminal(talk: Path, options: list[str]) -> None:
-    talk.write_text("".join(json.dumps(row) + "\n" for row in hostile_rows()))
-    result = typed("explain", *options, talk)
-    assert result.exit_code in (0, 4)
-    assert controls(result.stdout + result.stderr) == set()
-    assert too_wide(result.stdout) == []

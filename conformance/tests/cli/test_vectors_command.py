@@ -67,15 +67,6 @@ def test_4_nothing_could_be_asked() -> None:
     assert "could not be driven" in result.stdout
 
 
-def test_reasons_for_skipping_are_reported_once_with_how_many() -> None:
-    result = typed("vectors", "run", "--group", "hash-*", "--group", "t-re*")
-    assert result.exit_code == 0
-    # Above the last screen, and on it.
-    line, _ = [line for line in result.stdout.splitlines() if "declares the hash" in line]
-    assert line.split()[1] == "skipped"
-    assert f"Skipped vectors prove nothing: {int(line.split()[0]) + 1} of " in words(result.stdout)
-
-
 def test_another_protocol_is_asked_in_its_own_language(tmp_path: Path) -> None:
     mutant = [sys.executable, "-m", "clearskies_reference", "--mutant", "deletion-wins"]
     result = typed("vectors", "run", "--revision", "clearskies-database", "--vectors", VECTORS, "--", *mutant)
@@ -111,10 +102,6 @@ def test_lint_says_what_is_wrong(tmp_path: Path) -> None:
     assert result.exit_code == 1
     (once,) = (line for line in result.stderr.splitlines() if "Nowhere is not explained" in line)
     assert "/one-empty and " in once
-    edit(folder, "log-order", lambda data: [test.update(flags=[f"No{n}"]) for n, test in enumerate(data["tests"])])
-    result = typed("vectors", "lint", folder)
-    assert result.stderr.count("\n") == 21
-    assert "more" in result.stderr.splitlines()[-1]
 
 
 def test_list_names_groups_and_vectors() -> None:
@@ -158,13 +145,6 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
     """Everything in a folder of vectors but who consumes them."""
     paths = (path for path in folder.rglob("*") if path.is_file() and "consumers" not in path.parts)
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
-
-
-def test_an_empty_folder_gets_all_that_the_suite_has(tmp_path: Path) -> None:
-    result = typed("vectors", "generate", "--out", tmp_path)
-    assert result.exit_code == 0, result.stderr
-    assert bytes_of(tmp_path) == bytes_of(VECTORS)
-    assert lint(VECTOR_SET, tmp_path) == []
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
 
 from run_helpers import REPOSITORY
-from sds_conformance.cli.name_types import KINDS, names_of
 from sds_conformance.cli.options import python
-from sds_harness.suggestions import did_you_mean
 from short_reports import kept, made
 from suite_terminal import controls, typed, words
 
@@ -20,7 +17,6 @@ ANOTHER = "It belongs to clearskies-database: add --revision clearskies-database
 WRONG = [
     # Names
     ("run --select SDS-TYPO-*", "`sds-conformance requirements` lists the IDs"),
-    ("run --deselect *", "`sds-conformance requirements` lists the IDs"),
     ("run --select SDS-INSWEEP-03", "has no check: `sds-conformance requirements SDS-INSWEEP-03` gives the reason"),
     ("run --select G-01", "G-01 is a property of the group, which needs generated schedules: `sds-conformance fuzz`"),
     ("run --select G-05", "G-05 was withdrawn: its faults are judged by SDS-STATE-11"),
@@ -43,37 +39,27 @@ WRONG = [
     ("requirements xyzzy", "no requirement or position or property or scenario contains the word 'xyzzy'."),
     ("requirements xyzzy SDS-RECV-06", "among SDS-RECV-06 contains the word 'xyzzy'."),
     ("requirements SDS-RECV-06 SDS-RECV-99", "nothing matches SDS-RECV-99"),
-    ("requirements G-99", "'G-*' the properties of the group"),
     ("requirements G-05/unsorted", "G-05 was withdrawn: its faults are judged by SDS-STATE-11."),
-    ("requirements G-C06", "G-C06 was withdrawn: its faults are judged by CSDB-05, CSDB-18."),
     # Values
     ("run --framing xml", "'json', 'binary'"),
     ("run --profile everything", "'core'"),
     ("run --memory lots", "write for example 512m or 4g"),
     ("run --memory 1k", "less than 1m is not enough for any process"),
     ("run --timeout nan", "Invalid value for '--timeout'"),
-    ("run --start-timeout 0", "Invalid value for '--start-timeout'"),
     ("run --total-timeout inf", "Invalid value for '--total-timeout'"),
     ("interop --timeout -inf", "Invalid value for '--timeout'"),
-    ("vectors run --revision sds-1999", "--revision"),
     ("fuzz --participants 2-9", "between 1 and 8 are possible"),
-    ("fuzz --participants 5-4", "between 1 and 8 are possible"),
     ("fuzz --participants many", "write for example 3-8, or 4"),
     ("fuzz --seed sesame", "neither a number nor random"),
     ("fuzz --seed -1", "not between 0 and 2^63"),
-    (f"fuzz --seed {1 << 63}", "not between 0 and 2^63"),
     ("fuzz --schedules 0", "--schedules"),
-    ("fuzz --jobs 0", "--jobs"),
-    ("fuzz --budget 0", "--budget"),
     ("fuzz --cast nobody", "'together'"),
     ("exhaust --budget soon", "'soon' is not a time: write for example 90s, 10m or 2h"),
     ("exhaust --alphabet arrive", "no event of this alphabet sends a message"),
     ("exhaust --alphabet send:many", "write for example send,arrive"),
     ("exhaust --participants 4", "4 is not in the range"),
-    ("exhaust --events 0", "0 is not in the range"),
     ("exhaust --resume nowhere/covered.json", "there is no folder nowhere"),
     ("limits --budget inf", "'inf' is not a time"),
-    ("limits --at 0", "0 is not in the range"),
     ("limits --at 300000 --only log", "--at 300000: log is played up to 262144"),
     ("limits --profile core --only answers", "no selected dimension belongs to the profile core of sds-2026-01"),
     # Options
@@ -87,7 +73,6 @@ WRONG = [
     ("run --grpc localhost:0", "localhost:0 is for a server that the suite starts: add `-- COMMAND`"),
     ("run --grpc localhost:1 --framing json", "--framing is for stdin and stdout, which --grpc"),
     ("smoke --grpc-insecure", "--grpc-insecure is about a server: add --grpc ADDRESS"),
-    ("smoke --grpc-token-file t", "--grpc-token-file is about a server: add --grpc ADDRESS"),
     ("smoke --grpc localhost:1 --grpc-ca none.pem", "--grpc-ca none.pem cannot be read: No such file"),
     ("fuzz --grpc localhost:1 --jobs 2", "--jobs 2 needs as many implementations, and there is one"),
     ("fuzz --grpc localhost:1 --cast apart", ONE_SERVER),
@@ -112,7 +97,6 @@ WRONG = [
     ("interop a= b=./y", "'a' has no COMMAND"),
     ('interop "a=\'./x" b=./y', "cannot be split into words: No closing quotation"),
     ("interop --dialect nim-sds a=./x b=./y", "write NAME=DIALECT, with the NAME of an implementation: a, b"),
-    ("interop --dialect c=nim-sds a=./x b=./y", "write NAME=DIALECT, with the NAME of an implementation: a, b"),
     ("interop --dialect a=nim-sds --dialect a=nim-sds a=./x b=./y", "a has a dialect already"),
     ("interop --grpc-insecure a=./a b=./b", "--grpc-insecure is about a server: add NAME=grpc://ADDRESS"),
     ("interop a=grpc://here b=./b", "'here' is not an address"),
@@ -145,8 +129,6 @@ def test_wrong_use_is_reported_with_what_to_type_next(
     [
         ("run --select recx-06", "SDS-RECV-06"),
         ("run --select SDS-RECV-6", "SDS-RECV-06"),
-        ("run --deselect SDS-RECX-06", "SDS-RECV-06"),
-        ("run --scenario tiex", "ties"),
         ("run --scenario changes-spreax", "changes-spread"),
         ("run --environment turkixh", "turkish"),
         ("run --revision forum-2025", "forum-2024"),
@@ -169,7 +151,6 @@ def test_wrong_use_is_reported_with_what_to_type_next(
         ("docs SDS-RECX-06", "SDS-RECV-06"),
         ("list passagex", "passages"),
         ("scenarios show tiex", "ties"),
-        ("scenarios list tiex", "ties"),
         ("vectors run --group lamporx", "lamport"),
         ("vectors list --group lamporx", "lamport"),
         ("vectors replace --out VECTORS lamport/send-clock-far-aheax NONE", "lamport/send-clock-far-ahead"),
@@ -188,15 +169,3 @@ def test_a_name_with_a_wrong_letter_is_answered_with_the_nearest(line: str, mean
     result = typed(*(places.get(word, word) for word in shlex.split(line)))
     assert result.exit_code == 2
     assert f"Did you mean {meant}" in words(result.stderr)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_each_name_with_a_wrong_letter_is_answered_with_one_that_is_as_near(kind: str) -> None:
-    known = names_of(kind)
-    assert known
-    for name in list(known)[::20]:
-        middle = len(name) // 2
-        word = f"{name[:middle]}~{name[middle + 1 :]}"
-        meant = did_you_mean(word, known).removeprefix(" Did you mean ").removesuffix("?")
-        assert meant in known, word
-        assert fnmatchcase(meant, word.replace("~", "?")) or meant == word.replace("~", "")
