@@ -98,9 +98,10 @@ def test_list_shows_the_names_of_each_revision(kind: str) -> None:
     for revision in revisions():
         names = json.loads(typed("list", kind, "--revision", revision, "--json").stdout)
         assert names == names_of(kind, revision)
-    text = typed("list", kind).stdout
+    current = next(iter(revisions()))
+    text = typed("list", kind, "--revision", current).stdout
     assert too_wide(text) == []
-    assert all(name in text for name in names_of(kind))
+    assert all(name in text for name in names_of(kind, current))
 
 
 # ---- docs ------------------------------------------------------------------------------------------------------------
