@@ -51,14 +51,6 @@ def test_a_command_that_breaks_most_of_the_runs_is_named(start: Callable[[], Han
     assert re.match(says, describe(start))
 
 
-def test_a_run_that_broke_once_is_no_doubt() -> None:
-    on = stage(erring("observe", after=5)())
-    alice = on.open()
-    for _ in range(5):
-        alice.observe()
-    assert doubts([extract_doubt_data(on.trace)]) == []
-
-
 def narrow(refused: Callable[[Message], bool]) -> Handle:
     """The reference, which cannot read some messages."""
     handle = reference()

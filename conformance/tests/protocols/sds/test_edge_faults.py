@@ -49,14 +49,3 @@ def test_resends_in_real_time_show_that_nothing_was_acknowledged() -> None:
     assert violated(played("resends-sync-acknowledged-at-each-tick", "every-way-to-acknowledge", hidden)) == {
         "SDS-SYNC-12"
     }
-
-
-def test_an_implementation_that_delivers_at_ticks_is_asked_for_what_it_holds() -> None:
-    on = played("delivers-at-the-sweep", "asked-for-again-and-again")
-    seen = {o.outcome for check in CHECKS["SDS-R-STATE-06"] for o in check.function(view(on, "alice", "c1"))}
-    assert seen == {Outcome.HELD}
-
-
-def test_an_answer_that_is_not_broadcast_is_no_answer_that_was_moved() -> None:
-    """To broadcast it is a SHOULD; a further request then plans another one."""
-    assert violated(played("only-plans-answers", "repaired-as-a-counter-fills")) <= {"SDS-R-RECV-08"}

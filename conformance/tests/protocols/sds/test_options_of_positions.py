@@ -120,12 +120,6 @@ def test_the_amended_text_has_a_choice_of_its_own() -> None:
     assert "of-the-message" in amended(lambda: reference(participant=narrow))["AMB-118"]
 
 
-def test_who_takes_nothing_goes_no_way() -> None:
-    deaf = MUTANTS["refuses-everything"].participant_class
-    outcome = certified(lambda: reference(participant=deaf), scenarios=["impossible-dependencies", "hybrids"])
-    assert not any(outcome.ways.values())
-
-
 def test_a_refusal_of_the_odd_tells_nothing_by_who_refuses_the_ordinary_too() -> None:
     def refusing(*kinds: str) -> set[str]:
         handle = reference()

@@ -6,13 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from run_helpers import Handle, altered, certified, reference, stage, verdict_on, view, with_verdict
+from run_helpers import Handle, altered, certified, reference, verdict_on, with_verdict
 from sds_conformance.judging.verdict import Verdict
-from sds_conformance.protocols.sds.view.filters import echoed_filters
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Effects, HistoryEntry, Participant, decode, encode
-from sds_reference.mutants import MUTANTS
-from sds_reference.variants import VARIANTS
+from sds_reference import Effects, Participant, decode, encode
 
 pytestmark = pytest.mark.exhaustive
 
@@ -35,34 +32,6 @@ def test_filters_of_a_private_encoding_are_judged_all_the_same(without: tuple[in
     assert with_verdict(outcome, Verdict.FAIL, Verdict.WARN, Verdict.ERROR, Verdict.INCONCLUSIVE) == set()
     for requirement in ("ACK-02", "ACK-04", "RECV-04", "SEND-09", "STATE-05", "SYNC-05", "SYNC-08"):
         assert verdict_on(outcome, f"SDS-{requirement}").verdict is Verdict.PASS
-
-
-@pytest.mark.parametrize("without", [(), (CODEC,)])
-@pytest.mark.parametrize("name", ["filter-on-delivery", "stale-filter", "filters-the-missing"])
-def test_a_fault_of_a_private_filter_is_found(name: str, without: tuple[int, ...]) -> None:
-    mutant = MUTANTS[name]
-    outcome = certified(lambda: private(*without, participant=mutant.participant_class))
-    assert verdict_on(outcome, mutant.requirement).verdict is Verdict.FAIL
-
-
-def test_what_a_participant_makes_of_a_filter_does_not_decide_what_is_in_it() -> None:
-    on = stage(private(CODEC))
-    quinn, alice = on.open("quinn"), on.open()
-    alice.receive(quinn.send())
-    bloom_filter = alice.send().bloom_filter
-    assert bloom_filter is not None
-    quinn.receive(on.peer("echo").content(on.now_ms, bloom_filter=bloom_filter))
-    assert view(on, "alice").filter_of(bloom_filter) is not None
-    assert view(on, "quinn").mentions == []
-    assert view(on, "quinn").unmentioned == []
-
-
-def test_a_message_that_the_history_names_says_nothing_of_the_filter() -> None:
-    on = stage(private(CODEC))
-    quinn = on.open("quinn")
-    mine = quinn.send()
-    quinn.receive(on.peer("echo").content(on.now_ms, mine, bloom_filter=b"\x01"))
-    assert echoed_filters(on.trace) == {}
 
 
 class SyncsInTheFilter(Participant):
@@ -109,33 +78,9 @@ def constant_filter(request: pb.Request, reply: pb.Reply) -> None:
             reply.effects.broadcasts[number] = encode(replace(message, bloom_filter=bytes(8)))
 
 
-def test_a_filter_that_is_always_the_same_passes_nothing() -> None:
-    outcome = certified(lambda: altered(constant_filter, private(CODEC)))
-    assert verdict_on(outcome, "SDS-RECV-04").verdict is Verdict.FAIL
-    for requirement in ("SEND-09", "STATE-05", "SYNC-05"):
-        assert verdict_on(outcome, f"SDS-{requirement}").verdict is not Verdict.PASS
-
-
 def test_a_filter_that_is_always_the_same_is_found_although_no_signal_tells_what_it_holds() -> None:
     blind = (CODEC, pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED, pb.CAPABILITY_OBSERVE)
     outcome = certified(lambda: altered(constant_filter, private(*blind)))
     assert verdict_on(outcome, "SDS-RECV-04").verdict is Verdict.FAIL
     for requirement in ("SEND-09", "STATE-05", "SYNC-05"):
         assert verdict_on(outcome, f"SDS-{requirement}").verdict is not Verdict.PASS
-
-
-@pytest.mark.parametrize("by", ["history", "filter"])
-def test_what_an_ephemeral_message_speaks_for_is_no_longer_asked_of_the_echo(by: str) -> None:
-    on = stage(private(CODEC, participant=VARIANTS["ephemeral-acknowledges"].participant_class))
-    quinn, alice = on.open("quinn"), on.open()
-    sent = quinn.send()
-    alice.receive(sent)
-    bloom_filter = alice.send().bloom_filter
-    assert bloom_filter is not None
-    typing = on.peer("bob").ephemeral(b"typing")
-    if by == "history":
-        quinn.receive(replace(typing, causal_history=(HistoryEntry(sent.message_id),)))
-    else:
-        quinn.receive(replace(typing, bloom_filter=bloom_filter))
-    quinn.receive(on.peer("echo").content(on.now_ms, bloom_filter=bloom_filter))
-    assert echoed_filters(on.trace) == {}

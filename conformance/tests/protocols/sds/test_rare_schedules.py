@@ -12,11 +12,9 @@ from sds_conformance.judging.verdict import Finding, Verdict
 from sds_harness.schedules import Schedule
 from sds_harness.sds.operations import Again, Look, Route, Say, Send, Sync, Tick, Wait
 from sds_harness.sds.player import play
-from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import FORUM_2024, Config, Participant
 from sds_reference.channel import Channel
-from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
 
 # The hashes that determine the times of requests and responses contain names.
@@ -233,47 +231,3 @@ def test_the_hint_of_what_waits_is_nobodys_matter() -> None:
     )
     findings = found(what, AsksForWhatWaits)
     assert {(f.requirement, f.severity, f.position) for f in findings} == {("SDS-R-STATE-01", Verdict.WARN, "AMB-70")}
-
-
-@pytest.mark.parametrize(
-    ("mutant", "requirements"),
-    [("hints-of-requests-as-text", {"SDS-R-FIELDS-02"}), ("one-hint-for-all-requests", set())],
-)
-def test_the_hint_of_a_request_may_be_left_out_and_not_spoilt(mutant: str, requirements: set[str]) -> None:
-    what = schedule(WITH_A_HINT, Wait(6), Sync("alice"), WITHOUT, names=("alice",), configuration=SOON)
-    assert found(what, Participant) == []
-    assert found(what, VARIANTS["requests-without-hints"].participant_class) == []
-    assert {finding.requirement for finding in found(what, MUTANTS[mutant].participant_class)} == requirements
-
-
-@pytest.mark.parametrize(
-    ("mutant", "requirements"),
-    [("sync-does-not-increase", {"SDS-SYNC-03"}), ("lamport-as-double", {"SDS-MSG-05", "SDS-SYNC-03"})],
-)
-def test_a_large_timestamp_that_is_counted_wrongly_has_all_of_its_bits(mutant: str, requirements: set[str]) -> None:
-    """Where doubles would have made another number of it."""
-    what = schedule(
-        Say("xavier", "m1", lamport_ms=(1 << 53) - START_MS + 5),
-        Sync("alice"),
-        Sync("alice"),
-        names=("alice",),
-    )
-    violated = {finding.requirement for finding in found(what, MUTANTS[mutant].participant_class)}
-    assert violated >= requirements
-    assert ("SDS-MSG-05" in violated) == ("SDS-MSG-05" in requirements)
-
-
-def test_a_history_shows_the_order_of_ties_where_nobody_looks_at_the_log() -> None:
-    """An implementation that can show its log is not always asked for it."""
-    what = schedule(
-        Wait(1),
-        Send("alice", "m1"),
-        Wait(1),
-        Say("xavier", "B"),
-        Say("xavier", "a"),
-        Send("alice", "m4"),
-        names=("alice",),
-        configuration=(("causal_history_size", 3),),
-    )
-    shown = {finding.full_code for finding in found(what, MUTANTS["ties-ignoring-case"].participant_class)}
-    assert "SDS-CONFLICT-01/wrong-order" in shown

@@ -7,12 +7,11 @@ import time
 
 import pytest
 
-from run_helpers import Handle, certified, reference, stage, verdict_on, view, with_verdict
+from run_helpers import Handle, certified, reference, verdict_on, with_verdict
 from sds_conformance.judging.certification import Certification
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.register import REGISTER
-from sds_conformance.protocols.sds.view.windows import CLOCK_ERROR_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, Participant
 from sds_reference.mutants import MUTANTS
@@ -61,20 +60,6 @@ def judged(config: Config, participant: type[Participant] = Participant, wrong_m
 
 def against(outcome: Certification) -> set[str]:
     return with_verdict(outcome, Verdict.FAIL, Verdict.WARN, Verdict.ERROR)
-
-
-# ---- What is certain of a timestamp ----------------------------------------------------------------------------------
-
-
-def test_who_takes_the_time_that_it_is_reported_and_does_not_say_so_is_right_as_well() -> None:
-    played = stage(reference(without=[pb.CAPABILITY_VIRTUAL_CLOCK]))
-    alice = played.open()
-    for _ in range(3):
-        played.advance(2 * CLOCK_ERROR_MS)
-        alice.send()
-    for sent in view(played).sent:
-        assert sent.lamport.tolerates(sent.message.lamport_timestamp or 0)
-        assert sent.lamport.now.high == max(played.trace.start_ms + CLOCK_ERROR_MS, sent.step.now_ms)
 
 
 # ---- Nobody is accused, and faults are found -------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from run_helpers import altered, reference, stage
 from sds_conformance.protocols.sds.scenarios.repair.participants import (
     LONGEST_MS,
     T_MAX_MS,
-    T_MIN_MS,
     open_with_repairs,
 )
 from sds_conformance.protocols.sds.scenarios.scripts import Script
@@ -22,13 +21,6 @@ def play_opening(on: Stage, configuration: pb.Configuration | None = None) -> No
     script = Script()
     open_with_repairs(script, configuration=configuration).tick()
     perform(script.schedule("opening"), on)
-
-
-def test_a_participant_is_asked_for_with_times_and_a_group_that_tell_something() -> None:
-    on = stage()
-    play_opening(on, pb.Configuration(num_response_groups=3))
-    asked = on.trace.parties["alice"].asked
-    assert (asked.sds_r, asked.t_min_ms, asked.t_max_ms, asked.num_response_groups) == (True, T_MIN_MS, T_MAX_MS, 3)
 
 
 @pytest.mark.parametrize(
