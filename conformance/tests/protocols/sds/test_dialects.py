@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from run_helpers import Handle, altered, certified, reference, with_verdict
+from run_helpers import Handle, altered, certified, reference, verdict_on, with_verdict
 from sds_conformance.judging.certification import Certification
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.rules import UnknownDialectError
@@ -49,6 +49,8 @@ def test_the_layout_fails_and_nothing_else(translated: Certification) -> None:
     assert with_verdict(translated, Verdict.PASS) == set(translated.plan.requirements) - LAYOUT
     assert translated.exit_code == Exit.NON_CONFORMANT
     assert translated.breakdowns == []
+    assert translated.dialect == "nim-sds"
+    assert all(1 <= len(verdict_on(translated, requirement).findings) <= 5 for requirement in LAYOUT)
 
 
 def test_without_translation_a_private_layout_hides_what_is_behind_it() -> None:

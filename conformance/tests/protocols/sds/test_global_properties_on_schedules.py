@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable
 from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from global_schedules import EXERCISES, UNDECLARED, UNEXERCISED, outcomes, play_schedule, replaying, sightings
+from global_schedules import EXERCISES, UNDECLARED, UNEXERCISED, outcomes, play_schedule
 from run_helpers import Handle, participant_of, reference
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.properties import Sighting
-from sds_conformance.protocols.sds.catalogue import load_catalogue
-from sds_conformance.protocols.sds.properties import PROPERTIES, PROPOSED, GroupView, examine, ordering
-from sds_reference import Channel, Config, Effects, HistoryEntry, Kind, Message, Participant
+from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
+from sds_conformance.protocols.sds.properties import PROPERTIES, PROPOSED, examine, ordering
+from sds_conformance.protocols.sds.properties.proposal import HOLDS
+from sds_harness.schedules import Schedule
+from sds_reference import FORUM_2024, Channel, Config, Effects, HistoryEntry, Kind, Message, Participant
 from sds_reference.mutants import MUTANTS
 from sds_reference.repair import Repair
 
-ALL = tuple(sorted(PROPERTIES))
-
+FORUM = FORUM_2024.name
+CASES = [
+    *((CURRENT, property_id, property_id) for property_id in sorted(PROPERTIES)),
+    *((FORUM, property_id, property_id.replace("G-", "G-F")) for property_id in HOLDS),
+]
+"""Revisions, properties of SDS, and the names of these in the revision."""
 FAULTS: dict[str, tuple[str, ...]] = {
     "G-01": ("one-level-only", "forgets-the-waiting"),
     "G-02": ("ties-by-arrival", "own-last-among-equals"),
@@ -43,6 +49,8 @@ FAULTS: dict[str, tuple[str, ...]] = {
     "G-35": ("another T_req in every run",),
 }
 """By property: mutants, or faults from here, that break it."""
+NOT_OF_THE_PROPOSAL = {(FORUM, "own-last-among-equals"), (FORUM, "buffers-syncs"), (FORUM, "mixed-histories")}
+"""Faults that break no property of the proposal of 2024."""
 
 
 class AsksAtOnce(Repair):
@@ -82,71 +90,61 @@ OTHER_FAULTS: dict[str, type[Participant]] = {
 }
 
 
-def mutated(name: str, without: Iterable[int] = ()) -> Handle:
-    if name in OTHER_FAULTS:
-        return reference(participant=OTHER_FAULTS[name], without=without)
-    mutant = MUTANTS[name]
-    return reference(mutant.configure(Config()), participant=mutant.participant_class, without=without)
+def start_of(property_id: str, fault: str = "") -> Callable[[], Handle]:
+    """Starts the reference or a faulty one, without the capabilities that the schedule of a property leaves out."""
+    without = UNDECLARED.get(property_id, ())
+    if not fault:
+        return lambda: reference(without=without)
+    if fault in OTHER_FAULTS:
+        return lambda: reference(participant=OTHER_FAULTS[fault], without=without)
+    mutant = MUTANTS[fault]
+    return lambda: reference(mutant.configure(Config()), participant=mutant.participant_class, without=without)
+
+
+def sightings(what: Schedule, start: Callable[[], Handle], revision: str) -> dict[str, list[Sighting]]:
+    """The results of all properties of a revision, twins included."""
+    properties = PROPERTIES if revision == CURRENT else PROPOSED
+    group_trace = play_schedule(what, start, revision)
+    return properties.examine(group_trace, lambda changed: play_schedule(changed, start, revision))
 
 
 def test_every_property_has_a_schedule_and_a_fault() -> None:
     assert EXERCISES.keys() == UNEXERCISED.keys() == FAULTS.keys() == PROPERTIES.keys()
 
 
-def test_every_property_says_what_it_checks_and_what_it_rests_on() -> None:
+def test_every_property_has_a_summary_requirements_and_codes() -> None:
     known = load_catalogue().requirements
-    for entry in PROPERTIES.values():
-        assert entry.summary.endswith("."), entry.id
-        assert entry.requirements
-        assert set(entry.requirements) <= set(known), entry.id
-
-
-@pytest.mark.parametrize("property_id", ALL)
-def test_the_reference_keeps_it_where_it_is_exercised(property_id: str) -> None:
-    found = sightings(EXERCISES[property_id], lambda: reference(without=UNDECLARED.get(property_id, ())))
-    assert outcomes(found.get(property_id, [])) == {Outcome.HELD}
-    assert {name for name, seen in found.items() if Outcome.VIOLATED in outcomes(seen)} == set()
-
-
-@pytest.mark.parametrize("property_id", ALL)
-def test_it_says_nothing_where_its_premises_are_not_met(property_id: str) -> None:
-    assert sightings(UNEXERCISED[property_id]).get(property_id, []) == []
-
-
-def judged(property_id: str, name: str) -> list[Sighting]:
-    entry = PROPERTIES[property_id]
-
-    def start() -> Handle:
-        return mutated(name, UNDECLARED.get(property_id, ()))
-
-    view = GroupView(play_schedule(EXERCISES[property_id], start))
-    if entry.function is not None:
-        return list(entry.function(view))
-    assert entry.twin is not None
-    return list(entry.twin(view, replaying(start)))
-
-
-@pytest.mark.parametrize(("property_id", "name"), [(i, name) for i, names in FAULTS.items() for name in names])
-def test_a_fault_breaks_it(property_id: str, name: str) -> None:
-    violations = [s for s in judged(property_id, name) if s.outcome is Outcome.VIOLATED]
-    assert violations != []
-    for violation in violations:
-        assert violation.code in PROPERTIES[property_id].codes
-        assert violation.expected
-        assert violation.seen
-
-
-def test_every_property_says_how_it_can_be_violated() -> None:
     for entry in (*PROPERTIES.values(), *PROPOSED.values()):
+        assert entry.summary.endswith("."), entry.id
+        assert entry.requirements, entry.id
+        assert set(entry.requirements) <= set(known), entry.id
         assert entry.codes, entry.id
         for code, what in entry.codes.items():
             assert re.fullmatch(r"[a-z]+(-[a-z]+){0,3}", code), (entry.id, code)
             assert 0 < len(what) <= 90, (entry.id, code)
 
 
-def test_the_proposal_has_no_code_of_sds_r() -> None:
-    assert "never-asked" in PROPERTIES["G-01"].codes
-    assert set(PROPOSED["G-F01"].codes) == {"never-delivered", "never-resent"}
+@pytest.mark.parametrize(("revision", "property_id", "name"), CASES)
+def test_the_reference_keeps_it_where_it_is_exercised(revision: str, property_id: str, name: str) -> None:
+    found = sightings(EXERCISES[property_id], start_of(property_id), revision)
+    assert outcomes(found.get(name, [])) == {Outcome.HELD}
+    assert {each for each, seen in found.items() if Outcome.VIOLATED in outcomes(seen)} == set()
+    assert sightings(UNEXERCISED[property_id], reference, revision).get(name, []) == []
+
+
+@pytest.mark.parametrize(
+    ("revision", "property_id", "name", "fault"),
+    [(*case, fault) for case in CASES for fault in FAULTS[case[1]] if (case[0], fault) not in NOT_OF_THE_PROPOSAL],
+)
+def test_a_fault_breaks_it(revision: str, property_id: str, name: str, fault: str) -> None:
+    found = sightings(EXERCISES[property_id], start_of(property_id, fault), revision)[name]
+    violations = [each for each in found if each.outcome is Outcome.VIOLATED]
+    assert violations != []
+    codes = (PROPERTIES if revision == CURRENT else PROPOSED)[name].codes
+    for violation in violations:
+        assert violation.code in codes
+        assert violation.expected
+        assert violation.seen
 
 
 def test_twins_are_left_out_where_nothing_can_be_played_again() -> None:
@@ -155,20 +153,15 @@ def test_twins_are_left_out_where_nothing_can_be_played_again() -> None:
     assert not twins & examine(play_schedule(EXERCISES["G-15"])).keys()
 
 
-def test_the_id_of_a_property_that_was_withdrawn_is_never_used_again() -> None:
-    for properties in (PROPERTIES, PROPOSED):
-        assert not properties.keys() & properties.withdrawn.keys()
-    entry = PROPERTIES["G-31"]
-    with pytest.raises(ValueError, match="G-05 was used before"):
-        PROPERTIES.reuse(entry, "G-05", "", "STATE-11")
-
-
-def test_requirements_and_properties_that_are_there_judge_what_was_withdrawn() -> None:
+def test_the_id_of_a_withdrawn_property_is_never_used_again_and_others_judge_its_faults() -> None:
     known = load_catalogue().requirements.keys() | PROPERTIES.keys() | PROPOSED.keys()
     for properties in (PROPERTIES, PROPOSED):
+        assert not properties.keys() & properties.withdrawn.keys()
         for judged_by in properties.withdrawn.values():
             assert judged_by
             assert set(judged_by) <= known
+    with pytest.raises(ValueError, match="G-05 was used before"):
+        PROPERTIES.reuse(PROPERTIES["G-31"], "G-05", "", "STATE-11")
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,14 @@ from __future__ import annotations
 import pytest
 
 from global_schedules import play_schedule, schedule
-from run_helpers import AMENDED, Handle, altered, reference, stage
+from run_helpers import AMENDED, Handle, altered, of_channel, reference
 from sds_conformance.exploration.assessment import Scope, assess
-from sds_conformance.judging.verdict import Finding, Verdict
+from sds_conformance.judging.verdict import Verdict
+from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_harness.schedules import Schedule
 from sds_harness.sds.operations import Again, Look, Route, Say, Send, Sync, Tick, Wait
-from sds_harness.sds.player import play
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import FORUM_2024, Config, Participant
+from sds_reference import FORUM_2024, Config
 from sds_reference.channel import Channel
 from sds_reference.variants import VARIANTS
 
@@ -60,32 +60,6 @@ RARE = {
 }
 
 
-@pytest.mark.parametrize("what", RARE.values(), ids=RARE)
-def test_what_is_rare_is_no_fault(what: Schedule) -> None:
-    group_trace = play_schedule(what)
-    assessment = assess(group_trace, Scope.select())
-    assert (assessment.findings, assessment.errors) == ([], {})
-    assert group_trace.breakdown is None
-
-
-class AskingForWhatWaits(Channel):
-    """What waits in the incoming buffer is asked for, too (AMB-70)."""
-
-    def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
-        super().__init__(participant_id, channel_id, config, now_ms)
-        if self.repair is not None:
-            self.repair.has_arrived = self.log.__contains__
-
-
-class AsksForWhatWaits(Participant):
-    channel_class = AskingForWhatWaits
-
-
-def found(what: Schedule, participant: type[Participant]) -> list[Finding]:
-    """Findings against the reference with another participant."""
-    return assess(play_schedule(what, lambda: reference(participant=participant)), Scope.select()).findings
-
-
 def without_a_profile(request: pb.Request, reply: pb.Reply) -> None:
     """Its filters have a private encoding."""
     if reply.HasField("hello"):
@@ -93,8 +67,6 @@ def without_a_profile(request: pb.Request, reply: pb.Reply) -> None:
 
 
 SOON = (("sds_r", True), ("t_max_ms", 6), ("t_min_ms", 2))
-WITH_A_HINT = Say("xavier", "m1", after=("m2",), hint=True, senders_named=True)
-WITHOUT = Say("xavier", "m4", after=("m2",), senders_named=True)
 LEGAL = {
     "SDS-STATE-05: another message has an own ID, which the filter leaves out (AMB-19)": (
         reference(VARIANTS["own-ids-never"].configure(Config())),
@@ -179,55 +151,65 @@ LEGAL = {
 }
 
 
-@pytest.mark.parametrize(("start", "what"), LEGAL.values(), ids=LEGAL)
-def test_a_legal_choice_is_no_fault_when_it_is_rare(start: Handle, what: Schedule) -> None:
-    assessment = assess(play_schedule(what, lambda: start), Scope.select())
+OF_OTHER_REVISIONS = {
+    "a sync message of the proposal precedes content of the same step": (
+        FORUM_2024.name,
+        reference(participant=VARIANTS["works-at-every-command"].participant_class),
+        schedule(
+            Send("alice", "m1"),
+            Wait(15_000),
+            Send("alice", "m2"),
+            names=("alice",),
+            configuration=(("sync_interval_ms", 10_000),),
+        ),
+    ),
+    "SDS-R-RECV-04: a message that others requested is given up before it is requested again (AMB-81)": (
+        AMENDED,
+        reference(VARIANTS["lets-requests-expire"].configure(Config())),
+        schedule(
+            Say("xavier", "m1", after=("m4",), senders_named=True),
+            Say("xavier", "m2", asks=("m4",), senders_named=True),
+            Say("xavier", "m3"),
+            Sync("alice"),
+            Wait(14),
+            Sync("alice"),
+            names=("alice",),
+            configuration=SOON,
+        ),
+    ),
+}
+CASES = {name: (CURRENT, reference(), what) for name, what in RARE.items()}
+CASES |= {name: (CURRENT, *case) for name, case in LEGAL.items()} | OF_OTHER_REVISIONS
+
+
+@pytest.mark.parametrize(("revision", "start", "what"), CASES.values(), ids=CASES)
+def test_a_legal_answer_to_a_rare_schedule_is_no_fault(revision: str, start: Handle, what: Schedule) -> None:
+    group_trace = play_schedule(what, lambda: start, revision)
+    assessment = assess(group_trace, Scope.select(revision=revision))
     assert (assessment.findings, assessment.errors) == ([], {})
+    assert group_trace.breakdown is None
 
 
-def test_a_sync_message_of_the_proposal_may_precede_content_of_the_same_step() -> None:
-    what = schedule(
-        Send("alice", "m1"),
-        Wait(15_000),
-        Send("alice", "m2"),
-        names=("alice",),
-        configuration=(("sync_interval_ms", 10_000),),
-    )
-    played = stage(
-        reference(participant=VARIANTS["works-at-every-command"].participant_class), revision=FORUM_2024.name
-    )
-    assessment = assess(play(what, {"alice": played}), Scope.select(revision=FORUM_2024.name))
-    assert (assessment.findings, assessment.errors) == ([], {})
+class RequestsWhatWaits(Channel):
+    """Requests messages that wait in the incoming buffer, too (AMB-70)."""
+
+    def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
+        super().__init__(participant_id, channel_id, config, now_ms)
+        if self.repair is not None:
+            self.repair.has_arrived = self.log.__contains__
 
 
-def test_what_was_asked_for_by_others_may_be_given_up_before_it_is_asked_for_again() -> None:
-    """Its new entry was not due when something was sent first, and older than T_max, the second time (AMB-81)."""
-    what = schedule(
-        Say("xavier", "m1", after=("m4",), senders_named=True),
-        Say("xavier", "m2", asks=("m4",), senders_named=True),
-        Say("xavier", "m3"),
-        Sync("alice"),
-        Wait(14),
-        Sync("alice"),
-        names=("alice",),
-        configuration=SOON,
-    )
-    played = stage(reference(VARIANTS["lets-requests-expire"].configure(Config())), revision=AMENDED)
-    assessment = assess(play(what, {"alice": played}), Scope.select(revision=AMENDED))
-    assert (assessment.findings, assessment.errors) == ([], {})
-
-
-def test_the_hint_of_what_waits_is_nobodys_matter() -> None:
-    """To ask for what waits is a deviation that is tolerated, and is all that is said of it."""
+def test_a_request_for_a_waiting_message_is_one_warning() -> None:
+    """Its retrieval hint is not judged in addition."""
     what = schedule(
         Say("xavier", "m2", after=("m3",), senders_named=True, route=Route(lost=("alice",))),
-        WITH_A_HINT,
+        Say("xavier", "m1", after=("m2",), hint=True, senders_named=True),
         Again("m2", "alice"),
-        WITHOUT,
+        Say("xavier", "m4", after=("m2",), senders_named=True),
         Wait(6),
         Sync("alice"),
         names=("alice",),
         configuration=SOON,
     )
-    findings = found(what, AsksForWhatWaits)
+    findings = assess(play_schedule(what, lambda: of_channel(RequestsWhatWaits)), Scope.select()).findings
     assert {(f.requirement, f.severity, f.position) for f in findings} == {("SDS-R-STATE-01", Verdict.WARN, "AMB-70")}

@@ -90,14 +90,8 @@ def test_every_legal_variant_passes_with_a_clock_that_is_wrong(name: str) -> Non
     "name",
     [
         "keeps-clock-on-delivery",
-        "sets-clock-back-on-delivery",
-        "updates-clock-on-reception",
-        "increases-lamport-by-two",
         "sends-the-old-lamport",
         "one-clock-for-all",
-        "sync-does-not-increase",
-        "sync-moves-the-clock",
-        "updates-clock-by-unsent-own-messages",
     ],
 )
 def test_a_fault_is_found_in_real_time(name: str) -> None:

@@ -15,7 +15,7 @@ from rich.cells import cell_len
 from run_helpers import OF_SDS
 from sds_conformance.cli import main
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
-from sds_conformance.protocols.sds.register import CHECKS, SCENARIOS
+from sds_conformance.protocols.sds.register import CHECKS
 from sds_harness.environment import PLAIN
 from suite_terminal import typed
 from waku_adapter import FOLDER, waku_command
@@ -97,19 +97,11 @@ def test_the_run_goes_through_to_its_end_and_does_not_conform(result: Result, da
     assert result.exit_code == 1
     assert data["summary"]["complete"]
     assert data["summary"]["scenarios"] == len(OF_SDS)
-
-
-def test_nothing_breaks_and_nothing_is_our_fault(data: dict[str, Any]) -> None:
     assert data["breakdowns"] == []
-    assert with_verdict(data, "error") == set()
 
 
-@pytest.mark.parametrize("verdict", BOTH)
-def test_what_is_known_of_it_is_found_and_nothing_more(data: dict[str, Any], revision: str, verdict: str) -> None:
-    assert with_verdict(data, verdict) == KNOWN[revision][verdict]
-
-
-def test_everything_else_passes(data: dict[str, Any], revision: str) -> None:
+def test_its_known_faults_are_found_and_everything_else_passes(data: dict[str, Any], revision: str) -> None:
+    assert {verdict: with_verdict(data, verdict) for verdict in BOTH} == KNOWN[revision]
     requirements = load_catalogue().requirements
     judged = {requirement_id for requirement_id in CHECKS if requirements[requirement_id].is_stated_in(revision)}
     assert with_verdict(data, "pass") == judged - set().union(*KNOWN[revision].values())
@@ -119,22 +111,6 @@ def test_it_is_named_with_the_version_that_the_adapter_pins(data: dict[str, Any]
     pinned = json.loads((FOLDER / "package.json").read_text("utf-8"))["dependencies"]["@waku/sds"]
     assert (data["implementation"]["name"], data["implementation"]["version"]) == ("@waku/sds", pinned)
     assert data["profiles"]["bloom"] == "waku-sds-js"
-
-
-def test_the_version_that_is_judged_is_the_one_of_the_lock_file() -> None:
-    lock = json.loads((FOLDER / "package-lock.json").read_text("utf-8"))
-    manifest = json.loads((FOLDER / "package.json").read_text("utf-8"))
-    assert lock["packages"]["node_modules/@waku/sds"]["version"] == manifest["dependencies"]["@waku/sds"]
-
-
-@pytest.mark.parametrize("requirement", sorted(BOTH["fail"]))
-def test_each_fault_is_reported_with_what_was_expected_and_seen(data: dict[str, Any], requirement: str) -> None:
-    (row,) = [row for row in data["requirements"] if row["id"] == requirement]
-    for finding in row["findings"]:
-        assert finding["expected"] or finding["severity"] == "note"
-        assert finding["seen"]
-        assert finding["scenario"] in SCENARIOS
-        assert finding["step"] >= 1
 
 
 def test_the_adapter_does_not_need_the_folder_it_is_started_in(adapter: list[str], tmp_path: Path) -> None:
@@ -157,14 +133,3 @@ def test_its_report_is_short_and_keeps_what_a_maintainer_needs(adapter: list[str
     for label, number in (("Rule", 13), ("Done", 7), ("Expected", 13), ("Seen", 13), ("Again", 13)):
         assert sum(line.startswith(f"  {label:<10}") for line in lines) == number
     assert [line for line in lines if cell_len(line) > 80 and "sds-conformance" not in line] == []
-
-
-def test_its_report_is_short_on_a_terminal_too(adapter: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commands are broken into lines there. The adapter is typed as in the README."""
-    monkeypatch.chdir(FOLDER.parents[2])
-    result = typed("run", "--", "node", "harness/adapters/waku-sds/adapter.mjs", COLUMNS="80", FORCE_COLOR="1")
-    lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", result.stdout).splitlines()
-    assert result.exit_code == 1
-    assert len(lines) <= LONGEST_REPORT
-    assert [line for line in lines if cell_len(line) > 80] == []
-    assert sum(line.startswith("  Again ") and line.endswith(" \\") for line in lines) == 13
