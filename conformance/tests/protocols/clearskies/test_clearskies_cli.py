@@ -55,9 +55,3 @@ def test_a_requirement_and_a_position_are_explained() -> None:
     assert "Concerns CSDB-20: " in words(typed("requirements", "CA-1").stdout)
     rows = json.loads(typed("requirements", "CA-*", "--json").stdout)
     assert [row["id"] for row in rows][:3] == ["CA-1", "CA-2", "CA-3"]
-
-
-def test_a_mutant_of_two_protocols_is_examined_in_each() -> None:
-    kills = json.loads(typed("selftest", "--quick", "--only", "never-requests", "--json").stdout)["mutants"]
-    assert {kill["requirement"] for kill in kills} == {"CSDB-29", "SDS-R-STATE-09"}
-    assert all(kill["killed"] for kill in kills)

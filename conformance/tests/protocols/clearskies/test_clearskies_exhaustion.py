@@ -15,10 +15,7 @@ from sds_conformance.exploration.exhaustion_campaign import Coverage, exhaust
 from sds_conformance.judging.exercise import NOTHING
 from sds_conformance.protocols import protocol_of
 from sds_harness.clearskies.alphabet import CLEARSKIES
-from sds_harness.clearskies.notation import NOTATION
-from sds_harness.clearskies.operations import Release
 from sds_harness.link import Link, LocalLink
-from sds_harness.schedules.files import to_json
 from sds_harness.schedules.worlds import AlphabetPart
 from suite_terminal import typed, words
 
@@ -74,32 +71,10 @@ def test_legal_variants_pass(variant: str) -> None:
     assert not exhausted(3, variant=variant).tally.found
 
 
-def test_every_word_is_a_file() -> None:
-    for participants in (2, 3):
-        world, setting = CLEARSKIES.world(participants, CLEARSKIES.usual), CLEARSKIES.make_setting(CLEARSKIES.usual)
-        for word in [*world.words(1), *world.words(2)]:
-            schedule = CLEARSKIES.unfold(world, word, setting).schedule
-            assert NOTATION.from_json(to_json(schedule)) == schedule
-            arrivals = sum(isinstance(operation, Release) for operation in schedule.operations)
-            assert arrivals == sum(bool(world.kinds[event.kind].copies) for event in word)
-
-
-def test_a_schedule_in_which_nothing_is_under_way_is_impossible() -> None:
-    """The reference does not repeat an update to the peer from which it came."""
-    coverage = exhausted(3)
-    assert [bound.impossible for bound in coverage.bounds] == [0, 1, 13]
-
-
 def test_uuids_at_random_are_noticed() -> None:
     coverage = exhausted(2, random=True, alphabet=(AlphabetPart(("write", "arrive")),))
     assert coverage.otherwise.startswith("put was answered differently")
     assert not coverage.tally.found
-
-
-def test_an_observed_state_may_lack_deleted_records() -> None:
-    """A scripted peer deletes a record that no participant had, and the state does not show deleted records."""
-    strangers = (AlphabetPart(("write", "arrive", "ask", "stranger", "uuids")),)
-    assert not exhausted(2, variant="shows-no-deletions", alphabet=strangers).tally.found
 
 
 @pytest.mark.exhaustive

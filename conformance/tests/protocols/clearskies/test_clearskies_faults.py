@@ -9,10 +9,8 @@ from functools import partial
 import pytest
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
-from clearskies_reference import Effects, Peer
-from clearskies_reference.choices import ClosesOnRefusal
+from clearskies_reference import Peer
 from clearskies_reference.messages import GetUpdates
-from clearskies_reference.mutants import MUTANTS
 from clearskies_reference.record import StoredRecord
 from clearskies_views import Handle, by_verdict, certified, model
 from sds_conformance.judging.exercise import certify_reference
@@ -99,34 +97,6 @@ def test_a_peer_that_sends_everything_again_is_blamed_for_that_and_not_asked_for
     outcome = certified(model(IgnoresSince), "many-from-one")
     assert by_verdict(outcome, *AGAINST) == {"CSDB-59"}
     assert outcome.steps < 5_000
-
-
-class RelaysNoDeletions(Peer):
-    """Answers with deletions, and relays none."""
-
-    def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
-        if source is None or not stored.record.deleted:
-            super().send_to_subscribers(stored, effects, source)
-
-
-def test_a_deletion_that_is_not_relayed_is_not_said_to_be_forgotten() -> None:
-    outcome = certified(model(RelaysNoDeletions), "ghosts-after-a-restart", "ghosts-of-many")
-    assert by_verdict(outcome, *AGAINST) == {"CSDB-20", "CSDB-35"}
-
-
-@pytest.mark.parametrize("digits", [0, 3, 9])
-def test_who_takes_back_no_own_changes_is_not_said_to_misread_their_times(digits: int) -> None:
-    peer_class = MUTANTS["refuses-its-own-changes-back"].peer_class
-    outcome = certified(model(peer_class, time_digits=digits), "its-own-changes-come-back")
-    assert by_verdict(outcome, *AGAINST) == {"CSDB-02"}
-
-
-def test_who_closes_a_link_on_an_update_is_not_said_to_close_it_on_the_request_before() -> None:
-    class ClosesOnFractions(MUTANTS["refuses-times-with-fraction"].peer_class, ClosesOnRefusal):  # type: ignore[misc]
-        pass
-
-    outcome = certified(model(ClosesOnFractions), "times-of-others", "a-burst-of-updates")
-    assert by_verdict(outcome, *AGAINST) == {"CSDB-11", "CSDB-37"}
 
 
 def test_a_reader_that_writes_is_blamed_for_that_alone() -> None:

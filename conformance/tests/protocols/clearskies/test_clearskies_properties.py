@@ -16,13 +16,10 @@ from clearskies_reference.variants import VARIANTS
 from clearskies_stages import session_of
 from sds_conformance.exploration.assessment import Scope, assess
 from sds_conformance.judging.judgement import Outcome
-from sds_conformance.protocols import property_of, rules_of
 from sds_conformance.protocols.clearskies.properties import PROPERTIES
-from sds_conformance.protocols.clearskies.properties.club_view import ClubView
 from sds_harness.clearskies.group_trace import GroupTrace
 from sds_harness.clearskies.operations import (
     Again,
-    Ask,
     Calm,
     Close,
     Delete,
@@ -120,15 +117,6 @@ def exercised(what: str, fault: str = "") -> GroupTrace:
     return shown(*operations, members=members, testee=model(fault))
 
 
-def test_there_are_these_and_each_rests_on_what_is_known() -> None:
-    assert tuple(PROPERTIES) == ALL
-    known = rules_of("clearskies-database").catalogue.requirements
-    for entry in PROPERTIES.values():
-        assert set(entry.requirements) <= set(known), entry.id
-        assert property_of(entry.id) is entry
-        assert entry.summary.endswith(".")
-
-
 @pytest.mark.parametrize("what", ALL)
 def test_the_reference_keeps_it(what: str) -> None:
     assert outcomes(exercised(what), what) == {Outcome.HELD}
@@ -165,21 +153,6 @@ def test_who_was_not_reported_is_reported_from_who_was_and_decides_otherwise() -
     assert outcomes(group_trace, "G-C01") == {Outcome.HELD}
 
 
-def test_what_came_by_two_ways_and_was_lost_is_a_warning() -> None:
-    triangle = (*LINE, Link("carol", "alice"), Put("alice", "m1"), *END)
-    group_trace = shown(*triangle, members=WRITERS, testee=model("ignores-deletions"))
-    assert ClubView(group_trace).has_cycles
-    assert not ClubView(exercised("G-C01")).has_cycles
-
-
-def test_a_link_that_is_there_no_more_makes_no_circle() -> None:
-    group_trace = shown(
-        *LINE, Unlink("alice", "bob"), Link("carol", "alice"), Put("alice", "m1"), *END, members=WRITERS
-    )
-    assert not ClubView(group_trace).has_cycles
-    assert [{side.name for side in group} for group in ClubView(group_trace).groups] == [{"alice", "bob", "carol"}]
-
-
 # ---- Premises --------------------------------------------------------------------------------------------------------
 
 TIES = (*LINE, Put("alice", "m1"), MS, Hold(), Put("alice", "m2"), Put("carol", "m3"), Release(), *END)
@@ -213,45 +186,9 @@ def test_what_is_older_than_what_it_changes_is_not_asked_of_those_who_go_by_thei
     assert outcomes(group_trace, what) <= {Outcome.HELD}
 
 
-def test_who_sends_unasked_need_not_converge() -> None:
-    group_trace = shown(
-        Hold(), Link("alice", "bob", held=True), Put("alice", "m1"), *END, testee=model(sends_unrequested=True)
-    )
-    assert ClubView(group_trace).has_unasked_updates
-    assert outcomes(group_trace, "G-C01") == set()
-
-
-def test_what_was_cut_off_or_replayed_may_be_skipped_for_good() -> None:
-    cut = (*LINE, Hold("alice", "bob"), Put("alice", "m1"), Unlink("alice", "bob"), Link("alice", "bob"), *END)
-    assert ClubView(shown(*cut, members=WRITERS)).may_lose_updates
-    replayed = (*LINE, Ask("mallory", "alice", True), Put("alice", "m1"), Again("mallory", "carol", True), *END)
-    assert ClubView(shown(*replayed, members=WRITERS)).has_replays
-    assert not ClubView(exercised("G-C01")).may_lose_updates
-
-
-@pytest.mark.parametrize("variant", ["", "refuses-lower-revisions"])
-def test_a_revision_that_comes_after_a_later_one_may_be_taken_for_known(variant: str) -> None:
-    said: tuple[Operation, ...] = (Say("zoe", to="bob", label="m1", key="k1", revision=9), MS)
-    said += (
-        Say("zoe", to="bob", label="m2", revision=3),
-        MS,
-        *(Again("zoe", who, label="m2") for who in ("alice", "carol")),
-    )
-    testee = Testee(TesteeOptions("1", peer_class=VARIANTS[variant].peer_class)) if variant else model()
-    group_trace = shown(*LINE, *said, *END, members=WRITERS, testee=testee)
-    assert outcomes(group_trace, "G-C02") <= {Outcome.HELD}
-
-
 def test_a_record_that_comes_back_because_the_winner_went_is_nobodys_fault() -> None:
     group_trace = shown(*A_FORMER_WINNER, members=WRITERS, testee=model())
     assert outcomes(group_trace, "G-C03") <= {Outcome.HELD}
-
-
-def test_the_loser_of_a_key_may_be_sent_as_deleted() -> None:
-    marks = VARIANTS["marks-losers-of-keys-deleted"]
-    group_trace = shown(*ONE_KEY, members=WRITERS, testee=Testee(TesteeOptions("1", peer_class=marks.peer_class)))
-    assert any(update.deleted for _, _, update in ClubView(group_trace).never_received)
-    assert outcomes(group_trace, "G-C04") <= {Outcome.HELD}
 
 
 def test_a_copy_of_an_older_version_may_be_in_conflict_with_a_deletion() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,11 +20,8 @@ from sds_conformance.exploration.campaign import CampaignOrder, play_one
 from sds_conformance.exploration.cast_under_test import CastKind
 from sds_conformance.exploration.counterexample import Counterexample, counterexample, save
 from sds_conformance.exploration.text import plain_story, svg_of
-from sds_conformance.protocols import repertoire_of
-from sds_conformance.protocols.clearskies.schedules import make_substitute, simpler
-from sds_conformance.protocols.clearskies.situations import SITUATIONS, situations
+from sds_conformance.protocols.clearskies.schedules import make_substitute
 from sds_conformance.scenario_files.reader import load_one
-from sds_harness.clearskies import operations as ops
 from sds_harness.clearskies.generator import Grammar
 from sds_harness.clearskies.language import open_session
 from sds_harness.clearskies.operations import Calm, Hold, Link, Look, Member, Put, Read, Release, Say, Unlink, Wait
@@ -76,37 +72,6 @@ def test_a_picture_has_everybody_and_who_lost_what() -> None:
     svg = spacetime_svg(show)
     assert svg.startswith("<svg")
     assert "update that is repeated" in svg
-
-
-def test_every_operation_is_reported_in_words() -> None:
-    reading = repertoire_of(REVISION).reading
-    untold = {"tick", "wait", "look", "step_clock", "require"}  # of any protocol
-    for name, kind in ops.OPERATIONS.items():
-        if name in untold:
-            continue
-        fields: dict[str, Any] = {"who": "alice", "to": "bob", "peer": "xavier", "label": "m1", "messages": ("m1",)}
-        operation = kind(**{key: value for key, value in fields.items() if key in kind.__dataclass_fields__})
-        assert reading.done(operation, [], None) or reading.note(operation), name  # type: ignore[arg-type]
-
-
-def test_what_is_counted_is_known_and_arises() -> None:
-    order = CampaignOrder(lambda _: LocalLink(Testee(TesteeOptions("1")).handle), revision=REVISION)
-    cast_under_test = order.cast_under_test()
-    cast_under_test.start()
-    seen: dict[str, int] = {}
-    for index in range(60):
-        for what, count in play_one(order, cast_under_test, index).assessment.situations.items():
-            seen[what] = seen.get(what, 0) + bool(count)
-        if all(map(seen.get, SITUATIONS)):
-            break
-    cast_under_test.kill()
-    assert set(SITUATIONS) >= {what for what, count in seen.items() if count}
-    assert {what for what in SITUATIONS if not seen.get(what)} == set()
-
-
-def test_nothing_arises_where_nothing_happens() -> None:
-    show = shown(members=(Member("alice"),))
-    assert not any(situations(show, []).values())
 
 
 @pytest.mark.parametrize(
@@ -168,18 +133,6 @@ def test_a_passage_brings_about_what_it_is_for(fault: str, passage: str) -> None
     assert MUTANTS[fault].requirement in found
 
 
-@pytest.mark.parametrize("fault", ["compares-doubles", "keeps-clocks-as-doubles"])
-def test_what_doubles_lose_is_reported_as_that_alone(fault: str) -> None:
-    order = replace(order_for(fault), grammar=Grammar(passages=("clocks-beyond-doubles",), longest=2))
-    cast_under_test = order.cast_under_test()
-    cast_under_test.start()
-    found = {
-        each.requirement for index in range(25) for each in play_one(order, cast_under_test, index).assessment.findings
-    }
-    cast_under_test.kill()
-    assert found == {"CSDB-41"}
-
-
 def test_who_was_reported_of_changes_in_its_own_name_may_count_on_from_them() -> None:
     order = CampaignOrder(lambda _: LocalLink(Testee(TesteeOptions("1")).handle), revision=REVISION)
     cast_under_test = order.cast_under_test()
@@ -205,17 +158,6 @@ def test_who_polls_comes_to_rest_and_is_judged_by_what_holds_then() -> None:
     assert {what for what in ("CSDB-20", "G-C01", "G-C02", "G-C05") if assessed.exercised.get(what)} == {
         *("CSDB-20", "G-C01", "G-C02", "G-C05")
     }
-
-
-def test_what_only_this_protocol_has_gets_simpler() -> None:
-    schedule = Schedule((Member("alice"), Member("bob")))
-    assert [op.times for op in simpler(Put("alice", "m1", times=5), schedule)] == [1, 2, 4]  # type: ignore[attr-defined]
-    assert [op.peer for op in simpler(Say("zoe", to="bob"), schedule)] == ["xavier"]  # type: ignore[attr-defined]
-    assert [op.peer for op in simpler(Say("Wanda", to="bob", read_only=True), schedule)] == ["mallory"]  # type: ignore[attr-defined]
-    assert list(simpler(Say("xavier", to="bob"), schedule)) == []
-    (say,) = simpler(Say("xavier", to="bob", clock_members=900), schedule)
-    assert isinstance(say, Say)
-    assert say.clock_members == 1
 
 
 @pytest.mark.parametrize("name", ["sha1-signatures", "pss-signatures"])

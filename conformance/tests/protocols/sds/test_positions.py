@@ -10,6 +10,7 @@ from importlib.resources import files
 import pytest
 
 from run_helpers import REPOSITORY
+from sds_conformance.judging.catalogue import POSITION_VERDICTS
 from sds_conformance.judging.catalogue import POSITIONS as AMB
 from sds_conformance.protocols import protocols
 from sds_conformance.protocols.sds import catalogue as package
