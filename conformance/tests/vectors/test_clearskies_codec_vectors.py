@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from json import loads
-from typing import Any
 
 import pytest
 
@@ -49,45 +47,6 @@ def _never_concurrent(comparison: pb.Comparison) -> None:
 def test_clocks_that_are_compared_wrong_are_found(change: Callable[[pb.Comparison], object]) -> None:
     outcome = asked(_compared(change), "vector-clocks")
     assert failed_groups(outcome) == {"vector-clocks"}
-
-
-def _comparing(read: Callable[[bytes], dict[str, Any]], number: Callable[[Any], Any]) -> Callable[[], Handle]:
-    """Another comparison: an absent peer has 0, and numbers are misread."""
-
-    def change(request: pb.Request, reply: pb.Reply) -> None:
-        if not reply.HasField("comparison"):
-            return
-        one, other = (read(text) for text in (request.compare_clocks.one, request.compare_clocks.other))
-        names = one.keys() | other.keys()
-        pairs = [(number(one.get(name, 0)), number(other.get(name, 0))) for name in names]
-        reply.comparison.one_before_other = all(a <= b for a, b in pairs)
-        reply.comparison.other_before_one = all(b <= a for a, b in pairs)
-
-    return altered(change)
-
-
-@pytest.mark.parametrize(
-    "number",
-    [str, float, lambda number: number & 0xFFFFFFFF, lambda number: number - (1 << 64) * (number >> 63)],
-    ids=["text", "double", "32-bits", "signed"],
-)
-def test_numbers_that_are_taken_for_others_are_found(number: Callable[[Any], Any]) -> None:
-    outcome = asked(_comparing(loads, number), "vector-clocks")
-    assert failed_groups(outcome) == {"vector-clocks"}
-
-
-def test_whoever_ignores_the_absent_is_found() -> None:
-    def change(request: pb.Request, reply: pb.Reply) -> None:
-        if reply.HasField("comparison"):
-            one, other = (loads(text) for text in (request.compare_clocks.one, request.compare_clocks.other))
-            both = one.keys() & other.keys()
-            reply.comparison.one_before_other = all(one[name] <= other[name] for name in both)
-            reply.comparison.other_before_one = all(other[name] <= one[name] for name in both)
-
-    outcome = asked(altered(change), "vector-clocks")
-    assert {"vector-clocks/nobody-in-common", "vector-clocks/nobody-and-somebody"} <= {
-        a.vector["id"] for a in outcome.answered if a.answer.status is Status.FAIL
-    }
 
 
 @pytest.mark.parametrize(
@@ -135,58 +94,6 @@ def test_whoever_closes_every_link_is_found(command: str, groups: set[str]) -> N
     assert outcome.count(Status.ERROR) == outcome.count(Status.SKIPPED) == 0
     for group in groups:
         assert outcome.count(Status.PASS, group) == outcome.count(Status.ACCEPTABLE, group) == 0, group
-
-
-def _unframed(change: Callable[[pb.Unframed], object]) -> Callable[[], Handle]:
-    def apply(request: pb.Request, reply: pb.Reply) -> None:
-        if reply.HasField("unframed"):
-            change(reply.unframed)
-
-    return altered(apply)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda read: read.messages and read.messages.pop(),
-        lambda read: read.ClearField("rest"),
-        lambda read: [message.ClearField("signature") for message in read.messages],
-        lambda read: [message.MergeFrom(pb.Message(body=message.body.strip())) for message in read.messages],
-        lambda read: [message.MergeFrom(pb.Message(signature=b"x")) for message in read.messages],
-    ],
-    ids=["loses-the-last", "waits-for-nothing", "forgets-signatures", "trims-bodies", "signs-all"],
-)
-def test_messages_that_are_read_wrong_are_found(change: Callable[[pb.Unframed], object]) -> None:
-    assert failed_groups(asked(_unframed(change), "framing-read")) == {"framing-read"}
-
-
-def test_whoever_takes_anything_for_a_message_is_found() -> None:
-    def change(request: pb.Request, reply: pb.Reply) -> None:
-        if request.HasField("unframe") and reply.HasField("rejected"):
-            reply.unframed.messages.add(body=b"{}")
-
-    outcome = asked(altered(change), "framing-read")
-    invalid = [a for a in outcome.answered if a.vector["result"] == "invalid"]
-    assert len(invalid) > 15
-    assert {a.answer.status for a in invalid} == {Status.FAIL}
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda wire: wire.replace(b"m14", b"m13"),
-        lambda wire: wire + b"\n",
-        lambda wire: wire.replace(b" ", b"").replace(b"m18", b"m16"),
-        lambda wire: b"M" + wire[1:],
-    ],
-    ids=["counts-characters", "ends-with-a-newline", "writes-json-anew", "upper-case"],
-)
-def test_messages_that_are_written_wrong_are_found(change: Callable[[bytes], bytes]) -> None:
-    def apply(request: pb.Request, reply: pb.Reply) -> None:
-        if reply.HasField("framed"):
-            reply.framed.data = change(reply.framed.data)
-
-    assert "framing-written" in failed_groups(asked(altered(apply), "framing-written"))
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -242,17 +149,6 @@ def test_bounds_that_are_declared_are_kept() -> None:
     outcome = asked(altered(change), "framing-*", "vector-clocks")
     assert failures(outcome) == []
     assert outcome.count(Status.SKIPPED) == 7
-
-
-@pytest.mark.parametrize("text", ["{", "[" * 100_000, '"half', "NaN"])
-def test_a_state_that_is_no_json_is_no_fault_of_the_suite(text: str) -> None:
-    def change(request: pb.Request, reply: pb.Reply) -> None:
-        for record in reply.state.records if reply.HasField("state") else ():
-            record.value = text
-
-    outcome = asked(altered(change), "signed-updates")
-    assert outcome.count(Status.ERROR) == 0
-    assert outcome.count(Status.FAIL) > 0
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from clearskies_reference import PROFILES, Config
 from clearskies_reference.variants import VARIANTS
 from clearskies_vectors import (
     CAPABILITIES,
-    OF_RIVALS,
     PEERS,
     altered,
     asked,
@@ -58,24 +57,6 @@ def test_what_is_not_declared_is_skipped_and_no_pass(capability: int) -> None:
     outcome = asked(lambda: reference(without=frozenset({capability})))
     assert failures(outcome) == []
     assert outcome.exit_code == 0
-
-
-def test_without_a_state_the_wire_tells() -> None:
-    outcome = asked(lambda: reference(without=frozenset({pb.CAPABILITY_OBSERVE})), *PEERS)
-    assert failures(outcome) == []
-    for group in PEERS:
-        assert outcome.count(Status.PASS, group) > 3, group
-        assert set(outcome.reasons(group)) <= {OF_RIVALS}
-
-
-def test_whoever_shows_no_records_is_looked_at_from_outside() -> None:
-    def change(request: pb.Request, reply: pb.Reply) -> None:
-        if reply.HasField("state"):
-            del reply.state.records[:]
-
-    outcome = asked(altered(change), "conflicts", "ghost-records")
-    assert failures(outcome) == []
-    assert outcome.count(Status.PASS) > 30
 
 
 def test_where_nothing_can_be_asked_nothing_passes() -> None:

@@ -50,16 +50,6 @@ def test_no_export_over_its_own_source(folder: Path, where: str, monkeypatch: py
     assert _bytes(folder) == before
 
 
-def test_an_export_through_a_link_to_the_source_is_one_over_it(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(MODULE, "default_folder", lambda: folder)
-    (tmp_path / "link").symlink_to(folder)
-    before = _bytes(folder)
-    assert typed("vectors", "export", "--overwrite", tmp_path / "link").exit_code == 2
-    assert _bytes(folder) == before
-
-
 @pytest.mark.parametrize(
     "manifest",
     ["{}", '{"name": "an app"}', "", '{"version": "1", "generatorVersion": "1", "files": {"../a": ""}, "retired": []}'],
@@ -152,12 +142,6 @@ def test_vectors_that_are_nowhere_named_missing_or_twice_there_are_not_asked(fol
     assert "sds/lamport-more.json is in the manifest, and is missing" in _sentences(folder)
     (folder / MANIFEST).unlink()
     assert MANIFEST in _sentences(folder)
-
-
-def test_a_version_that_this_suite_does_not_know(folder: Path) -> None:
-    manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
-    (folder / MANIFEST).write_text(json.dumps({**manifest, "generatorVersion": "99"}), "utf-8")
-    assert "use the version of the suite for these vectors" in _sentences(folder)
 
 
 def test_nothing_of_strangers_reaches_the_terminal_raw(folder: Path) -> None:

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from sds_conformance.vectors.agreement import disagreements, excused_vectors
+from sds_conformance.vectors.agreement import disagreements
 from sds_conformance.vectors.changelog import changelog_named, changelog_versions
 from sds_conformance.vectors.documents import documents
-from sds_conformance.vectors.edits import add_vector, hold_to_reference, replace_vector, save
-from sds_conformance.vectors.folder import CHANGELOG, LEDGER, MANIFEST, VectorsError, load_all
+from sds_conformance.vectors.edits import replace_vector
+from sds_conformance.vectors.folder import LEDGER, MANIFEST, VectorsError, load_all
 from sds_conformance.vectors.generation import differences, wanted_files
 from sds_conformance.vectors.ledger import add_release
 from sds_conformance.vectors.lint import lint
@@ -127,42 +127,7 @@ def test_what_is_wrong_with_a_fragment_is_said_and_nothing_is_written(
     assert _bytes(folder) == before
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "output"), [("spiral", "{}", "no file of vectors"), ("lamport", "[]", "one vector")]
-)
-def test_no_such_file_and_no_vector(folder: Path, name: str, text: str, output: str) -> None:
-    fragment = _fragment(folder)
-    fragment.write_text(text, "utf-8")
-    with pytest.raises(VectorsError, match=output):
-        add_vector(VECTOR_SET, folder, name, fragment)
-
-
-def test_where_the_model_is_wrong_the_changelog_says_why(folder: Path) -> None:
-    added = add_vector(VECTOR_SET, folder, "lamport", _fragment(folder, outcomes=WRONG))
-    save(VECTOR_SET, folder, hold_to_reference(VECTOR_SET, added, "The model is late."))
-    assert "Reference disagrees: `lamport/1`: The model is late." in (folder / CHANGELOG).read_text("utf-8")
-    found = disagreements(VECTOR_SET, documents(VECTOR_SET, folder, compute=False))
-    assert {test_id for test_id, _ in found} == excused_vectors(folder) == {"lamport/1"}
-    with pytest.raises(VectorsError, match="leave out --against-reference"):
-        hold_to_reference(VECTOR_SET, add_vector(VECTOR_SET, folder, "lamport", _fragment(folder)), "Because.")
-
-
-def test_a_written_vector_stands_beside_those_that_are_computed(folder: Path) -> None:
-    degenerate = next(test for test in _tests(folder, "t-req") if test["id"] == "t-req/degenerate-equal")
-    fragment = _fragment(folder)
-    fragment.write_text(json.dumps({**degenerate, "id": "equal-again", "participant_id": "bob"}), "utf-8")
-    save(VECTOR_SET, folder, add_vector(VECTOR_SET, folder, "t-req", fragment))
-    assert _tests(folder, "t-req")[-1]["id"] == "t-req/equal-again"
-    assert lint(VECTOR_SET, folder) == []
-
-
 # ---- replace ---------------------------------------------------------------------------------------------------------
-
-
-def test_what_is_not_released_is_replaced(folder: Path) -> None:
-    save(VECTOR_SET, folder, replace_vector(VECTOR_SET, folder, FIRST, _fragment(folder), ""))
-    assert _tests(folder, "lamport")[0] == {"id": FIRST, "result": "valid", **NEW}
-    assert lint(VECTOR_SET, folder) == []
 
 
 def test_what_is_released_stays_unless_it_was_wrong(folder: Path) -> None:

@@ -13,10 +13,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from sds_conformance.protocols.sds.catalogue import load_catalogue
-from sds_conformance.vectors.canonical import format_document
 from sds_conformance.vectors.folder import MANIFEST, default_folder, read_json
 from sds_conformance.vectors.lint import lint
-from sds_conformance.vectors.model import ACCEPTABLE, INVALID, VALID, VectorSet, result_of
+from sds_conformance.vectors.model import VectorSet
 from sds_conformance.vectors.schemas import schema
 from vector_folders import VECTOR_SET, VECTORS, every_test
 
@@ -90,24 +89,3 @@ def test_no_two_protocols_have_files_schemas_or_ids_of_one_name(kind: str) -> No
     }
     with pytest.raises(ValueError, match=f"two protocols have a {kind} of vectors called"):
         VectorSet((first, replace(second, **changes[kind])))
-
-
-# ---- form ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("value", [1.5, None, [None], {"a": 0.1}])
-def test_what_languages_print_differently_has_no_place(value: object) -> None:
-    with pytest.raises(ValueError, match="no place"):
-        format_document(value)
-
-
-@pytest.mark.parametrize(
-    ("outcomes", "result"),
-    [
-        ([{"kind": "sync"}], VALID),
-        ([{"rejected": True}], INVALID),
-        ([{"kind": "sync"}, {"rejected": True}], ACCEPTABLE),
-    ],
-)
-def test_the_result_follows_from_the_outcomes(outcomes: list[dict[str, object]], result: str) -> None:
-    assert result_of(outcomes) == result

@@ -163,28 +163,11 @@ def test_a_changed_outcome_of_any_vector_is_seen(node: str, copy: Path) -> None:
     assert known - seen == set(OPEN.findall(before.stdout)) | undecided
 
 
-def another_byte(step: dict[str, Any]) -> bool:
-    if not step.get("wire") or "message" not in step:
-        return False
-    step["wire"] = step["wire"][:-1] + ("0" if step["wire"][-1] != "0" else "1")
-    return True
-
-
 def another_content(step: dict[str, Any]) -> bool:
     delivered = [event for event in step["outcomes"][0].get("events", []) if event.get("content")]
     for event in delivered:
         event["content"] += "00"
     return bool(delivered)
-
-
-def unmet_dependency(step: dict[str, Any]) -> bool:
-    delivered = {event.get("delivered") for event in step["outcomes"][0].get("events", [])}
-    message = step.get("message", {})
-    if message.get("message_id") not in delivered or "lamport_timestamp" not in message:
-        return False
-    message["causal_history"].append({"message_id": "never-sent-by-anybody"})
-    step.pop("wire", None)
-    return True
 
 
 def log_backwards(step: dict[str, Any]) -> bool:
@@ -195,14 +178,7 @@ def log_backwards(step: dict[str, Any]) -> bool:
     return bool(several)
 
 
-def never_sent(step: dict[str, Any]) -> bool:
-    events = [event for event in step["outcomes"][0].get("events", []) if "acknowledged" in event]
-    for event in events:
-        event["acknowledged"] = "$m99"
-    return bool(events)
-
-
-@pytest.mark.parametrize("change", [another_byte, another_content, unmet_dependency, log_backwards, never_sent])
+@pytest.mark.parametrize("change", [another_content, log_backwards])
 def test_a_transcript_that_does_not_hold_together_is_seen(
     node: str, copy: Path, change: Callable[[dict[str, Any]], bool]
 ) -> None:
@@ -220,7 +196,7 @@ def test_a_transcript_that_does_not_hold_together_is_seen(
     assert changed <= complaints
 
 
-@pytest.mark.parametrize("name", ["wire-decoding", "hash-sha256-be64", "lamport", "lamport-forum-2024"])
+@pytest.mark.parametrize("name", ["wire-decoding", "lamport"])
 def test_a_flipped_bit_of_a_file_is_seen(node: str, copy: Path, name: str) -> None:
     path = copy / "sds" / f"{name}.json"
     content = bytearray(path.read_bytes())

@@ -7,14 +7,11 @@ from contextlib import suppress
 
 import pytest
 
-from run_helpers import altered, certified, reference, verdict_on, with_verdict
+from run_helpers import altered, reference
 from sds_conformance.cli.vectors.run import _sentence
-from sds_conformance.judging.verdict import Verdict
-from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
-from sds_conformance.reports.document import document
-from sds_conformance.vectors.running.examination import Examination, VectorExaminer, select_files, soften_result
+from sds_conformance.vectors.running.examination import Examination, VectorExaminer, select_files
 from sds_conformance.vectors.running.subject import Status, VectorResult
 from sds_harness.faults import FaultKind, TesteeError
 from sds_harness.link import Limits, LocalLink
@@ -50,11 +47,6 @@ def test_whoever_opens_nothing_special_is_skipped_with_the_reason() -> None:
     assert outcome.count(Status.PASS, "lamport") > 20
 
 
-def test_whoever_sends_nothing_fails() -> None:
-    outcome = refusing(lambda request: request.HasField("send"))
-    assert failed_groups(outcome) >= {"lamport", "causal-history", "ack-reviews", "transcripts"}
-
-
 def test_whoever_declares_to_show_a_state_shows_it() -> None:
     outcome = refusing(lambda request: request.HasField("observe"))
     assert failed_groups(outcome) >= {"lamport", "log-order", "ack-reviews", "repair-buffers", "transcripts"}
@@ -78,24 +70,6 @@ def test_a_state_without_the_buffers_is_no_pass() -> None:
     assert any("declares observe" in reason for reason in outcome.reasons("repair-buffers"))
 
 
-def test_a_conversation_whose_end_nobody_saw_is_no_pass() -> None:
-    def lacking(request: pb.Request, reply: pb.Reply) -> None:
-        if reply.HasField("state"):
-            reply.state.ClearField("log")
-            reply.state.ClearField("outgoing")
-
-    outcome = asked(lambda: altered(lacking), ["transcripts"])
-    reasons = {a.answer.reason for a in outcome.answered}
-    assert "declares observe, and its state does not show log, outgoing" in reasons
-    assert outcome.exit_code == 0
-
-
-def test_what_nobody_knows_softens_nothing() -> None:
-    failed = VectorResult(Status.FAIL, "this", "that")
-    for ids in ([], ["SDS-XX-99"], ["SDS-XX-99", "SDS-EPHEMERAL-04"]):
-        assert soften_result(MATERIAL, {"requirements": ids}, failed, CURRENT).status is Status.FAIL
-
-
 # ---- breakdowns and interrupts ---------------------------------------------------------------------------------------
 
 
@@ -112,26 +86,6 @@ def test_a_group_that_breaks_costs_no_other() -> None:
     said = _sentence(outcome, []).plain
     assert "broke down at 4 vectors" in said
     assert "wrong answer" not in said
-
-
-def test_a_process_that_does_not_start_any_more_ends_it() -> None:
-    started = []
-
-    def breaks(request: pb.Request, reply: pb.Reply) -> None:
-        if request.HasField("decode"):
-            raise RuntimeError("the log is inside out")
-
-    def connect(_: object) -> LocalLink:
-        started.append(1)
-        if len(started) > 1:
-            raise TesteeError(FaultKind.EXIT, "gone")
-        return LocalLink(altered(breaks))
-
-    examiner = VectorExaminer(MATERIAL, connect, Limits(), CURRENT)
-    outcome = examiner.examine(select_files(files(), CURRENT, ["wire-*", "lamport"]))
-    assert len(started) < 12
-    every = [test for file in select_files(files(), CURRENT, ["wire-*", "lamport"]) for test in file["tests"]]
-    assert len(outcome.answered) + outcome.unasked_count == len(every)
 
 
 class Interrupted(LocalLink):
@@ -202,19 +156,3 @@ def test_a_refused_ephemeral_message_is_a_warning_in_all_groups_of_vectors() -> 
         "message-kinds/ephemeral-with-history": ("SDS-EPHEMERAL-06",),
         "ack-reviews/by-a-hybrid": ("SDS-EPHEMERAL-06",),
     }
-
-
-def test_a_run_says_of_it_what_the_vectors_say_and_says_it_once() -> None:
-    outcome = certified(lambda: altered(takes_no_ephemerals), scenarios=["received-ephemerals"])
-    assert with_verdict(outcome, Verdict.FAIL) == set()
-    assert with_verdict(outcome, Verdict.WARN) == {"SDS-EPHEMERAL-04"}
-    assert verdict_on(outcome, "SDS-MSG-18").findings
-    assert document(outcome, Invocation(("x",)))["notes"] == []
-
-
-def test_a_timestamp_that_is_made_up_for_it_is_no_refusal() -> None:
-    def makes_up(request: pb.Request, reply: pb.Reply) -> None:
-        if reply.HasField("decoded") and not reply.decoded.message.HasField("lamport_timestamp"):
-            reply.decoded.message.lamport_timestamp = 0
-
-    assert "wire-decoding" in failed_groups(asked(lambda: altered(makes_up), ["wire-decoding"]))
