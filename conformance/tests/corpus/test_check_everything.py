@@ -19,13 +19,12 @@ from pyarrow import parquet as pq
 from corpus_comparison import SCOPE, change, corpus, flip
 from recorded_corpora import Edit, Model, edited, order_of, record_here
 from sds_conformance.corpus import verdicts
-from sds_conformance.corpus.verdicts import COUNTED, Checker, check
+from sds_conformance.corpus.verdicts import COUNTED, Checker
 from sds_conformance.exploration.cast_under_test import CastKind
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import MANIFEST
 from sds_harness.corpus.reader import verify_folders
 from sds_harness.corpus.shards import file_name
-from sds_harness.link import LocalLink
 
 pytestmark = pytest.mark.spark
 
@@ -60,27 +59,6 @@ def test_what_was_recorded_is_verified(tmp_path: Path, casting: CastKind) -> Non
     manifest = corpus(folder).manifest
     assert checked(folder, everything=True) == {"steps": manifest.steps, "rows": manifest.rows}
     assert manifest.rows
-
-
-class Breaks(Model):
-    """Cannot send."""
-
-    def __call__(self, variables: Any) -> LocalLink:
-        link: Any = super().__call__(variables)
-        inner = link._handle
-
-        def handle(request: Any) -> Any:
-            if request.WhichOneof("command") == "send":
-                raise RuntimeError("cannot send")
-            return inner(request)
-
-        link._handle = handle
-        return link  # type: ignore[no-any-return]
-
-
-def test_what_broke_is_verified(tmp_path: Path) -> None:
-    folder = record_here(tmp_path / "c", order_of(Breaks(), 6), twins=True)
-    assert checked(folder, everything=True)["rows"] == corpus(folder).manifest.rows
 
 
 def in_row(**values: Any) -> Edit:
@@ -200,11 +178,3 @@ def test_a_bit_that_is_flipped_is_found_or_changes_nothing(reference: Path, tmp_
         else:
             assert everything_in(other) == before, f"flip {number}, in {file}"
     assert found > FLIPS / 2
-
-
-def test_folders_are_looked_at_before_spark_is_wanted(reference: Path, tmp_path: Path) -> None:
-    other = edited(reference, tmp_path / "b", {})
-    with_a_shard_too_many(other)
-    nobody: Any = None
-    with pytest.raises(CorpusError, match="does not belong there"):
-        check(nobody, corpus(other), SCOPE, everything=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,26 +9,15 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
-from corpus_comparison import SCHEDULES, SCOPE, change, classified, compared, corpus, flip
+from corpus_comparison import SCHEDULES, SCOPE, change, classified, corpus, flip
 from recorded_corpora import Model, Variants, edited, order_of, record_here, recording_of
-from run_helpers import certified, with_verdict
 from sds_conformance.corpus import classes
 from sds_conformance.corpus.classes import Class, classify_by_checks, describe_place
 from sds_conformance.corpus.difference import read_stored
 from sds_conformance.corpus.divergences import DIFFERENT, Divergence, divergences
-from sds_conformance.exploration.assessment import Assessment, assess, make_time_key
-from sds_conformance.exploration.cast_under_test import CastKind
-from sds_conformance.judging.causes import consequences
-from sds_conformance.judging.verdict import Verdict
-from sds_conformance.protocols.sds.rules import RULES
+from sds_conformance.exploration.assessment import Assessment, assess
 from sds_harness.corpus.recorder import prepare, record_shard
-from sds_harness.link import LocalLink
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Config
-from sds_reference.channel import Channel
-from sds_reference.lamport_clock import LamportClock
-from sds_reference.participant import Participant
-from sds_reference.testee.server import Testee, TesteeOptions
 from sds_reference.variants import VARIANTS
 
 pytestmark = pytest.mark.spark
@@ -41,20 +29,7 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        *("history-of-one", "newest-first", "nim-hash", "one-id-for-all-syncs", "last-channel-first"),
-        *(
-            pytest.param(name, marks=pytest.mark.exhaustive)
-            for name in (
-                "nim-filter",
-                "slow-resend",
-                "sweep-only",
-                "syncs-only-in-quiet-channels",
-                "resends-possible-first-in-a-tick",
-            )
-        ),
-    ],
+    "name", ["history-of-one", "newest-first", "nim-hash", "one-id-for-all-syncs", "last-channel-first"]
 )
 def test_legal_differences_are_legal(reference: Path, tmp_path: Path, name: str) -> None:
     assert name in VARIANTS
@@ -121,59 +96,6 @@ def test_a_fault_is_found_under_its_requirement(reference: Path, tmp_path: Path,
     assert {one.kind for one in turned if one.violated_a} == {Class.A_VIOLATES}
 
 
-class InSeconds(LamportClock):
-    def __init__(self, start: int, largest: int) -> None:
-        super().__init__(start // 1000, largest)
-
-    def next(self, floor: int) -> int:
-        return super().next(floor // 1000)
-
-
-class CountsSeconds(Channel):
-    def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
-        super().__init__(participant_id, channel_id, config, now_ms)
-        self.clock = InSeconds(now_ms, self.revision.wire.max_lamport)
-
-
-class WithSeconds(Participant):
-    channel_class = CountsSeconds
-
-
-def test_a_clock_in_seconds_is_the_same_fault_in_a_run_and_in_a_diff(reference: Path, tmp_path: Path) -> None:
-    """Its timestamps are laid out as they should be, and start and go on in another unit."""
-
-    def handle() -> Callable[[pb.Request], pb.Reply]:
-        return Testee(TesteeOptions("1", Config(), WithSeconds, "the reference in seconds")).handle
-
-    other = record_here(tmp_path / "b", order_of(lambda _: LocalLink(handle()), SCHEDULES))
-    of_the_diff = {one.cause for one in classified(reference, other) if one.violated_b}
-    outcome = certified(handle, scenarios=["a-diamond", "frozen-and-running-clock", "syncs-and-the-clock"])
-    of_the_run = with_verdict(outcome, Verdict.FAIL)
-    assert "SDS-STATE-02" in of_the_diff
-    assert "SDS-STATE-03" in of_the_run
-    # A schedule may show the fault only by a consequence of it.
-    assert all(cause in of_the_run or consequences(RULES, "SDS-STATE-03", cause) for cause in of_the_diff)
-    assert "SDS-MSG-05" in with_verdict(outcome, Verdict.PASS)
-
-
-def test_what_is_violated_first_is_named_first(tmp_path: Path) -> None:
-    """By virtual time: in a cast of several implementations each counts its own steps."""
-    order = order_of(Model(mutant="buffer-of-one"), SCHEDULES, casting=CastKind.APART)
-    folder = corpus(record_here(tmp_path / "a", order))
-    otherwise = 0
-    for one in read_stored(folder, range(SCHEDULES)):
-        rebuilt = one.group_trace()
-        group_trace = rebuilt.group_trace
-        findings = assess(group_trace, SCOPE, rebuilt.judged).findings
-        acts = [(group_trace.cast[f.participant].steps[f.step - 1], f) for f in findings]
-        first = sorted(findings, key=make_time_key(group_trace))
-        order_of_acts = [id(act.step) for act in group_trace.acts]
-        places = {id(f): order_of_acts.index(id(step)) for step, f in acts}
-        assert [places[id(f)] for f in first] == sorted(places.values())
-        otherwise += first != sorted(findings, key=lambda f: f.step)
-    assert otherwise, "in some of these it makes a difference"
-
-
 @pytest.mark.parametrize("new", [{"lamport": flip}, {"acknowledged": ["alice#m1"]}])
 def test_a_change_that_no_reply_shows_is_damage(reference: Path, tmp_path: Path, new: dict[str, Any]) -> None:
     """Whatever the digests say, and although a freedom would cover the second."""
@@ -190,22 +112,6 @@ def test_what_nothing_explains_is_unexplained(reference: Path, monkeypatch: pyte
     found = classified(reference, other)
     assert {one.kind for one in found} == {Class.UNEXPLAINED}
     assert all(one.cause == describe_place(one.divergence) for one in found)
-
-
-def test_replies_that_were_changed_are_damage(reference: Path, tmp_path: Path) -> None:
-    other = edited(reference, tmp_path / "b", {3: change(8, at_ms=7, reply=b"\xba\x01\x00")})
-    (one,) = classified(reference, other)
-    assert (one.kind, one.cause) == (Class.DAMAGED, "damaged in B")
-
-
-def test_what_only_one_declares_is_legal(tmp_path: Path) -> None:
-    """Some schedules name no channel."""
-    order = order_of(schedules=128)
-    less = order_of(Model(without=frozenset({pb.CAPABILITY_UNNAMED_CHANNEL, pb.CAPABILITY_OBSERVE})), schedules=128)
-    a, b = record_here(tmp_path / "a", order), record_here(tmp_path / "b", less)
-    found = classified(a, b)
-    assert {(one.kind, one.cause) for one in found} == {(Class.LEGAL, "undeclared")}
-    assert set(compared(a, b, read_all=True)) == {one.divergence.schedule for one in found}
 
 
 def test_a_schedule_of_which_one_side_has_no_step_is_compared(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from clearskies_corpora import REVISION, SCOPE, Model, order_of
-from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import Effects, Peer, RefusedWriteError
 from clearskies_reference.mutants import MUTANTS
 from clearskies_reference.testee.server import Testee, TesteeOptions
@@ -28,7 +27,7 @@ from sds_conformance.exploration.campaign import CampaignTally, explore
 from sds_harness.clearskies.generator import Grammar
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.reader import stored_in
-from sds_harness.link import Link, LocalLink
+from sds_harness.link import LocalLink
 from sds_testee.version import suite_version
 
 pytestmark = pytest.mark.spark
@@ -79,10 +78,6 @@ def test_the_verdicts_are_those_of_a_campaign_with_the_same_schedules(tmp_path: 
 # ---- Compared --------------------------------------------------------------------------------------------------------
 
 
-def test_who_draws_other_uuids_does_nothing_else(reference: Path, tmp_path: Path) -> None:
-    assert causes(reference, folder_of(Model(), tmp_path / "b")) <= {(Class.LEGAL, "order-of-updates")}
-
-
 @pytest.mark.parametrize(
     ("variant", "freedom"),
     [
@@ -122,9 +117,25 @@ def test_what_is_open_in_special_cases_is_explained(
     assert {kind for kind, _ in found} == {Class.LEGAL}
 
 
-@pytest.mark.parametrize("variant", ["first-revision-one", "clock-per-peer", "spaced-bodies"])
-def test_what_is_in_no_column_makes_no_difference(reference: Path, tmp_path: Path, variant: str) -> None:
-    assert causes(reference, folder_of(Model(variant=variant), tmp_path / "b")) <= {(Class.LEGAL, "order-of-updates")}
+class KeepsKeysApart(Peer):
+    """Refuses to rename a record to a key in use, with another reason than the model's."""
+
+    def rename(self, key: str, new_key: str, now_ms: int) -> Effects:
+        if any(kept.record.key == new_key and not kept.record.deleted for kept in self.store):
+            raise RefusedWriteError(f"there is a record with the key {new_key!r}")
+        return super().rename(key, new_key, now_ms)
+
+
+def test_a_key_that_is_taken_may_be_refused(tmp_path: Path) -> None:
+    options = TesteeOptions(suite_version(), peer_class=KeepsKeysApart, name="keeps keys apart")
+    grammar = Grammar(passages=("renames",))
+    one, other = (
+        record_here(tmp_path / name, order_of(model, 12, seed=6, grammar=grammar))
+        for name, model in (("a", Model()), ("b", lambda _: LocalLink(Testee(options).handle)))
+    )
+    found = causes(one, other)
+    assert (Class.LEGAL, "keys-that-are-taken") in found
+    assert Class.UNEXPLAINED not in {kind for kind, _ in found}
 
 
 @pytest.mark.parametrize(
@@ -135,38 +146,6 @@ def test_a_fault_is_that_of_who_has_it(reference: Path, tmp_path: Path, mutant: 
     found = classified(reference, folder_of(Model(mutant=mutant), tmp_path / "b"), SCOPE)
     assert {one.kind for one in found} <= {Class.B_VIOLATES, Class.UNEXPLAINED, Class.LEGAL}
     assert MUTANTS[mutant].requirement in {requirement for one in found for requirement in one.violated_b}
-
-
-class KeepsKeysApart(Peer):
-    """Refuses to give a record a key that another one has."""
-
-    def rename(self, key: str, new_key: str, now_ms: int) -> Effects:
-        if any(kept.record.key == new_key and not kept.record.deleted for kept in self.store):
-            raise RefusedWriteError(f"there is a record with the key {new_key!r}")
-        return super().rename(key, new_key, now_ms)
-
-
-def keeps_keys_apart(_: object) -> Link:
-    options = TesteeOptions(suite_version(), peer_class=KeepsKeysApart, name="keeps keys apart")
-    return LocalLink(Testee(options).handle)
-
-
-def test_a_key_that_is_taken_may_be_refused(tmp_path: Path) -> None:
-    grammar = Grammar(passages=("renames",))
-    one, other = (
-        record_here(tmp_path / name, order_of(model, 12, seed=6, grammar=grammar))
-        for name, model in (("a", Model()), ("b", keeps_keys_apart))
-    )
-    found = causes(one, other)
-    assert (Class.LEGAL, "keys-that-are-taken") in found
-    assert Class.UNEXPLAINED not in {kind for kind, _ in found}
-
-
-def test_who_gives_no_signals_is_as_good(reference: Path, tmp_path: Path) -> None:
-    silent = Model(without=frozenset({pb.CAPABILITY_CHANGED, pb.CAPABILITY_CONFLICT}))
-    found = causes(reference, folder_of(silent, tmp_path / "b"))
-    assert (Class.LEGAL, "other-signals") in found
-    assert {kind for kind, _ in found} == {Class.LEGAL}
 
 
 # ---- Commands --------------------------------------------------------------------------------------------------------

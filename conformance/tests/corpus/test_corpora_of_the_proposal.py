@@ -7,12 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from run_helpers import variant
 from sds_conformance.exploration.assessment import Scope
 from sds_conformance.exploration.campaign import explore
 from sds_conformance.judging.verdict import Finding
-from sds_conformance.scenario_files.reader import load_one
-from suite_terminal import typed, words
 
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
@@ -25,7 +22,6 @@ from sds_conformance.corpus.verdicts import Checker
 from sds_conformance.exploration.campaign import CampaignOrder, CampaignTally
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.reader import stored_in
-from sds_harness.link import Link, LocalLink
 from sds_harness.sds.generator import Grammar
 from sds_reference import FORUM_2024
 
@@ -97,20 +93,6 @@ def test_legal_differences_are_legal(reference: Path, tmp_path: Path, name: str)
     assert {(one.kind, one.cause) for one in found if one.kind is not Class.LEGAL} == set()
 
 
-def in_tens(_: object) -> Link:
-    return LocalLink(variant("forum-increases-by-ten"))
-
-
-def test_by_how_much_a_timestamp_increases_is_open(reference: Path, tmp_path: Path) -> None:
-    found = classified(reference, record_here(tmp_path / "b", proposed(in_tens)))
-    assert {(one.kind, one.cause) for one in found} == {(Class.LEGAL, "steps-of-timestamps")}
-
-
-def test_a_fault_is_that_of_who_has_it(reference: Path, tmp_path: Path) -> None:
-    other = record_here(tmp_path / "b", proposed(Model(mutant="forum-ties-by-arrival")))
-    assert Class.B_VIOLATES in {one.kind for one in classified(reference, other)}
-
-
 def test_what_is_open_in_sds_alone_is_not_asked() -> None:
     names = {freedom.name for freedom in corpora_of(FORUM).freedoms}
     assert {"steps-of-timestamps", "swept-syncs"} <= names
@@ -125,30 +107,3 @@ def test_corpora_of_two_texts_are_not_compared(reference: Path, tmp_path: Path) 
     sds = record_here(tmp_path / "sds", order_of(schedules=2, grammar=GRAMMAR, seed=5))
     with pytest.raises(CorpusError, match=rf"is of {FORUM} and .* of sds-2026-01, which are different texts"):
         require_comparable(corpus(reference), corpus(sds))
-
-
-def test_2_a_corpus_is_never_judged_by_another_text(reference: Path) -> None:
-    refused = typed("corpus", "check", "--revision", "sds-2026-01", str(reference))
-    assert refused.exit_code == 2
-    assert f"was made for {FORUM}, not for sds-2026-01: omit --revision" in words(refused.stderr)
-
-
-def test_2_what_the_proposal_has_not_is_not_recorded(tmp_path: Path) -> None:
-    options = ["--revision", FORUM, "--passage", "gap", "--out", str(tmp_path / "a")]
-    refused = typed("corpus", "record", *options)
-    assert refused.exit_code == 2
-    assert f"{FORUM} has no passage 'gap'" in words(refused.stderr)
-    assert not (tmp_path / "a").exists()
-
-
-def test_a_schedule_that_is_shown_is_replayed_under_the_revision_of_its_corpus(reference: Path, tmp_path: Path) -> None:
-    shown = typed("corpus", "show", str(reference), "3", "--out", str(tmp_path))
-    assert shown.exit_code == 0
-    file = tmp_path / "schedule-3.json"
-    assert dict(load_one(file).schedule.notes) == {"revision": FORUM}
-    again = typed("replay", str(file))
-    assert "Nothing was found" in words(again.stdout)
-    assert typed("replay", "--revision", "sds-2026-01", str(file)).exit_code == 2
-    sds = record_here(tmp_path / "sds", order_of(schedules=1, grammar=GRAMMAR))
-    assert typed("corpus", "show", str(sds), "0", "--out", str(tmp_path)).exit_code == 0
-    assert load_one(tmp_path / "schedule-0.json").schedule.notes == ()

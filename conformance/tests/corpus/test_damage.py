@@ -19,7 +19,6 @@ from sds_conformance.corpus.classes import describe_place
 from sds_conformance.corpus.difference import read_stored
 from sds_conformance.corpus.report import sentence
 from sds_conformance.exploration.assessment import Scope, judged_revision
-from sds_harness.corpus import shards
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import MANIFEST, SUCCESS
 from sds_harness.corpus.shards import file_name
@@ -67,14 +66,6 @@ def test_a_damaged_file_is_named(reference: Path, tmp_path: Path, folder: str, d
     damage(other / folder / file_name(1))
     with pytest.raises(CorpusError, match=rf"{folder}/{file_name(1)}|shard"):
         compared(reference, other, verify=True)
-
-
-def test_row_groups_have_a_largest_size(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, what in (("MOST_ROWS", "rows"), ("MOST_VALUES", "values"), ("MOST_BYTES", "bytes")):
-        with monkeypatch.context() as patched:
-            patched.setattr(shards, name, 100)
-            with pytest.raises(CorpusError, match=rf"part-000000\.parquet is damaged: it has [\d,]+ {what} in"):
-                compared(reference, reference, verify=True)
 
 
 def test_files_of_two_attempts_are_no_pair(reference: Path, tmp_path: Path) -> None:
@@ -158,14 +149,6 @@ def test_schedules_outside_of_their_shard_are_damage(reference: Path, tmp_path: 
         other = edited(reference, tmp_path / str(number), {19: moved(number)})
         with pytest.raises(CorpusError, match=r"part-000001\.parquet has schedules .* but should only have 10 to 19"):
             compared(reference, other)
-
-
-def test_rows_of_no_schedule_are_damage(reference: Path, tmp_path: Path) -> None:
-    def more(side: dict[str, Any], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        return [*rows, rows[0] | {"schedule": 9999, "step": 0}]
-
-    with pytest.raises(CorpusError, match="has schedules 10 to 9999"):
-        compared(reference, edited(reference, tmp_path / "b", {19: more}))
 
 
 @pytest.mark.parametrize("column", ["reply", "json", "rows"])

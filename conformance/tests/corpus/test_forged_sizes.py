@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import resource
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -23,7 +22,7 @@ from sds_conformance.corpus.verdicts import check
 from sds_harness.corpus import shards
 from sds_harness.corpus.digests import plan_digest
 from sds_harness.corpus.errors import CorpusError
-from sds_harness.corpus.jobs import MOST_TASKS, in_schedules, run_tasks
+from sds_harness.corpus.jobs import MOST_TASKS, run_tasks
 from sds_harness.corpus.manifest import MANIFEST, shard_size
 from sds_harness.corpus.reader import stored_in
 from sds_harness.corpus.shards import file_name
@@ -74,14 +73,6 @@ def test_shards_that_are_not_there_are_not_listed(
         check(NOBODY, corpus(other), SCOPE)
 
 
-def test_no_shard_is_as_large_as_a_manifest_may_say(reference: Path, tmp_path: Path) -> None:
-    other = edited(reference, tmp_path / "b", {})
-    data = json.loads((other / MANIFEST).read_text())
-    (other / MANIFEST).write_text(json.dumps(data | {"schedules": 2**40, "per_shard": 2**40}))
-    with pytest.raises(CorpusError, match="1099511627776 is not a possible number of schedules in a shard"):
-        corpus(other)
-
-
 def test_a_schedule_of_neither_corpus_is_missed_at_once(reference: Path, tmp_path: Path) -> None:
     both = [edited(reference, tmp_path / name, {}) for name in "ab"]
     for folder in both:
@@ -125,15 +116,6 @@ def test_a_schedule_in_a_corpus_is_no_larger_than_one_in_a_file(reference: Path,
         stored.group_trace()
 
 
-def test_a_pipe_in_a_corpus_keeps_nobody_waiting(reference: Path, tmp_path: Path) -> None:
-    for name in (MANIFEST, f"schedules/{file_name(0)}", f"steps/{file_name(0)}"):
-        other = edited(reference, tmp_path / name.replace("/", "-"), {})
-        (other / name).unlink()
-        os.mkfifo(other / name)
-        with pytest.raises(CorpusError, match=f"{name} is not a regular file"):
-            next(stored_in(corpus(other), 0))
-
-
 class Spark:
     """Takes down what is asked of it."""
 
@@ -159,11 +141,3 @@ def test_as_many_schedules_as_can_be_are_begun_in_little_memory() -> None:
         assert spark.asked == (shards, MOST_TASKS)
         places = pa.RecordBatch.from_pydict({"id": [0, 3, shards - 1]})
         assert [batch.to_pylist()[0]["number"] for batch in spark.run(iter([places]))] == [0, 3, shards - 1]
-
-
-def test_progress_is_reported_in_schedules() -> None:
-    output: list[tuple[int, int]] = []
-    progress = in_schedules(lambda *said: output.append(said), 4, 1_000, 200)
-    for done, of in ((0, 4), (1, 4), (4, 4), (0, 1)):
-        progress(done, of)
-    assert output == [(200, 1_000), (400, 1_000), (1_000, 1_000)], "what adds up in the end is no way back"

@@ -52,16 +52,6 @@ def test_a_recording_holds_one_group_trace(tmp_path: Path, most_traces: Callable
     assert most_traces() == 1
 
 
-def test_a_recording_holds_a_group_trace_and_what_it_is_compared_with(
-    tmp_path: Path, most_traces: Callable[[], int]
-) -> None:
-    order = order_of(schedules=24, grammar=LIGHT)
-    recording = recording_of(tmp_path / "c", order, twins=True, per_shard=24)
-    prepare(recording, overwrite=False)
-    record_shard(recording, 0)
-    assert 1 < most_traces() <= 3
-
-
 def test_reading_makes_one_group_trace_again_at_a_time(tmp_path: Path, most_traces: Callable[[], int]) -> None:
     folder = record_here(tmp_path / "c", order_of(schedules=SCHEDULES, grammar=LIGHT), per_shard=SCHEDULES)
     steps = 0
@@ -69,18 +59,3 @@ def test_reading_makes_one_group_trace_again_at_a_time(tmp_path: Path, most_trac
         steps += len(stored.group_trace().compared)
     assert steps == corpus(folder).manifest.steps
     assert most_traces() == 1
-
-
-def test_what_arrives_is_read_once_however_many_hear_it() -> None:
-    order = order_of(schedules=1, grammar=LIGHT)
-    cast_under_test = order.cast_under_test()
-    cast_under_test.start()
-    group_trace = cast_under_test.play(order.schedule(0))
-    cast_under_test.kill()
-    heard = [(act.packet, act.step) for act in group_trace.acts if act.packet is not None]
-    assert len(heard) > 5
-    for packet, step in heard:
-        assert step.received.raw is packet.wire.raw or step.received.raw != packet.wire.raw
-        if step.received.raw is packet.wire.raw and packet.wire.message is not None:
-            assert step.received.message == packet.wire.message
-            assert step.received.message.bloom_filter is packet.wire.message.bloom_filter

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from run_helpers import broken_adapter, reference_command
-from sds_conformance.exploration.campaign import CampaignOrder, explore, play_one
+from sds_conformance.exploration.campaign import CampaignOrder, explore
 from sds_conformance.exploration.cast_under_test import CastKind
 from suite_terminal import too_wide, typed, words
 
@@ -23,14 +23,12 @@ from pyarrow import parquet as pq
 from recorded_corpora import Model, edited, order_of, record_here, recording_of
 from sds_conformance.corpus.kinds import kind_of
 from sds_conformance.corpus.restarting_cast import RestartingCast
-from sds_conformance.corpus.verdicts import Checker, check, check_here
+from sds_conformance.corpus.verdicts import check, check_here
 from sds_harness.corpus.errors import CorpusError, NotDrivenError
 from sds_harness.corpus.manifest import Corpus, read_complete
 from sds_harness.corpus.place import Place
-from sds_harness.corpus.reader import stored_in, twins_of
-from sds_harness.corpus.recorder import Recorder, prepare, record, record_shard
+from sds_harness.corpus.recorder import prepare, record, record_shard
 from sds_harness.corpus.shards import file_name
-from sds_harness.schedules import GroupTrace, Schedule
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 pytestmark = pytest.mark.spark
@@ -61,22 +59,6 @@ def test_spark_gives_the_verdicts_of_this_process(spark: Any, tmp_path: Path) ->
     assert printed == [(4, 6), (6, 6)]
     assert here.found
     assert here == check(spark, stored, order.scope, everything=True)
-
-
-def test_twins_need_not_be_schedules_of_a_file(tmp_path: Path) -> None:
-    order = order_of(Model(), 256)
-    recording = recording_of(tmp_path / "c", order, twins=True, per_shard=8)
-    prepare(recording, overwrite=False)
-    shard = 31
-    record_shard(recording, shard)
-    stored = next(stored_in(recording, shard))
-    plans = [twin.side["json"] for twin in twins_of(recording, shard, stored.schedule)]
-    assert any('"duplicate_percent": 30' in plan for plan in plans), "messages arrive in another order"
-    checker = Checker(recording, order.scope)
-    cast_under_test = order.cast_under_test()
-    cast_under_test.start()
-    live = play_one(order, cast_under_test, stored.schedule)
-    assert checker.judge(shard, stored).assessment == live.assessment
 
 
 def connect_reference() -> Any:
@@ -178,15 +160,6 @@ def test_shards_of_another_corpus_are_damage(tmp_path: Path) -> None:
         judge(edited(mine, tmp_path / "nobody", {3: nobody}))
 
 
-def test_twins_of_another_corpus_are_damage(tmp_path: Path) -> None:
-    mine = record_here(tmp_path / "mine", order_of(FAULTY, 9), twins=True)
-    model = record_here(tmp_path / "model", order_of(Model(), 9), twins=True)
-    shutil.rmtree(mine / "twins")
-    shutil.copytree(model / "twins", mine / "twins")
-    with pytest.raises(CorpusError, match=r"was played by the reference|is not in the corpus"):
-        check_here(corpus(mine), order_of().scope)
-
-
 def test_the_commands(spark: Any, tmp_path: Path) -> None:
     folder = tmp_path / "c"
     options = ("--schedules", "9", "--participants", "3", "--passage", "syncs", "--framing", "binary")
@@ -240,30 +213,6 @@ def test_another_release_in_the_middle_ends_a_recording(tmp_path: Path) -> None:
             record_shard(replace(recording, cast_under_test=partial(RestartingCast, order_of(other, 6))), 0)
     assert not list((tmp_path / "c" / "steps").glob("part-*"))
     record_shard(recording, 0)
-
-
-class Weary(RestartingCast):
-    """Gives up at the third schedule."""
-
-    played = 0
-
-    def play(self, schedule: Schedule) -> GroupTrace:
-        self.played += 1
-        if self.played == 3:
-            raise NotDrivenError("It broke.")
-        return super().play(schedule)
-
-
-def test_schedules_of_a_shard_that_is_given_up_are_not_recorded(tmp_path: Path) -> None:
-    order = order_of(schedules=12)
-    recording = replace(recording_of(tmp_path / "c", order, per_shard=6), cast_under_test=partial(Weary, order))
-    prepare(recording, overwrite=False)
-    (batch,) = Recorder(recording)(1)
-    (printed,) = batch.to_pylist()
-    assert (printed["schedules"], printed["steps"], printed["rows"], printed["trouble"]) == (0, 0, 0, "It broke.")
-    record_shard(replace(recording, cast_under_test=partial(RestartingCast, order)), 1)
-    (batch,) = Recorder(recording)(1)
-    assert batch.to_pylist()[0]["trouble"] == "", "what is there is not played again"
 
 
 def test_who_cannot_be_driven_is_reported_before_anything_is_written(tmp_path: Path) -> None:
