@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import fields, replace
 from itertools import count
 from random import Random
@@ -14,17 +13,14 @@ import pytest
 from run_helpers import Handle, broken_adapter, reference, reference_command
 from sds_conformance.cli.options import DrivenImplementation
 from sds_conformance.exploration import campaign
-from sds_conformance.exploration.assessment import BREAKDOWN, STORM
+from sds_conformance.exploration.assessment import BREAKDOWN
 from sds_conformance.exploration.campaign import CampaignOrder, CampaignTally, explore, play_one
 from sds_conformance.exploration.cast_under_test import CastKind
-from sds_conformance.exploration.counterexample import Counterexample, shrink_finding
 from sds_conformance.exploration.hunt import order_for
-from sds_conformance.judging.finding_replays import TIMES, FindingReplays
 from sds_conformance.judging.runner import PATIENCE
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.situations import SITUATIONS
-from sds_harness.link import Limits, Link, LocalLink
-from sds_harness.schedules import player
+from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.generator import Grammar
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.mutants import MUTANTS
@@ -92,21 +88,6 @@ def test_the_order_in_which_schedules_come_makes_no_difference() -> None:
     assert tallies[0]["found"]
 
 
-def test_the_worst_finding_counts_and_of_these_the_first() -> None:
-    what = replace(order_for(MUTANTS["increases-lamport-by-two"]), grammar=LIGHT)
-    cast_under_test = what.cast_under_test()
-    tally = CampaignTally(cast_under_test.start())
-    played = [play_one(what, cast_under_test, index) for index in (2, 5, 6)]
-    soft = replace(played[0].assessment.findings[0], severity=Verdict.WARN)
-    hard = [replace(soft, severity=Verdict.FAIL, seen=f"in {one.index}") for one in played]
-    for one, finding in zip(played, (soft, *hard[1:]), strict=True):
-        one.assessment.findings[:] = [finding]
-        tally.add(one)
-    assert tally.found == {soft.requirement: hard[1]}
-    assert tally.found_at == {soft.requirement: 5}
-    assert tally.found_in == {soft.requirement: 3}
-
-
 # ---- Processes -------------------------------------------------------------------------------------------------------
 
 
@@ -164,47 +145,3 @@ def test_an_interrupt_keeps_what_was_played() -> None:
     tally = explore(order(examples=50, grammar=LIGHT), progress)
     assert (tally.schedules, tally.interrupted) == (3, True)
     assert summary(tally) == summary(explore(order(examples=3, grammar=LIGHT))) | {"interrupted": True}
-
-
-def test_an_interrupt_in_the_middle_of_a_schedule_keeps_those_before() -> None:
-    inner, sent = reference(), count()
-
-    def handle(request: pb.Request) -> pb.Reply:
-        if request.WhichOneof("command") == "send" and next(sent) == 60:
-            raise KeyboardInterrupt
-        return inner(request)
-
-    tally = explore(order(handle, examples=50))
-    assert tally.interrupted
-    assert 0 < tally.schedules < 50
-    assert tally.found == {}
-
-
-def test_messages_without_end_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(player, "MAX_PACKETS", 150)
-    tally = explore(replace(order_for(MUTANTS["sends-after-each-reception"]), examples=2, grammar=LIGHT))
-    assert tally.found[STORM].severity is Verdict.FAIL
-    assert tally.gave_up == ""
-    assert tally.schedules == 2
-
-
-# ---- Implementations that vary ---------------------------------------------------------------------------------------
-
-
-def test_a_fault_that_does_not_show_again_gives_no_counterexample() -> None:
-    mutant = replace(order_for(MUTANTS["increases-lamport-by-two"]), grammar=LIGHT)
-    links = iter([mutant.connect])
-
-    def connect(variables: Mapping[str, str]) -> Link:
-        faulty = next(links, None)
-        return faulty(variables) if faulty else LocalLink(reference())
-
-    what = CampaignOrder(connect, examples=2, grammar=LIGHT)
-    tally = explore(what)
-    finding = tally.found["SDS-SEND-01"]
-    cast_under_test = what.cast_under_test()
-    cast_under_test.start()
-    assert shrink_finding(what, cast_under_test, 0, finding) == FindingReplays(0, TIMES)
-    again = mutant.cast_under_test()
-    again.start()
-    assert isinstance(shrink_finding(mutant, again, 0, finding), Counterexample)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -26,7 +25,6 @@ from sds_conformance.protocols import default
 from sds_harness.link import Link, LocalLink
 from sds_harness.schedules.worlds import AlphabetPart, Word
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import decode
 
 CORE = (AlphabetPart(("send", "sync", "time", "arrive")),)
 FULL = (AlphabetPart(("send", "sync", "time", "arrive", "repair")),)
@@ -81,16 +79,6 @@ def test_what_cannot_happen_is_left_out_and_nothing_else(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(Prober, "_keep", forgetful)
     assert said(exhausted(4)) == said(knowing)
-
-
-def test_all_have_the_same_in_the_end() -> None:
-    """Properties of a settled group are checked in every schedule, too."""
-    alphabet = (AlphabetPart(("send", "sync", "arrive", "rest")),)
-    coverage = exhausted(3, alphabet=alphabet)
-    assert coverage.tally.exercised["G-01"] == 6
-    assert not coverage.tally.found
-    # It tells others once of what they lost, and never again.
-    assert "G-01" in exhausted(3, "does-not-buffer-outgoing", alphabet=alphabet).tally.found
 
 
 def test_what_is_not_declared_is_no_part_of_the_alphabet() -> None:
@@ -206,40 +194,11 @@ def test_an_event_that_it_always_breaks_at_is_left_out_and_the_rest_is_played(tm
     assert (again.without, again.left_out) == (coverage.without, coverage.left_out)
 
 
-def test_odd_values_that_it_breaks_at_are_left_out_and_the_others_are_played() -> None:
-    def breaking(request: pb.Request) -> pb.Reply:
-        if request.HasField("receive") and (decode(request.receive.wire).lamport_timestamp or 0) > 1 << 62:
-            raise RuntimeError("too large")
-        return inner(request)
-
-    inner = reference()
-    alphabet = (AlphabetPart(("send", "arrive", "values")),)
-    coverage = exhausted(2, handle=breaking, alphabet=alphabet)
-    large = "values: A peer's timestamp is close to the maximum of 63 or 64 bits, and own messages reach it."
-    assert events_left_out(coverage) == [large]
-    assert coverage.tally.exercised["SDS-RECV-07"] > 0
-    assert coverage.last_complete is coverage.bounds[-1]
-    assert sum(bound.played for bound in coverage.bounds) > coverage.left_out
-
-
 def test_whoever_always_breaks_is_given_up_and_nothing_is_proved() -> None:
     coverage = exhausted(4, handle=breaking_at("send", "send_sync", "tick"))
     assert BREAKDOWN in coverage.tally.found
     assert "given up" in coverage.tally.gave_up
     assert not all(bound.is_complete for bound in coverage.bounds)
-
-
-def test_the_plan_is_what_the_time_is_expected_to_reach(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exhaustion_campaign, "SAMPLE", 100)
-    ticks = itertools.count()  # a schedule takes as long as it is asked for the time, on every machine
-    monkeypatch.setattr(exhaustion_campaign, "time", SimpleNamespace(monotonic=lambda: next(ticks) / 2_000))
-    plans = []
-    order, cast_under_test, coverage = begun(time_budget_s=1.5)
-    exhaust(order, cast_under_test, coverage, None, planned=lambda c: plans.append((len(c.bounds), c.expected_s)))
-    (bounds, expected_s), *_ = plans
-    assert 3 <= bounds == len(coverage.bounds)
-    assert expected_s <= 1.5
-    assert coverage.last_complete is not None
 
 
 def test_an_interrupt_keeps_what_was_finished_and_it_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -313,30 +272,3 @@ def test_only_what_was_written_of_the_same_world_is_gone_on_from(tmp_path: Path)
     file.write_text(json.dumps(good), "utf-8")
     assert said(load(file, order, cast_under_test)) == said(coverage)
     cast_under_test.kill()
-
-
-class Nobody:
-    """Stands where the others of a channel are, and is not to be looked at."""
-
-    def __getattr__(self, name: str) -> Any:
-        raise AssertionError("it holds participants against each other, and does not say that it does: together=True")
-
-    __iter__ = __len__ = __getitem__ = property(lambda self: self.others)
-
-
-def test_what_looks_at_others_says_so() -> None:
-    """All other checks are asked of a participant only where its last event is the last of all."""
-    order, cast_under_test, _ = begun(participants=3, alphabet=FULL, profile="full")
-    rules = order.scope.rules
-    alone = [check for checks in rules.register.checks.values() for check in checks if not check.together]
-    asked = 0
-    for index, word in enumerate(order.world.words(3)):
-        for trace in cast_under_test.play(order.make_schedule(word, index).schedule).traces:
-            for view in rules.views(trace):
-                view.views_in_channel = Nobody()  # type: ignore[attr-defined]
-                asked += sum(
-                    len(list(check.function(view))) for check in alone if check.requirement in order.scope.by_id
-                )
-    cast_under_test.kill()
-    assert asked > 1_000
-    assert any(check.together for checks in rules.register.checks.values() for check in checks)

@@ -70,10 +70,6 @@ def test_a_fault_that_does_not_come_back_each_time_is_flaky(later: tuple[bool, .
     assert row["again"] == {"shown": again.shown, "played": 5}
 
 
-def test_one_repetition_is_called_one_time() -> None:
-    assert FindingReplays(0, 1).sentence.startswith("It showed in 0 of 1 replay, ")
-
-
 def test_what_takes_a_long_schedule_is_proven_by_that_and_not_by_a_short_one() -> None:
     """The fault begins with the 12th command: in a process that has played much already, every schedule shows it."""
 

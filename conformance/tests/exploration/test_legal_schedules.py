@@ -5,170 +5,159 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from suite_terminal import typed
 
-SDS = {
-    "version": 1,
-    "name": "legal",
-    "seed": 0,
-    "members": [{"name": "alice"}, {"name": "bob"}, {"name": "carol"}],
-    "channels": ["c1"],
-    "notes": {"cast": "together", "revision": "sds-2026-01"},
-}
-CLEARSKIES = {
-    "version": 1,
-    "name": "legal",
-    "seed": 0,
-    "members": [{"name": "alice"}, {"name": "bob"}],
-    "channels": [],
-    "notes": {"cast": "together", "revision": "clearskies-database"},
+
+class Legal(NamedTuple):
+    """A legal variant, and a schedule with one operation a line."""
+
+    model: str
+    variant: str
+    operations: str
+    participants: str = "alice bob carol"
+    configuration: str = ""
+
+
+LEGAL = {
+    "own messages roll the filter over": Legal(
+        "sds_reference",
+        "",
+        """
+        send who=bob label=m1 times=14
+        send who=alice label=m2 times=7
+        look
+        """,
+        configuration="bloom_capacity=10",
+    ),
+    "answers are planned and not sent": Legal(
+        "sds_reference",
+        "only-plans-answers",
+        """
+        send who=carol label=m1 route={"lost":["bob"]}
+        calm rounds=7
+        look
+        """,
+        configuration="sds_r=true sync_interval_ms=10000",
+    ),
+    "an ephemeral message moves the clock": Legal(
+        "sds_reference",
+        "ephemerals-raise-the-clock",
+        """
+        send who=alice label=m1
+        ephemeral who=alice
+        look
+        """,
+    ),
+    "three changes within a second": Legal(
+        "clearskies_reference",
+        "times-in-seconds",
+        """
+        put who=alice label=m1 key=k
+        put who=alice label=m2 key=k
+        put who=alice label=m3 key=k
+        link who=alice to=bob
+        """,
+        "alice bob",
+    ),
+    "a request claims to know what does not exist yet": Legal(
+        "clearskies_reference",
+        "answers-at-ticks",
+        """
+        ask peer=xavier to=alice known=9223372036854775808
+        put who=alice label=m1
+        calm rounds=2
+        """,
+        "alice bob",
+    ),
+    "a key is deleted that was renamed before": Legal(
+        "clearskies_reference",
+        "deletes-what-is-gone",
+        """
+        link who=alice to=bob
+        put who=alice label=m1 key=k
+        rename who=alice label=m2 key=k
+        delete who=bob label=m3 key=k
+        calm rounds=2
+        """,
+        "alice bob",
+    ),
+    "a revision is used again by a peer that has lost its store": Legal(
+        "clearskies_reference",
+        "relays-at-ticks",
+        """
+        link who=alice to=bob
+        link who=bob to=carol
+        link who=carol to=alice
+        put who=bob label=m1 key=k
+        close who=bob
+        put who=carol label=m2 key=k
+        reopen who=bob
+        link who=bob to=alice
+        put who=bob label=m3 key=k
+        calm rounds=3
+        look
+        """,
+    ),
+    "two versions of a record have one clock": Legal(
+        "clearskies_reference",
+        "sends-at-ticks",
+        """
+        link who=carol to=alice
+        say peer=dave to=carol label=m1 key=k at_ms=3600000
+        say peer=dave to=bob label=m2 after=m1 clock_number=1
+        put who=alice label=m3 key=k
+        link who=bob to=alice
+        calm rounds=4
+        look
+        """,
+    ),
+    "a peer that lost its store receives its own updates": Legal(
+        "clearskies_reference",
+        "sends-at-ticks",
+        """
+        link who=alice to=bob
+        put who=alice label=m1 key=k
+        calm rounds=3
+        close who=alice
+        reopen who=alice
+        link who=alice to=bob
+        ask peer=xavier to=alice
+        put who=alice label=m2 key=l
+        put who=alice label=m3 key=m
+        calm rounds=4
+        """,
+        "alice bob",
+    ),
 }
 
 
-@pytest.mark.parametrize(
-    ("command", "schedule"),
-    [
-        pytest.param(
-            ("sds_reference",),
-            SDS
-            | {
-                "configuration": {"bloom_capacity": 10},
-                "operations": [
-                    {"op": "send", "who": "bob", "label": "m1", "times": 14},
-                    {"op": "send", "who": "alice", "label": "m2", "times": 7},
-                    {"op": "look"},
-                ],
-            },
-            id="own messages roll the filter over",
-        ),
-        pytest.param(
-            ("sds_reference", "--variant", "only-plans-answers"),
-            SDS
-            | {
-                "configuration": {"sds_r": True, "sync_interval_ms": 10_000},
-                "operations": [
-                    {"op": "send", "who": "carol", "label": "m1", "route": {"lost": ["bob"]}},
-                    {"op": "calm", "rounds": 7},
-                    {"op": "look"},
-                ],
-            },
-            id="answers are planned and not sent",
-        ),
-        pytest.param(
-            ("clearskies_reference", "--variant", "times-in-seconds"),
-            CLEARSKIES
-            | {
-                "operations": [
-                    *({"op": "put", "who": "alice", "label": f"m{number}", "key": "k"} for number in (1, 2, 3)),
-                    {"op": "link", "who": "alice", "to": "bob"},
-                ]
-            },
-            id="three changes within a second",
-        ),
-        pytest.param(
-            ("clearskies_reference", "--variant", "answers-at-ticks"),
-            CLEARSKIES
-            | {
-                "operations": [
-                    {"op": "ask", "peer": "xavier", "to": "alice", "known": 1 << 63},
-                    {"op": "put", "who": "alice", "label": "m1"},
-                    {"op": "calm", "rounds": 2},
-                ],
-            },
-            id="a request claims to know what does not exist yet",
-        ),
-        pytest.param(
-            ("clearskies_reference", "--variant", "deletes-what-is-gone"),
-            CLEARSKIES
-            | {
-                "operations": [
-                    {"op": "link", "who": "alice", "to": "bob"},
-                    {"op": "put", "who": "alice", "label": "m1", "key": "k"},
-                    {"op": "rename", "who": "alice", "label": "m2", "key": "k"},
-                    {"op": "delete", "who": "bob", "label": "m3", "key": "k"},
-                    {"op": "calm", "rounds": 2},
-                ],
-            },
-            id="a key is deleted that was renamed before",
-        ),
-        pytest.param(
-            ("sds_reference", "--variant", "ephemerals-raise-the-clock"),
-            SDS
-            | {
-                "operations": [
-                    {"op": "send", "who": "alice", "label": "m1"},
-                    {"op": "ephemeral", "who": "alice"},
-                    {"op": "look"},
-                ],
-            },
-            id="an ephemeral message moves the clock",
-        ),
-        pytest.param(
-            ("clearskies_reference", "--variant", "relays-at-ticks"),
-            CLEARSKIES
-            | {
-                "members": [{"name": "alice"}, {"name": "bob"}, {"name": "carol"}],
-                "operations": [
-                    {"op": "link", "who": "alice", "to": "bob"},
-                    {"op": "link", "who": "bob", "to": "carol"},
-                    {"op": "link", "who": "carol", "to": "alice"},
-                    {"op": "put", "who": "bob", "label": "m1", "key": "k"},
-                    {"op": "close", "who": "bob"},
-                    {"op": "put", "who": "carol", "label": "m2", "key": "k"},
-                    {"op": "reopen", "who": "bob"},
-                    {"op": "link", "who": "bob", "to": "alice"},
-                    {"op": "put", "who": "bob", "label": "m3", "key": "k"},
-                    {"op": "calm", "rounds": 3},
-                    {"op": "look"},
-                ],
-            },
-            id="a revision is used again by who has lost its store",
-        ),
-        pytest.param(
-            ("clearskies_reference", "--variant", "sends-at-ticks"),
-            CLEARSKIES
-            | {
-                "members": [{"name": "alice"}, {"name": "bob"}, {"name": "carol"}],
-                "operations": [
-                    {"op": "link", "who": "carol", "to": "alice"},
-                    {"op": "say", "peer": "dave", "to": "carol", "label": "m1", "key": "k", "at_ms": 3_600_000},
-                    {"op": "say", "peer": "dave", "to": "bob", "label": "m2", "after": "m1", "clock_number": 1},
-                    {"op": "put", "who": "alice", "label": "m3", "key": "k"},
-                    {"op": "link", "who": "bob", "to": "alice"},
-                    {"op": "calm", "rounds": 4},
-                    {"op": "look"},
-                ],
-            },
-            id="two versions of a record have one clock",
-        ),
-        pytest.param(
-            ("clearskies_reference", "--variant", "sends-at-ticks"),
-            CLEARSKIES
-            | {
-                "operations": [
-                    {"op": "link", "who": "alice", "to": "bob"},
-                    {"op": "put", "who": "alice", "label": "m1", "key": "k"},
-                    {"op": "calm", "rounds": 3},
-                    {"op": "close", "who": "alice"},
-                    {"op": "reopen", "who": "alice"},
-                    {"op": "link", "who": "alice", "to": "bob"},
-                    {"op": "ask", "peer": "xavier", "to": "alice"},
-                    {"op": "put", "who": "alice", "label": "m2", "key": "l"},
-                    {"op": "put", "who": "alice", "label": "m3", "key": "m"},
-                    {"op": "calm", "rounds": 4},
-                ],
-            },
-            id="a peer that lost its store receives its own updates",
-        ),
-    ],
-)
-def test_nothing_is_found(command: tuple[str, ...], schedule: dict[str, Any], tmp_path: Path) -> None:
+def fields(words: list[str]) -> dict[str, Any]:
+    """Fields written as name=value; a value is JSON or text."""
+    pairs = [word.split("=", 1) for word in words]
+    return {name: json.loads(value) if value[0] in '{0123456789"t' else value for name, value in pairs}
+
+
+@pytest.mark.parametrize("legal", LEGAL.values(), ids=LEGAL)
+def test_nothing_is_found(legal: Legal, tmp_path: Path) -> None:
+    sds = legal.model == "sds_reference"
+    lines = [line.split() for line in legal.operations.strip().splitlines()]
+    schedule = {
+        "version": 1,
+        "name": "legal",
+        "seed": 0,
+        "members": [{"name": name} for name in legal.participants.split()],
+        "channels": ["c1"] if sds else [],
+        "notes": {"cast": "together", "revision": "sds-2026-01" if sds else "clearskies-database"},
+        "configuration": fields(legal.configuration.split()),
+        "operations": [{"op": op, **fields(rest)} for op, *rest in lines],
+    }
     file = tmp_path / "legal.json"
     file.write_text(json.dumps(schedule), "utf-8")
-    result = typed("replay", file, "--", sys.executable, "-m", *command)
+    variant = ["--variant", legal.variant] if legal.variant else []
+    result = typed("replay", file, "--", sys.executable, "-m", legal.model, *variant)
     assert "FAIL" not in result.stdout
     assert result.exit_code == 0

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +14,6 @@ from capped_implementations import CHANNELS, FILTERS, PARTICIPANTS, REPAIRS, Sta
 from run_helpers import altered, reference
 from sds_conformance.exploration.limits.case import SizeOutcome, SizeResult
 from sds_conformance.exploration.limits.cost import STEADY
-from sds_conformance.exploration.limits.cpu_time import spent_s
 from sds_conformance.exploration.limits.measurement import (
     MeasurementOrder,
     MeasurementResult,
@@ -32,16 +28,13 @@ from sds_conformance.protocols.dimensions import Dimension
 from sds_conformance.protocols.sds.dimensions import DIMENSIONS
 from sds_conformance.protocols.sds.rules import RULES
 from sds_harness.declaration import Declaration
-from sds_harness.faults import FaultKind, TesteeError
 from sds_harness.link import Limits, LocalLink
 from sds_harness.schedules import Schedule
 from sds_harness.sds.language import SDS
-from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, Message, Participant
 from sds_reference.channel import Channel
 from sds_reference.effects import Effects
-from sds_reference.local_log import LocalLog, LogEntry
 from sds_reference.mutants import MUTANTS
 
 COUNTED = [*CHANNELS, *REPAIRS, *FILTERS, *PARTICIPANTS, "participants"]
@@ -84,7 +77,7 @@ def row(start: Start, name: str, *, at: int | None = None, revision: str = "sds-
     [
         ("waiting", 100),
         *((name, 7) for name in COUNTED),
-        *(pytest.param(name, size, marks=LONG) for name in COUNTED for size in (100, 1_000, 4_096)),
+        *(pytest.param(name, 1_000, marks=LONG) for name in COUNTED),
     ],
 )
 def test_a_cap_is_found_at_exactly_its_size(name: str, size: int) -> None:
@@ -105,16 +98,6 @@ def test_the_reference_has_no_limit(name: str) -> None:
     found = row(lambda: LocalLink(reference()), name, most=130)
     assert (found.weight, found.held, found.reason) == (Weight.HELD, 130, "no larger size is played")
     assert [case.size for case in found.cases] == [3, 4, 8, 16, 32, 64, 128, 130]
-
-
-OF_THE_PROPOSAL = [name for name, one in DIMENSIONS.items() if one.of_text(RULES, "forum-2024", "full")]
-
-
-@pytest.mark.parametrize("name", [name for name in OF_THE_PROPOSAL if name != "cost"])
-def test_the_reference_has_no_limit_by_the_proposal(name: str) -> None:
-    most = {} if name in ("time", "lamport") else {"most": 130}
-    found = row(lambda: LocalLink(reference()), name, revision="forum-2024", **most)
-    assert (found.weight, found.first_failing, found.reason) == (Weight.HELD, None, "no larger size is played")
 
 
 def with_channel(channel: type[Channel], **more: Any) -> Start:
@@ -140,20 +123,6 @@ def test_the_end_of_a_number_is_found(name: str, mutant: str, held: int, require
     assert found.exact
 
 
-class SignedLog(LocalLog):
-    """Takes timestamps that fill 32 bits for negative ones."""
-
-    def sort_key(self, entry: LogEntry) -> Any:
-        lamport = entry.lamport_timestamp
-        return lamport - (1 << 32) if 1 << 31 <= lamport < 1 << 32 else lamport
-
-
-def test_a_timestamp_of_31_bits_is_found() -> None:
-    found = row(with_channel(type("Signed", (Channel,), {"log_class": SignedLog})), "lamport", most=1 << 40)
-    assert (found.held, found.exact) == ((1 << 31) - 1, True)
-    assert found.weight is Weight.FINDING
-
-
 class Quadratic(Channel):
     """Looks through its whole log for every message."""
 
@@ -174,20 +143,6 @@ def test_what_a_message_costs_is_reported_with_its_exponent() -> None:
     assert grows.exponent is not None
     assert grows.exponent > 0.6
     assert re.fullmatch(rf"grows: each costs as N\^{grows.exponent:.2f}, [0-9,]+ a second", grows.reason)
-
-
-def test_how_many_messages_a_second_there_are_is_reported() -> None:
-    for power, output in ((0.0, "steady: "), (1.0, "grows: each costs as N^1.00, ")):
-        search = Search(
-            DIMENSIONS["cost"], 1 << 14, lambda size, known: SizeResult(size, SizeOutcome.HELD), lambda *_: True
-        )
-        search.run()
-        search.cases |= {
-            1 << n: SizeResult(1 << n, SizeOutcome.HELD, spent_s=0.001 * (1 << n) ** (1 + power)) for n in range(2, 15)
-        }
-        found = make_row(search, Declaration.for_unknown("x", SDS), "")
-        assert found.reason.startswith(output)
-        assert found.reason.endswith(f"{1000 / (1 << 14) ** power:,.0f} a second")
 
 
 def test_a_filter_that_is_never_rolled_over_is_found_by_its_false_positives() -> None:
@@ -228,11 +183,6 @@ def test_what_is_declared_is_compared_exactly(name: str) -> None:
     assert (too_much.weight, too_much.held, too_much.declared) == (Weight.FINDING, size, size + 1)
 
 
-def test_a_declared_limit_below_its_least_value_is_a_finding() -> None:
-    found = row(declaring("content_bytes", 60, capped("content", 60)), "content")
-    assert (found.weight, found.held, found.declared) == (Weight.FINDING, 60, 60)
-
-
 @pytest.mark.parametrize("bound", [0, 1, 2, 10, 20, 2**63, 2**64 - 1])
 def test_every_dimension_has_a_verdict_whatever_bounds_are_declared(bound: int) -> None:
     start: Start = lambda: LocalLink(reference())  # noqa: E731
@@ -241,40 +191,6 @@ def test_every_dimension_has_a_verdict_whatever_bounds_are_declared(bound: int) 
     rows = measured(start, *DIMENSIONS, most=12).rows
     assert len(rows) == len(DIMENSIONS)
     assert [(row.dimension.name, row.reason) for row in rows if row.weight is Weight.ERROR] == []
-
-
-def test_who_declares_a_short_log_is_not_asked_for_more_in_other_dimensions() -> None:
-    found = row(declaring("log_entries", 60, lambda: LocalLink(reference())), "waiting")
-    assert (found.held, found.reason) == (40, "the declared limit of log_entries allows no larger size")
-
-
-def test_what_is_declared_of_timestamps_counts_from_the_clock() -> None:
-    start = lambda: LocalLink(reference(Config(max_lamport_ahead_ms=5_000)))  # noqa: E731
-    found = row(start, "lamport")
-    assert (found.weight, found.held, found.reason) == (Weight.HELD, START_MS + 5_000, "no larger size is declared")
-
-
-@pytest.mark.parametrize(("demanded", "weight"), [(10, Weight.HELD), (1_000, Weight.FINDING)])
-def test_an_answer_that_no_frame_holds_is_a_fault_only_where_the_size_is_demanded(
-    demanded: int, weight: Weight
-) -> None:
-    received = 0
-
-    def oversized(request: pb.Request, reply: pb.Reply) -> None:
-        nonlocal received
-        received = received + 1 if request.HasField("receive") else 0
-        if received > 20:
-            raise TesteeError(FaultKind.OVERSIZED, "the answer to receive is a frame of many bytes")
-
-    class Oversized(LocalLink):
-        def call(self, request: pb.Request, timeout_s: float, reply: type[Any]) -> Any:
-            answer = super().call(request, timeout_s, reply)
-            oversized(request, answer)
-            return answer
-
-    found = row(lambda: Oversized(reference()), "waiting", demanded=demanded)
-    assert (found.weight, found.held) == (weight, 16 if weight is Weight.HELD else 19)
-    assert ("oversized: the answer to receive" in found.reason) == (weight is Weight.HELD)
 
 
 def test_who_refuses_everything_has_no_limit_of_nothing() -> None:
@@ -364,13 +280,3 @@ def test_nothing_is_tried_for_which_there_is_no_time() -> None:
     assert spent <= 45
     found = make_row(search, Declaration.for_unknown("x", SDS), "")
     assert (found.held, found.first_failing, found.exact) == (513, search.cases[1_024], False)
-
-
-def test_time_of_processors_is_that_of_the_process_that_was_started() -> None:
-    assert spent_s(os.getpid()) > 0
-    assert spent_s(None) > 0
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
-        before = spent_s(child.pid)
-        sum(range(3_000_000))  # of ours
-        assert spent_s(child.pid) - before < spent_s(os.getpid())
-    assert spent_s(child.pid) == 0.0

@@ -9,7 +9,6 @@ import textwrap
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,13 +16,10 @@ from run_helpers import reference_command
 from sds_conformance.exploration import exhaustion_campaign
 from sds_conformance.exploration.assessment import Scope
 from sds_conformance.exploration.campaign import CampaignOrder, CampaignTally, explore
-from sds_conformance.exploration.exhaustion import Exhaustion
-from sds_conformance.exploration.exhaustion_campaign import Coverage, exhaust
 from sds_conformance.exploration.text import last_line, roots_of
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.verdict import Finding, Verdict
 from sds_harness.declaration import Declaration
-from sds_harness.schedules.worlds import AlphabetPart
 from sds_harness.sds.generator import Grammar
 from sds_harness.sds.language import SDS
 from shared_runs import without_room
@@ -99,26 +95,6 @@ def test_schedules_of_a_worker_without_room_for_a_thread_are_played_later() -> N
     assert together.exit_code == alone.exit_code == Exit.CONFORMANT
     assert (together.schedules, together.exercised) == (8, alone.exercised)
     assert (together.errors, together.not_started) == ({}, "")
-
-
-def test_chunks_of_a_worker_without_room_for_a_thread_are_played_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exhaustion_campaign, "SAMPLE", 1)
-
-    def coverage(jobs: int) -> Coverage:
-        connect = partial(without_room, reference_command(), os.getpid())
-        order: Any = Exhaustion(connect, alphabet=(AlphabetPart(("send", "arrive")),), jobs=jobs)
-        cast_under_test = order.make_cast_under_test()
-        order = order.restrict_to(cast_under_test.start())
-        out = Coverage(order, CampaignTally(cast_under_test.declaration))
-        exhaust(order, cast_under_test, out, 3)
-        cast_under_test.kill()
-        return out
-
-    alone, together = coverage(1), coverage(2)
-    assert together.tally.exit_code == Exit.CONFORMANT
-    assert (together.schedules, together.tally.exercised) == (alone.schedules, alone.tally.exercised)
-    assert together.tally.schedules == alone.tally.schedules
-    assert (together.tally.errors, together.tally.not_started) == ({}, "")
 
 
 def tally(**changes: object) -> CampaignTally:

@@ -195,11 +195,6 @@ def test_participants_and_messages_get_usual_names_where_they_do_not_matter() ->
     )
 
 
-def test_no_participant_gets_the_name_of_a_scripted_peer() -> None:
-    clash = Schedule((Member("x"), Member("xavier")), (ops.Say("alice", "m1"), ops.Tick("x"), ops.Tick("xavier")))
-    shrunk(clash, lambda schedule: len(schedule.members) == 2 and has(ops.Say, schedule))
-
-
 # ---- Setting ---------------------------------------------------------------------------------------------------------
 
 
@@ -257,18 +252,3 @@ def test_no_more_attempts_are_made_than_allowed(most: int) -> None:
     assert left.attempts == len(judge.asked) == most
     assert predicate(left.schedule)
     assert (len(left.schedule.operations) < len(plain.operations)) == (most >= 5)
-
-
-def test_when_the_time_is_over_the_smallest_so_far_is_left() -> None:
-    always: Predicate = lambda schedule: True  # noqa: E731
-    left = shrink(RICH, Judge(always), REPERTOIRE, budget_s=0.0)
-    assert (left.schedule, left.attempts, left.out_of_time) == (RICH, 0, True)
-    assert not shrink(RICH, Judge(always), REPERTOIRE, max_attempts=0, budget_s=60).out_of_time
-
-
-def test_an_interrupt_is_not_caught() -> None:
-    def interrupted(schedule: Schedule) -> GroupTrace | None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        shrink(RICH, interrupted, REPERTOIRE)
