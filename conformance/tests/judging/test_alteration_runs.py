@@ -51,30 +51,10 @@ def found_nothing(connect: Connect, configuration: Configuration) -> str:
     return ""
 
 
-def found_something(connect: Connect, configuration: Configuration) -> str:
-    return "no good"
-
-
 def found_once() -> OtherMethod:
     """Means that have something against the first who comes, which is the one that is altered."""
     said = iter(["no good"])
     return lambda connect, configuration: next(said, "")
-
-
-# ---- Where it is executed --------------------------------------------------------------------------------------------
-
-
-def runs(reached: StatementCoverage, name: str) -> dict[str, list[str]]:
-    return {c.variant: [r.run for r in reaches] for c, reaches in reached.find_reaching(PLACES[name])}
-
-
-@pytest.mark.exhaustive
-def test_a_place_is_played_where_its_statement_is_executed(reached: StatementCoverage) -> None:
-    everywhere = runs(reached, "channel.Channel.receive: dropped: self.review_ack_status(message, effects, now_ms) #2")
-    assert list(everywhere) == ["", "creates-channels"]
-    of_the_variant = runs(reached, "participant.Participant.receive: dropped: self.join(message.channel_id, now_ms)")
-    assert list(of_the_variant) == ["creates-channels"]
-    assert 0 < len(of_the_variant["creates-channels"]) < len(everywhere["creates-channels"])
 
 
 # ---- What finds it ---------------------------------------------------------------------------------------------------
@@ -85,13 +65,6 @@ def test_a_requirement_kills(fate_of: Callable[..., AlterationResult]) -> None:
     assert (fate.end, fate.configuration) == (End.FAILS, "the model, sds-2026-01")
     assert fate.by in RULES.catalogue.requirements
     assert fate.is_killed_by_run
-
-
-def test_a_fault_of_a_variant_is_found_when_that_is_played(fate_of: Callable[..., AlterationResult]) -> None:
-    fate = fate_of("participant.Participant.receive: dropped: self.join(message.channel_id, now_ms)")
-    assert fate.end is End.BREAKS
-    assert fate.configuration == "creates-channels, sds-2026-01"
-    assert "KeyError" in fate.seen
 
 
 UNCHANGED = "channel.Channel.review_bloom_filter: never: not len(self.outgoing)"
@@ -108,10 +81,6 @@ def test_what_a_run_accepts_other_means_can_find(fate_of: Callable[..., Alterati
     assert (fate.end, fate.by, fate.seen) == (End.FOUND, "luck", "no good")
     assert fate.is_killed
     assert not fate.is_killed_by_run
-
-
-def test_what_other_means_have_against_the_model_itself_is_no_kill(fate_of: Callable[..., AlterationResult]) -> None:
-    assert fate_of(UNCHANGED, ("luck", found_something)).end is End.LIVES
 
 
 # ---- What is excused -------------------------------------------------------------------------------------------------

@@ -14,8 +14,6 @@ from sds_conformance.judging.catalogue import POSITION_VERDICTS
 from sds_conformance.protocols import Protocol, protocols
 from sds_conformance.protocols.clearskies.protocol import PROTOCOL as CLEARSKIES
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
-from sds_conformance.protocols.sds.register import CHECKS
-from sds_conformance.protocols.sds.rules import RULES
 from sds_reference import REVISIONS
 
 PROTOCOLS = pytest.mark.parametrize("protocol", protocols(), ids=lambda protocol: protocol.name)
@@ -106,18 +104,6 @@ def test_an_id_names_its_section_and_a_number_without_a_gap() -> None:
         assert numbers == list(range(first, first + len(numbers))), section.id
     of_the_proposal = [int(r.id[-2:]) for r in settled if r.is_stated_in(FORUM)]
     assert of_the_proposal == list(range(1, len(of_the_proposal) + 1))
-
-
-def test_experimental_requirements_have_ids_and_a_section_of_their_own() -> None:
-    for requirement in REQUIREMENTS:
-        named = re.fullmatch(r"(SDS(-R)?|FORUM)-X-\d\d", requirement.id) is not None
-        assert named == requirement.experimental == (requirement.anchor == "experimental"), requirement.id
-
-
-def test_the_extension_is_distinguished_from_the_core() -> None:
-    core = {r.section for r in REQUIREMENTS if RULES.is_in_profile(r, "core")}
-    assert core == {s.id for s in CATALOGUE.sections if not s.id.startswith("R-")}
-    assert len(CHECKS) > 90
 
 
 # ---- The database extension ------------------------------------------------------------------------------------------

@@ -50,11 +50,6 @@ def test_what_is_declared_to_follow_is_reported_under_it_with_the_reason() -> No
     assert (found.total, found.scenarios, found.requirements) == (2, 1, {CAUSE, EFFECT})
 
 
-def test_it_follows_in_runs_too_that_do_not_exercise_the_cause() -> None:
-    both = verdict(CAUSE, {"run-1": {5}}), verdict(EFFECT, {"run-2": {5}})
-    assert describe_causes(*both, exercised=["run-1"]) == {CAUSE: [EFFECT]}
-
-
 def test_faults_of_which_nothing_is_declared_are_two_causes_however_often_they_meet() -> None:
     places = {run: {5} for run in EVERYWHERE}
     assert describe_causes(verdict(ONE, places), verdict(OTHER, places)) == {ONE: [], OTHER: []}
@@ -68,13 +63,6 @@ def test_a_rare_fault_explains_nothing_in_runs_that_exercise_it_and_do_not_viola
     assert describe_causes(verdict(CAUSE, rare), verdict(EFFECT, elsewhere), exercised=many[:49]) == {CAUSE: [EFFECT]}
     assert describe_causes(verdict(CAUSE, rare), verdict(EFFECT, elsewhere | rare), exercised=many) == {CAUSE: [EFFECT]}
     assert describe_causes(verdict(CAUSE, frequent), verdict(EFFECT, elsewhere), exercised=many) == {CAUSE: [EFFECT]}
-
-
-def test_a_rare_fault_explains_what_fails_often_only_if_it_shows_in_each_of_those_runs() -> None:
-    cause, effect = Failure(CAUSE, Verdict.FAIL, 1, 200), Failure(EFFECT, Verdict.FAIL, 1, 10)
-    assert [root.id for root in roots(RULES, [cause, effect])] == [EFFECT, CAUSE]
-    together = replace(effect, accompanied_by=frozenset({CAUSE}))
-    assert [(root.id, [*root.under]) for root in roots(RULES, [cause, together])] == [(CAUSE, [EFFECT])]
 
 
 def test_of_two_that_explain_each_other_the_one_is_the_cause_that_fails_in_more_of_its_runs() -> None:
@@ -115,13 +103,6 @@ def test_a_dialect_is_one_cause_and_explains_nothing_but_the_layout() -> None:
     assert describe_causes(*layout, follows, dialect="nim-sds") == {LAYOUT[0]: LAYOUT[1:], follows.requirement.id: []}
     (found,) = causes(RULES, layout, {}, "nim-sds")
     assert found.title == "speaks the layout nim-sds"
-
-
-def test_what_is_wrong_after_translation_is_a_cause_of_its_own() -> None:
-    layout = [verdict(name, {"run-1": {1}}, code=ANOTHER_LAYOUT) for name in LAYOUT[:2]]
-    wrong = verdict(LAYOUT[2], {"run-1": {1}}, code="wrong-encoding")
-    wrong.tally.add("run-1", "run-1", 2, ViolationKind(ANOTHER_LAYOUT, "fail"))
-    assert describe_causes(*layout, wrong, dialect="nim-sds") == {LAYOUT[0]: [LAYOUT[1]], LAYOUT[2]: []}
 
 
 def test_failures_come_before_warnings_and_the_most_severe_first() -> None:

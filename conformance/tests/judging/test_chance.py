@@ -38,14 +38,6 @@ def test_bounds_of_a_count_are_as_narrow_as_the_alarm_allows(samples: int, share
     assert 0 <= low <= high <= samples
 
 
-def test_many_samples_are_no_matter() -> None:
-    """More than a float can count: comb(2000, 1000) has 601 digits, and 2**-2000 is none at all."""
-    high, low = upper_bound_of_hits(2_000, 0.5), least(2_000, 0.5)
-    above = sum(comb(2_000, count) for count in range(high + 1, 2_001))
-    assert high + low == 2_000
-    assert Fraction(above, 2**2_000) < FALSE_ALARM <= Fraction(above + comb(2_000, high), 2**2_000)
-
-
 # ---- Different values ------------------------------------------------------------------------------------------------
 
 
@@ -67,13 +59,6 @@ def test_fewer_values_are_no_chance(samples: int, values: int, tests: int) -> No
     enough = lower_bound_of_distinct_values(samples, values, tests)
     assert 1 <= enough <= min(samples, values)
     assert tests * fewer_distinct(enough, samples, values) < FALSE_ALARM
-
-
-def test_what_is_known_of_some_may_be_known_of_the_worst() -> None:
-    """Ten of three hundred may well be alike; ten of ten are not."""
-    assert lower_bound_of_distinct_values(10, 90, of=10) == lower_bound_of_distinct_values(10, 90) > 1
-    assert lower_bound_of_distinct_values(10, 90, of=300) == 1
-    assert [lower_bound_of_distinct_values(20, 90, of=of) for of in (20, 21, 30, 60)] == [11, 10, 7, 4]
 
 
 # ---- Chi-square ------------------------------------------------------------------------------------------------------

@@ -11,18 +11,12 @@ from run_helpers import altered, reference, stage
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.declarations import (
     DEAF,
-    FORGETFUL,
-    HALF_DEAF,
-    HONEST,
     Declared,
     Disguise,
-    declarations,
-    examine_declaration,
 )
 from sds_conformance.judging.plan import plan
 from sds_conformance.judging.run_player import VERDICTS
 from sds_conformance.judging.verdict import Verdict
-from sds_conformance.protocols import Protocol, protocols
 from sds_conformance.protocols.sds.rules import RULES, start
 from sds_conformance.protocols.sds.view.declared_limits import limit_in_force
 from sds_harness.declaration import Declaration
@@ -57,45 +51,6 @@ def certified(
 
 def kinds(outcome: Certification) -> set[FaultKind]:
     return {broken.breakdown.kind for broken in outcome.breakdowns}
-
-
-SOME = {pb.CAPABILITY_SYNC, pb.CAPABILITY_EPHEMERAL, pb.CAPABILITY_CHANNELS, pb.CAPABILITY_MISSING, pb.CAPABILITY_LOST}
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize(
-    ("capabilities", "limits", "profiles"),
-    [
-        ((), {"lamport_ahead_ms": 0}, {}),
-        pytest.param((), {}, {"bloom": "private"}, marks=LONG),
-        pytest.param(
-            (*SOME, pb.CAPABILITY_FILTER_CODEC, pb.CAPABILITY_MESSAGE_CODEC),
-            {"lamport_ahead_ms": 60_000},
-            {},
-            marks=LONG,
-        ),
-        pytest.param((), {"lamport_ahead_ms": 1_000}, {}, marks=LONG),
-        pytest.param((), {"lamport_ahead_ms": 60_000}, {}, marks=LONG),
-        pytest.param((*SOME, pb.CAPABILITY_RESEND, pb.CAPABILITY_SDS_R), {"lamport_ahead_ms": 0}, {}, marks=LONG),
-        pytest.param(
-            (pb.CAPABILITY_VIRTUAL_CLOCK,), {"content_bytes": 0, "log_entries": 0}, {"bloom": "private"}, marks=LONG
-        ),
-        pytest.param(
-            (pb.CAPABILITY_DELIVERED,), {"content_bytes": 1}, {"bloom": "private", "hash": "private"}, marks=LONG
-        ),
-        pytest.param((pb.CAPABILITY_OBSERVE,), {"log_entries": 1}, {}, marks=LONG),
-    ],
-)
-def test_a_deaf_implementation_does_not_conform_whatever_it_declares(
-    capabilities: tuple[int, ...], limits: dict[str, int], profiles: dict[str, str]
-) -> None:
-    outcome = certified(DEAF, capabilities, limits, profiles)
-    assert outcome.exit_code == 1
-    assert FaultKind.DEAF in kinds(outcome)
-    honest = certified(HONEST, capabilities, limits, profiles)
-    assert honest.exit_code == 0
-    assert honest.breakdowns == []
-    assert {v.requirement.id for v in honest.verdicts if v.verdict in (Verdict.FAIL, Verdict.WARN)} == set()
 
 
 def test_of_a_part_of_the_run_deafness_is_only_a_warning() -> None:
@@ -149,18 +104,6 @@ def test_a_limit_is_honoured_within_its_bounds(name: str, declared: int, honoure
     assert (name in declaration.partly_honoured_limits) is (declared != honoured)
 
 
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("value", [0, *(pytest.param(value, marks=LONG) for value in (1, 10, 11, 2**63, 2**64 - 1))])
-@pytest.mark.parametrize("protocol", protocols(), ids=lambda protocol: protocol.rules.current)
-def test_no_limit_makes_the_suite_fail(protocol: Protocol, value: int) -> None:
-    rules = protocol.rules
-    fields = rules.language.reply().hello.limits.DESCRIPTOR.fields
-    names = rules.language.capabilities.items()
-    every = frozenset(number for name, number in names if number and not name.endswith("-required"))
-    declared = Declared(rules.current, every, {field.name: value for field in fields})
-    assert examine_declaration(rules, protocol.model, "", declared, (HONEST,)).honest == ()
-
-
 def bounded(size: int, *, by_order: bool) -> type[Participant]:
     """A participant whose log keeps the newest ``size`` entries only, by its order or by when they entered."""
 
@@ -197,11 +140,6 @@ def test_a_log_of_the_declared_size_is_accused_of_nothing_that_it_has_dropped(
     assert outcome.breakdowns == []
 
 
-@pytest.mark.parametrize("how", [HALF_DEAF, pytest.param(FORGETFUL, marks=LONG)])
-def test_a_log_of_two_entries_is_no_excuse_to_forget_the_newest(how: str) -> None:
-    assert certified(how, (), {"content_bytes": 0, "log_entries": 0}, {"bloom": "private"}).exit_code == 1
-
-
 def test_a_limit_that_the_implementation_exceeds_excuses_nothing() -> None:
     def declares(request: pb.Request, reply: pb.Reply) -> None:
         if request.HasField("hello"):
@@ -216,10 +154,3 @@ def test_a_limit_that_the_implementation_exceeds_excuses_nothing() -> None:
         assert limit_in_force(on.trace, "content_bytes") == largest
         assert limit_in_force(on.trace, "log_entries") == longest
         assert limit_in_force(on.trace, "lamport_ahead_ms") is None
-
-
-def test_declarations_are_the_same_for_the_same_seed() -> None:
-    for protocol in protocols():
-        first, again, other = (list(declarations(protocol.rules, 20, seed)) for seed in (1, 1, 2))
-        assert first == again != other
-        assert all(declared.revision in protocol.rules.revisions for declared in first)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from run_helpers import ALL_CAPABILITIES, certified, plan, reference, verdict_on, with_verdict
+from run_helpers import ALL_CAPABILITIES, certified, plan, reference, with_verdict
 from sds_conformance.judging.certification import Certification
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.runner import BrokenRun
 from sds_conformance.judging.verdict import RequirementVerdict, Verdict
 from sds_harness.faults import Breakdown, FaultKind
 from sds_harness.sds.language import SDS
-from sds_proto.testee.v1 import testee_pb2 as pb
 
 pytestmark = pytest.mark.exhaustive
 
@@ -68,24 +67,6 @@ def test_an_implementation_that_lacks_a_capability_does_not_fail(capability: int
     for verdict in outcome.verdicts:
         if verdict.verdict is Verdict.SKIPPED:
             assert SDS.name_of(capability) in verdict.reason
-
-
-def test_an_implementation_that_declares_nothing_is_judged_on_what_is_left() -> None:
-    outcome = certified(lambda: reference(without=ALL_CAPABILITIES))
-    assert with_verdict(outcome, Verdict.FAIL, Verdict.WARN, Verdict.ERROR) == set()
-    assert {"SDS-MSG-01", "SDS-MSG-13", "SDS-SEND-04"} <= with_verdict(outcome, Verdict.PASS)
-    assert len(with_verdict(outcome, Verdict.SKIPPED)) > 50
-
-
-def test_what_is_shown_by_events_and_by_copies_is_judged_without_observe() -> None:
-    outcome = certified(lambda: reference(without=[pb.CAPABILITY_OBSERVE]))
-    assert verdict_on(outcome, "SDS-CONFLICT-01").verdict is Verdict.PASS
-    assert verdict_on(outcome, "SDS-ACK-06").verdict is Verdict.PASS
-
-
-def test_what_neither_observe_nor_copies_show_is_skipped() -> None:
-    outcome = certified(lambda: reference(without=[pb.CAPABILITY_OBSERVE, pb.CAPABILITY_RESEND_PERIOD]))
-    assert verdict_on(outcome, "SDS-ACK-06").reason == "not declared: resend-period"
 
 
 def test_globs_select_and_deselect_requirements() -> None:

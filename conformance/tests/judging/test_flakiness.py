@@ -12,10 +12,9 @@ from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 from rich.console import Console
 
-from run_helpers import altered, plan, reference, verdict_on
+from run_helpers import plan, reference, verdict_on
 from sds_conformance.cli import main
 from sds_conformance.cli.options import DrivenImplementation
-from sds_conformance.judging import flakiness
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.finding_replays import FindingReplays
 from sds_conformance.judging.flakiness import replay_failures
@@ -110,30 +109,6 @@ def test_it_is_played_again_where_it_failed() -> None:
     assert verdict_on(outcome, FAULT).replays == FindingReplays(3, 3)
     assert environment.variables
     assert [dict(one) for one in entered[-3:]] == [dict(environment.variables)] * 3
-
-
-def test_few_scenarios_are_played_again_however_much_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    def silent(request: pb.Request, reply: pb.Reply) -> None:
-        """Its clock counts in twos, and it signals nothing."""
-        if reply.HasField("effects"):
-            del reply.effects.events[:]
-
-    processes: list[Link] = []
-
-    def connect(_: Mapping[str, str]) -> Link:
-        mutant = MUTANTS["increases-lamport-by-two"]
-        inner = reference(mutant.configure(Config()), participant=mutant.participant_class)
-        processes.append(LocalLink(altered(silent, inner)))
-        return processes[-1]
-
-    monkeypatch.setattr(flakiness, "MOST_RUNS", 1)
-    outcome = certify(connect, plan(scenarios=[SCENARIO, "ties", "named-in-a-history", "received-syncs"]), Limits())
-    processes.clear()
-    replay_failures(outcome, connect, Limits())
-    assert len([cause for cause in outcome.causes if cause.verdict.verdict is Verdict.FAIL]) > 1
-    assert len(processes) == 3
-    output = {verdict.findings[0].run for verdict in outcome.verdicts if verdict.replays == FindingReplays(3, 3)}
-    assert len(output) == 1
 
 
 def test_a_breakdown_that_does_not_come_back_is_flaky() -> None:

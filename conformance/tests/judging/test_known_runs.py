@@ -103,42 +103,6 @@ def test_a_reply_or_declaration_that_differs_is_played(change: Change) -> None:
     assert not known.recalled
 
 
-def crashes(request: pb.Request, reply: pb.Reply) -> None:
-    if request.HasField("receive"):
-        raise RuntimeError("no")
-
-
-def test_a_crash_is_reported_once_and_never_recalled() -> None:
-    known = KnownRuns()
-    judged(REFERENCE, known, scenarios=["ties"])
-    for _ in range(2):
-        outcome = judged(altered(crashes), known, scenarios=["ties"])
-        assert [broken.where for broken in outcome.breakdowns] == ["ties"]
-    assert not known.recalled
-
-
-def test_participants_with_a_memory_of_earlier_runs_are_played_from_the_difference() -> None:
-    """An implementation that differs only in its second run is not taken for one that never does."""
-
-    def start() -> Link:
-        opened = 0
-        model = REFERENCE()
-
-        def answer(request: pb.Request) -> pb.Reply:
-            nonlocal opened
-            opened += request.HasField("open")
-            reply: pb.Reply = model.call(request, 1.0, pb.Reply)
-            if request.HasField("send") and opened > 1:
-                reply.effects.broadcasts[0] = b"\x00"
-            return reply
-
-        return LocalLink(answer)
-
-    known = KnownRuns()
-    judged(REFERENCE, known)
-    assert result(judged(start, known))[0] == result(judged(start, None))[0]
-
-
 def test_other_requirements_revisions_and_environments_are_played() -> None:
     known = KnownRuns()
     judged(REFERENCE, known, scenarios=["ties"])

@@ -11,7 +11,6 @@ from rich.console import Console
 from run_helpers import certified, reference, stage
 from sds_conformance.judging.positions import WayReader, Ways
 from sds_conformance.judging.registry import Showing
-from sds_conformance.judging.run_summary import TraceJudge
 from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols.sds.register import REGISTER
 from sds_conformance.protocols.sds.rules import RULES
@@ -83,11 +82,3 @@ def test_a_fault_of_ours_is_reported_and_costs_nothing_else(
     out = Console(record=True, width=80)
     show_report(out, Report.from_outcome(outcome, Invocation(("x",))), "sds-conformance")
     assert "Fault of the suite: AMB-29" in out.export_text()
-
-
-def test_a_trace_that_cannot_be_read_shows_nothing() -> None:
-    trace = _played(1, "here")
-    trace.parties["alice"].channels = None  # type: ignore[assignment]
-    shown = TraceJudge(RULES, (), ways=True).judge(trace)
-    assert "TypeError" in shown.reading_error
-    assert shown.ways.found == {}

@@ -16,13 +16,11 @@ from run_helpers import (
     Handle,
     altered,
     certified,
-    examine_variant,
     plan,
     reference,
     reference_command,
     with_verdict,
 )
-from sds_conformance.judging import exercise
 from sds_conformance.judging.certification import Certification
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.presentation.invocation import Invocation
@@ -31,10 +29,7 @@ from sds_conformance.protocols import revisions
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_conformance.protocols.sds.declaration_notes import PROFILES, repair_note
 from sds_conformance.protocols.sds.register import CHECKS
-from sds_conformance.protocols.sds.rules import RULES
 from sds_conformance.reports.document import document, load_schema
-from sds_conformance.reports.overall_result import compute_overall_result
-from sds_conformance.reports.report import Report
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS, Config
 from sds_reference.mutants import MUTANTS
@@ -70,17 +65,6 @@ def test_a_revision_states_what_it_states() -> None:
     assert proposed == {r for r in CHECKS if r.startswith("FORUM-")}
     assert plan(revision=AMENDED).revision == AMENDED
     assert set(REVISIONS) == {CURRENT, AMENDED, FORUM}
-
-
-def test_the_implementation_is_greeted_with_the_revision() -> None:
-    heard: list[str] = []
-
-    def notes(request: pb.Request, reply: pb.Reply) -> None:
-        if request.HasField("hello"):
-            heard.append(request.hello.revision)
-
-    certified(lambda: altered(notes), scenarios=["ties"], revision=AMENDED)
-    assert set(heard) == {AMENDED}
 
 
 # ---- The command line ------------------------------------------------------------------------------------------------
@@ -180,43 +164,6 @@ def test_the_certificate_says_how_repairs_are_judged(start: Any, said: str) -> N
     assert said in repair_note(outcome.declaration)
 
 
-def test_a_hostile_name_of_a_hash_is_cleaned() -> None:
-    assert repair_note(certified(lambda: declaring("\x1b[31mred"), scenarios=["ties"]).declaration).isprintable()
-
-
-def test_of_the_core_alone_nothing_is_said_of_repairs() -> None:
-    text = certificate(certified(reference, scenarios=FEW, profile="core"))
-    assert f"Against {CURRENT}: SDS without the SDS-R extension" in text
-    assert "Repairs" not in text
-    assert "the SDS-R extension alone" in certificate(certified(reference, scenarios=FEW, profile="sds-r"))
-
-
-def last_line(*without: int, config: Config | None = None, **what: Any) -> str:
-    outcome = certified(lambda: reference(config, without=without), **what)
-    assert outcome.exit_code == 0
-    data = document(outcome, Invocation(("x",)))
-    whole = {"whole": True, "narrowed": [], "summary": {**data["summary"], "left_out": {}}}
-    return compute_overall_result(Report({**data, **whole}, traces=outcome.traces)).sentence
-
-
-@pytest.mark.exhaustive
-def test_the_last_line_says_that_the_extension_was_left_out() -> None:
-    everything: dict[str, Any] = {"scenarios": ["*"]}
-    core = len([r for r in CHECKS if RULES.is_in_profile(KNOWN[r], "core") and KNOWN[r].is_stated_in(CURRENT)])
-    # Two more are about what has to stay unset without it, and two of the core about its fields.
-    assert last_line(*WITHOUT_SDS_R, **everything) == (
-        f"conforms to what was tested (Core), {core} of {core + 2} requirements."
-    )
-    core_alone = f"conforms to what was tested (Core), {core - 2} of {core} requirements."
-    assert last_line(*WITHOUT_SDS_R, profile="core", **everything) == core_alone
-
-
-@pytest.mark.parametrize("config", [None, PRIVATE])
-def test_the_last_line_says_nothing_of_an_extension_that_was_judged(config: Config | None) -> None:
-    what = {"select": ["SDS-R-TREQ-01", "SDS-R-TRESP-01"], "scenarios": ["asked-for-what-it-has", "content-and-sync-*"]}
-    assert last_line(config=config, **what) == "conforms to what was tested (SDS-R)."
-
-
 def test_what_is_about_the_extension_is_skipped_without_it_and_its_fields_are_judged() -> None:
     outcome = certified(lambda: reference(without=WITHOUT_SDS_R), profile="sds-r")
     assert with_verdict(outcome, Verdict.PASS) == {"SDS-R-FIELDS-03", "SDS-R-FIELDS-04"}
@@ -240,23 +187,3 @@ def test_the_reports_of_two_revisions_keep_to_the_schema_and_name_them(outcomes:
     assert all(requirement.startswith("SDS-R-") for requirement in amended)
     assert "nobody-answers-the-others" in amended["SDS-R-RECV-05"]["runs"]
     assert load_schema()["properties"]["revision"]["enum"] == list(revisions())
-
-
-# ---- Mutants and variants --------------------------------------------------------------------------------------------
-
-
-def test_a_variant_that_is_refused_in_one_revision_is_not_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = exercise.certify_reference
-
-    def refusing(*arguments: Any, **options: Any) -> Certification:
-        outcome = real(*arguments, **options | {"scenarios": ["ties"]})
-        for verdict in outcome.verdicts:
-            wrong = outcome.plan.revision == AMENDED and verdict.requirement.id == "SDS-R-RECV-04"
-            verdict.verdict = Verdict.WARN if wrong else Verdict.PASS
-        return outcome
-
-    monkeypatch.setattr(exercise, "certify_reference", refusing)
-    acceptance = examine_variant("nim-hash")
-    assert acceptance.refused == ("SDS-R-RECV-04 warn",)
-    assert acceptance.passed == len(plan().requirements) + 1
-    assert examine_variant("newest-first").refused == ()

@@ -103,14 +103,6 @@ def test_a_break_is_noted_with_the_scenario_the_step_and_the_command() -> None:
     assert [trace.breakdown for trace in traces] == [None, broken.breakdown, None]
 
 
-def test_after_a_break_the_other_scenarios_run_on_a_fresh_process() -> None:
-    connect = Connections(breaks_on)
-    _, traces = run(connect, GOOD, BAD, GOOD, BAD, GOOD)
-    assert len(connect.links) == 3
-    assert [len(trace.steps) for trace in traces] == [2, 2, 2, 2, 2]
-    assert [trace.steps[-1].answer for trace in traces] == ["effects", "", "effects", "", "effects"]
-
-
 def test_what_only_a_broken_scenario_would_have_shown_is_inconclusive_for_that_reason() -> None:
     def breaks_on_ticks(request: pb.Request, reply: pb.Reply) -> None:
         if request.HasField("tick"):
@@ -122,21 +114,6 @@ def test_what_only_a_broken_scenario_would_have_shown_is_inconclusive_for_that_r
     assert sync.verdict is Verdict.INCONCLUSIVE
     assert sync.reason == "the implementation broke down first (crash in idle-with-automatic-syncs)"
     assert verdict_on(outcome, "SDS-MSG-13").verdict is Verdict.PASS
-
-
-def test_patience_ends_a_run_of_breaks_in_a_row() -> None:
-    connect = Connections(breaks_on)
-    runner, traces = run(connect, GOOD, *[BAD] * (PATIENCE + 3), GOOD)
-    assert runner.gave_up
-    assert len(traces) == 1 + PATIENCE
-    assert len(runner.breakdowns) == PATIENCE
-    assert len(connect.links) == PATIENCE
-
-
-def test_a_scenario_that_runs_through_restores_patience() -> None:
-    runner, traces = run(Connections(breaks_on), *([BAD] * (PATIENCE - 1) + [GOOD]) * 2)
-    assert not runner.gave_up
-    assert len(traces) == 2 * PATIENCE
 
 
 def test_a_process_that_does_not_come_back_ends_the_run_as_well() -> None:
@@ -164,16 +141,6 @@ def test_a_certification_that_gave_up_says_so_and_does_not_conform() -> None:
     reasons = {v.reason for v in outcome.verdicts if v.verdict is Verdict.INCONCLUSIVE}
     assert reasons
     assert [reason for reason in reasons if "broke down" not in reason and "not played" not in reason] == []
-
-
-def test_a_schedule_that_ends_for_a_legal_reason_is_no_break() -> None:
-    def needs_the_impossible(on: Stage) -> None:
-        on.open()
-        on.need(pb.CAPABILITY_MESSAGE_ID_REQUIRED)
-
-    runner, traces = run(Connections(reference), needs_the_impossible, GOOD)
-    assert runner.breakdowns == []
-    assert [trace.stopped for trace in traces] == ["needs the capability message-id-required", ""]
 
 
 def test_a_dishonest_implementation_is_noted_and_played_on_with() -> None:

@@ -11,7 +11,6 @@ from sds_conformance.exploration.campaign import CampaignOrder, explore
 from sds_conformance.exploration.text import roots_in
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.known_runs import KnownRuns
-from sds_conformance.judging.mixtures import Mixture, are_separated
 from sds_conformance.judging.run_player import VERDICTS
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.rules import MODEL
@@ -75,27 +74,7 @@ def test_so_have_generated_schedules(names: str, schedules: int) -> None:
     assert set(failed) == faults_of(names)
 
 
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("mended", SIX.split("+"))
-def test_mending_one_fault_leaves_the_others_as_they_were(mended: str) -> None:
-    left = "+".join(name for name in SIX.split("+") if name != mended)
-    assert set(roots_of_run(left)) == faults_of(left)
-
-
 def test_what_a_dialect_explains_is_titled_and_explains_nothing_else() -> None:
     layout = next(cause for cause in run_of(LIKE_NIM).causes if cause.title)
     assert layout.title == "speaks the layout nim-sds"
     assert layout.requirements == {f"SDS-MSG-0{number}" for number in (1, 2, 3, 4, 5, 6, 7, 9)}
-
-
-def test_a_fault_that_is_no_root_cause_and_an_effect_that_is_one_count_against_the_suite() -> None:
-    good = Mixture("SDS", ("a", "b", "c"), ("A", "B", "C"), ("A", "B", "C"), ("A", "B", "C"))
-    hidden = Mixture("SDS", ("a", "b", "c"), ("A", "B", "C"), ("A", "B"), ("A", "B", ""))
-    false = Mixture("SDS", ("a", "b", "c"), ("A", "B", "C"), ("A", "B", "C", "D"), ("A", "B", "C"))
-    assert (hidden.found, false.effects) == (2, ("D",))
-    assert are_separated([])
-    assert are_separated([good])
-    for imperfect in (hidden, false):
-        assert are_separated([good] * 6 + [imperfect] * 4)
-        assert not are_separated([good] * 5 + [imperfect] * 5)
-        assert not are_separated([good] * 36 + [imperfect] * 24)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import time
-import weakref
 
-import pytest
 from jsonschema import Draft202012Validator
 
 from run_helpers import Handle, altered, plan, reference
 from sds_conformance.cli.options import exit_code
-from sds_conformance.exploration import casts
 from sds_conformance.exploration.assessment import BREAKDOWN
 from sds_conformance.exploration.campaign import CampaignOrder, explore
 from sds_conformance.judging.certification import Certification, certify
@@ -63,45 +59,12 @@ def test_who_says_more_than_is_kept_of_a_run_broke_down_in_it_and_the_rest_is_pl
     assert list(Draft202012Validator(load_schema()).iter_errors(document(outcome, Invocation(())))) == []
 
 
-def test_what_one_run_says_takes_no_room_from_the_next() -> None:
-    traces = _certified(Limits(), scenarios=FEW).traces.values()
-    most = max(
-        sum(step.request.ByteSize() + step.reply.ByteSize() for step in trace.steps if step.reply is not None)
-        for trace in traces
-    )
-    outcome = _certified(Limits(kept_bytes=2 * most), environments="*", scenarios=FEW)
-    assert len(outcome.played_runs) > 2 * len(outcome.plan.scenarios)
-    assert outcome.breakdowns == []
-
-
 def test_a_schedule_that_was_generated_may_keep_no_more() -> None:
     order = CampaignOrder(
         lambda _: LocalLink(reference()), Limits(kept_bytes=1 << 12), examples=3, grammar=Grammar(longest=1)
     )
     tally = explore(order)
     assert tally.found[BREAKDOWN].seen.startswith("too-much: its replies and the data derived from them reached over")
-
-
-@pytest.mark.parametrize(("large", "is_kept"), [(0, False), (1 << 30, True)])
-def test_what_was_much_is_let_go_before_the_next_schedule(
-    monkeypatch: pytest.MonkeyPatch, large: int, is_kept: bool
-) -> None:
-    monkeypatch.setattr(casts, "LARGE_BYTES", large)
-    order = CampaignOrder(lambda _: LocalLink(reference()), grammar=Grammar(longest=1))
-    cast_under_test = order.cast_under_test()
-    cast_under_test.start()
-    gc.collect()
-    gc.disable()
-    try:
-        trace = cast_under_test.play(order.schedule(0)).traces[0]
-        list(order.scope.rules.views(trace))
-        before = weakref.ref(trace)
-        del trace
-        cast_under_test.play(order.schedule(1))
-        assert (before() is not None) is is_kept
-    finally:
-        gc.enable()
-        cast_under_test.kill()
 
 
 def test_the_total_time_ends_a_run_and_what_was_played_is_judged() -> None:

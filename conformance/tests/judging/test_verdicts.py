@@ -22,7 +22,6 @@ from sds_harness.trace import Party
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 ID = "SDS-MADE-01"
-OTHER = "SDS-MADE-02"
 
 Judgement = Callable[..., RequirementVerdict]
 
@@ -93,89 +92,85 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Judgement:
     return judged
 
 
-@pytest.mark.parametrize("traces", [(), (trace(),), (trace(steps=0),), (trace("a"), trace("b"))])
-def test_what_was_not_exercised_is_inconclusive(judge: Judgement, traces: tuple[Trace, ...]) -> None:
-    verdict = judge(yielding(), traces=traces)
-    assert (verdict.verdict, verdict.exercised, verdict.traces) == (Verdict.INCONCLUSIVE, 0, 0)
-    assert verdict.reason == "not exercised"
+def stopped(reason: str, *, observe: bool = True) -> Trace:
+    """A trace of a scenario that ended for a reason."""
+    out = trace(observe=observe)
+    out.stopped = reason
+    return out
 
 
-def test_one_violation_among_many_observations_fails(judge: Judgement) -> None:
-    verdict = judge(yielding(HELD, HELD, BROKEN, HELD))
-    assert verdict.verdict is Verdict.FAIL
-    assert [(f.step, f.expected, f.seen, f.severity) for f in verdict.findings] == [(2, "this", "that", Verdict.FAIL)]
-
-
-def test_a_finding_has_a_code_and_names_scenario_participant_and_channel(judge: Judgement) -> None:
-    (finding,) = judge(yielding(BROKEN), traces=(trace("somewhere", parties=("dora",), channels=("c9",)),)).findings
-    assert (finding.requirement, finding.code, finding.full_code) == (ID, "out-of-order", f"{ID}/out-of-order")
-    assert (finding.scenario, finding.participant, finding.channel_id) == ("somewhere", "dora", "c9")
-
-
-def test_a_missing_capability_skips_and_is_named(judge: Judgement) -> None:
-    verdict = judge(yielding(BROKEN), needs=(pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_DELIVERED))
-    assert (verdict.verdict, verdict.exercised) == (Verdict.SKIPPED, 0)
-    assert verdict.reason == "not declared: delivered, resend-period"
-
-
-def test_where_nothing_can_be_observed_the_requirement_is_skipped_for_that(judge: Judgement) -> None:
-    verdict = judge(yielding(), traces=(trace(observe=False),))
-    assert (verdict.verdict, verdict.reason) == (Verdict.SKIPPED, "not declared: observe")
-
-
-@pytest.mark.parametrize("observe", [True, False])
-def test_a_scenario_that_needs_what_is_not_declared_skips_as_well(judge: Judgement, observe: bool) -> None:
-    stopped = trace(observe=observe)
-    stopped.stopped = "needs the capability sync"
-    verdict = judge(yielding(), traces=(stopped,), played=scenario("one", lambda stage: None, ID))
-    assert (verdict.verdict, verdict.reason) == (Verdict.SKIPPED, "not declared: sync")
-
-
-@pytest.mark.parametrize("observe", [True, False])
-def test_a_refusal_that_ends_the_scenario_is_no_skip(judge: Judgement, observe: bool) -> None:
-    stopped = trace(observe=observe)
-    stopped.stopped = "send was refused: too long"
-    verdict = judge(yielding(), traces=(stopped,), played=scenario("one", lambda stage: None, ID))
-    assert (verdict.verdict, verdict.reason) == (Verdict.INCONCLUSIVE, "one: send was refused: too long")
+def broken(kind: FaultKind) -> Trace:
+    out = trace("fragile")
+    out.breakdown = Breakdown(kind, "no answer")
+    return out
 
 
 @pytest.mark.parametrize(
-    ("level", "strict", "expected"),
+    ("traces", "needs", "verdict", "reason"),
     [
-        ("MUST", False, Verdict.WARN),
-        ("MUST NOT", False, Verdict.WARN),
-        ("MUST", True, Verdict.FAIL),
-        ("SHOULD", True, Verdict.WARN),
-        ("MAY", True, Verdict.PASS),
+        ((), (), Verdict.INCONCLUSIVE, "not exercised"),
+        ((trace("a"), trace("b")), (), Verdict.INCONCLUSIVE, "not exercised"),
+        (
+            (trace(),),
+            (pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_DELIVERED),
+            Verdict.SKIPPED,
+            "not declared: delivered, resend-period",
+        ),
+        ((trace(observe=False),), (), Verdict.SKIPPED, "not declared: observe"),
+        ((stopped("needs the capability sync"),), (), Verdict.SKIPPED, "not declared: sync"),
+        ((stopped("needs the capability sync", observe=False),), (), Verdict.SKIPPED, "not declared: sync"),
+        (
+            (stopped("send was refused: too long", observe=False),),
+            (),
+            Verdict.INCONCLUSIVE,
+            "one: send was refused: too long",
+        ),
+        (
+            (broken(FaultKind.HANG),),
+            (),
+            Verdict.INCONCLUSIVE,
+            "the implementation broke down first (hang in fragile)",
+        ),
+        (
+            (broken(FaultKind.CRASH),),
+            (pb.CAPABILITY_SYNC,),
+            Verdict.INCONCLUSIVE,
+            "the implementation broke down first (crash in fragile)",
+        ),
     ],
 )
-def test_a_position_softens_a_must_unless_the_run_is_strict(
-    judge: Judgement, level: str, strict: bool, expected: Verdict
+def test_a_requirement_that_was_not_exercised_has_the_reason(
+    judge: Judgement, traces: tuple[Trace, ...], needs: tuple[int, ...], verdict: Verdict, reason: str
 ) -> None:
-    verdict = judge(yielding(SOFT), level=level, strict=strict)
-    assert verdict.verdict is expected
-    assert verdict.findings[0].position == "AMB-99"
+    played = scenario("one", lambda stage: None, ID)
+    found = judge(yielding(), traces=traces, played=played, needs=needs)
+    assert (found.verdict, found.reason) == (verdict, reason)
+    assert (found.exercised, found.traces) == (0, 0)
 
 
-@pytest.mark.parametrize(("strict", "expected"), [(False, Verdict.WARN), (True, Verdict.FAIL)])
-def test_a_softened_requirement_warns_unless_the_run_is_strict(
-    judge: Judgement, strict: bool, expected: Verdict
+@pytest.mark.parametrize(
+    ("seen", "level", "softened", "strict", "expected", "position"),
+    [
+        (BROKEN, "MUST", "", False, Verdict.FAIL, ""),
+        (BROKEN, "MUST", "AMB-7", False, Verdict.WARN, "AMB-7"),
+        (BROKEN, "MUST", "AMB-7", True, Verdict.FAIL, "AMB-7"),
+        (BROKEN, "MAY", "", False, Verdict.PASS, ""),
+        (BROKEN, "RECOMMENDED", "", False, Verdict.PASS, ""),
+        (SOFT, "MUST", "", False, Verdict.WARN, "AMB-99"),
+        (SOFT, "MUST NOT", "", False, Verdict.WARN, "AMB-99"),
+        (SOFT, "MUST", "", True, Verdict.FAIL, "AMB-99"),
+        (SOFT, "SHOULD", "", True, Verdict.WARN, "AMB-99"),
+        (SOFT, "MAY", "", True, Verdict.PASS, "AMB-99"),
+        (NOTED, "MUST", "", False, Verdict.PASS, ""),
+    ],
+)
+def test_level_position_and_strictness_decide_what_a_violation_is(
+    judge: Judgement, seen: Observation, level: str, softened: str, strict: bool, expected: Verdict, position: str
 ) -> None:
-    verdict = judge(yielding(BROKEN), softened="AMB-7", strict=strict)
-    assert (verdict.verdict, verdict.findings[0].position) == (expected, "AMB-7")
-
-
-@pytest.mark.parametrize("level", ["MAY", "RECOMMENDED"])
-def test_a_deviation_from_a_permission_passes_with_a_note(judge: Judgement, level: str) -> None:
-    verdict = judge(yielding(BROKEN), level=level)
-    assert verdict.verdict is Verdict.PASS
-    assert [(finding.seen, finding.severity) for finding in verdict.findings] == [("that", Verdict.PASS)]
-
-
-def test_a_note_on_a_must_is_reported_and_does_not_fail(judge: Judgement) -> None:
-    verdict = judge(yielding(NOTED))
-    assert (verdict.verdict, verdict.exercised) == (Verdict.PASS, 1)
-    assert [finding.seen for finding in verdict.findings] == ["worth a word"]
+    verdict = judge(yielding(HELD, seen, HELD), level=level, softened=softened, strict=strict)
+    (finding,) = verdict.findings
+    assert (verdict.verdict, finding.severity, finding.position) == (expected, expected, position)
+    assert (finding.expected, finding.seen) == (seen.expected, seen.seen)
 
 
 def test_an_exception_in_a_check_is_our_error_and_says_where(judge: Judgement) -> None:
@@ -186,29 +181,6 @@ def test_an_exception_in_a_check_is_our_error_and_says_where(judge: Judgement) -
     verdict = judge(falls_over, yielding(HELD))
     assert verdict.verdict is Verdict.ERROR
     assert verdict.reason == "falls_over on one: KeyError: 'surprise'"
-
-
-def test_a_break_down_before_it_was_exercised_is_the_reason(judge: Judgement) -> None:
-    broken = trace("fragile")
-    broken.breakdown = Breakdown(FaultKind.HANG, "no answer")
-    verdict = judge(yielding(), traces=(broken,), played=scenario("fragile", lambda stage: None, ID))
-    assert verdict.verdict is Verdict.INCONCLUSIVE
-    assert verdict.reason == "the implementation broke down first (hang in fragile)"
-
-
-def test_a_break_down_says_more_than_a_missing_capability(judge: Judgement) -> None:
-    broken = trace("fragile")
-    broken.breakdown = Breakdown(FaultKind.CRASH, "gone")
-    played = scenario("fragile", lambda stage: None, ID)
-    verdict = judge(yielding(HELD), traces=(broken,), played=played, needs=(pb.CAPABILITY_SYNC,))
-    assert "broke down first (crash in fragile)" in verdict.reason
-
-
-def test_a_break_down_where_it_was_not_to_be_exercised_is_no_reason(judge: Judgement) -> None:
-    broken = trace("fragile")
-    broken.breakdown = Breakdown(FaultKind.CRASH, "gone")
-    verdict = judge(yielding(), traces=(broken,), played=scenario("fragile", lambda stage: None, OTHER))
-    assert verdict.reason == "not exercised"
 
 
 def test_findings_are_capped_and_the_rest_is_counted(judge: Judgement) -> None:

@@ -22,14 +22,13 @@ from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.plan import Plan
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.judging.work_distribution import FEWEST, Sharing
-from sds_conformance.judging.workers import Workers, workers
 from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols import rules_of
 from sds_conformance.reports.document import document
 from sds_harness.link import Limits, Link
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.mutants import MUTANTS
-from shared_runs import only_here, started, stubborn, without_room
+from shared_runs import only_here, started, without_room
 
 MUTANT = "log-by-arrival"
 FEW = SHORT[: FEWEST + 2]
@@ -115,18 +114,6 @@ def test_an_interrupt_ends_all_and_what_was_played_is_judged() -> None:
     assert outcome.interrupted
     assert 10 <= len(outcome.played_runs) < len(outcome.plan.runs)
     assert any(verdict.exercised for verdict in outcome.verdicts)
-    assert not working()
-
-
-def wait_for_report(some: Workers) -> object:
-    return next(report for _ in range(300) if (report := some.report()) is not None)
-
-
-def test_who_does_not_end_is_ended() -> None:
-    with workers() as some:
-        some.start(stubborn)
-        assert wait_for_report(some) == "begun"
-        assert len(working()) == 1
     assert not working()
 
 
