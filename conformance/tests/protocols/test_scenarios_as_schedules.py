@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from sds_conformance.drawing.spacetime import spacetime_svg
-from sds_conformance.exploration.shrinking import shrink
-from sds_conformance.exploration.usual_names import labels_of
 from sds_conformance.protocols import protocol_of, repertoire_of
 from sds_harness.environment import PLAIN
 from sds_harness.link import Limits
-from sds_harness.schedules import GroupTrace, Operation, Schedule, dumps
+from sds_harness.schedules import Schedule, dumps
 from sds_harness.session import Session
 from sds_harness.stage import ScheduleStoppedError
 
@@ -70,31 +67,6 @@ def sample() -> list[Written]:
 SAMPLE = sample()
 
 
-def kinds_by_label(schedule: Schedule) -> dict[str, Counter[type[Operation]]]:
-    """The kinds of the operations that name a label, for each label."""
-    out: dict[str, Counter[type[Operation]]] = {}
-    for operation in schedule.operations:
-        for label in set(labels_of(operation)):
-            out.setdefault(label, Counter())[type(operation)] += 1
-    return out
-
-
-def last_use(schedule: Schedule) -> Counter[type[Operation]]:
-    """The kinds of the last operation that names a message again and of the first one that names the same message.
-
-    If no message is named twice, the kind of the last operation that names one; empty if none does.
-    """
-    first: dict[str, Operation] = {}
-    once: Counter[type[Operation]] = Counter()
-    twice: Counter[type[Operation]] = Counter()
-    for operation in schedule.operations:
-        for label in labels_of(operation):
-            once = Counter([type(operation)])
-            if (writer := first.setdefault(label, operation)) is not operation:
-                twice = Counter([type(writer), type(operation)])
-    return twice or once
-
-
 def requests_of(stage: Any) -> list[bytes]:
     """The requests of a stage, without the random part of the path of a store."""
     requests = [step.request.SerializeToString() for step in stage.trace.steps]
@@ -140,26 +112,3 @@ def test_a_scenario_is_drawn(scenario: Written) -> None:
     assert drawn.startswith("<svg")
     assert scenario.name in drawn
     assert all(f">{name}<" in drawn for name in scenario.schedule.names)
-
-
-@by_name([one for one in SAMPLE if last_use(one.schedule)])
-def test_a_scenario_is_shrunk_to_the_message_that_matters(scenario: Written) -> None:
-    repertoire = repertoire_of(scenario.revision)
-    matters = last_use(scenario.schedule)
-
-    def fails(candidate: Schedule) -> GroupTrace | None:
-        """As a violation that shows when a message is used in that way."""
-        # Shrinking renumbers the labels, so the message is found by the operations that name it.
-        found = any(kinds >= matters for kinds in kinds_by_label(candidate).values())
-        return GroupTrace(candidate, [], {}) if found else None
-
-    small = shrink(replace(scenario.schedule, notes=()), fails, repertoire).schedule
-    assert len(small.operations) == sum(matters.values())
-    labels = kinds_by_label(small)
-    assert set(labels) == {f"m{number}" for number in range(1, len(labels) + 1)}
-    assert repertoire.notation.loads(dumps(small)) == small
-
-
-@pytest.mark.parametrize(("revision", "share"), [("sds-2026-01", 0.5), ("clearskies-database", 0.95)])
-def test_most_scenarios_are_schedules(revision: str, share: float) -> None:
-    assert len(written(revision)) > share * len(protocol_of(revision).rules.register.scenarios)

@@ -11,8 +11,6 @@ from clearskies_group_traces import shown
 from clearskies_reference import Config
 from clearskies_reference.mutants import MUTANTS
 from clearskies_reference.testee.server import Testee, TesteeOptions
-from clearskies_reference.variants import VARIANTS
-from clearskies_views import variant
 from sds_conformance.drawing.proof import story
 from sds_conformance.drawing.spacetime import draw, spacetime_svg
 from sds_conformance.exploration.assessment import assess
@@ -20,12 +18,10 @@ from sds_conformance.exploration.campaign import CampaignOrder, play_one
 from sds_conformance.exploration.cast_under_test import CastKind
 from sds_conformance.exploration.counterexample import Counterexample, counterexample, save
 from sds_conformance.exploration.text import plain_story, svg_of
-from sds_conformance.protocols.clearskies.schedules import make_substitute
 from sds_conformance.scenario_files.reader import load_one
 from sds_harness.clearskies.generator import Grammar
-from sds_harness.clearskies.language import open_session
 from sds_harness.clearskies.operations import Calm, Hold, Link, Look, Member, Put, Read, Release, Say, Unlink, Wait
-from sds_harness.link import Limits, LocalLink
+from sds_harness.link import LocalLink
 from sds_harness.schedules import Schedule
 
 REVISION = "clearskies-database"
@@ -143,27 +139,3 @@ def test_who_was_reported_of_changes_in_its_own_name_may_count_on_from_them() ->
         show = cast_under_test.play(Schedule(tuple(map(Member, ("alice", "bob", "carol"))), operations))
         assert assess(show, order.scope).findings == []
     cast_under_test.kill()
-
-
-def test_who_polls_comes_to_rest_and_is_judged_by_what_holds_then() -> None:
-    order = CampaignOrder(lambda _: LocalLink(variant("repeats-its-request")), revision=REVISION)
-    cast_under_test = order.cast_under_test()
-    cast_under_test.start()
-    operations = (*LINE, Put("alice", "m1"), Unlink("alice", "bob"), Link("alice", "bob"), Calm(), Read())
-    assessed = assess(
-        cast_under_test.play(Schedule(tuple(map(Member, ("alice", "bob", "carol"))), operations)), order.scope
-    )
-    cast_under_test.kill()
-    assert assessed.findings == []
-    assert {what for what in ("CSDB-20", "G-C01", "G-C02", "G-C05") if assessed.exercised.get(what)} == {
-        *("CSDB-20", "G-C01", "G-C02", "G-C05")
-    }
-
-
-@pytest.mark.parametrize("name", ["sha1-signatures", "pss-signatures"])
-def test_who_stands_in_signs_as_the_implementation_does(name: str) -> None:
-    chosen = VARIANTS[name]
-    options = TesteeOptions("1", chosen.configure(Config()), chosen.peer_class)
-    session = open_session(lambda: LocalLink(Testee(options).handle), Limits(), REVISION)
-    theirs = open_session(lambda: make_substitute(session.declaration), Limits(), REVISION).declaration
-    assert theirs.profile("signature") == session.declaration.profile("signature") != "rsa-pkcs1-sha256"

@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import Peer
 from clearskies_reference.config import LoserOfKey, Resolution
 from clearskies_reference.conflict_choices import CountsEachSending
@@ -104,34 +103,6 @@ def test_of_writes_that_were_written_over_before_they_were_sent_the_last_one_is_
     assert accused(stage) == set()
 
 
-def test_the_deletion_of_a_record_whose_key_was_taken_is_sent_late() -> None:
-    stage = stage_of(model(SLOW))
-    alice, bob = stage.open(), stage.peer("bob")
-    for key in ("door", "gate", "lamp"):
-        alice.put(key, key)
-    alice.rename("lamp", "gate")
-    subscribe(alice, bob)
-    stage.settle()
-    view = view_of(stage)
-    assert [change.shown.rev if change.shown else None for change in view.changes] == [2, None, None, 6]
-    assert [update.rev for update in view.unexplained] == [5]
-    assert accused(stage) == set()
-
-
-def test_what_came_of_a_conflict_may_be_over_when_it_is_sent() -> None:
-    stage = stage_of(model(SLOW))
-    alice, bob = (stage.open(name, resolution=pb.RESOLUTION_SEPARATE) for name in ("alice", "bob"))
-    alice.link(bob)
-    alice.put("door", "open")
-    bob.tick()
-    xavier = stage.peer("xavier")
-    bob.link(xavier).say(xavier.update("gate", "shut"))
-    bob.put("door", "shut")
-    stage.settle()
-    request_all(alice)
-    assert accused(stage) | accused(stage, "bob") == set()
-
-
 def test_an_old_copy_is_not_in_conflict_with_what_came_of_a_conflict_in_which_it_was() -> None:
     stage = stage_of()
     alice, bob, carol = stage.open(), stage.peer("bob"), stage.peer("carol")
@@ -152,20 +123,6 @@ def test_an_old_copy_is_not_in_conflict_with_what_came_of_a_conflict_in_which_it
     assert accused(stage) == set()
 
 
-def test_who_has_heard_of_a_change_by_another_way_and_says_so_need_not_be_reported() -> None:
-    stage = stage_of(variant("sends-the-newest"))
-    alice, bob, carol = (stage.open(name) for name in ("alice", "bob", "carol"))
-    alice.link(bob)
-    bob.link(carol)
-    carol.put("door", "open")
-    carol.link(alice)
-    for each in (alice, bob):
-        each.tick()
-    stage.settle()
-    assert [update.version for update in view_of(stage, "carol").received]
-    assert accused(stage, "carol") == set()
-
-
 @pytest.mark.parametrize(("clock", "later_ms"), [(1, 3_600_000), (2, 0)])
 def test_what_arrives_on_two_links_at_once_may_be_read_in_any_order(clock: int, later_ms: int) -> None:
     for waits in (False, True):
@@ -180,32 +137,6 @@ def test_what_arrives_on_two_links_at_once_may_be_read_in_any_order(clock: int, 
         [there] = view_of(stage).shown_states[-1].records.values()
         assert there.value == ("new" if waits else "old")
         assert accused(stage) == set()
-
-
-def test_who_lost_its_store_may_take_a_change_for_known_when_it_looks_at_a_request() -> None:
-    stage = stage_of(variant("receives-at-ticks"))
-    alice, bob = stage.open(), stage.peer("bob")
-    subscribe(alice, bob)
-    alice.put("door", "open")
-    stage.settle()
-    alice.reopen()
-    link = subscribe(alice, bob, {alice.peer_id: 2})
-    alice.put("door", "open")
-    stage.settle()
-    assert [message for message in link.received_messages if message.type.endswith("update")] == []
-    assert accused(stage) == set()
-
-
-def test_who_has_deleted_records_need_not_be_reported_of_that_when_it_asks_for_all() -> None:
-    stage = stage_of(model(SLOW))
-    alice, bob = stage.open(), stage.peer("bob")
-    subscribe(alice, stage.peer("carol"), {bob.peer_id: 1})
-    alice.put("door", "open")
-    subscribe(alice, bob).say(*(bob.update(key, None, deleted=True) for key in ("lamp", "desk")))
-    stage.settle()
-    shown = view_of(stage).shown_states[-1]
-    assert [seen.key for seen in shown.records.values()] == ["door"]
-    assert accused(stage) == set()
 
 
 def test_what_is_newer_may_be_deleted_at_once_where_another_record_has_its_key() -> None:
