@@ -7,7 +7,6 @@ from collections.abc import Callable
 import pytest
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
-from clearskies_reference import PROFILES, Config
 from clearskies_vectors import (
     PEERS,
     Handle,
@@ -96,33 +95,6 @@ def test_whoever_closes_every_link_is_found(command: str, groups: set[str]) -> N
         assert outcome.count(Status.PASS, group) == outcome.count(Status.ACCEPTABLE, group) == 0, group
 
 
-@pytest.mark.parametrize("profile", PROFILES)
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda wire: wire[:-2] + b"\n",
-        lambda wire: wire[:-20] + (b"A" if wire[-20:-19] != b"A" else b"B") + wire[-19:],
-        lambda wire: wire + b"m2{}",
-        lambda wire: b"m" + wire[1:],
-    ],
-    ids=["cut", "changed", "longer", "unsigned"],
-)
-def test_signed_messages_that_are_made_wrong_are_found(profile: str, change: Callable[[bytes], bytes]) -> None:
-    def start() -> Handle:
-        answer = reference(Config(PROFILES[profile]))
-
-        def handle(request: pb.Request) -> pb.Reply:
-            reply = answer(request)
-            if reply.HasField("framed"):
-                reply.framed.data = change(reply.framed.data)
-            return reply
-
-        return handle
-
-    outcome = asked(start, f"signing-{profile}")
-    assert outcome.count(Status.FAIL) == len(outcome.answered) > 0
-
-
 def test_a_declared_signature_of_no_known_kind_is_skipped() -> None:
     def change(request: pb.Request, reply: pb.Reply) -> None:
         if reply.HasField("hello"):
@@ -154,10 +126,8 @@ def test_bounds_that_are_declared_are_kept() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        b'{"type":"database.update"}',
         b'{"type":"database.update","uuid":[],"last_updated_by":{},"last_updated_rev":"7"}',
         b'{"type":"database.update","uuid":1e999,"last_updated_rev":' + b"9" * 5_000 + b"}",
-        b'{"type":"database.get_updates","since":7}',
         b'{"type":"database.get_updates"}',
         b"{" * 50_000,
     ],

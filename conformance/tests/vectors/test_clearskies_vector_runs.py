@@ -9,8 +9,6 @@ from clearskies_reference import PROFILES, Config
 from clearskies_reference.variants import VARIANTS
 from clearskies_vectors import (
     CAPABILITIES,
-    PEERS,
-    altered,
     asked,
     files,
     mutant,
@@ -64,25 +62,6 @@ def test_where_nothing_can_be_asked_nothing_passes() -> None:
     outcome = asked(lambda: reference(without=frozenset(codecs)), "vector-clocks", "framing-*", "sign*-rsa-*")
     assert outcome.count(Status.SKIPPED) == len(outcome.answered) > 100
     assert outcome.exit_code == 4
-
-
-def test_whoever_pings_all_the_time_is_left_in_peace() -> None:
-    """Nobody answers a ping, and it may come at any time."""
-    links: dict[int, int] = {}
-
-    def change(request: pb.Request, reply: pb.Reply) -> None:
-        command = request.WhichOneof("command")
-        if command == "connect":
-            links[request.connect.handle] = request.connect.link
-        if command in ("connect", "tick", "receive") and reply.HasField("effects"):
-            handle = getattr(request, command).handle
-            if handle in links and not reply.effects.events:
-                ping = b'm33{"type":"core.ping","timeout":60}'
-                reply.effects.sent.append(pb.Sent(link=links[handle], data=ping))
-
-    outcome = asked(altered(change), *PEERS)
-    assert failures(outcome) == []
-    assert outcome.count(Status.SKIPPED) == 0
 
 
 # ---- Broken models ---------------------------------------------------------------------------------------------------

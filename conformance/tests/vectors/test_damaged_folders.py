@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from run_helpers import reference_command
-from sds_conformance.vectors.folder import CHANGELOG, MANIFEST, VectorsError, load_all
+from sds_conformance.vectors.folder import CHANGELOG, MANIFEST
 from sds_conformance.vectors.lint import lint
 from suite_terminal import typed
 from vector_folders import VECTOR_SET, VECTORS, copy_of_vectors, edit
@@ -96,13 +96,6 @@ def test_nothing_is_replaced_through_links(folder: Path, tmp_path: Path, name: s
 # ---- what is read ----------------------------------------------------------------------------------------------------
 
 
-def _sentences(folder: Path) -> str:
-    """What lint and run say of a folder, which both refuse."""
-    with pytest.raises(VectorsError) as caught:
-        load_all(VECTOR_SET, folder)
-    return "\n".join([str(caught.value), *lint(VECTOR_SET, folder)])
-
-
 @pytest.mark.parametrize("name", ["sds/zero.json", "sds/lamport.json", MANIFEST, "schema/hash.schema.json", CHANGELOG])
 def test_devices_and_pipes_are_no_files(folder: Path, name: str) -> None:
     for kind in ("device", "pipe", "folder"):
@@ -131,17 +124,6 @@ def test_vectors_that_somebody_changed_are_not_asked(folder: Path) -> None:
     output = result.stderr.replace("\n", " ")
     assert "sds/lamport.json: its SHA-256 differs from that in the manifest" in output
     assert "vectors lint" in output
-
-
-def test_vectors_that_are_nowhere_named_missing_or_twice_there_are_not_asked(folder: Path) -> None:
-    shutil.copy(folder / "sds" / "lamport.json", folder / "sds" / "lamport-more.json")
-    assert "sds/lamport-more.json is not in the manifest" in _sentences(folder)
-    edit(folder, "hash-sha256-be64", lambda data: None)  # now it is named there
-    assert "two vectors are called lamport/" in _sentences(folder)
-    (folder / "sds" / "lamport-more.json").unlink()
-    assert "sds/lamport-more.json is in the manifest, and is missing" in _sentences(folder)
-    (folder / MANIFEST).unlink()
-    assert MANIFEST in _sentences(folder)
 
 
 def test_nothing_of_strangers_reaches_the_terminal_raw(folder: Path) -> None:

@@ -13,8 +13,7 @@ import pytest
 from sds_conformance.vectors.agreement import disagreements
 from sds_conformance.vectors.changelog import changelog_named, changelog_versions
 from sds_conformance.vectors.documents import documents
-from sds_conformance.vectors.edits import replace_vector
-from sds_conformance.vectors.folder import LEDGER, MANIFEST, VectorsError, load_all
+from sds_conformance.vectors.folder import LEDGER, MANIFEST, load_all
 from sds_conformance.vectors.generation import differences, wanted_files
 from sds_conformance.vectors.ledger import add_release
 from sds_conformance.vectors.lint import lint
@@ -142,18 +141,6 @@ def test_what_is_released_stays_unless_it_was_wrong(folder: Path) -> None:
     version = changelog_versions(folder)[0][0]
     assert (version, changelog_named(folder, version, "Corrected")) == ("1.1.1", {FIRST})
     assert lint(VECTOR_SET, folder) == []
-
-
-@pytest.mark.parametrize(
-    ("test_id", "output"),
-    [
-        ("lamport/nowhere", "no vector lamport/nowhere: `sds-conformance vectors list --group lamport`"),
-        ("t-req/sha256-be64-0-0-within-1000", "is computed by sds_conformance.protocols.sds.vectors.repair_times"),
-    ],
-)
-def test_what_is_not_there_and_what_is_computed_are_not_replaced(folder: Path, test_id: str, output: str) -> None:
-    with pytest.raises(VectorsError, match=re.escape(output)):
-        replace_vector(VECTOR_SET, folder, test_id, _fragment(folder), "")
 
 
 # ---- generate and format ---------------------------------------------------------------------------------------------

@@ -6,8 +6,6 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import replace
-from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -15,7 +13,6 @@ from jsonschema import Draft202012Validator
 from sds_conformance.protocols.sds.catalogue import load_catalogue
 from sds_conformance.vectors.folder import MANIFEST, default_folder, read_json
 from sds_conformance.vectors.lint import lint
-from sds_conformance.vectors.model import VectorSet
 from sds_conformance.vectors.schemas import schema
 from vector_folders import VECTOR_SET, VECTORS, every_test
 
@@ -76,16 +73,3 @@ def test_the_readme_lists_the_mistakes_of_each_group() -> None:
         name = re.sub(r"^(bloom-build|bloom-query|hash|signatures|signing)-.*", r"\1-<profile>", data["group"])
         wanted.setdefault(name, set()).update(data["notes"])
     assert listed == wanted
-
-
-@pytest.mark.parametrize("kind", ["folder", "revision", "group", "shape"])
-def test_no_two_protocols_have_files_schemas_or_ids_of_one_name(kind: str) -> None:
-    first, second, *_ = VECTOR_SET.materials
-    changes: dict[str, Any] = {
-        "folder": {"folder": first.folder},
-        "revision": {"revisions": first.revisions},
-        "group": {"computed": {**second.computed, "t-req": first.computed["t-req"]}},
-        "shape": {"shapes": {**second.shapes, "lamport": first.shapes["lamport"]}},
-    }
-    with pytest.raises(ValueError, match=f"two protocols have a {kind} of vectors called"):
-        VectorSet((first, replace(second, **changes[kind])))

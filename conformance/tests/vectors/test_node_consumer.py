@@ -87,16 +87,6 @@ def test_every_vector_is_confirmed_but_for_what_no_library_computes(node: str) -
     assert len(shapes - NOT_COMPUTED) >= 20
 
 
-def test_the_consumer_reads_nothing_but_the_files_and_the_schemas(node: str, copy: Path) -> None:
-    for path in copy.iterdir():
-        if path.name not in ("manifest.json", "schema", *PLACES):
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-    assert check(node, copy).stdout == check(node, VECTORS).stdout
-    sources = [path.read_text("utf-8") for path in CONSUMER.glob("*.mjs")]
-    imported = {name for source in sources for name in re.findall(r'from "([^"]+)"', source)}
-    assert not [name for name in imported if name.startswith("../")]
-
-
 # ---- Mutations -------------------------------------------------------------------------------------------------------
 
 

@@ -10,13 +10,10 @@ import pytest
 
 from run_helpers import Handle, altered, reference
 from sds_conformance.protocols.sds.catalogue import CURRENT
-from sds_conformance.protocols.sds.vectors.material import MATERIAL
-from sds_conformance.vectors.running.examination import VectorExaminer
 from sds_conformance.vectors.running.subject import Status
-from sds_harness.link import Limits, LocalLink
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import decode, encode
-from vector_folders import BAD, asked, every_test, failed_groups, failures
+from vector_folders import BAD, asked, failed_groups, failures
 
 FORUM = "forum-2024"
 Change = Callable[[pb.Request, pb.Reply], None]
@@ -213,22 +210,6 @@ def test_no_entry_is_a_warning() -> None:
     outcome = asked(_answers("state", _no_entries), ["repair-buffers"])
     assert failures(outcome) == []
     assert outcome.count(Status.WARN) > 15
-
-
-@pytest.mark.parametrize("name", ["named-again", "asked-again", "what-waits", "asked-for-what-waits"])
-def test_an_entry_that_gets_lost_is_a_failure(name: str) -> None:
-    """It is in the first state that has one, and in none after that."""
-    shown: list[bool] = []
-
-    def lost(reply: pb.Reply) -> None:
-        if any(shown):
-            _no_entries(reply)
-        shown.append(bool(reply.state.outgoing_repairs.entries or reply.state.incoming_repairs.entries))
-
-    (test,) = [test for test in every_test() if test["id"] == f"repair-buffers/{name}"]
-    examiner = VectorExaminer(MATERIAL, lambda _: LocalLink(_answers("state", lost)()), Limits(), CURRENT)
-    outcome = examiner.examine([{"group": "repair-buffers", "shape": "repair-buffers", "tests": [test]}])
-    assert [a.answer.status for a in outcome.answered] == [Status.FAIL]
 
 
 def _cut(reply: pb.Reply, name: str, size: int) -> None:

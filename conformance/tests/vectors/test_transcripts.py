@@ -17,12 +17,11 @@ from sds_conformance.protocols.sds.vectors.conversations.recording import (
 )
 from sds_conformance.protocols.sds.vectors.running.conversations import ask_transcript
 from sds_conformance.protocols.sds.vectors.running.subject import SdsSubject
-from sds_conformance.protocols.sds.vectors.transcripts import EDITIONS, OF_THE_PROPOSAL, transcripts
+from sds_conformance.protocols.sds.vectors.transcripts import OF_THE_PROPOSAL
 from sds_conformance.vectors.running.subject import Status, VectorResult, VectorSkippedError
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.language import open_session
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import REVISIONS
 from vector_folders import files
 
 FORUM = "forum-2024"
@@ -92,10 +91,3 @@ def test_an_outcome_that_is_not_listed_is_judged_by_the_checks() -> None:
 def test_what_a_transcript_needs_and_is_not_declared_is_named(name: str, lacking: int) -> None:
     with pytest.raises(VectorSkippedError, match="needs the capability"):
         _asked(TRANSCRIPTS[name], without=[lacking])
-
-
-def test_the_edition_of_a_scenario_is_in_the_id(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(EDITIONS, "ties", 2)
-    ids = {vector["id"] for vector in transcripts(REVISIONS[FORUM])}
-    assert "ties-2" in ids
-    assert "ties" not in ids
