@@ -133,13 +133,3 @@ def test_only_digests_that_are_computed_again_see_what_was_changed_behind_them(r
     found = compared(reference, other, verify=True)
     assert [(one.schedule, one.kind, one.step, one.side) for one in found.values()] == [(7, "stale digest", 5, "B")]
     assert compared(reference, reference, verify=True) == {}
-
-
-def test_rows_that_were_moved_are_put_in_order(reference: Path, tmp_path: Path) -> None:
-    def turned(side: dict[str, Any], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        return rows[::-1]
-
-    other = edited(reference, tmp_path / "b", {7: turned, 8: change(3, log=1)}, honest=False)
-    for read_all in (False, True):
-        assert set(compared(reference, other, read_all=read_all)) <= {7, 8}
-    assert {n: one.step for n, one in compared(reference, other, read_all=True).items()} == {8: 3}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,14 +14,11 @@ from pyarrow import parquet as pq
 
 from corpus_comparison import SCHEDULES, change, compared, corpus
 from recorded_corpora import Edit, edited, order_of, record_here
-from sds_conformance.corpus.classes import describe_place
 from sds_conformance.corpus.difference import read_stored
-from sds_conformance.corpus.report import sentence
 from sds_conformance.exploration.assessment import Scope, judged_revision
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import MANIFEST, SUCCESS
 from sds_harness.corpus.shards import file_name
-from sds_harness.sds.corpora import KIND
 
 pytestmark = pytest.mark.spark
 
@@ -177,18 +173,6 @@ def test_a_revision_that_nobody_knows_is_not_judged_as_another(reference: Path, 
 
 
 @pytest.mark.parametrize(
-    "declared", [{"capabilities": 5}, {"capabilities": [["observe"]]}, {"revisions": {"a": 1}}, {"name": ["x"]}]
-)
-def test_a_declaration_of_other_types_is_reported(reference: Path, tmp_path: Path, declared: dict[str, Any]) -> None:
-    other = edited(reference, tmp_path / "b", {})
-    data = json.loads((other / MANIFEST).read_text())
-    data["implementation"] |= declared
-    (other / MANIFEST).write_text(json.dumps(data))
-    with pytest.raises(CorpusError, match=f"{next(iter(declared))} of the implementation"):
-        corpus(other)
-
-
-@pytest.mark.parametrize(
     ("name", "value", "why"),
     [
         ("hello", b"", "a stored handshake is invalid"),
@@ -204,10 +188,3 @@ def test_what_cannot_have_played_is_damage(reference: Path, tmp_path: Path, name
     other = corpus(edited(reference, tmp_path / "b", {3: edit}))
     with pytest.raises(CorpusError, match=why):
         next(read_stored(other, [3])).group_trace()
-
-
-def test_what_is_reported_of_a_difference_is_cleared(reference: Path, tmp_path: Path) -> None:
-    hostile = "\x1b[31m\u202e<b>"
-    other = edited(reference, tmp_path / "b", {3: change(4, command=hostile, participant=hostile, message=hostile)})
-    for found in (compared(reference, other)[3], compared(other, reference)[3]):
-        assert (describe_place(found) + sentence(found, KIND.columns.opaque)).isprintable()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import resource
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,7 @@ from sds_conformance.corpus.verdicts import check
 from sds_harness.corpus import shards
 from sds_harness.corpus.digests import plan_digest
 from sds_harness.corpus.errors import CorpusError
-from sds_harness.corpus.jobs import MOST_TASKS, run_tasks
-from sds_harness.corpus.manifest import MANIFEST, shard_size
+from sds_harness.corpus.manifest import MANIFEST
 from sds_harness.corpus.reader import stored_in
 from sds_harness.corpus.shards import file_name
 
@@ -114,30 +113,3 @@ def test_a_schedule_in_a_corpus_is_no_larger_than_one_in_a_file(reference: Path,
     (stored,) = stored_in(corpus(edited(reference, tmp_path / "b", {1: long})), 0, [1])
     with pytest.raises(CorpusError, match="has more than 4 MiB"):
         stored.group_trace()
-
-
-class Spark:
-    """Takes down what is asked of it."""
-
-    def range(self, start: int, end: int, step: int, tasks: int) -> Spark:
-        self.asked = (end, tasks)
-        return self
-
-    def mapInArrow(self, run: Any, schema: str) -> Any:  # noqa: N802 - a method of Spark
-        self.run = run
-        return self
-
-
-def shown(number: int) -> Iterable[pa.RecordBatch]:
-    yield pa.RecordBatch.from_pylist([{"number": number}])
-
-
-def test_as_many_schedules_as_can_be_are_begun_in_little_memory() -> None:
-    schedules = 1 << 40
-    shards = schedules // shard_size(schedules)
-    with room(512):
-        spark: Any = Spark()
-        run_tasks(spark, range(shards), shown, "number long")
-        assert spark.asked == (shards, MOST_TASKS)
-        places = pa.RecordBatch.from_pydict({"id": [0, 3, shards - 1]})
-        assert [batch.to_pylist()[0]["number"] for batch in spark.run(iter([places]))] == [0, 3, shards - 1]

@@ -102,14 +102,6 @@ def test_a_corpus_of_something_else_is_not_touched(tmp_path: Path) -> None:
     assert prepare(other, overwrite=True) == set()
 
 
-def test_a_folder_of_other_files_is_not_touched(tmp_path: Path) -> None:
-    (tmp_path / "thesis.txt").write_text("years of work")
-    recording = recording_of(tmp_path, order_of(schedules=2))
-    for overwrite in (False, True):
-        with pytest.raises(CorpusError, match="has other files in it"):
-            prepare(recording, overwrite=overwrite)
-
-
 @pytest.mark.parametrize("name", ["steps", "schedules", "twins", "twins/steps"])
 def test_a_corpus_is_not_continued_through_a_link(name: str, tmp_path: Path) -> None:
     order = order_of(schedules=2)
@@ -182,27 +174,6 @@ def test_the_commands(spark: Any, tmp_path: Path) -> None:
         f["id"]: f["schedules"] for f in fuzzed["findings"]
     }
     assert (printed["exercised"], printed["steps"]) == (fuzzed["exercised"], fuzzed["steps"])
-
-
-def test_what_breaks_is_recorded(tmp_path: Path) -> None:
-    order = order_of(FAULTY, 6)
-
-    class Breaks:
-        def __call__(self, variables: Any) -> Any:
-            link = FAULTY(variables)
-            inner = link._handle  # type: ignore[attr-defined]
-
-            def handle(request: Any) -> Any:
-                if request.WhichOneof("command") == "send":
-                    raise RuntimeError("cannot send")
-                return inner(request)
-
-            link._handle = handle  # type: ignore[attr-defined]
-            return link
-
-    folder = record_here(tmp_path / "c", replace(order, connect=Breaks()))
-    endings = pq.read_table(folder / "schedules")["ending"].to_pylist()
-    assert endings.count("crash") > 4, "it never tires"
 
 
 def test_another_release_in_the_middle_ends_a_recording(tmp_path: Path) -> None:

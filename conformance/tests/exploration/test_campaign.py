@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from itertools import count
-from random import Random
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,16 +13,14 @@ from run_helpers import Handle, broken_adapter, reference, reference_command
 from sds_conformance.cli.options import DrivenImplementation
 from sds_conformance.exploration import campaign
 from sds_conformance.exploration.assessment import BREAKDOWN
-from sds_conformance.exploration.campaign import CampaignOrder, CampaignTally, explore, play_one
+from sds_conformance.exploration.campaign import CampaignOrder, CampaignTally, explore
 from sds_conformance.exploration.cast_under_test import CastKind
-from sds_conformance.exploration.hunt import order_for
 from sds_conformance.judging.runner import PATIENCE
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.situations import SITUATIONS
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.generator import Grammar
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference.mutants import MUTANTS
 from sds_testee.framing import Framing
 
 pytestmark = pytest.mark.exhaustive
@@ -65,27 +62,6 @@ def test_nothing_is_found_against_the_reference(casting: CastKind) -> None:
     assert tally.steps > 1_000
     assert len(+tally.exercised) > 100
     assert {"waits", "lost", "acknowledged"} <= set(+tally.situations) <= set(SITUATIONS)
-
-
-# ---- Tallies ---------------------------------------------------------------------------------------------------------
-
-
-def test_the_order_in_which_schedules_come_makes_no_difference() -> None:
-    what = replace(order_for(MUTANTS["delivers-copies"]), twins=False, grammar=Grammar(most=4, passages=("copies",)))
-    cast_under_test = what.cast_under_test()
-    declaration = cast_under_test.start()
-    played = [play_one(what, cast_under_test, index) for index in range(12)]
-    for index, one in enumerate(played):
-        one.assessment.errors["a check"] = f"said {index * 7 % 12:02}"
-    dice, tallies = Random(0), []
-    for _ in range(6):
-        tally = CampaignTally(declaration)
-        for one in played:
-            tally.add(one)
-        tallies.append(summary(tally))
-        dice.shuffle(played)
-    assert all(tally == tallies[0] for tally in tallies[1:])
-    assert tallies[0]["found"]
 
 
 # ---- Processes -------------------------------------------------------------------------------------------------------

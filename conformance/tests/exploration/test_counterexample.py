@@ -10,16 +10,16 @@ from xml.etree import ElementTree
 import pytest
 
 from run_helpers import reference
-from sds_conformance.exploration.assessment import BREAKDOWN, STORM, Assessment, assess
+from sds_conformance.exploration.assessment import BREAKDOWN, Assessment, assess
 from sds_conformance.exploration.campaign import CampaignOrder, explore
 from sds_conformance.exploration.cast_under_test import CastKind, CastUnderTest
-from sds_conformance.exploration.counterexample import Counterexample, counterexample, save, shrink_finding
+from sds_conformance.exploration.counterexample import Counterexample, save, shrink_finding
 from sds_conformance.exploration.hunt import order_for
 from sds_conformance.exploration.text import plain_story, proof_of, svg_of
 from sds_conformance.judging.verdict import Finding
 from sds_conformance.scenario_files.reader import load_one
 from sds_harness.link import LocalLink
-from sds_harness.schedules import Schedule, player
+from sds_harness.schedules import Schedule
 from sds_harness.sds.generator import Grammar, generate_schedule
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
@@ -154,19 +154,6 @@ def test_a_breakdown_is_shrunk_however_often_it_breaks(command: str) -> None:
     assert [operation.op for operation in example.schedule.operations] == [command.removeprefix("send_")]
     assert len(example.schedule.members) == 1
     assert "out of order" in example.finding.seen
-
-
-def test_a_storm_is_shrunk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(player, "MAX_PACKETS", 150)
-    grammar = Grammar(most=3, passages=("diamond",), longest=1)
-    order = replace(order_for(MUTANTS["sends-after-each-reception"]), grammar=grammar, twins=False)
-    index, finding = first_finding(order, STORM)
-    example = counterexample(
-        order, cast_under_test_of(order), generate_schedule(0, index, grammar), finding, max_attempts=6
-    )
-    assert isinstance(example, Counterexample)
-    assert example.group_trace.storm
-    assert len(example.schedule.operations) < len(example.original.operations)
 
 
 # ---- Files -----------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from sds_conformance.judging.causes import Root
 from sds_conformance.judging.exercise import NOTHING
 from sds_conformance.protocols import default
 from sds_harness.link import Link, LocalLink
-from sds_harness.schedules.worlds import AlphabetPart, Word
+from sds_harness.schedules.worlds import AlphabetPart
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 CORE = (AlphabetPart(("send", "sync", "time", "arrive")),)
@@ -67,18 +67,6 @@ def test_the_reference_is_left_in_peace_and_every_schedule_is_settled(casting: C
     assert coverage.last_complete is coverage.bounds[-1]
     assert coverage.schedules == 45
     assert coverage.tally.exercised
-
-
-def test_what_cannot_happen_is_left_out_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cached result for a beginning equals the result of playing each word."""
-    knowing = exhausted(4)
-    assert knowing.bounds[-1].impossible > knowing.bounds[-1].schedules // 50
-
-    def forgetful(prober: Prober, word: Word) -> None:
-        prober._missing = {}
-
-    monkeypatch.setattr(Prober, "_keep", forgetful)
-    assert said(exhausted(4)) == said(knowing)
 
 
 def test_what_is_not_declared_is_no_part_of_the_alphabet() -> None:

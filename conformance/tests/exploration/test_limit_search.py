@@ -20,17 +20,15 @@ from sds_conformance.exploration.limits.measurement import (
     measure,
     perform_handshake,
 )
-from sds_conformance.exploration.limits.row import LimitRow, Weight, make_row
+from sds_conformance.exploration.limits.row import LimitRow, Weight
 from sds_conformance.exploration.limits.search import Search
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.dimensions import Dimension
 from sds_conformance.protocols.sds.dimensions import DIMENSIONS
 from sds_conformance.protocols.sds.rules import RULES
-from sds_harness.declaration import Declaration
 from sds_harness.link import Limits, LocalLink
 from sds_harness.schedules import Schedule
-from sds_harness.sds.language import SDS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, Message, Participant
 from sds_reference.channel import Channel
@@ -145,14 +143,6 @@ def test_what_a_message_costs_is_reported_with_its_exponent() -> None:
     assert re.fullmatch(rf"grows: each costs as N\^{grows.exponent:.2f}, [0-9,]+ a second", grows.reason)
 
 
-def test_a_filter_that_is_never_rolled_over_is_found_by_its_false_positives() -> None:
-    fault = MUTANTS["never-rolls-over"]
-    found = row(lambda: LocalLink(reference(participant=fault.participant_class)), "in-filter", most=512)
-    assert found.requirement == "SDS-STATE-06"
-    assert found.held is not None
-    assert 50 <= found.held < 200
-
-
 def declaring(limit: str, bound: int, start: Start) -> Start:
     """The same, with a limit declared."""
 
@@ -265,18 +255,3 @@ def test_every_limit_is_found(limit: int, most: int) -> None:
     assert search.first_failing == (limit + 1 if limit < most else None)
     assert all(1 <= size <= most for size in search.cases)
     assert len(search.cases) <= 200
-
-
-def test_nothing_is_tried_for_which_there_is_no_time() -> None:
-    spent = 0.0
-
-    def attempt(size: int, known: frozenset[str]) -> SizeResult:
-        nonlocal spent
-        spent += size / 100
-        return SizeResult(size, SizeOutcome.HELD if size <= 1_000 else SizeOutcome.SLOW, seconds=size / 100)
-
-    search = Search(PLAIN, 1 << 62, attempt, lambda seconds, narrowing: spent + seconds <= 30)
-    search.run()
-    assert spent <= 45
-    found = make_row(search, Declaration.for_unknown("x", SDS), "")
-    assert (found.held, found.first_failing, found.exact) == (513, search.cases[1_024], False)

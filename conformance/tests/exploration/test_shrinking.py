@@ -158,19 +158,6 @@ def test_one_operation_of_each_kind_is_left_as_simple_as_can_be(kind: type[Opera
     assert shrunk(RICH, lambda schedule: has(kind, schedule)).operations == (least[kind.op],)
 
 
-def test_times_waits_and_rounds_are_reduced_as_far_as_possible() -> None:
-    def total(schedule: Schedule) -> tuple[int, int, int]:
-        waits = sum(o.ms for o in schedule.operations if isinstance(o, ops.Wait))
-        times = max((o.times for o in schedule.operations if isinstance(o, ops.Send)), default=0)
-        return waits, times, max((o.rounds for o in schedule.operations if isinstance(o, ops.Calm)), default=0)
-
-    def fails(schedule: Schedule) -> bool:
-        waits, times, rounds = total(schedule)
-        return waits >= 30_000 and times >= 3 and rounds >= 5
-
-    assert total(shrunk(RICH, fails)) == (30_000, 3, 5)
-
-
 def test_participants_and_messages_get_usual_names_where_they_do_not_matter() -> None:
     odd = Schedule(
         (Member("字"), Member("Ж"), Member("z")),

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 
 from sds_conformance.judging.catalogue import ANOTHER_LAYOUT
-from sds_conformance.judging.causes import Failure, causes, consequences, roots
+from sds_conformance.judging.causes import causes, consequences
 from sds_conformance.judging.tally import Tally, ViolationKind
 from sds_conformance.judging.verdict import RequirementVerdict, Verdict
 from sds_conformance.protocols.sds.rules import RULES
@@ -63,28 +62,6 @@ def test_a_rare_fault_explains_nothing_in_runs_that_exercise_it_and_do_not_viola
     assert describe_causes(verdict(CAUSE, rare), verdict(EFFECT, elsewhere), exercised=many[:49]) == {CAUSE: [EFFECT]}
     assert describe_causes(verdict(CAUSE, rare), verdict(EFFECT, elsewhere | rare), exercised=many) == {CAUSE: [EFFECT]}
     assert describe_causes(verdict(CAUSE, frequent), verdict(EFFECT, elsewhere), exercised=many) == {CAUSE: [EFFECT]}
-
-
-def test_of_two_that_explain_each_other_the_one_is_the_cause_that_fails_in_more_of_its_runs() -> None:
-    whole, special = "SDS-R-TREQ-01", "SDS-R-TREQ-05"
-    assert consequences(RULES, whole, special)
-    assert consequences(RULES, special, whole)
-    often, once = Failure(whole, Verdict.FAIL, 40, 50), Failure(special, Verdict.FAIL, 1, 1)
-    assert [root.id for root in roots(RULES, [often, once])] == [special]
-    assert [root.id for root in roots(RULES, [often, replace(once, exercised=20)])] == [whole]
-
-
-def test_what_one_cause_explains_is_a_cause_if_two_failures_follow_from_nothing_else() -> None:
-    """SDS-SEND-10 follows from SDS-MSG-15, and two failures follow from SDS-SEND-10 and not from SDS-MSG-15."""
-    shared = ["SDS-STATE-16", "SDS-MSG-10", "SDS-STATE-05", "SDS-STATE-10", "SDS-SEND-10"]
-    failures = [Failure(name, Verdict.FAIL, 1, 1) for name in ("SDS-MSG-15", *shared)]
-    assert [root.id for root in roots(RULES, failures)] == ["SDS-MSG-15"]
-    left = [Failure(name, Verdict.FAIL, 1, 1) for name in ("SDS-OUTSWEEP-01", "SDS-RECV-03")]
-    assert [root.id for root in roots(RULES, [*failures, left[0]])] == ["SDS-MSG-15", "SDS-OUTSWEEP-01"]
-    found = {root.id: [*root.under] for root in roots(RULES, [*failures, *left])}
-    assert list(found) == ["SDS-MSG-15", "SDS-SEND-10"]
-    assert set(found["SDS-SEND-10"]) == {"SDS-OUTSWEEP-01", "SDS-RECV-03"}
-    assert "SDS-SEND-10" not in found["SDS-MSG-15"]
 
 
 def test_no_failure_hides_under_a_warning() -> None:

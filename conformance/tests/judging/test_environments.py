@@ -13,7 +13,6 @@ from run_helpers import (
     SHORT,
     certified,
     odd_adapter,
-    of_channel,
     participant_of,
     plan,
     reference,
@@ -23,7 +22,6 @@ from run_helpers import (
 from sds_conformance.cli import main
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.exits import Exit
-from sds_conformance.judging.registry import Run
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.register import SCENARIOS
 from sds_harness.link import Limits, StdioLink
@@ -149,24 +147,6 @@ def test_the_reference_passes_in_every_environment() -> None:
     assert set(outcome.traces) == set(OF_SDS)
 
 
-class TimersThatStartAgain(Channel):
-    """Its resend timers start again when the clock has gone back."""
-
-    before = 0
-
-    def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
-        if now_ms < self.before:
-            for entry in self.outgoing:
-                self.schedule_resend(entry, now_ms)
-        self.before = now_ms
-        super().sweep_outgoing(now_ms, effects)
-
-
-def test_resend_timers_may_start_again_when_the_clock_has_gone_back() -> None:
-    outcome = certified(lambda: of_channel(TimersThatStartAgain), environments=["plain", "unsteady-clock"])
-    assert with_verdict(outcome, Verdict.FAIL, Verdict.WARN) == set()
-
-
 def test_an_environment_that_needs_more_than_is_declared_is_left_out_and_named() -> None:
     outcome = certified(
         lambda: reference(without=[pb.CAPABILITY_CHANNELS, pb.CAPABILITY_VIRTUAL_CLOCK]), environments=["*"]
@@ -176,15 +156,6 @@ def test_an_environment_that_needs_more_than_is_declared_is_left_out_and_named()
         "unsteady-clock": "not declared: virtual-clock",
     }
     assert outcome.runs == (len(ENVIRONMENTS) - 2) * len(SHORT)
-
-
-def test_a_long_scenario_is_played_once() -> None:
-    one = SCENARIOS["a-thousand-messages"]
-    assert one.long
-    assert plan(scenarios=[one.name], environments=["*"]).runs == (Run(one),)
-    elsewhere = ENVIRONMENTS["posix"]
-    assert plan(scenarios=[one.name], environments=["posix", "turkish"]).runs == (Run(one, ENVIRONMENTS["turkish"]),)
-    assert plan(scenarios=[one.name], environments=["posix"]).runs == (Run(one, elsewhere),)
 
 
 def test_the_command_line_plays_everywhere_unless_reported_where() -> None:

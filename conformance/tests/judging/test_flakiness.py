@@ -97,20 +97,6 @@ def test_what_does_not_come_back_each_time_fails_and_is_flaky(later: tuple[bool,
     assert ("1 requirement failed (1 flaky)" in printed(outcome)) == again.flaky
 
 
-def test_it_is_played_again_where_it_failed() -> None:
-    entered: list[Mapping[str, str]] = []
-
-    def connect(variables: Mapping[str, str]) -> Link:
-        entered.append(variables)
-        return faulty()
-
-    outcome = played(connect, "turkish")
-    (environment,) = outcome.plan.environments
-    assert verdict_on(outcome, FAULT).replays == FindingReplays(3, 3)
-    assert environment.variables
-    assert [dict(one) for one in entered[-3:]] == [dict(environment.variables)] * 3
-
-
 def test_a_breakdown_that_does_not_come_back_is_flaky() -> None:
     outcome = played(one_after_the_other(True, fault=broken))
     (broke,) = outcome.breakdowns

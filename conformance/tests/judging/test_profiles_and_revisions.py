@@ -8,7 +8,6 @@ import shlex
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 from rich.console import Console
 
 from run_helpers import (
@@ -23,13 +22,10 @@ from run_helpers import (
 )
 from sds_conformance.judging.certification import Certification
 from sds_conformance.judging.verdict import Verdict
-from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.presentation.story import show_implementation
-from sds_conformance.protocols import revisions
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_conformance.protocols.sds.declaration_notes import PROFILES, repair_note
 from sds_conformance.protocols.sds.register import CHECKS
-from sds_conformance.reports.document import document, load_schema
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS, Config
 from sds_reference.mutants import MUTANTS
@@ -170,20 +166,3 @@ def test_what_is_about_the_extension_is_skipped_without_it_and_its_fields_are_ju
     skipped = {v.requirement.id: v.reason for v in outcome.verdicts if v.verdict is Verdict.SKIPPED}
     assert set(skipped) == set(outcome.plan.requirements) - {"SDS-R-FIELDS-03", "SDS-R-FIELDS-04"}
     assert all("sds-r" in reason for reason in skipped.values())
-
-
-# ---- Reports ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.exhaustive
-def test_the_reports_of_two_revisions_keep_to_the_schema_and_name_them(outcomes: dict[str, Certification]) -> None:
-    reports = {revision: document(outcome, Invocation(("./it",))) for revision, outcome in outcomes.items()}
-    for revision, data in reports.items():
-        Draft202012Validator(load_schema()).validate(data)
-        assert data["revision"] == revision
-        assert data["summary"]["pass"] == len(data["requirements"]) == len(outcomes[revision].plan.requirements)
-    assert list(reports) == [CURRENT, AMENDED, FORUM]
-    amended = {row["id"]: row for row in reports[AMENDED]["requirements"]}
-    assert all(requirement.startswith("SDS-R-") for requirement in amended)
-    assert "nobody-answers-the-others" in amended["SDS-R-RECV-05"]["runs"]
-    assert load_schema()["properties"]["revision"]["enum"] == list(revisions())

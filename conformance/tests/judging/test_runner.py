@@ -103,19 +103,6 @@ def test_a_break_is_noted_with_the_scenario_the_step_and_the_command() -> None:
     assert [trace.breakdown for trace in traces] == [None, broken.breakdown, None]
 
 
-def test_what_only_a_broken_scenario_would_have_shown_is_inconclusive_for_that_reason() -> None:
-    def breaks_on_ticks(request: pb.Request, reply: pb.Reply) -> None:
-        if request.HasField("tick"):
-            raise RuntimeError("tock")
-
-    played_for_it = ["idle-with-automatic-syncs", "frozen-and-running-clock"]
-    outcome = certified(lambda: altered(breaks_on_ticks), scenarios=played_for_it)
-    sync = verdict_on(outcome, "SDS-SYNC-01")
-    assert sync.verdict is Verdict.INCONCLUSIVE
-    assert sync.reason == "the implementation broke down first (crash in idle-with-automatic-syncs)"
-    assert verdict_on(outcome, "SDS-MSG-13").verdict is Verdict.PASS
-
-
 def test_a_process_that_does_not_come_back_ends_the_run_as_well() -> None:
     def start() -> Handle:
         if len(connect.links) > 0:

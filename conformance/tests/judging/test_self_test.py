@@ -15,7 +15,7 @@ from sds_conformance.judging.plan import Plan
 from sds_conformance.judging.rules import Rules
 from sds_conformance.protocols.sds.catalogue import load_catalogue
 from sds_conformance.protocols.sds.register import CHECKS
-from sds_conformance.protocols.sds.rules import MODEL, RULES
+from sds_conformance.protocols.sds.rules import MODEL
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Channel, Effects, Message, Participant
 from sds_reference.mutants import MUTANTS, Mutant
@@ -54,15 +54,6 @@ def test_a_variant_that_is_not_legal_is_refused_by_name(monkeypatch: pytest.Monk
     refused = examine_variant("wrong").refused
     assert refused
     assert all(sentence.split()[0] in CHECKS for sentence in refused)
-
-
-@pytest.mark.usefixtures("short")
-def test_what_a_variant_leaves_out_may_warn_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = VARIANTS["requests-repairs-only"]
-    monkeypatch.setitem(VARIANTS, "requests-repairs-only", replace(known, leaves_out=("SDS-R-SEND-01",)))
-    assert examine_variant("requests-repairs-only").refused == ("SDS-R-RECV-08 warn",)
-    monkeypatch.setitem(VARIANTS, "requests-repairs-only", replace(known, leaves_out=()))
-    assert "SDS-R-STATE-08 inconclusive" in examine_variant("requests-repairs-only").refused
 
 
 @pytest.mark.usefixtures("short")
@@ -115,19 +106,6 @@ def test_checks_that_no_mutant_makes_fail_are_named() -> None:
     first, *others = (check.name for check in CHECKS["SDS-STATE-05"])
     half = [kill for kill in everything if kill.requirement != "SDS-STATE-05"] + [kill_of("SDS-STATE-05", first)]
     assert [check.name for check in unproven(half)] == others
-
-
-@pytest.mark.usefixtures("short")
-def test_codes_that_no_mutant_shows_and_codes_without_a_description_are_named() -> None:
-    kill = examine_mutant("buffered-is-met")
-    assert "SDS-RECV-06/delivered-early" in kill.codes
-    never, unlisted = exercise.compare_codes(RULES, [kill])
-    assert "SDS-RECV-06/delivered-early" not in never
-    assert "SDS-SEND-01/too-low" in never
-    assert unlisted == []
-    assert exercise.compare_codes(RULES, [replace(kill, codes=("SDS-RECV-06/made-up", "G-02/made-up"))])[1] == [
-        "SDS-RECV-06/made-up"
-    ]
 
 
 # ---- Consequences ----------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from sds_conformance.reports.document import document
 from sds_harness.link import Limits, Link
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.mutants import MUTANTS
-from shared_runs import only_here, started, without_room
+from shared_runs import only_here, started
 
 MUTANT = "log-by-arrival"
 FEW = SHORT[: FEWEST + 2]
@@ -96,12 +96,6 @@ def test_a_process_of_ours_that_is_killed_is_our_fault_and_the_rest_stands() -> 
     assert all("a process of the suite ended before its work was done: -9" in verdict.reason for verdict in wrong)
     assert 0 < len(outcome.played_runs) < len(outcome.plan.runs)
     assert any(verdict.verdict is Verdict.PASS for verdict in outcome.verdicts)
-
-
-def test_units_of_a_process_without_room_for_a_thread_are_played_here() -> None:
-    outcome = _played(2, partial(without_room, reference_command(), os.getpid()))
-    assert outcome.exit_code == Exit.CONFORMANT
-    assert len(outcome.played_runs) == len(outcome.plan.runs)
 
 
 def test_an_interrupt_ends_all_and_what_was_played_is_judged() -> None:

@@ -13,8 +13,7 @@ import pytest
 from sds_conformance.vectors.agreement import disagreements
 from sds_conformance.vectors.changelog import changelog_named, changelog_versions
 from sds_conformance.vectors.documents import documents
-from sds_conformance.vectors.folder import LEDGER, MANIFEST, load_all
-from sds_conformance.vectors.generation import differences, wanted_files
+from sds_conformance.vectors.folder import LEDGER, load_all
 from sds_conformance.vectors.ledger import add_release
 from sds_conformance.vectors.lint import lint
 from suite_terminal import typed, words
@@ -167,27 +166,6 @@ def _only(monkeypatch: pytest.MonkeyPatch, group: str) -> None:
     sds = VECTOR_SET.materials[0]
     monkeypatch.setitem(vars(sds), "computed", {group: sds.computed[group]})
     monkeypatch.setitem(vars(VECTOR_SET.materials[1]), "computed", {})
-
-
-def test_computed_vectors_come_back_and_written_ones_keep_their_place(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _only(monkeypatch, "t-req")
-    before = _bytes(folder)
-
-    def spoil(data: dict[str, Any]) -> None:
-        data["tests"][0]["outcomes"] = [{"offset_ms": 5}]
-        del data["tests"][3:7]
-        data["tests"][8:10] = data["tests"][8:10][::-1]
-
-    edit(folder, "t-req", spoil)
-    every = documents(VECTOR_SET, folder)
-    wanted = wanted_files(VECTOR_SET, folder, every)
-    assert differences(VECTOR_SET, folder, wanted) == [
-        "sds/t-req.json differs from the generated file",
-        f"{MANIFEST} differs from the generated file",
-    ]
-    assert wanted["sds/t-req.json"] == before["sds/t-req.json"]
 
 
 def test_a_wrong_expectation_is_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -136,32 +136,6 @@ def test_a_hash_without_a_name_is_used(
     assert failed_groups(asked(_times(change), [group])) == {group}
 
 
-def _weak(text: str, factor: int, width: int) -> int:
-    value = 5381
-    for byte in text.encode():
-        value = (value * factor + byte) % (1 << width)
-    return value
-
-
-@pytest.mark.parametrize(("factor", "width", "unit"), [(31, 32, 1), (16777619, 4096, 1000)])
-def test_weak_hashes_and_whole_seconds_are_legal(factor: int, width: int, unit: int) -> None:
-    def change(q: pb.RepairTimes, a: pb.RepairOffsets) -> None:
-        texts = (q.participant_id, q.sender_id, q.participant_id + q.message_id)
-        me, author, both = (_weak(text, factor, width) for text in texts)
-        window = (q.t_max_ms - q.t_min_ms) // unit
-        if window > 0:
-            a.t_req_ms = q.t_min_ms + both % window * unit
-        if q.t_max_ms // unit:
-            a.t_resp_ms = (me ^ author) * _weak(q.message_id, factor, width) % (q.t_max_ms // unit) * unit
-        if q.num_response_groups > 0:
-            theirs = _weak(q.sender_id + q.message_id, factor, width)
-            a.in_response_group = both % q.num_response_groups == theirs % q.num_response_groups
-
-    outcome = asked(_times(change), ["t-req", "t-resp", "response-groups"])
-    assert failures(outcome) == []
-    assert outcome.count(Status.PASS) > 10
-
-
 # ---- causal histories ------------------------------------------------------------------------------------------------
 
 

@@ -64,19 +64,6 @@ def test_every_event_passes_alone() -> None:
         assert kinds == {*CLEARSKIES.names} - {"reader", "uuids"}
 
 
-@pytest.mark.parametrize(
-    "variant", ["clock-per-peer", "clocks-count-each-hop", "sends-at-ticks", "echoes", "smallest-id-wins-ties"]
-)
-def test_legal_variants_pass(variant: str) -> None:
-    assert not exhausted(3, variant=variant).tally.found
-
-
-def test_uuids_at_random_are_noticed() -> None:
-    coverage = exhausted(2, random=True, alphabet=(AlphabetPart(("write", "arrive")),))
-    assert coverage.otherwise.startswith("put was answered differently")
-    assert not coverage.tally.found
-
-
 @pytest.mark.exhaustive
 def test_a_fault_that_needs_an_order_is_found_and_its_counterexample_replays(tmp_path: Path) -> None:
     """A deletion and a write that do not know of each other, and the earlier write wins."""

@@ -12,8 +12,7 @@ import pytest
 
 pytest.importorskip("pyarrow")
 from clearskies_reference import Config, Effects, Message, Peer
-from clearskies_reference.choices import Pings, ProcessesFirstMessageAtOnce, SendsAtTicks, SplitOutput
-from clearskies_reference.config import LoserOfKey, Resolution
+from clearskies_reference.choices import SendsAtTicks, SplitOutput
 from clearskies_reference.effects import Sent
 from clearskies_reference.peer import Link as Link_
 from clearskies_reference.record import Record, StoredRecord
@@ -116,19 +115,6 @@ def _fields(record: Record) -> dict[str, Any]:
     return {name: getattr(record, name) for name in Record.__slots__}
 
 
-@pytest.mark.parametrize(
-    ("operations", "config"),
-    [
-        (TWICE, {"loser_of_key": LoserOfKey.EVERYBODY}),
-        (TWICE, {"loser_of_key": LoserOfKey.ITS_WRITER}),
-        (EDITED, {"resolution": Resolution.SEPARATE}),
-    ],
-    ids=["deleted by everybody", "deleted by its writer", "separated"],
-)
-def test_what_becomes_of_records_in_conflict_is_open(operations: tuple[Operation, ...], config: dict[str, Any]) -> None:
-    assert excused(operations, **config) == ["conflicts"]
-
-
 # ---- moments ---------------------------------------------------------------------------------------------------------
 
 TOLD = (*LINE, Put("alice", "m1", "k"), MS, *(Tick(), Wait(ROUND_MS)) * 8, Look())
@@ -141,10 +127,6 @@ CUT = (
     MS,
     Unlink("alice", "bob"),
     Look(),
-)
-HELD = (
-    *(*LINE, Hold(), Put("alice", "m1", "k"), MS, Put("alice", "m2", "q"), MS, Release("alice", "bob", size=9_999)),
-    *(Release(), *(Tick(), MS) * 4, Look()),
 )
 
 
@@ -212,20 +194,3 @@ def test_a_fault_in_addition_to_a_freedom_is_not_excused(
 ) -> None:
     assert freedom in {each.name for each in CORPORA.freedoms}
     assert excused(operations, peer) == []
-
-
-@pytest.mark.parametrize(
-    ("freedom", "operations", "peer"),
-    [
-        ("moments", TOLD, SendsAtTicks),
-        ("moments", CUT, SendsAtTicks),
-        ("moments", HELD, ProcessesFirstMessageAtOnce),
-        ("pieces", SPREAD, SplitOutput),
-        ("pieces", SPREAD, Pings),
-        ("pieces", SPREAD, SplitsUpdates),
-    ],
-)
-def test_a_freedom_excuses_its_own_difference(
-    freedom: str, operations: tuple[Operation, ...], peer: type[Peer]
-) -> None:
-    assert excused(operations, peer) == [freedom]

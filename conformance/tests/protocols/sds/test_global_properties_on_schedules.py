@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from itertools import count
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -15,7 +13,7 @@ from run_helpers import Handle, participant_of, reference
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.properties import Sighting
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
-from sds_conformance.protocols.sds.properties import PROPERTIES, PROPOSED, examine, ordering
+from sds_conformance.protocols.sds.properties import PROPERTIES, PROPOSED, examine
 from sds_conformance.protocols.sds.properties.proposal import HOLDS
 from sds_harness.schedules import Schedule
 from sds_reference import FORUM_2024, Channel, Config, Effects, HistoryEntry, Kind, Message, Participant
@@ -162,28 +160,3 @@ def test_the_id_of_a_withdrawn_property_is_never_used_again_and_others_judge_its
             assert set(judged_by) <= known
     with pytest.raises(ValueError, match="G-05 was used before"):
         PROPERTIES.reuse(PROPERTIES["G-31"], "G-05", "", "STATE-11")
-
-
-@pytest.mark.parametrize(
-    ("histories", "seen"),
-    [
-        (("ab", "bc", "cd"), ""),
-        (("ba", "cb", "dc"), ""),
-        (("ba", "bc", "cd"), "'a' before 'b'"),
-        (("bc", "cd", "ba"), "'a' before 'b'"),
-        (("cb", "dc", "ab"), "'a' before 'b'"),
-        (("ed", "ed", "ab"), "'d' before 'e'"),
-        (("ab", "bb"), "'b' once"),
-    ],
-)
-def test_the_pair_of_a_history_against_most_others_is_accused_wherever_it_stands(
-    histories: tuple[str, ...], seen: str
-) -> None:
-    act: Any = SimpleNamespace(number=1, who="alice", at_ms=0)
-    entries = [tuple(map(HistoryEntry, history)) for history in histories]
-    sent = [(act, Message("alice", f"m{n}", "c1", causal_history=each)) for n, each in enumerate(entries)]
-    lamports = {"a": 1, "b": 2, "c": 3, "d": 4, "e": 4}
-    view: Any = SimpleNamespace(lamport=lambda _, message_id: lamports[message_id])
-    side: Any = SimpleNamespace(outgoing=sent, channel_id="c1", who="alice")
-    wrong = [each.expected for each in ordering._tails(view, side) if each.outcome is Outcome.VIOLATED]
-    assert [each[: len(seen)] for each in wrong] == ([seen] if seen else [])

@@ -9,7 +9,7 @@ import pytest
 from run_helpers import Handle, altered, certified, reference, verdict_on, with_verdict
 from sds_conformance.judging.verdict import Verdict
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Effects, Participant, decode, encode
+from sds_reference import Participant, decode, encode
 
 pytestmark = pytest.mark.exhaustive
 
@@ -32,42 +32,6 @@ def test_filters_of_a_private_encoding_are_judged_all_the_same(without: tuple[in
     assert with_verdict(outcome, Verdict.FAIL, Verdict.WARN, Verdict.ERROR, Verdict.INCONCLUSIVE) == set()
     for requirement in ("ACK-02", "ACK-04", "RECV-04", "SEND-09", "STATE-05", "SYNC-05", "SYNC-08"):
         assert verdict_on(outcome, f"SDS-{requirement}").verdict is Verdict.PASS
-
-
-class SyncsInTheFilter(Participant):
-    """Every received message enters the filter."""
-
-    def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
-        message = decode(wire)
-        self.channels[message.channel_id].filter.insert(message.message_id)
-        return super().receive(wire, now_ms, retrieval_hint)
-
-
-def test_the_bloom_delta_finds_syncs_in_a_filter_that_nobody_can_read() -> None:
-    outcome = certified(
-        lambda: private(CODEC, pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED, participant=SyncsInTheFilter),
-        scenarios=["syncs-between-syncs"],
-    )
-    assert verdict_on(outcome, "SDS-SYNC-08").verdict is Verdict.FAIL
-
-
-class SaltedFilter(Participant):
-    """Its filters are never twice the same: legal, and no delta tells anything."""
-
-    def send_sync(self, channel_id: str, now_ms: int) -> Effects:
-        self.channels[channel_id].filter.insert(f"salt {len(channel_id)} {now_ms} {self.next_salt()}")
-        return super().send_sync(channel_id, now_ms)
-
-    salt = 0
-
-    def next_salt(self) -> int:
-        self.salt += 1
-        return self.salt
-
-
-def test_the_bloom_delta_says_nothing_of_filters_that_differ_each_time() -> None:
-    outcome = certified(lambda: private(CODEC, participant=SaltedFilter), scenarios=["syncs-between-syncs"])
-    assert verdict_on(outcome, "SDS-SYNC-08").verdict is Verdict.INCONCLUSIVE
 
 
 def constant_filter(request: pb.Request, reply: pb.Reply) -> None:
