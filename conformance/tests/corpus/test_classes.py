@@ -10,14 +10,12 @@ import pytest
 pytest.importorskip("pyarrow")
 
 from corpus_comparison import SCHEDULES, SCOPE, change, classified, corpus, flip
-from recorded_corpora import Model, Variants, edited, order_of, record_here, recording_of
+from recorded_corpora import Model, edited, order_of, record_here
 from sds_conformance.corpus import classes
 from sds_conformance.corpus.classes import Class, classify_by_checks, describe_place
 from sds_conformance.corpus.difference import read_stored
-from sds_conformance.corpus.divergences import DIFFERENT, Divergence, divergences
+from sds_conformance.corpus.divergences import DIFFERENT, Divergence
 from sds_conformance.exploration.assessment import Assessment, assess
-from sds_harness.corpus.recorder import prepare, record_shard
-from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.variants import VARIANTS
 
 pytestmark = pytest.mark.spark
@@ -51,30 +49,6 @@ def test_a_dialect_is_not_blamed_for_what_else_differs(reference: Path, tmp_path
     stored_as_it_was = next(read_stored(corpus(private), [output[1][0][0]])).group_trace()
     findings = assess(stored_as_it_was.group_trace, SCOPE, stored_as_it_was.judged).findings
     assert "SDS-MSG-01" in {finding.requirement for finding in findings}, "which `corpus check` tells"
-
-
-@pytest.mark.parametrize(
-    ("names", "index"),
-    [
-        (("drops-the-lost",), 89),
-        (("keeps-syncs-waiting",), 79),
-        (("answers-at-once", "ack-after-two"), 29),
-    ],
-)
-def test_freedoms_that_meet_in_one_step_are_legal(tmp_path: Path, names: tuple[str, ...], index: int) -> None:
-    """One delivers what another one has in its history; one counts hits and answers at once."""
-    seed = 2 if len(names) > 1 else 0
-    shards = []
-    for folder, model in (("a", Model()), ("b", Variants(names))):
-        recording = recording_of(tmp_path / folder, order_of(model, index + 1, seed=seed), per_shard=1)
-        prepare(recording, overwrite=False)
-        record_shard(recording, index)
-        shards.append(recording)
-    a, b = shards
-    (found,) = divergences(a, b, range(index, index + 1))
-    mine, theirs = (next(read_stored(c, [index])) for c in (a, b))
-    one = classify_by_checks(found, mine, theirs, (SCOPE, SCOPE))
-    assert (one.kind, bool(one.reason)) == (Class.LEGAL, True), one.cause
 
 
 @pytest.mark.parametrize(
@@ -112,22 +86,6 @@ def test_what_nothing_explains_is_unexplained(reference: Path, monkeypatch: pyte
     found = classified(reference, other)
     assert {one.kind for one in found} == {Class.UNEXPLAINED}
     assert all(one.cause == describe_place(one.divergence) for one in found)
-
-
-def test_a_schedule_of_which_one_side_has_no_step_is_compared(tmp_path: Path) -> None:
-    """As where it cannot be played without a capability that only one declares."""
-    index, sides = 98, []
-    for name, without in (("a", frozenset[int]()), ("b", frozenset({pb.CAPABILITY_UNNAMED_CHANNEL}))):
-        recording = recording_of(tmp_path / name, order_of(Model(without=without), index + 1), per_shard=1)
-        prepare(recording, overwrite=False)
-        record_shard(recording, index)
-        sides.append(recording)
-    a, b = sides
-    for read_all in (False, True):
-        (found,) = divergences(a, b, range(index, index + 1), read_all=read_all)
-        assert (found.steps, found.step, found.fields) == ((67, 0), 1, ("end",))
-        mine, theirs = (next(read_stored(c, [index])) for c in (a, b))
-        assert classify_by_checks(found, mine, theirs, (SCOPE, SCOPE)).cause == "undeclared"
 
 
 def test_a_fault_of_ours_is_no_class_of_theirs(

@@ -15,11 +15,10 @@ from sds_conformance.judging.alterations.coverage import (
     number_statements,
 )
 from sds_conformance.judging.alterations.examination import AlterationExaminer, OtherMethod
-from sds_conformance.judging.alterations.excuses import EQUIVALENT, LEGAL, find_stale_excuses, read_excuses
+from sds_conformance.judging.alterations.excuses import EQUIVALENT, find_stale_excuses, read_excuses
 from sds_conformance.judging.alterations.fates import AlterationResult, End
 from sds_conformance.judging.alterations.places import AlterationPlace, find_places
 from sds_conformance.judging.alterations.source import Configuration
-from sds_conformance.judging.alterations.summary import AlterationSummary
 from sds_conformance.judging.runner import Connect
 from sds_conformance.protocols.sds.rules import RULES
 from sds_conformance.protocols.sds.source import SOURCE
@@ -114,12 +113,3 @@ def test_the_excuses_of_the_model_name_places_and_are_few() -> None:
     excuses = read_excuses(SOURCE.excuses())
     assert find_stale_excuses(excuses, PLACES.values(), ()) == {}
     assert len(excuses) <= len(PLACES) / 5
-
-
-def test_the_goal_is_about_what_is_not_excused() -> None:
-    fates = [a_fate(place) for place in SOME[:8]] + [a_fate(place, End.LIVES) for place in SOME[8:]]
-    excuses = read_excuses("\n".join(f"{LEGAL}\t{place.name}\twhy" for place in SOME[8:]))
-    assert AlterationSummary(SOME, fates, excuses).met
-    reckoning = AlterationSummary(SOME, fates, {})
-    assert (reckoning.share_killed_by_run, reckoning.share_killed, reckoning.met) == (0.8, 0.8, False)
-    assert [fate.name for fate in reckoning.survivors] == [place.name for place in SOME[8:]]

@@ -92,7 +92,7 @@ class TreatsTypingAsContent(Channel):
             self.insert_into_log(replace(message, lamport_timestamp=self.clock.value), None)
 
 
-HIDDEN = {
+HIDDEN: dict[str, tuple[type[Channel] | type[Participant], str]] = {
     "all-scripts": (LatinNames, "SDS-MSG-02"),
     "equal-contents": (TakesItsOwnWordsForAnEcho, "SDS-RECV-07"),
     "third-channel": (OneWaitingRoom, "SDS-RECV-08"),

@@ -82,17 +82,6 @@ def test_other_implementations_of_protobuf_read_what_was_encoded(reader: str, la
     assert read_by(reader, layout, wires) == [test["message"] for test in tests]
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("reader", READERS)
-def test_other_implementations_of_protobuf_see_the_kinds_of_messages(reader: str, layout: str) -> None:
-    tests = vectors_of(f"message-kinds{LAYOUTS[layout]}")
-    for test, message in zip(tests, read_by(reader, layout, [test["wire"] for test in tests]), strict=True):
-        assert message is not None
-        having = (bool(message.get("content")), "lamport_timestamp" in message)
-        kind = {(True, True): "content", (False, True): "sync", (True, False): "ephemeral"}.get(having, "undefined")
-        assert test["outcomes"][0] == {"kind": kind}, test["id"]
-
-
 def big_endian(*parts: str) -> int:
     return int(sha256("".join(parts).encode()).hexdigest()[:16], 16)
 

@@ -7,9 +7,8 @@ import json
 import pytest
 
 from clearskies_reference import Peer
-from clearskies_reference.config import LoserOfKey, Resolution
+from clearskies_reference.config import Resolution
 from clearskies_reference.conflict_choices import CountsEachSending
-from clearskies_reference.variants import VARIANTS
 from clearskies_views import (
     by_verdict,
     certified,
@@ -17,8 +16,6 @@ from clearskies_views import (
     request_all,
     stage_of,
     subscribe,
-    variant,
-    version,
     view_of,
 )
 from sds_conformance.judging.judgement import Outcome
@@ -26,7 +23,6 @@ from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.clearskies.register import REGISTER
 from sds_conformance.protocols.clearskies.scenarios import conflicts, deletions
 from sds_conformance.protocols.clearskies.view.peer_view import FACT_KINDS
-from sds_harness.clearskies.peer import iso
 from sds_harness.clearskies.stage import Stage
 
 PLOTS = [
@@ -34,7 +30,6 @@ PLOTS = [
     for name, scenario in REGISTER.scenarios.items()
     if scenario.function.__module__ in (conflicts.__name__, deletions.__name__)
 ]
-SLOW = VARIANTS["sends-at-ticks"].peer_class
 
 
 def accused(stage: Stage, name: str = "alice") -> set[str]:
@@ -85,24 +80,6 @@ def test_a_key_that_somebody_else_has_renamed_is_not_there_to_be_deleted() -> No
     assert accused(stage) == set()
 
 
-def test_of_writes_that_were_written_over_before_they_were_sent_the_last_one_is_sent() -> None:
-    stage = stage_of(model(SLOW))
-    alice, bob = stage.open(), stage.peer("bob")
-    for value in ("open", "shut", "open"):
-        alice.put("door", value)
-    alice.put("gate", "shut")
-    alice.put("door", "ajar")
-    alice.put("door", "ajar")
-    subscribe(alice, bob)
-    stage.settle()
-    alice.put("gate", "open")
-    stage.settle()
-    view = view_of(stage)
-    assert [change.shown.rev if change.shown else None for change in view.changes] == [*(None,) * 3, 5, None, 7, 8]
-    assert [(both.one.rev, both.other.rev, both.most) for both in view.successive_changes] == [(7, 8, 6)]
-    assert accused(stage) == set()
-
-
 def test_an_old_copy_is_not_in_conflict_with_what_came_of_a_conflict_in_which_it_was() -> None:
     stage = stage_of()
     alice, bob, carol = stage.open(), stage.peer("bob"), stage.peer("carol")
@@ -120,37 +97,6 @@ def test_an_old_copy_is_not_in_conflict_with_what_came_of_a_conflict_in_which_it
     say_again(3)
     request_all(alice)
     assert [arrival.outcome for arrival in view_of(stage).arrivals] == ["new", "present", "newer", "open"]
-    assert accused(stage) == set()
-
-
-@pytest.mark.parametrize(("clock", "later_ms"), [(1, 3_600_000), (2, 0)])
-def test_what_arrives_on_two_links_at_once_may_be_read_in_any_order(clock: int, later_ms: int) -> None:
-    for waits in (False, True):
-        stage = stage_of(variant("reads-links-in-turn"))
-        alice, bob, carol = stage.open(), stage.peer("bob"), stage.peer("carol")
-        old, new = alice.link(bob), alice.link(carol)
-        new.say(version(carol, "gate", "new", {bob.peer_id: 2}))
-        if waits:
-            stage.settle()
-        old.say(version(bob, "gate", "old", {bob.peer_id: clock}, update_time=iso(stage.now_ms + later_ms)))
-        request_all(alice)
-        [there] = view_of(stage).shown_states[-1].records.values()
-        assert there.value == ("new" if waits else "old")
-        assert accused(stage) == set()
-
-
-def test_what_is_newer_may_be_deleted_at_once_where_another_record_has_its_key() -> None:
-    stage = stage_of(model(loser_of_key=LoserOfKey.EVERYBODY))
-    alice, bob = stage.open(), stage.peer("bob")
-    link = subscribe(alice, bob)
-    link.say(bob.update("lamp", "on"))
-    alice.put("door", "open")
-    alice.after(1_000).delete("door")
-    deletion = [message for message in link.received_messages if message.type.endswith("update")][-1].body.members
-    alice.after(1_000).put("door", "shut")
-    clock = deletion["vector_clock"] | {bob.peer_id: 1}
-    link.say(bob.update("door", "ajar", uuid=deletion["uuid"], vector_clock=clock, at_ms=stage.now_ms - 1_500))
-    request_all(alice)
     assert accused(stage) == set()
 
 

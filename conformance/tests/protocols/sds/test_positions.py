@@ -166,17 +166,6 @@ def test_a_position_is_shown_with_the_requirements_it_concerns() -> None:
     assert load_catalogue().requirements["SDS-DELIVER-06"].statement in text
 
 
-@pytest.mark.parametrize(
-    ("glob", "pattern"), [("AMB-2*", r"AMB-2\d*"), ("AMB*", r"AMB-.+"), ("amb*", r"AMB-.+"), ("AMB?2*", r"AMB-2\d*")]
-)
-def test_a_glob_asks_for_positions_with_or_without_the_dash(glob: str, pattern: str) -> None:
-    result = typed("requirements", glob, "--json")
-    assert result.exit_code == 0
-    shown = [row["id"] for row in json.loads(result.stdout)]
-    assert shown == [p for p in POSITIONS if re.fullmatch(pattern, p)]
-    assert len(shown) > 1
-
-
 def test_positions_as_json() -> None:
     rows = json.loads(typed("requirements", "AMB-2?", "--json").stdout)
     assert [row["id"] for row in rows] == [p for p in POSITIONS if re.fullmatch(r"AMB-2\d", p)]
