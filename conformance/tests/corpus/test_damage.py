@@ -99,17 +99,6 @@ def test_a_manifest_that_does_not_do_is_reported(reference: Path, tmp_path: Path
         compared(reference, other)
 
 
-def test_an_older_corpus_is_compared_with_its_like_alone(reference: Path, tmp_path: Path) -> None:
-    old = [edited(reference, tmp_path / name, {}) for name in "bc"]
-    for folder in old:
-        rewritten(folder, '"schema_version": 2', '"schema_version": 1')
-    assert compared(*old) == {}
-    with pytest.raises(
-        CorpusError, match=r"b is of schema version 1 and .* of version 2, which name messages differently"
-    ):
-        compared(reference, old[0])
-
-
 def test_what_is_no_corpus_is_reported(reference: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(CorpusError, match=r"is not a corpus: it has no manifest\.json"):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import tempfile
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -193,3 +195,24 @@ def test_who_cannot_be_driven_is_reported_before_anything_is_written(tmp_path: P
     assert done.exit_code == 3
     assert "could not be driven" in done.output
     assert not (tmp_path / "c").exists()
+
+
+def test_a_running_server_gives_the_corpus_that_its_command_gives(spark: Any, tmp_path: Path) -> None:
+    few = ("--schedules", "6", "--participants", "3")
+    over_pipes, over_grpc = tmp_path / "pipes", tmp_path / "grpc"
+    command = reference_command()
+    assert typed("corpus", "record", "--out", over_pipes, *few, "--", *command).exit_code == 0
+    with tempfile.TemporaryDirectory() as folder:
+        address = f"unix:{folder}/s"
+        server = subprocess.Popen([*command, "--grpc", address])
+        try:
+            assert typed("corpus", "record", "--out", over_grpc, *few, "--grpc", address).exit_code == 0
+        finally:
+            server.terminate()
+            server.wait(10)
+    manifest = json.loads((over_grpc / "manifest.json").read_text())
+    assert manifest["command"] == [f"grpc://{address}"]
+    assert manifest["steps"] > 100
+    result = typed("corpus", "diff", over_pipes, over_grpc, "--out", tmp_path / "difference", "--json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["same"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from run_helpers import Handle, broken_adapter, reference, reference_command
+from run_helpers import Handle, reference, reference_command
 from sds_conformance.cli.options import DrivenImplementation
 from sds_conformance.exploration import campaign
 from sds_conformance.exploration.assessment import BREAKDOWN
@@ -75,16 +75,6 @@ def test_two_workers_say_what_one_says() -> None:
     assert summary(together) == summary(alone)
     assert alone.schedules == 30
     assert "SDS-SYNC-03" in alone.found
-
-
-def test_workers_tell_that_the_implementation_was_given_up() -> None:
-    driven = DrivenImplementation(tuple(broken_adapter("crashes")), Framing.JSON, "", Limits())
-    tally = explore(
-        CampaignOrder(driven.connect, examples=40, jobs=2, grammar=Grammar(most=3, passages=("quiet-time",)))
-    )
-    assert "given up" in tally.gave_up
-    assert tally.schedules == tally.found_in[BREAKDOWN] == 2 * PATIENCE
-    assert tally.errors == {}
 
 
 # ---- Ends ------------------------------------------------------------------------------------------------------------

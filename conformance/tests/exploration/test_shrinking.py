@@ -182,22 +182,6 @@ def test_participants_and_messages_get_usual_names_where_they_do_not_matter() ->
     )
 
 
-# ---- Setting ---------------------------------------------------------------------------------------------------------
-
-
-def test_what_belongs_together_is_left_out_together() -> None:
-    pairs = ({"t_min_ms", "t_max_ms"}, {"resend_unacknowledged_ms", "resend_possibly_acknowledged_ms"})
-
-    def sensible(schedule: Schedule) -> bool:
-        keys = set(dict(schedule.configuration))
-        return all(not pair & keys or pair <= keys for pair in pairs)
-
-    judge = Judge(lambda schedule: sensible(schedule) and "t_min_ms" in dict(schedule.configuration))
-    left = shrink(RICH, judge, REPERTOIRE).schedule
-    assert all(sensible(schedule) for schedule in judge.asked)
-    assert left.configuration == (("t_max_ms", 9_000), ("t_min_ms", 2_000))
-
-
 # ---- Losses by rules -------------------------------------------------------------------------------------------------
 
 

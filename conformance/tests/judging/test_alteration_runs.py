@@ -50,12 +50,6 @@ def found_nothing(connect: Connect, configuration: Configuration) -> str:
     return ""
 
 
-def found_once() -> OtherMethod:
-    """Means that have something against the first who comes, which is the one that is altered."""
-    said = iter(["no good"])
-    return lambda connect, configuration: next(said, "")
-
-
 # ---- What finds it ---------------------------------------------------------------------------------------------------
 
 
@@ -73,13 +67,6 @@ def test_what_changes_nothing_lives(fate_of: Callable[..., AlterationResult]) ->
     fate = fate_of(UNCHANGED, ("luck", found_nothing))
     assert (fate.end, fate.configurations, fate.reaching) == (End.LIVES, 2, 2)
     assert not fate.is_killed
-
-
-def test_what_a_run_accepts_other_means_can_find(fate_of: Callable[..., AlterationResult]) -> None:
-    fate = fate_of(UNCHANGED, ("luck", found_once()))
-    assert (fate.end, fate.by, fate.seen) == (End.FOUND, "luck", "no good")
-    assert fate.is_killed
-    assert not fate.is_killed_by_run
 
 
 # ---- What is excused -------------------------------------------------------------------------------------------------

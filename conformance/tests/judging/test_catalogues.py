@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections import Counter
@@ -41,18 +42,6 @@ def test_a_requirement_stands_once_in_the_order_of_the_listed_sections(protocol:
 
 
 @PROTOCOLS
-def test_statements_are_sentences_of_our_own(protocol: Protocol) -> None:
-    requirements = protocol.rules.catalogue.requirements.values()
-    assert len({requirement.statement.casefold() for requirement in requirements}) == len(requirements)
-    for requirement in requirements:
-        statement = requirement.statement
-        assert statement == " ".join(statement.split()), requirement.id
-        assert statement[0].isupper() or not statement[0].isalpha() or protocol is CLEARSKIES, requirement.id
-        assert statement.endswith("."), requirement.id
-        assert len(statement) > 30, requirement.id
-
-
-@PROTOCOLS
 def test_a_requirement_has_either_a_check_or_a_reason_for_having_none(protocol: Protocol) -> None:
     for requirement in protocol.rules.catalogue.requirements.values():
         assert (requirement.id in protocol.rules.register.checks) != bool(requirement.untestable), requirement.id
@@ -70,15 +59,6 @@ def test_levels_keywords_and_ways_of_observation_are_known_ones(protocol: Protoc
     for requirement in requirements:
         checked = requirement.id in protocol.rules.register.checks
         assert not checked or requirement.observable != "none" or requirement.optional, requirement.id
-
-
-@PROTOCOLS
-def test_a_requirement_names_each_of_its_positions_once(protocol: Protocol) -> None:
-    for requirement in protocol.rules.catalogue.requirements.values():
-        assert len(set(requirement.positions)) == len(requirement.positions), requirement.id
-        if requirement.softened:
-            assert requirement.softened in requirement.positions
-            assert requirement.is_binding
 
 
 # ---- SDS and the proposal before it ----------------------------------------------------------------------------------
@@ -127,3 +107,48 @@ def test_consequences_are_about_requirements_that_are_checked() -> None:
     for row in rules.catalogue.consequences:
         assert {*row.of, *row.fail} <= {*rules.register.checks, *codes}
         assert row.because.endswith(".")
+
+
+# ---- Codes of violations ---------------------------------------------------------------------------------------------
+
+SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+){0,3}")
+LONGEST = 90
+
+
+def written_in(folder: Path) -> set[str]:
+    """All texts in the sources of a folder."""
+    trees = (ast.parse(path.read_text("utf-8")) for path in folder.rglob("*.py"))
+    nodes = (node for tree in trees for node in ast.walk(tree))
+    return {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+
+
+def listed_by(protocol: Protocol) -> list[tuple[str, str, str]]:
+    """By requirement: each code, with its description."""
+    requirements = protocol.rules.catalogue.requirements.values()
+    return [(requirement.id, code, text) for requirement in requirements for code, text in requirement.codes.items()]
+
+
+@PROTOCOLS
+def test_a_code_is_a_slug_of_few_words_with_a_short_description(protocol: Protocol) -> None:
+    listed = listed_by(protocol)
+    assert [(who, code) for who, code, _ in listed if not SLUG.fullmatch(code)] == []
+    assert [(who, code) for who, code, text in listed if not text or len(text) > LONGEST or text.endswith(".")] == []
+
+
+@PROTOCOLS
+def test_a_code_is_given_by_some_check(protocol: Protocol) -> None:
+    written = written_in(folder_of(protocol) / "checks")
+    assert [(who, code) for who, code, _ in listed_by(protocol) if code not in written] == []
+
+
+@PROTOCOLS
+def test_a_requirement_lists_its_codes_once(protocol: Protocol) -> None:
+    """Of two lists in one row the reader would take the last one, and say nothing."""
+
+    def row(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        names = [name for name, _ in pairs]
+        assert len(set(names)) == len(names), f"{names} of {dict(pairs).get('id')}"
+        return dict(pairs)
+
+    for path in (folder_of(protocol) / "catalogue").glob("*.json"):
+        json.loads(path.read_text("utf-8"), object_pairs_hook=row)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
-from run_helpers import altered, reference, stage
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.declarations import (
     DEAF,
@@ -18,7 +17,6 @@ from sds_conformance.judging.plan import plan
 from sds_conformance.judging.run_player import VERDICTS
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.rules import RULES, start
-from sds_conformance.protocols.sds.view.declared_limits import limit_in_force
 from sds_harness.declaration import Declaration
 from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, Link, LocalLink
@@ -125,19 +123,3 @@ def test_a_log_of_the_declared_size_is_accused_of_nothing_that_it_has_dropped(
     bad = [v for v in outcome.verdicts if v.verdict in (Verdict.FAIL, Verdict.WARN, Verdict.ERROR)]
     assert [(v.requirement.id, v.findings[0].run, v.findings[0].expected, v.findings[0].seen) for v in bad] == []
     assert outcome.breakdowns == []
-
-
-def test_a_limit_that_the_implementation_exceeds_excuses_nothing() -> None:
-    def declares(request: pb.Request, reply: pb.Reply) -> None:
-        if request.HasField("hello"):
-            reply.hello.limits.content_bytes, reply.hello.limits.log_entries = 0, 0
-
-    for contents, largest, longest in (([b"a"], 1_024, 2), ([b"a", b"b" * 2_000, b"c"], 2_000, 3)):
-        on = stage(altered(declares, reference()))
-        alice = on.open()
-        for content in contents:
-            alice.send(content)
-        alice.observe()
-        assert limit_in_force(on.trace, "content_bytes") == largest
-        assert limit_in_force(on.trace, "log_entries") == longest
-        assert limit_in_force(on.trace, "lamport_ahead_ms") is None

@@ -74,15 +74,6 @@ def test_a_fault_that_another_requirement_sees_is_no_kill(monkeypatch: pytest.Mo
     assert starts_at_zero.requirement in kill.also
 
 
-@pytest.mark.usefixtures("short")
-def test_a_pending_mutant_is_not_alive_and_its_other_failures_need_no_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    name = register(monkeypatch, "SDS-MSG-13", MUTANTS["starts-at-zero"].participant_class)
-    monkeypatch.setitem(MUTANTS, name, replace(MUTANTS[name], pending="no check looks there"))
-    kill = examine_mutant(name)
-    assert (kill.killed, kill.has_survived, kill.overdue, kill.unexplained) == (False, False, False, ())
-    assert kill.also
-
-
 # ---- Which check it was ----------------------------------------------------------------------------------------------
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 
 from sds_conformance.cli.requirements import row
@@ -13,8 +11,6 @@ from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols import Protocol, protocols
 from sds_conformance.protocols.sds.catalogue import CURRENT
-
-PROTOCOLS = pytest.mark.parametrize("protocol", protocols(), ids=lambda protocol: protocol.name)
 
 
 @pytest.fixture(scope="module", params=protocols(), ids=lambda protocol: protocol.name)
@@ -89,17 +85,3 @@ def test_every_requirement_is_traced_to_a_run_or_says_why_it_is_untestable(
             assert len(traced["reason"].split()) >= 3, f"`untestable` of {name} has no reason"
             assert traced["checks"] + traced["scenarios"] + traced["mutants"] == [], name
             assert traced["runs"] == 0, name
-
-
-@PROTOCOLS
-def test_mutants_checks_and_scenarios_say_in_one_line_what_they_do(protocol: Protocol) -> None:
-    mutants, register = protocol.model.mutants, protocol.rules.register
-    assert set(mutants) & set(protocol.model.variants) == set()
-    summaries = Counter(mutant.summary for mutant in mutants.values())
-    assert max(summaries.values()) == 1
-    assert all(summary and "\n" not in summary and not summary.endswith(".") for summary in summaries)
-    described = [check.summary for checks in register.checks.values() for check in checks]
-    for summary in (*described, *(scenario.summary for scenario in register.scenarios.values())):
-        assert summary
-        assert "\n" not in summary
-        assert protocol.name != "SDS" or (summary.endswith(".") and len(summary) <= 120)

@@ -2,50 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_vectors import (
     PEERS,
-    Handle,
     altered,
     asked,
-    reference,
     refusing,
 )
 from sds_conformance.vectors.running.subject import Status
 from vector_folders import failed_groups, failures
 
 # ---- Codecs (few mutants) --------------------------------------------------------------------------------------------
-
-
-def _compared(change: Callable[[pb.Comparison], object]) -> Callable[[], Handle]:
-    def apply(request: pb.Request, reply: pb.Reply) -> None:
-        if reply.HasField("comparison"):
-            change(reply.comparison)
-
-    return altered(apply)
-
-
-def _strictly_before(comparison: pb.Comparison) -> None:
-    if comparison.one_before_other and comparison.other_before_one:
-        comparison.Clear()
-
-
-def _swapped(comparison: pb.Comparison) -> None:
-    comparison.one_before_other, comparison.other_before_one = comparison.other_before_one, comparison.one_before_other
-
-
-def _never_concurrent(comparison: pb.Comparison) -> None:
-    comparison.one_before_other |= not comparison.other_before_one
-
-
-@pytest.mark.parametrize("change", [_strictly_before, _swapped, _never_concurrent])
-def test_clocks_that_are_compared_wrong_are_found(change: Callable[[pb.Comparison], object]) -> None:
-    outcome = asked(_compared(change), "vector-clocks")
-    assert failed_groups(outcome) == {"vector-clocks"}
 
 
 @pytest.mark.parametrize(
@@ -67,32 +36,6 @@ def test_whoever_refuses_everything_is_found(command: str, groups: set[str]) -> 
     outcome = asked(refusing(command))
     assert failed_groups(outcome) == groups
     assert outcome.count(Status.ERROR) == 0
-
-
-@pytest.mark.parametrize(
-    ("command", "groups"), [("connect", set(PEERS)), ("receive", {"get-updates", "ghost-records"})]
-)
-def test_whoever_closes_every_link_is_found(command: str, groups: set[str]) -> None:
-    """Where a link is closed at once, nothing was heard, and nothing passes for having been refused."""
-
-    def start() -> Handle:
-        answer = reference()
-
-        def handle(request: pb.Request) -> pb.Reply:
-            reply = answer(request)
-            if request.WhichOneof("command") != command:
-                return reply
-            comparison = getattr(request, command)
-            answer(pb.Request(disconnect=pb.Disconnect(handle=comparison.handle, link=comparison.link)))
-            closed = pb.Event(link_closed=pb.LinkClosed(link=comparison.link))
-            return pb.Reply(id=request.id, effects=pb.Effects(events=[closed]))
-
-        return handle
-
-    outcome = asked(start, *PEERS)
-    assert outcome.count(Status.ERROR) == outcome.count(Status.SKIPPED) == 0
-    for group in groups:
-        assert outcome.count(Status.PASS, group) == outcome.count(Status.ACCEPTABLE, group) == 0, group
 
 
 def test_a_declared_signature_of_no_known_kind_is_skipped() -> None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
+import pytest
+
+from run_helpers import REPOSITORY
 from suite_terminal import too_wide, typed, words
 
 REVISION = ("--revision", "clearskies-database")
@@ -55,3 +59,32 @@ def test_a_requirement_and_a_position_are_explained() -> None:
     assert "Concerns CSDB-20: " in words(typed("requirements", "CA-1").stdout)
     rows = json.loads(typed("requirements", "CA-*", "--json").stdout)
     assert [row["id"] for row in rows][:3] == ["CA-1", "CA-2", "CA-3"]
+
+
+# ---- The peer in JavaScript ------------------------------------------------------------------------------------------
+
+ADAPTER = REPOSITORY / "harness" / "adapters" / "clearskies-js" / "adapter.mjs"
+
+
+@pytest.fixture
+def command() -> list[str]:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("needs Node")
+    return [node, str(ADAPTER)]
+
+
+def test_the_peer_in_javascript_passes_every_requirement_that_it_exercises(command: list[str]) -> None:
+    result = typed("run", *REVISION, "--environment", "plain", "--json", "--", *command)
+    verdicts = {row["id"]: row["verdict"] for row in json.loads(result.stdout)["requirements"]}
+    assert result.exit_code == 0
+    assert set(verdicts.values()) <= {"pass", "skipped"}
+    assert list(verdicts.values()).count("pass") == 56
+
+
+def test_the_peer_in_javascript_answers_every_vector_of_its_signature_profile(command: list[str]) -> None:
+    result = typed("vectors", "run", *REVISION, "--json", "--", *command)
+    statuses = [row["status"] for row in json.loads(result.stdout)["vectors"]]
+    assert result.exit_code == 0
+    assert {"fail", "broken", "error"}.isdisjoint(statuses)
+    assert len(statuses) - statuses.count("skipped") > 280

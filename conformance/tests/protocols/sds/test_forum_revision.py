@@ -21,7 +21,7 @@ from sds_conformance.protocols.sds.properties.proposal import DOES_NOT_HOLD, HOL
 from sds_harness.link import LocalLink
 from sds_harness.schedules import Schedule
 from sds_harness.sds.generator import Grammar
-from sds_harness.sds.operations import Calm, Look, Route, Say, Send, Sync, Tick, Wait
+from sds_harness.sds.operations import Calm, Look, Say, Send, Sync, Tick, Wait
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import FORUM_2024, Config
 from sds_reference.variants import VARIANTS
@@ -139,30 +139,6 @@ LEGAL: dict[str, tuple[Config, Schedule]] = {
             Say("mallory", "m3", to="alice", after=("m2",)),
             *3 * (Wait(60_000), Tick("alice")),
             Look("alice"),
-        ),
-    ),
-    "a sweep before a sync message raises its timestamp": (
-        Config(cascade_on_receive=False),
-        schedule(
-            Say("mallory", "m1", to="alice", route=Route(late=(("alice", 10),))),
-            Say("mallory", "m2", to="alice", after=("m1",), lamport_ms=50),
-            Wait(20),
-            Sync("alice"),
-            Wait(5_000),
-            Tick("alice"),
-            Sync("alice"),
-        ),
-    ),
-    "a sync message that was asked for goes out at a later tick": (
-        Config(sync_only_when_quiet=True, sync_with_empty_log=False),
-        schedule(
-            Sync("alice"),
-            Say("mallory", "m1", to="alice"),
-            Wait(30_001),
-            Tick("alice"),
-            Say("mallory", "m2", to="alice"),
-            Look("alice"),
-            configuration=(("sync_interval_ms", 10_000),),
         ),
     ),
 }

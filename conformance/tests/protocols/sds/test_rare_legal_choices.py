@@ -17,7 +17,6 @@ from sds_reference import Channel, Config, Effects, HistoryEntry, LocalLog, LogE
 from sds_reference.repair import Repair
 from sds_reference.testee import server
 from sds_reference.variants import VARIANTS
-from sds_reference.wire_fields import LEN, VARINT, WireField, join, split
 
 HELD, VIOLATED = {Outcome.HELD}, {Outcome.VIOLATED}
 AGAINST = (Verdict.FAIL, Verdict.WARN, Verdict.ERROR)
@@ -221,27 +220,6 @@ def test_each_of_two_contents_of_one_id_may_be_delivered_and_no_third(spoilt: bo
 
 
 # ---- Fields and hints ------------------------------------------------------------------------------------------------
-
-
-def test_extra_fields_in_messages_and_entries_draw_a_warning() -> None:
-    def extended(wire: bytes) -> bytes:
-        fields = [
-            replace(f, value=join([WireField(9, VARINT, 7), *split(f.value)]))
-            if f.number in (11, 13) and isinstance(f.value, bytes)
-            else f
-            for f in split(wire)
-        ]
-        return join([*fields, WireField(40, LEN, b"more")])
-
-    def change(request: pb.Request, reply: pb.Reply) -> None:
-        if reply.HasField("effects"):
-            extended_wires = [extended(wire) for wire in reply.effects.broadcasts]
-            del reply.effects.broadcasts[:]
-            reply.effects.broadcasts.extend(extended_wires)
-
-    outcome = certified(lambda: altered(change), scenarios=["every-kind-of-message", "a-few*", "requests-*"])
-    assert with_verdict(outcome, Verdict.FAIL, Verdict.ERROR) == set()
-    assert "SDS-MSG-01" in with_verdict(outcome, Verdict.WARN)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from run_helpers import (
     CHECKS_OF_SDS,
     Handle,
     T,
+    altered,
     certified,
     outcomes,
     reference,
@@ -20,6 +21,7 @@ from run_helpers import (
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.checks.core import receive
+from sds_conformance.protocols.sds.scenarios.repair.participants import LONGEST_MS, T_MAX_MS
 from sds_conformance.protocols.sds.view.refusals import excuse_refusal
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, Kind, Message
@@ -114,3 +116,20 @@ def test_who_refuses_everything_passes_nothing_that_others_are_needed_for(name: 
     assert {"SDS-RECV-07", "SDS-RECV-08", "SDS-SYNC-12", "SDS-MSG-01"} <= with_verdict(outcome, Verdict.FAIL)
     reasons = {v.reason for v in outcome.verdicts if v.verdict is Verdict.INCONCLUSIVE}
     assert "all messages of others were refused, or had no effect" in reasons
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "reason"),
+    [
+        ("sds_r", False, "SDS-R is declared, but could not be turned on"),
+        ("t_max_ms", LONGEST_MS + 1, f"T_max is too long, although {T_MAX_MS} ms were requested"),
+        ("t_max_ms", 2**63, "beyond 2"),
+    ],
+)
+def test_a_configuration_that_leaves_nothing_to_wait_for_ends_the_scenario(field: str, value: int, reason: str) -> None:
+    def insists(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("opened") and request.open.configuration.sds_r:
+            setattr(reply.opened.configuration, field, value)
+
+    outcome = certified(lambda: altered(insists), scenarios=["asked-for-what-it-has"], profile="sds-r")
+    assert any(reason in verdict.reason for verdict in outcome.verdicts)
