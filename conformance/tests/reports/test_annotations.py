@@ -71,21 +71,13 @@ def test_a_line_of_the_baseline_that_is_wrong_is_pointed_at() -> None:
     assert "Known: not decided yet https://example.org/42" in message
 
 
-@pytest.mark.parametrize("flaky", [False, True])
-def test_a_new_failure_under_a_known_cause_is_an_error_that_names_the_cause(flaky: bool) -> None:
-    report, root, new = known_with_new(faulty(), flaky=flaky)
+def test_a_new_failure_under_a_known_cause_is_an_error_that_names_the_cause() -> None:
+    report, root, new = known_with_new(faulty())
     (found,) = [one for one in commands(annotations(report)) if f"known root cause {root}/" in one[1]["title"]]
     level, properties, message = found
     assert level == "error"
     assert re.match(rf"{new} shows now, under the known root cause {root}/", properties["title"])
     assert "Known: not decided yet" in message
-
-
-def test_a_known_flaky_failure_is_a_warning_that_says_so() -> None:
-    report, root, _ = known_with_new(faulty(), flaky=True)
-    report.data["causes"][0]["under"] = []
-    (found,) = [one for one in commands(annotations(report)) if "which the baseline lists as flaky" in one[1]["title"]]
-    assert (found[0], found[1]["title"].startswith(f"{root}/")) == ("warning", True)
 
 
 def test_what_broke_or_was_not_judged_is_an_error() -> None:

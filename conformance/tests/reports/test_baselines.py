@@ -100,10 +100,8 @@ RUNS: dict[str, tuple[str, JudgedResult]] = {
     "a listed failure": (LISTED, run(FAILURE)),
     "a listed failure that passes": (LISTED, run()),
     "one that passes in a run of a part": (LISTED, run(whole=False)),
-    "one that passes in a run without environments": (LISTED, run(environments=())),
     "one that is not judged any more": (UNJUDGED, run()),
     "a failure in another way": (LISTED, run(OTHER_WAY)),
-    "a second code beside a listed one": (LISTED, run(FAILURE, OTHER_WAY)),
     "a code that is not seen any more": (TWO_CODES, run(FAILURE)),
     "a code that fuzz does not see": (TWO_CODES, fuzzed(EARLY)),
     "a breakdown of the listed kind": (CRASH, run(FailureKey("breakdown", "crash", ("ties",)))),
@@ -115,30 +113,25 @@ RUNS: dict[str, tuple[str, JudgedResult]] = {
     "a failure in a listed scenario": (ONLY, run(replace(FAILURE, scenarios=("ties",)))),
     "a failure in another scenario": (ONLY, run(FAILURE)),
     "each scenario under its own entry": (BOTH, run(FAILURE)),
-    "a listed scenario that a part plays": (ONLY, run(whole=False)),
     "a listed scenario that a part does not play": (ONLY.replace("tie*", "joins"), run(whole=False)),
     "fuzz with what run and fuzz list": (BY_RUN_AND_FUZZ, fuzzed(G_04, EARLY)),
     "fuzz with a failure that is not listed": (BY_FUZZ, fuzzed(G_04, EARLY)),
     "fuzz with a code that run does not list": (LISTED, fuzzed(FailureKey(ONE, "never-delivered"))),
-    "fuzz that does not find what scenarios do": (LISTED, fuzzed()),
-    "a run with what fuzz lists": (BY_FUZZ, run()),
     "the same schedules find nothing": (BY_FUZZ, fuzzed()),
     "other schedules find nothing": (BY_FUZZ, fuzzed(seed=1)),
-    "fewer schedules find nothing": (BY_FUZZ, fuzzed(examples=499)),
-    "a part of the schedules finds nothing": (BY_FUZZ, fuzzed(whole=False)),
     "a vector that is no more": (VECTORS, WIRE_A),
     "a flaky failure": (FLAKY, run(FAILURE)),
     "a flaky failure that passes": (FLAKY, run()),
-    "one that is called flaky: false and passes": (FLAKY.replace("true", "false"), run()),
     "a flaky failure in another way": (FLAKY, run(OTHER_WAY)),
-    "a flaky failure in another scenario": (
-        FLAKY.replace("    flaky", "    scenario: [tie*]\n    flaky"),
-        run(FAILURE),
-    ),
     "a flaky entry that is not judged": (UNJUDGED.replace("    reason", "    flaky: true\n    reason"), run()),
-    "a flaky entry whose scenario is not played": (
-        *(FLAKY.replace("    flaky", "    scenario: [joins]\n    flaky"), run(whole=False)),
-    ),
+    "an unknown code": (LISTED.replace("delivered-early", "deliverd-early"), run()),
+    "an unknown code that is like none": (LISTED.replace("delivered-early", "buffered"), fuzzed()),
+    "an unknown requirement": (UNJUDGED.replace("SDS-RECV-07", "SDS-RECV-6"), run()),
+    "an unknown requirement that is like none": (UNJUDGED.replace("SDS-RECV-07", "nonsense"), run(whole=False)),
+    "a withdrawn property": (UNJUDGED.replace("SDS-RECV-07", "G-05"), run(environments=())),
+    "an unknown scenario": (ONLY.replace("tie*", "nowhere"), run()),
+    "a flaky entry of an unknown requirement": (FLAKY.replace(ONE, "SDS-RECV-6"), run()),
+    "a flaky entry with an unknown code": (FLAKY.replace("delivered-early", "deliverd-early"), run()),
 }
 
 
@@ -153,49 +146,6 @@ def test_what_is_listed_is_known_and_all_else_is_reported_with_the_lines_to_chan
     assert "\n".join(output) == snapshot
 
 
-@pytest.mark.parametrize(
-    ("code", "change"),
-    [
-        ("deliverd-early", "write delivered-early, or remove it from lines 6-8"),
-        ("buffered_is_not_met", "its codes are delivered-early, never-delivered: correct lines 6-8"),
-    ],
-)
-def test_a_code_that_the_suite_does_not_know_is_reported(code: str, change: str) -> None:
-    listed = LISTED.replace("delivered-early", code)
-    for judged in (run(), run(whole=False), fuzzed()):
-        assert (6, f"has no code {code!r}", change) in said(held(listed, judged))
-
-
-@pytest.mark.parametrize(
-    ("text", "says", "change"),
-    [
-        ("requirement: SDS-RECV-6", "no such requirement", "write SDS-RECV-06, or remove lines 5-6"),
-        ("requirement: nonsense", "no such requirement", "remove lines 5-6"),
-        ("requirement: G-05", "G-05 was withdrawn: its faults are judged by SDS-STATE-11", "remove lines 5-6"),
-        (f"requirement: {ONE}\n    scenario: [nowhere]", "no scenario 'nowhere'", "correct or remove lines 5-7"),
-    ],
-)
-def test_an_entry_that_can_match_nothing_is_reported(text: str, says: str, change: str) -> None:
-    for judged in (run(), run(whole=False), run(environments=())):
-        found = held(f"known:\n  - {text}\n    reason: x\n", judged)
-        output = [complaint for complaint in found.complaints if says in complaint.says]
-        assert [(complaint.line, complaint.change) for complaint in output] == [(5, change)]
-
-
-# ---- Flaky entries -----------------------------------------------------------------------------------------------
-
-
-def test_a_flaky_entry_that_can_match_nothing_is_an_error() -> None:
-    for listed, says in (
-        (FLAKY.replace(ONE, "SDS-RECV-6"), "there is no such requirement"),
-        (FLAKY.replace("delivered-early", "deliverd-early"), "has no code 'deliverd-early'"),
-        (FLAKY.replace("    flaky", "    scenario: [nowhere]\n    flaky"), "there is no scenario 'nowhere'"),
-    ):
-        found = held(listed, run())
-        assert [complaint.says for complaint in found.complaints] == [says]
-        assert found.flaky == []
-
-
 @pytest.mark.parametrize("failures", [(), (FAILURE,)])
 def test_an_update_keeps_a_flaky_entry_and_its_mark(failures: tuple[FailureKey, ...]) -> None:
     judged = run(*failures, SECOND)
@@ -207,13 +157,11 @@ def test_an_update_keeps_a_flaky_entry_and_its_mark(failures: tuple[FailureKey, 
 
 
 def test_an_update_adds_what_a_flaky_entry_does_not_cover_as_its_own_entry() -> None:
-    judged = run(FAILURE, replace(FAILURE, code="never-delivered"))
+    judged = run(FAILURE, OTHER_WAY)
     update = update_baseline(listing(FLAKY), judged, held(FLAKY, judged), "new", "")
     kept, added = parse(update.text, Path("known.yaml")).entries
     assert (kept.codes, kept.flaky, kept.reason) == (("delivered-early",), True, "to be mended")
     assert (added.codes, added.flaky, added.reason) == (("never-delivered",), False, "new")
-    again = match(parse(update.text, Path("known.yaml")), judged, CODES, SCENARIOS)
-    assert (again.new, again.complaints) == ([], [])
 
 
 # ---- Root causes -------------------------------------------------------------------------------------------------
@@ -234,12 +182,9 @@ def with_three() -> JudgedResult:
     return played_with(*THREE)
 
 
-@pytest.mark.parametrize(
-    "mended", [*THREE[:1], *(pytest.param(name, marks=pytest.mark.exhaustive) for name in THREE[1:])]
-)
-def test_mending_one_of_three_faults_leaves_the_entries_of_the_others(with_three: JudgedResult, mended: str) -> None:
+def test_mending_one_of_three_faults_leaves_the_entries_of_the_others(with_three: JudgedResult) -> None:
     baseline = parse(fresh([with_three], "known", "", per_scenario=False), Path("known.yaml"))
-    others = played_with(*(name for name in THREE if name != mended))
+    others = played_with(*THREE[1:])
     found = compare(baseline, others)
     failing = {failure.what for failure in others.failures}
     own = {failure.what for failure in with_three.failures} - failing
@@ -276,21 +221,15 @@ def test_a_failure_under_a_listed_root_cause_is_new_and_explained(with_three: Ju
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "line 1: "),
         ("known: []\n", "line 1: 'schema' is a required property"),
-        (HEAD + "known: 5\n", "line 4: "),
-        (HEAD + "known:\n  - requirement: A\n", "line 5: 'reason' is a required property"),
         (
             HEAD + "known:\n  - requirement: A\n    reasn: b\n    reason: c\n",
             "line 5: there is no key 'reasn': did you mean `reason`",
         ),
-        (HEAD + "known:\n  - requirement: A\n    zzz: b\n    reason: c\n", "line 5: .*'zzz' was unexpected"),
-        (HEAD + "known:\n  - requirement: A\n    flakey: true\n    reason: c\n", "did you mean `flaky`"),
         (
             HEAD + "known:\n  - requirement: A\n    reason: c\n    flaky: yes\n",
             "line 7: `flaky` must be true or false.*'yes'",
         ),
-        (HEAD + "known:\n  - requirement: A\n    reason: c\n    flaky:\n", "true or false, and this is empty"),
         (HEAD + "known:\n  - requirement: A\n    reason: c\n    flaky: a race\n", "explanation under `reason`"),
         (HEAD + "known:\n  - requirement: A\n    flaky: true\n", "line 5: 'reason' is a required property"),
         (HEAD + "known:\n  - requirement: A\n    reason: [b\n", "line 7: "),
@@ -298,7 +237,6 @@ def test_a_failure_under_a_listed_root_cause_is_new_and_explained(with_three: Ju
         (HEAD + "a: &a [x]\nknown: *a\n", r"line 5: aliases such as \*a are not allowed"),
         (HEAD + "known: " + "[" * 50 + "]" * 50, "nested more deeply"),
         (HEAD + "known: !!python/object/apply:os.system [ls]\n", "line 4"),
-        ("\0", "."),
     ],
 )
 def test_what_is_no_baseline_is_refused_with_the_line(tmp_path: Path, text: str, says: str) -> None:
@@ -375,16 +313,9 @@ def test_an_entry_that_fails_otherwise_is_written_anew_with_its_reason() -> None
 FLOW = "schema: sds-conformance/baseline/2, revision: sds-2026-01, environments: [plain]"
 ENTRIES = f"[{{requirement: {ONE}, reason: mended}}, {{requirement: {OTHER}, reason: stays, codes: [not-unique]}}]"
 FLOWING = (
-    f"{{{FLOW}, known: {ENTRIES}}}\n",
     f"{{{FLOW},\n known: {ENTRIES}\n}}\n",
-    f"{HEAD}known: {ENTRIES}\n",
     f"schema: sds-conformance/baseline/2\nknown: {ENTRIES}\nrevision: sds-2026-01\nenvironments: [plain]\n",
-    f"{HEAD}known:\n  -\n    requirement: {ONE}\n    reason: mended\n"
-    f"  -\n    requirement: {OTHER}\n    reason: stays\n",
     f"{HEAD}? known\n: - requirement: {ONE}\n    reason: mended\n  - requirement: {OTHER}\n    reason: stays\n",
-    f"schema: sds-conformance/baseline/2\nknown:\n  - {{requirement: {ONE}, reason: mended}}\n"
-    f"  - requirement: {OTHER}\n    reason: stays\n    codes: [not-unique]\nrevision: sds-2026-01\n"
-    "environments: [plain]\n",
 )
 
 
@@ -397,13 +328,9 @@ def test_a_file_in_flow_style_or_another_order_can_be_brought_up_to_date(text: s
     after = parse(update.text, Path("known.yaml"))
     assert (update.added, update.removed, after.revision) == (1, 1, "sds-2026-01")
     assert {entry.what: entry.reason for entry in after.entries} == {OTHER: "stays", "SDS-RECV-07": "found today"}
-    none = update_baseline(after, run(), match(after, run(), CODES, SCENARIOS), "", "")
-    assert parse(none.text, Path("known.yaml")).entries == []
 
 
-def test_a_file_with_an_entry_a_line_stays_as_it_is() -> None:
-    baseline = listing(KEPT)
-    assert to_block_style(baseline) is baseline
+def test_an_empty_list_in_flow_style_gets_its_first_entry() -> None:
     empty = parse(f"{{{FLOW}, known: []}}\n", Path("known.yaml"))
     update = update_baseline(
         to_block_style(empty), run(FAILURE), match(empty, run(FAILURE), CODES, SCENARIOS), "why", ""
@@ -455,7 +382,7 @@ def test_a_file_of_the_format_before_is_renewed_with_comments_reasons_and_links(
 
 def test_fuzz_names_root_causes_and_flaky_findings() -> None:
     finding = {"severity": "fail", "schedules": 3}
-    data = {
+    data = {"seed": 0, "schedules": 9, "interrupted": False, "out_of_time": False, "gave_up": ""} | {
         "schema": "sds-conformance/fuzz/2",
         "implementation": {"name": "mine", "version": "1.0"},
         "revision": "sds-2026-01",
@@ -465,11 +392,6 @@ def test_fuzz_names_root_causes_and_flaky_findings() -> None:
         ],
         "exercised": {},
         "errors": {},
-        "seed": 0,
-        "schedules": 9,
-        "interrupted": False,
-        "out_of_time": False,
-        "gave_up": "",
     }
     fuzzed = read_document(data)
     assert fuzzed.under == {OTHER: ONE}

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from pages import FAULT, Page, faulty, hostile, many, read, sample
+from pages import FAULT, Page, faulty, hostile, read, sample
 from sds_conformance.presentation.links import text_link
 from sds_conformance.reports import stories
 from sds_conformance.reports.files import read_report, write_report
@@ -82,18 +81,6 @@ def test_what_a_link_names_is_there_and_nothing_is_there_twice(whole: Page) -> N
     assert f"#{FAULT}" in {element.attrs["href"] for element in whole.of("a")}
 
 
-def test_what_softens_a_finding_is_reported_and_leads_to_the_position() -> None:
-    made = sample()
-    row = next(row for row in made.data["requirements"] if row["id"] == FAULT)
-    row["findings"][0]["position"] = "AMB-24"
-    read_again = read(made)
-    assert "Softened by AMB-24" in read_again.html.replace('<a href="#AMB-24">', "").replace("</a>", "")
-    (article,) = read_again.of("article", within="positions")
-    assert article.attrs["id"] == "AMB-24"
-    assert article.words.startswith("AMB-24 ")
-    assert "That is: " in article.words
-
-
 def test_a_finding_has_its_story_its_picture_its_conversation_and_its_command(whole: Page) -> None:
     row = next(row for row in sample().data["requirements"] if row["id"] == FAULT)
     found = whole.of("div", "finding", within=FAULT)
@@ -105,12 +92,6 @@ def test_a_finding_has_its_story_its_picture_its_conversation_and_its_command(wh
         assert blamed.words.startswith(str(finding["step"]))
         assert [svg for svg in whole.of("svg") if element in svg.around]
     assert f"and {row['findings_not_shown']} more" in whole.html or not row["findings_not_shown"]
-
-
-def test_it_comes_out_the_same_at_once_and_later(tmp_path: Path) -> None:
-    made = sample()
-    write_report(tmp_path, Report(made.data, traces=faulty().traces, seconds=faulty().seconds))
-    assert html(read_report(tmp_path)) == html(made)
 
 
 def test_a_report_that_was_cut_off_says_so_in_the_first_line(tmp_path: Path) -> None:
@@ -191,17 +172,6 @@ def test_hostile_text_is_text_and_nothing_else() -> None:
     assert len(made.of("pre", "stderr")[0].text.splitlines()) == 3
 
 
-@pytest.mark.exhaustive
-def test_seven_hundred_findings_are_a_page_of_a_few_megabytes() -> None:
-    made = many(700)
-    text = html(made)
-    output = Page(text)
-    assert len(output.of("div", "finding")) == 700
-    assert len(text) < 5_000_000
-    assert len(output.of("svg")) == stories.MAX_PICTURES
-    assert "This page has room for 400 pictures" in text
-
-
 def test_what_does_not_fit_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sds_conformance.reports.html.MAX_FINDINGS", 1)
     monkeypatch.setattr(stories, "MAX_TALKS", 1)
@@ -214,15 +184,6 @@ def test_what_does_not_fit_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(made.of(css="talk")) == 1
     assert len(made.of("li", within="run-1")) - len(made.of("ul", within="run-1")) < 12
     assert "more steps" in made.of("div", within="conversations")[0].words
-
-
-def test_what_is_found_late_in_a_conversation_is_in_it(whole: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    def resting(made: Page) -> list[str]:
-        output = (div.words for div in made.of("div", within="conversations"))
-        return [words for words in output if re.fullmatch(r"\S+ \S+ rests on this step", words)]
-
-    monkeypatch.setattr(stories, "MAX_TURNS", 1)
-    assert resting(read(sample())) == resting(whole) != []
 
 
 def test_breakdowns_are_reported_once_with_what_the_implementation_said() -> None:

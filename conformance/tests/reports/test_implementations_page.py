@@ -6,10 +6,8 @@ import re
 import runpy
 from typing import Any
 
-import pytest
-
 from run_helpers import REPOSITORY, plan
-from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
+from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.register import REGISTER
 from sds_conformance.reports.comparing.columns import ReportColumn
 from sds_conformance.reports.report import Report
@@ -47,15 +45,6 @@ def column(name: str, version: str, language: str, **more: Any) -> ReportColumn:
     return ReportColumn.from_report(Report(data))
 
 
-def test_toys_that_come_out_alike_share_a_column() -> None:
-    toys = [column("toy-sds", "1", language) for language in ("C", "Rust")]
-    kept, languages = SCRIPT["merge_equal_toys"]([column("a", "1", "Go"), *toys])
-    assert [one.name for one in kept] == ["a", "toy-sds"]
-    assert languages == ["C", "Rust"]
-    odd = ReportColumn.from_report(Report(made("toy-sds", "1", RECV_01="fail")))
-    assert len(SCRIPT["merge_equal_toys"]([*toys, odd])[0]) == 2
-
-
 def test_it_has_the_parts_that_the_command_writes() -> None:
     assert headings(PAGE) == headings(SCRIPT["page"]([column("a", "1", "Go"), column("a", "2", "Go")]))
 
@@ -80,19 +69,3 @@ def test_it_has_a_row_for_every_position_that_a_run_can_tell() -> None:
     known = [row[0] for row in rows] + (unseen[1].split(", ") if unseen else [])
     assert sorted(known) == sorted(REGISTER.shown)
     assert set(re.findall(r"^### (.*)$", PAGE, re.MULTILINE)) == {row[0] for row in rows}
-
-
-def test_each_way_on_it_is_one_that_there_is_with_a_run_that_shows_it() -> None:
-    position = ""
-    for line in PAGE[PAGE.index("## What each implementation does where the text leaves a choice") :].splitlines():
-        if heading := re.match(r"### (.*)", line):
-            position = heading[1]
-        elif way := re.match(r"- \*\*([^:]*): .*\*\*$", line):
-            assert way[1].replace("\\", "") in load_catalogue().positions[position].options, position
-        elif line.startswith("  - "):
-            assert re.search(r": [a-z0-9@-]+, step \d+, (once|[\d,]+ times) in all", line), line
-
-
-@pytest.mark.parametrize(("one", "other"), [("0.0.7-4d5c152.0", "0.0.7"), ("0.0.7", "0.0.8")])
-def test_it_tells_what_changed_from_release_to_release(one: str, other: str) -> None:
-    assert f"## From @waku/sds {one} to @waku/sds {other}\n\n- **" in PAGE

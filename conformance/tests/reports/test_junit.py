@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from functools import cache
 from pathlib import Path
 
@@ -10,10 +9,9 @@ import pytest
 import xmlschema
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase
 
-from made_reports import HOSTILE, faulty, hostile, known, known_with_new, outcomes
+from made_reports import HOSTILE, faulty, hostile, known, outcomes
 from sds_conformance.judging.formats import make_times_relative
 from sds_conformance.reports.junit import BASELINE, CONVERSATION, junit
-from sds_conformance.reports.report import Report
 
 KINDS = outcomes()
 
@@ -31,15 +29,6 @@ def cases(text: str) -> dict[str, TestCase]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_is_valid(kind: str) -> None:
     schema().validate(junit(KINDS[kind]()))
-
-
-def test_failures_of_a_section_stand_by_their_severity() -> None:
-    data = deepcopy(faulty().data)
-    rows = [row for row in data["requirements"] if row["section"] == "RECV"][:4]
-    for row, (verdict, severity) in zip(rows, [("warn", 1), ("fail", 3), ("fail", 1), ("fail", 2)], strict=True):
-        row |= {"verdict": verdict, "severity": severity}
-    names = list(cases(junit(Report(data))))
-    assert sorted((row["id"] for row in rows), key=names.index) == [rows[n]["id"] for n in (2, 3, 1, 0)]
 
 
 def test_every_requirement_is_a_test_case_with_its_verdict() -> None:
@@ -66,13 +55,6 @@ def test_a_failure_says_what_was_seen_and_how_to_see_it_again() -> None:
         assert output in failure.text
 
 
-def test_what_was_not_judged_says_why() -> None:
-    row = next(faulty().requirements("inconclusive"))
-    (skipped,) = cases(junit(faulty()))[row["id"]].result
-    assert skipped.message == f"inconclusive: {row['reason']}"
-    assert skipped.type == "inconclusive"
-
-
 def test_a_warning_passes_and_is_reported() -> None:
     report = faulty()
     row = next(report.requirements("fail"))
@@ -80,15 +62,6 @@ def test_a_warning_passes_and_is_reported() -> None:
     case = cases(junit(report))[row["id"]]
     assert case.result == []
     assert row["findings"][0]["again"] in case.system_out
-
-
-def test_a_failure_names_its_flaky_entry_or_its_known_root_cause() -> None:
-    report, root, new = known_with_new(faulty(), flaky=True)
-    found = cases(junit(report))
-    (failure,) = found[root].result
-    assert failure.message.startswith("[known, flaky: not decided yet https://example.org/42] ")
-    (failure,) = found[new].result
-    assert failure.message.startswith(f"[under the known {root}] ")
 
 
 def test_a_known_failure_is_a_failure_that_says_so() -> None:
@@ -109,12 +82,6 @@ def test_what_broke_the_conversation_is_an_error_once() -> None:
     assert "segmentation fault" in case.result[0].text
     (held,) = next(suite for suite in JUnitXml.fromstring(junit(faulty()).encode()) if suite.name == CONVERSATION)
     assert held.result == []
-
-
-def test_a_report_that_was_cut_off_is_an_error() -> None:
-    found = JUnitXml.fromstring(junit(Report(faulty().data, "after line 3")).encode())
-    assert found.errors == 1
-    assert "cut off after line 3" in junit(Report(faulty().data, "after line 3"))
 
 
 def test_what_xml_cannot_say_is_replaced_and_nothing_of_a_stranger_is_markup() -> None:

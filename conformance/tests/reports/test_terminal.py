@@ -7,7 +7,7 @@ from io import StringIO
 from rich.console import Console
 
 from made_reports import faulty
-from sds_conformance.reports.report import Report, worst
+from sds_conformance.reports.report import Report
 from sds_conformance.reports.terminal import show_report
 
 
@@ -15,15 +15,6 @@ def printed(report: Report, stories: int | None = None) -> str:
     out = StringIO()
     show_report(Console(file=out, width=80), report, "sds-conformance", stories)
     return out.getvalue()
-
-
-def test_a_story_is_headed_by_the_code_of_its_finding() -> None:
-    report = faulty()
-    text = printed(report)
-    for cause in report.causes:
-        finding = worst(cause.row)
-        assert finding is not None
-        assert f"{cause.verdict.value.upper():5} {finding['code']} " in text
 
 
 def test_other_codes_of_a_requirement_are_named_and_one_code_is_not_named_twice() -> None:
