@@ -96,16 +96,6 @@ def test_of_a_trace_that_is_too_long_or_a_crowd_nothing_is_drawn(monkeypatch: py
     assert Excerpts(on.trace).svg(13, range(8, 14)) == ""
 
 
-def test_so_many_steps_are_drawn_and_no_more_the_last_before_the_one_that_is_blamed() -> None:
-    on = stage()
-    alice, bob = on.open(), on.peer("bob")
-    for _ in range(60):
-        alice.receive(bob.content(T))
-    svg = drawn(on.trace, 50, range(1, 61))
-    assert len(rows(svg)) == excerpt.MAX_DRAWN
-    assert "50" in rows(svg)
-
-
 def test_hostile_names_are_text() -> None:
     on = stage()
     on.open().receive(on.peer(HOSTILE).content(T, message_id=HOSTILE))

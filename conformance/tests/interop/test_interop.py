@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from run_helpers import Handle, altered, reference
-from sds_conformance.exploration.casts import Cast, Implementation, NotPlayedError
+from sds_conformance.exploration.casts import Cast, Implementation
 from sds_conformance.interop.matrix import Interop, explore
 from sds_conformance.interop.story import InteropStory
 from sds_conformance.judging.exits import Exit
@@ -19,16 +19,12 @@ from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.exchanges.aspects import Aspect
 from sds_harness.link import LocalLink
 from sds_harness.schedules import player
-from sds_harness.schedules.operations import Schedule
-from sds_harness.sds.operations import Member, Send, Tick
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, PROFILES, Config, RepairConfig
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
 
 Start = Callable[[], Handle]
-
-A_AND_B = Schedule((Member("alice"), Member("bob")), (Send("alice", "m1"), Tick()), name="a-and-b")
 
 
 def implementation(name: str, start: Start) -> Implementation:
@@ -121,23 +117,14 @@ def test_filters_of_another_profile_are_not_understood_and_all_else_is() -> None
     ("name", "sender", "receiver", "aspect"),
     [
         ("entry-id-in-field4", "bad", "ref", Aspect.WIRE),
-        ("upper-case-id", "bad", "ref", Aspect.CONTENT),
         ("delivers-children-first", "ref", "bad", Aspect.DEPENDENCIES),
-        ("buffered-is-met", "ref", "bad", Aspect.DEPENDENCIES),
-        ("drops-the-unmet", "ref", "bad", Aspect.DEPENDENCIES),
         ("acknowledges-the-first", "bad", "ref", Aspect.ACKNOWLEDGED),
         ("ignores-filters", "bad", "ref", Aspect.FILTER),
-        ("any-message-acknowledges", "bad", "ref", Aspect.FILTER),
-        ("carries-old-filters", "ref", "bad", Aspect.FILTER),
         ("syncs-do-not-acknowledge", "ref", "bad", Aspect.SYNC),
-        ("sync-without-channel", "bad", "ref", Aspect.SYNC),
         ("refuses-ephemerals", "ref", "bad", Aspect.EPHEMERAL),
         ("ties-by-arrival", "bad", "ref", Aspect.ORDER),
-        ("ties-ignoring-case", "ref", "bad", Aspect.ORDER),
         ("never-requests", "ref", "bad", Aspect.REPAIR),
         ("never-answers", "bad", "ref", Aspect.REPAIR),
-        ("ignores-requests-of-others", "bad", "ref", Aspect.REPAIR),
-        ("keeps-the-arrived", "ref", "bad", Aspect.REPAIR),
     ],
 )
 def test_a_fault_is_seen_where_it_is(name: str, sender: str, receiver: str, aspect: Aspect) -> None:
@@ -192,16 +179,12 @@ def lesser(*without: int) -> Start:
     ("without", "open_"),
     [
         ((pb.CAPABILITY_SDS_R,), {Aspect.REPAIR}),
-        ((pb.CAPABILITY_EPHEMERAL,), {Aspect.EPHEMERAL}),
-        ((pb.CAPABILITY_SYNC,), {Aspect.SYNC}),
         ((pb.CAPABILITY_OBSERVE,), set()),
-        ((pb.CAPABILITY_ACKNOWLEDGED, pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED), set()),
         (
             (pb.CAPABILITY_ACKNOWLEDGED, pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED, pb.CAPABILITY_OBSERVE),
             {Aspect.ACKNOWLEDGED, Aspect.FILTER},
         ),
         ((pb.CAPABILITY_DELIVERED,), {Aspect.EPHEMERAL}),
-        ((pb.CAPABILITY_VIRTUAL_CLOCK,), {Aspect.REPAIR}),
     ],
 )
 def test_what_is_not_declared_is_left_open_and_no_fault(without: Iterable[int], open_: set[Aspect]) -> None:
@@ -215,75 +198,7 @@ def test_what_is_not_declared_is_left_open_and_no_fault(without: Iterable[int], 
     assert outcome.exit_code == Exit.CONFORMANT
 
 
-def test_nothing_that_gets_through_is_no_agreement() -> None:
-    def refuses(request: pb.Request, reply: pb.Reply) -> None:
-        if request.HasField("open"):
-            reply.rejected.reason = "no room"
-
-    outcome = met(one=lambda: altered(refuses), two=lambda: altered(refuses))
-    assert all(
-        mark is AspectMark.OPEN for m in outcome.meetings.values() for mark in (c.mark for c in m.cells.values())
-    )
-    assert "no room" in reason(outcome, "one", "two", Aspect.CONTENT)
-    assert outcome.exit_code == Exit.NOTHING_EXERCISED
-
-
 # ---- casts ---------------------------------------------------------------------------------------------------------
-
-
-def test_many_schedules_are_played_on_the_same_sessions() -> None:
-    started = []
-
-    def start() -> Handle:
-        started.append(1)
-        return reference()
-
-    with Cast([implementation("one", start), implementation("two", start)], CURRENT) as cast:
-        cast.start()
-        for _ in range(3):
-            show = cast.play(A_AND_B, {"alice": "one", "bob": "two"})
-            assert [act.step.answer for act in show.acts if act.who == "bob"] == ["opened", "effects", "effects"]
-        cast.play(A_AND_B, {"alice": "one", "bob": "one"})
-    assert len(started) == 2
-
-
-def test_participants_of_those_who_did_not_break_are_freed() -> None:
-    asked: list[str] = []
-
-    def notes(request: pb.Request, reply: pb.Reply) -> None:
-        asked.append(request.WhichOneof("command") or "")
-
-    with Cast(
-        [implementation("good", lambda: altered(notes)), implementation("bad", crashing("receive"))], CURRENT
-    ) as cast:
-        cast.start()
-        show = cast.play(A_AND_B, {"alice": "good", "bob": "bad"})
-        broken = cast.broken_in(show, {"alice": "good", "bob": "bad"})
-    assert asked.count("open") == asked.count("close") == 1
-    assert broken is not None
-    assert broken[0] == "bad"
-    assert show.broken == "bob"
-
-
-def test_who_breaks_down_again_and_again_is_given_up() -> None:
-    with Cast([implementation("good", reference), implementation("bad", crashing("tick"))], CURRENT) as cast:
-        cast.start()
-        roles = {"alice": "good", "bob": "bad"}
-        for _ in range(PATIENCE):
-            cast.play(A_AND_B, roles)
-        with pytest.raises(NotPlayedError, match="bad broke down 4 times in a row and was given up"):
-            cast.play(A_AND_B, roles)
-        assert cast.play(A_AND_B, {"alice": "good", "bob": "good"}).breakdown is None
-
-
-def test_all_start_at_one_time_where_one_goes_by_its_own_clock() -> None:
-    with Cast(
-        [implementation("own", lesser(pb.CAPABILITY_VIRTUAL_CLOCK)), implementation("ref", reference)], CURRENT
-    ) as cast:
-        cast.start()
-        show = cast.play(A_AND_B, {"alice": "own", "bob": "ref"})
-    assert len({trace.start_ms for trace in show.traces}) == 1
-    assert len({act.step.now_ms for act in show.acts}) == 1
 
 
 def test_an_interrupt_keeps_what_was_understood_until_then() -> None:
@@ -322,9 +237,3 @@ def test_content_is_compared() -> None:
     outcome = met(ref=reference, loud=lambda: altered(shouts))
     assert 'delivers m1 with other content: "CONTENT M1' in reason(outcome, "ref", "loud", Aspect.CONTENT)
     assert "misreads the bytes" in reason(outcome, "ref", "loud", Aspect.WIRE)
-
-
-def test_filters_of_another_size_are_reported() -> None:
-    outcome = met(ref=reference, small=lambda: reference(Config(bloom_capacity=50)))
-    assert marked(outcome, "small", "ref") == {Aspect.FILTER}
-    assert "small has them for 50 IDs at 0.001" in reason(outcome, "small", "ref", Aspect.FILTER)

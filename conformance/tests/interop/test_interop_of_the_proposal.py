@@ -85,15 +85,6 @@ def test_what_the_proposal_leaves_open_is_understood(name: str) -> None:
     assert misunderstood(met(ref=reference, legal=lambda: variant(name))) == {}
 
 
-def test_what_is_said_of_the_order_of_histories_is_said_of_nobody_who_shows_no_log() -> None:
-    def hidden() -> Handle:
-        return reference(Config(causal_history_descending=True), without=[pb.CAPABILITY_OBSERVE])
-
-    outcome = met(ref=reference, hidden=hidden)
-    assert misunderstood(outcome) == {}
-    assert outcome.meetings["ref", "hidden"].cells[Aspect.ORDER].mark is AspectMark.OPEN
-
-
 @pytest.mark.parametrize(
     ("name", "aspect"),
     [
@@ -111,20 +102,6 @@ def test_a_fault_shows_in_its_aspect(name: str, aspect: Aspect) -> None:
 # ---- Mixed groups ----------------------------------------------------------------------------------------------------
 
 
-def test_nothing_is_found_in_a_mixed_group_of_what_is_legal() -> None:
-    with (
-        cast_of(
-            ref=reference,
-            syncs=lambda: variant("forum-delivers-syncs"),
-            buffered=lambda: variant("forum-buffered-meets-dependencies"),
-        ) as cast,
-        MixedCast(cast) as mixed_cast,
-    ):
-        cast.start()
-        mixed = explore_mixed(mixed_cast, 2, 16, Scope.select(revision=FORUM))
-    assert (mixed.schedules, mixed.discoveries, mixed.errors) == (16, {}, {})
-
-
 def test_a_fault_in_a_mixed_group_is_that_of_who_has_it() -> None:
     with cast_of(ref=reference, bad=lambda: mutated("starts-at-the-clock")) as cast, MixedCast(cast) as mixed_cast:
         cast.start()
@@ -136,7 +113,7 @@ def test_a_fault_in_a_mixed_group_is_that_of_who_has_it() -> None:
 # ---- Other texts -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("revisions", [(FORUM,), ("sds-2026-01", FORUM), (), ("no-such-revision",)])
+@pytest.mark.parametrize("revisions", [("sds-2026-01", FORUM), ("no-such-revision",)])
 def test_who_speaks_the_text_or_names_none_that_is_known_takes_part(revisions: tuple[str, ...]) -> None:
     assert misunderstood(met(ref=reference, other=lambda: speaking(*revisions))) == {}
 

@@ -63,28 +63,6 @@ def long_story(step: int = 32) -> Evidence:
     return story(on, f"{own.message_id!r} once", step=step)
 
 
-def long_story_after_its_finding() -> Evidence:
-    return long_story(3)
-
-
-def nothing_after_what_was_seen() -> Evidence:
-    on = stage()
-    alice = on.open()
-    root = on.peer("bob").content(T + 1)
-    alice.receive(root, root)
-    alice.tick()
-    return story(on, "'bob-1' to wait", "delivered at step 2", step=2)
-
-
-def finding_that_names_no_message() -> Evidence:
-    on = stage()
-    alice = on.open()
-    for _ in range(20):
-        alice.observe()
-        alice.send()
-    return story(on, "a message without a bloom filter", "one")
-
-
 def timestamp_that_a_message_introduced() -> Evidence:
     on = stage()
     alice = on.open()
@@ -94,22 +72,6 @@ def timestamp_that_a_message_introduced() -> Evidence:
     alice.send()
     rule = f"lamport_timestamp {T + 1} = max(now {T}, previous {T} + 1): other channels change nothing"
     return story(on, rule, str(T + 501))
-
-
-def timestamp_that_only_another_participant_saw() -> Evidence:
-    on = stage()
-    on.open("carol").receive(on.peer("bob").content(T + 500))
-    on.open().send()
-    return story(on, f"a message after those before it, the last of which has Lamport {T + 500}")
-
-
-def gap_in_which_nothing_speaks_for_the_message() -> Evidence:
-    on = stage()
-    alice = on.open()
-    alice.send(message_id="own")
-    chatter(alice, 3)
-    alice.tick()
-    return story(on, "'own' unacknowledged: nothing speaks for it", "acknowledged")
 
 
 def periodic_work() -> Evidence:
@@ -165,16 +127,6 @@ def many_deliveries_in_one_step() -> Evidence:
     return story(on, "'m-0' before 'm-9'")
 
 
-def many_broadcasts_in_one_step() -> Evidence:
-    on = stage()
-    alice = on.open()
-    for number in range(9):
-        alice.send(message_id=f"own-{number}")
-    alice.after(90_000).tick()
-    alice.observe()
-    return story(on, "no copy of the message", "one", step=11)
-
-
 def crowded_state(expected: str = "'bob-9' in the incoming buffer") -> Evidence:
     on = stage()
     alice, bob = open_with_repairs(on), on.peer("bob")
@@ -183,23 +135,6 @@ def crowded_state(expected: str = "'bob-9' in the incoming buffer") -> Evidence:
         alice.receive(bob.content(T + 9, "never"))
     alice.observe()
     return story(on, expected)
-
-
-def state_of_a_timestamp() -> Evidence:
-    return crowded_state("the local timestamp 5")
-
-
-def state_of_repairs() -> Evidence:
-    return crowded_state("'x' among what is to be answered")
-
-
-def entries_of_a_log_that_stand_far_apart() -> Evidence:
-    on = stage()
-    alice, bob = on.open(), on.peer("bob")
-    for number in range(20):
-        alice.receive(bob.content(T + number, message_id=f"m-{number:02}"))
-    alice.observe()
-    return story(on, "'m-17' before 'm-03'")
 
 
 def steps_of_others() -> Evidence:
@@ -211,15 +146,6 @@ def steps_of_others() -> Evidence:
     return story(on, "'said-before' delivered")
 
 
-def steps_that_the_finding_names() -> Evidence:
-    on = stage()
-    alice = on.open()
-    on.open("carol").tick()
-    for _ in range(30):
-        alice.send()
-    return story(on, "another filter than at step 14", "that of step 3")
-
-
 def filters() -> Evidence:
     on = stage()
     alice, bob = on.open(), on.peer("bob")
@@ -228,14 +154,6 @@ def filters() -> Evidence:
     for bloom_filter in (on.filter_over("own-0", "own-2"), on.filter_over("another"), b"\x00"):
         alice.receive(bob.content(T, bloom_filter=bloom_filter))
     return story(on, "'own-0' and 'own-2' possibly acknowledged")
-
-
-def requests_with_hints_and_long_lists() -> Evidence:
-    on = stage()
-    alice, bob = open_with_repairs(on), on.peer("bob")
-    alice.receive(bob.sync(T, requests=[HistoryEntry("one", b"where"), "two"]))
-    alice.receive(bob.sync(T, "root", requests=[f"m-{number}" for number in range(6)]))
-    return story(on, "'one' and 'm-0' answered")
 
 
 def buffers_of_repairs() -> Evidence:
@@ -257,27 +175,16 @@ STORIES: tuple[Callable[[], Evidence], ...] = (
     steps_that_the_finding_does_not_name,
     steps_after_a_message_that_should_have_come,
     long_story,
-    long_story_after_its_finding,
-    nothing_after_what_was_seen,
-    finding_that_names_no_message,
     timestamp_that_a_message_introduced,
-    timestamp_that_only_another_participant_saw,
-    gap_in_which_nothing_speaks_for_the_message,
     periodic_work,
     same_id_in_another_channel,
     deliveries_in_their_order,
     bytes_that_are_no_message,
     texts_that_look_alike,
     many_deliveries_in_one_step,
-    many_broadcasts_in_one_step,
     crowded_state,
-    state_of_a_timestamp,
-    state_of_repairs,
-    entries_of_a_log_that_stand_far_apart,
     steps_of_others,
-    steps_that_the_finding_names,
     filters,
-    requests_with_hints_and_long_lists,
     buffers_of_repairs,
 )
 

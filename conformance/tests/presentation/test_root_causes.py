@@ -34,16 +34,6 @@ def test_what_fails_for_one_reason_is_printed_together() -> None:
     assert under({"A-01": []}, A_01="") == ["  With it   A-01"]
 
 
-def test_details_are_cut_wrapped_or_whole() -> None:
-    long = "word " * 30
-    cut, wrapped, whole = Text(long, overflow="ellipsis"), Text(long), Text(long.strip(), no_wrap=True)
-    (_, line) = under({"A-01": [cut]}, A_01="Why.")
-    assert len(line) <= 80
-    assert line.endswith("…")
-    assert len(under({"A-01": [wrapped]}, A_01="Why.")) == 4
-    assert under({"A-01": [whole]}, A_01="Why.")[1] == f"            {long.strip()}"
-
-
 def row(dimension: str, requirement: str | None, verdict: str = "finding") -> dict[str, Any]:
     return {
         "dimension": dimension,

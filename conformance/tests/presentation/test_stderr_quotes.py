@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from jsonschema import Draft202012Validator
-from rich.console import Console
 
 from player_helpers import shown
 from run_helpers import altered, plan, reference
@@ -23,7 +21,6 @@ from sds_conformance.reports.html import html
 from sds_conformance.reports.junit import junit
 from sds_conformance.reports.markdown import markdown
 from sds_conformance.reports.report import Report
-from sds_conformance.reports.terminal import show_report
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds import operations as ops
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -56,21 +53,6 @@ class Grumbling(LocalLink):
 def judged(words: str = TOLD) -> Certification:
     what = plan(["SDS-STATE-02"], scenarios=["clock-at-first-use"])
     return certify(lambda _: Grumbling(words), what, Limits())
-
-
-def printed(outcome: Certification) -> str:
-    out = StringIO()
-    show_report(Console(file=out, width=80), Report.from_outcome(outcome, HOW), "sds-conformance")
-    return out.getvalue()
-
-
-def test_it_is_reported_with_the_finding_and_with_no_other_step() -> None:
-    outcome = judged()
-    (trace,) = outcome.traces.values()
-    assert {step.command: step.stderr for step in trace.steps} == {
-        step.command: (TOLD,) if step.command == "send" else () for step in trace.steps
-    }
-    assert f"stderr    | {TOLD}" in printed(outcome)
 
 
 def test_every_report_has_it_and_keeps_to_its_schema(tmp_path: Path) -> None:

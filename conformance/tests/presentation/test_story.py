@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import shlex
 
 import pytest
 
-from run_helpers import broken_adapter, reference_command
-from suite_terminal import MUTANT, SOME, too_wide, typed, words
+from run_helpers import reference_command
+from suite_terminal import MUTANT, too_wide, typed, words
 
 pytestmark = pytest.mark.exhaustive
 
@@ -47,26 +46,3 @@ def test_a_strict_run_is_strict() -> None:
     softened = ["--scenario", "waiting-from-ahead", "--", *reference_command("--mutant", "updates-clock-on-reception")]
     assert typed("run", *softened).exit_code == 0
     assert typed("run", "--strict", *softened).exit_code == 1
-
-
-def test_what_is_skipped_is_reported_with_the_capability() -> None:
-    result = typed("run", *SOME, "--", *reference_command("--without", "retrieval-hints", "--without", "ephemeral"))
-    assert result.exit_code == 0
-    assert re.search(r"Skipped\s+SDS-EPHEMERAL-01, .*: not declared: ephemeral", words(result.stdout))
-    assert "retrieval-hints" in result.stdout
-
-
-# ---- The other commands ------------------------------------------------------------------------------------------
-
-
-def test_smoke_shows_that_an_adapter_answers_and_what_to_type_next() -> None:
-    result = typed("smoke", "--", *reference_command())
-    assert result.exit_code == 0
-    assert "every-kind-of-message" in result.stdout
-    assert f"  sds-conformance run -- {shlex.join(reference_command())}" in result.stdout.splitlines()
-
-
-def test_smoke_tells_of_an_adapter_that_breaks() -> None:
-    result = typed("smoke", "--", *broken_adapter("crashes"))
-    assert result.exit_code == 1
-    assert "CRASH  in replies-to-own-messages" in result.stdout

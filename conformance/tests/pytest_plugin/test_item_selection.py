@@ -31,13 +31,6 @@ def alive(pids: Path) -> list[int]:
     return [pid for pid in {int(line) for line in pids.read_text().split()} if psutil.pid_exists(pid)]
 
 
-def test_k_selects_by_requirement(pytester: pytest.Pytester) -> None:
-    result = run(pytester, reference_command(), "-v", "-k", "SDS-RECV-06", "sds")
-    assert result.ret == 0
-    assert len(passed(result)) >= 4
-    assert all(name.endswith("::SDS-RECV-06") for name in passed(result))
-
-
 def test_node_ids_can_be_typed(pytester: pytest.Pytester) -> None:
     result = run(pytester, reference_command(), "-v", "sds::ties::SDS-CONFLICT-01", "sds::a-diamond::")
     assert passed(result)[-1] == "sds::ties::SDS-CONFLICT-01"
@@ -102,15 +95,6 @@ def test_other_environments_show_in_the_names(pytester: pytest.Pytester) -> None
     assert {"sds::ties::others", "sds::ties@turkish::others"} <= set(listed.outlines)
 
 
-def test_an_environment_that_cannot_be_entered_is_skipped(pytester: pytest.Pytester) -> None:
-    options = ("--sds-revision", "forum-2024", "--sds-environment", "*")
-    listed = run(pytester, reference_command(), *options, "--collect-only", "-q", "sds")
-    names = [line for line in listed.outlines if line.startswith("sds::ties@") and line.endswith("::others")]
-    result = run(pytester, reference_command(), *options, *names)
-    assert result.parseoutcomes()["skipped"]
-    result.stdout.fnmatch_lines(["SKIPPED * sds:*forum-2024*"])
-
-
 def test_the_configuration_file_says_the_same(pytester: pytest.Pytester) -> None:
     command = shlex.join(reference_command("--mutant", "updates-clock-on-reception"))
     pytester.makeini(f"[pytest]\nsds_testee = {command}\nsds_strict = true\nsds_environment = plain all-scripts")
@@ -124,14 +108,10 @@ def test_the_configuration_file_says_the_same(pytester: pytest.Pytester) -> None
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--sds-testee", ""], "--sds-testee names no command: *"),
         (["--sds-testee", "node 'adapter"], "--sds-testee * is not a command: No closing quotation"),
         (["--sds-revision", "1999"], "--sds-revision '1999': there are sds-2026-01, *"),
         (["--sds-profile", "half"], "--sds-profile 'half': there are full, *"),
-        (["--sds-environment", "mars"], "--sds-environment 'mars': there are plain, *"),
-        (["--sds-framing", "xml"], "--sds-framing 'xml': there are json, binary"),
         (["--sds-timeout", "soon"], "--sds-timeout 'soon': write a number of seconds, 0.05 or more"),
-        (["--sds-start-timeout", "nan"], "--sds-start-timeout 'nan': write a number *"),
         (["--sds-dialect", "elvish"], "--sds-dialect: *"),
         (["--sds-revision", "forum-2024", "--sds-profile", "sds-r"], "*: leave --sds-profile out"),
     ],
@@ -157,25 +137,6 @@ def test_xdist_spreads_the_suite(pytester: pytest.Pytester, how: str) -> None:
     assert len(workers) > 8
     assert how == "load" or all(len(found) == 1 for found in workers.values())
     assert set.union(*workers.values()) == {"gw0", "gw1"}
-
-
-def test_the_items_of_a_scenario_are_a_group_of_xdist(pytester: pytest.Pytester) -> None:
-    pytester.makeconftest(
-        "def pytest_collection_finish(session):\n"
-        "    for item in session.items:\n"
-        "        print(item.nodeid, *[mark.args[0] for mark in item.iter_markers('xdist_group')], sep=' in ')\n"
-    )
-    names = ("sds::ties@turkish::others", "sds::ties@turkish::SDS-SEND-05", "sds::ties::others")
-    result = run(pytester, reference_command(), "--sds-environment", "*", "--collect-only", *names)
-    groups = ("ties", "ties.turkish", "ties.turkish")
-    result.stdout.fnmatch_lines_random([f"{name} in {group}" for name, group in zip(names[::-1], groups, strict=True)])
-
-
-@pytest.mark.exhaustive
-def test_with_xdist_nothing_exercised_is_not_green_either(pytester: pytest.Pytester) -> None:
-    result = run(pytester, odd_adapter("opens-nothing"), "-n", "1", "sds::a-diamond")
-    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
-    result.stdout.fnmatch_lines(["=* nothing was exercised =*"])
 
 
 def test_an_interrupt_leaves_no_process(tmp_path: Path) -> None:

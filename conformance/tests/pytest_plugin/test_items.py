@@ -10,7 +10,6 @@ from pytest_runs import ended, items_of, run
 from run_helpers import broken_adapter, odd_adapter, plan, reference_command
 from sds_conformance.judging.registry import Run, Scenario
 from sds_conformance.judging.runner import PATIENCE
-from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.register import SCENARIOS
 from sds_conformance.pytest_plugin.engagement import Engagement
@@ -45,18 +44,6 @@ def test_every_requirement_of_every_scenario_is_an_item_and_nothing_is_started(p
     assert len(found) == len(set(found)) > len(what.requirements)
 
 
-def test_a_right_implementation_passes(pytester: pytest.Pytester) -> None:
-    result = run(pytester, reference_command(), DIAMOND, "sds::handshake")
-    assert result.ret == 0
-    result.assert_outcomes(passed=items_of("a-diamond") + 1)
-
-
-def test_a_legal_variant_passes(pytester: pytest.Pytester) -> None:
-    result = run(pytester, reference_command("--variant", "newest-first"), "sds::late-arrivals", "sds::ties", DIAMOND)
-    assert result.ret == 0
-    assert not result.parseoutcomes().get("skipped")
-
-
 def test_a_mutant_fails_its_requirement_and_nothing_else_with_a_story(pytester: pytest.Pytester) -> None:
     names = ("a-dependent-of-the-buffered", "a-diamond", "every-kind-of-message", "received-syncs")
     result = run(pytester, BUFFERED_IS_MET, *(f"sds::{name}" for name in names))
@@ -77,15 +64,6 @@ def test_a_mutant_fails_its_requirement_and_nothing_else_with_a_story(pytester: 
     )
     result.stdout.no_fnmatch_line("*Traceback*")
     assert too_wide(result.stdout.str().split("= FAILURES =")[1]) == []
-
-
-def test_a_fault_is_reported_by_the_scenarios_that_are_for_it_and_by_no_other() -> None:
-    engagement = engaged("log-by-arrival", "received-syncs", "late-arrivals")
-    shown = Run(SCENARIOS["received-syncs"])
-    assert engagement.outcome(shown).judged["SDS-DELIVER-04"].verdict is Verdict.FAIL
-    assert "SDS-DELIVER-04" not in shown.scenario.exercises
-    assert engagement.unrelated_findings(shown) == {}
-    engagement.kill()
 
 
 def test_a_fault_that_no_scenario_for_it_shows_is_reported_all_the_same() -> None:
@@ -111,12 +89,6 @@ def test_what_is_not_declared_is_skipped_with_the_reason(pytester: pytest.Pytest
     result = run(pytester, reference_command("--without", "ephemeral"), "-k", "EPHEMERAL-01 or ties", "sds")
     assert result.ret == 0
     result.stdout.fnmatch_lines(["SKIPPED * sds:*: not declared: ephemeral"])
-
-
-def test_what_was_refused_is_inconclusive(pytester: pytest.Pytester) -> None:
-    result = run(pytester, odd_adapter("refuses-in-colour"), DIAMOND, "sds::every-kind-of-message")
-    result.stdout.fnmatch_lines(["SKIPPED * sds:*: inconclusive: all messages of others were refused, *"])
-    assert result.parseoutcomes()["failed"]  # a refusal is no alibi
 
 
 def test_where_nothing_was_exercised_nothing_is_green(pytester: pytest.Pytester) -> None:
@@ -176,20 +148,6 @@ def test_what_cannot_be_driven_is_one_error(pytester: pytest.Pytester, command: 
     assert set(outcomes) <= {"errors", "skipped", "deselected", "warnings"}
     result.stdout.fnmatch_lines([said])
     result.stdout.fnmatch_lines(["SKIPPED * sds:*: the implementation could not be driven: the first error says why"])
-
-
-def test_a_command_that_does_not_exist_has_to_be_refused(pytester: pytest.Pytester) -> None:
-    result = run(pytester, broken_adapter("is-dishonest"), "sds::handshake", DIAMOND)
-    assert ended(result, "FAILED") == ["sds::handshake"]
-    result.stdout.fnmatch_lines(["DISHONEST  in honesty probe"])
-
-
-@pytest.mark.exhaustive
-def test_a_process_that_never_ends_is_reported(pytester: pytest.Pytester) -> None:
-    result = run(pytester, broken_adapter("never-exits"), DIAMOND)
-    assert result.ret == 0
-    result.stdout.fnmatch_lines(["*SdsWarning: still running *"])
-    assert run(pytester, broken_adapter("never-exits"), "--sds-strict", DIAMOND).parseoutcomes()["errors"] == 1
 
 
 def test_a_fault_of_ours_is_an_error(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,14 +48,6 @@ def test_a_file_names_its_revision(pytester: pytest.Pytester) -> None:
     wrong.stderr.fnmatch_lines(["*waits.yaml is about forum-2024, and not about sds-2026-01*"])
 
 
-def test_an_expectation_that_cannot_be_checked_is_skipped(pytester: pytest.Pytester) -> None:
-    pytester.makefile(".yaml", waits=WAITS)
-    silent = reference_command("--without", "delivered")
-    result = run(pytester, silent, "--sds-scenario-file", "waits.yaml", "sds::waits.yaml::expectations")
-    result.assert_outcomes(skipped=1)
-    result.stdout.fnmatch_lines(["*needs the capability delivered*"])
-
-
 def test_a_wrong_file_is_a_usage_error(pytester: pytest.Pytester) -> None:
     pytester.makefile(".yaml", waits=WAITS.replace("op: say", "op: sayy"))
     result = run(pytester, reference_command(), "--sds-scenario-file", "waits.yaml")

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
-from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
 
 import pytest
 
 from pytest_runs import ended, items_of, typed
-from run_helpers import REPOSITORY, odd_adapter, reference_command
+from run_helpers import REPOSITORY, reference_command
 from sds_conformance.cli.configuration import KEYS
-from sds_conformance.pytest_plugin.session_options import OF_FILE, SessionOptions
-from sds_conformance.reports.baseline import parse
+from sds_conformance.pytest_plugin.session_options import OF_FILE
 
 BUFFERED_IS_MET = shlex.join(reference_command("--mutant", "buffered-is-met"))
 BLAMED = "sds::a-dependent-of-the-buffered::SDS-RECV-06"
@@ -82,27 +78,10 @@ def test_a_code_or_a_scenario_that_the_baseline_does_not_list_fails(pytester: py
         result.assert_outcomes(failed=1)
 
 
-def test_each_code_of_a_failure_may_have_an_entry_and_a_reason_of_its_own() -> None:
-    entry = "- {requirement: SDS-DELIVER-06, codes: [%s], reason: %s}\n"
-    listed = BASELINE + entry % ("logged-twice", "copies") + entry % ("delivered-twice", "sweeps")
-    baseline = parse(listed, Path("known.yaml"))
-    options = cast(Any, SimpleNamespace(baseline=baseline))
-    for codes, reasons in (
-        (["delivered-twice", "logged-twice"], ["sweeps", "copies"]),
-        (["logged-twice"], ["copies"]),
-        (["logged-twice", "wrong-order"], []),
-    ):
-        known = SessionOptions.find_entries(options, "SDS-DELIVER-06", codes, "a-hundred-copies")
-        assert [found.reason for found in known] == reasons
-
-
 def test_a_wrong_value_is_named_with_its_place(pytester: pytest.Pytester) -> None:
     command = shlex.join(reference_command())
     for values, output in (
         ({"dialect": "nim-sdx"}, "sds-conformance.toml: `dialect`: no dialect 'nim-sdx'*Did you mean nim-sds?"),
-        ({"revision": "forum-2025"}, "sds-conformance.toml: `revision` 'forum-2025'*Did you mean forum-2024?"),
-        ({"framing": "jsom"}, "sds-conformance.toml: `framing` 'jsom'*Did you mean json?"),
-        ({"timeout": 0}, "sds-conformance.toml: `timeout` 0: write a number of seconds*"),
         ({"baseline": "none.yaml"}, "sds-conformance.toml: `baseline`: none.yaml is not a file*"),
         ({"clock": "faketime"}, "sds-conformance.toml: `clock` is not for pytest*"),
         ({"comand": "x"}, "sds-conformance.toml: there is no key 'comand'. Did you mean command?"),
@@ -111,21 +90,6 @@ def test_a_wrong_value_is_named_with_its_place(pytester: pytest.Pytester) -> Non
         result = typed(pytester, "sds::ties")
         assert result.ret == pytest.ExitCode.USAGE_ERROR
         result.stderr.fnmatch_lines([f"ERROR: {output}"])
-
-
-def test_a_dialect_and_a_framing_of_the_file_are_used(pytester: pytest.Pytester) -> None:
-    configure(pytester, command=shlex.join(reference_command("--framing", "binary")), framing="binary")
-    typed(pytester, "sds::a-diamond").assert_outcomes(passed=items_of("a-diamond"))
-    configure(pytester, command=shlex.join(reference_command("--dialect", "nim-sds")), dialect="nim-sds")
-    result = typed(pytester, "sds::a-diamond")
-    assert not result.parseoutcomes().get("errors")
-
-
-def test_a_timeout_of_the_file_ends_an_implementation_that_hangs(pytester: pytest.Pytester) -> None:
-    configure(pytester, command=shlex.join(odd_adapter("hangs-at-start", "pids")), **{"start-timeout": 0.5})
-    result = typed(pytester, "sds::handshake")
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert "0.5 s" in result.stdout.str()
 
 
 def test_a_file_without_a_command_or_of_others_does_nothing(pytester: pytest.Pytester) -> None:
