@@ -90,8 +90,6 @@ class Format:
     """A regular expression for the names of the files to mutate."""
     honest: Callable[[Files], None] = lambda files: None
     """Corrects the digests."""
-    damaged: Callable[[Files, str, Attempt], Files] | None = None
-    """Mutates the structure of files that are not text."""
 
     def attempts(self) -> st.SearchStrategy[Attempt]:
         """All attempts."""
@@ -103,12 +101,9 @@ class Format:
         one = inputs[attempt.input % len(inputs)]
         names = sorted(name for name in one.files if re.fullmatch(self.targets, name))
         name, files = names[attempt.file % len(names)], dict(one.files)
-        if self.damaged is not None and attempt.structure:
-            files = self.damaged(files, name, attempt)
-        else:
-            files[name] = damaged(name, files[name], attempt)
-            if attempt.honest:
-                self.honest(files)
+        files[name] = damaged(name, files[name], attempt)
+        if attempt.honest:
+            self.honest(files)
         with laid_out(files) as folder, laid_out(one.files) as valid, tempfile.TemporaryDirectory() as out:
             readers = [command for command in one.commands if f"{_FOLDER}/{name}" in command] or one.commands
             words = filled(readers[attempt.command % len(readers)], folder, out, valid)
@@ -121,7 +116,7 @@ class Format:
 
 @dataclass(frozen=True)
 class Replies:
-    """The replies of an implementation, in one framing or over gRPC."""
+    """The replies of an implementation, in one framing."""
 
     framing: str
     commands: Callable[[], Sequence[Sequence[Command]]]
@@ -143,15 +138,10 @@ class Replies:
             wrong = ""
             for number, command in enumerate(chosen):
                 words = filled(command, Path(out), out, Path(out))
-                if "interop" in words and self.framing == "grpc":
-                    continue  # it wants a server for each implementation
                 if "interop" in words or "--" in words:
-                    damage = _damage(attempt, protocol_in(words).rules.language.reply)
-                    words = self._carried(words)
-                    carrying = _served(words, damage) if self.framing == "grpc" else scripted(damage)
-                    with carrying as address:
-                        if self.framing == "grpc":
-                            words = [*words[: words.index("--")], "--grpc", str(address)]
+                    at = words.index("--") if "--" in words else 1
+                    words[at:at] = ["--framing", self.framing]
+                    with scripted(_damage(attempt, protocol_in(words).rules.language.reply)):
                         wrong = typed_safely(words, Path(out), damaged=True)
                 elif all(Path(word).exists() for word in words[1:2]):
                     wrong = typed_safely(words, Path(out), damaged=True)
@@ -162,10 +152,6 @@ class Replies:
                 shutil.copytree(out, save, dirs_exist_ok=True)
                 (save / "COMMAND").write_text(f"{words}\n{attempt}\n{wrong}\n", errors="backslashreplace")
         return wrong
-
-    def _carried(self, words: list[str]) -> list[str]:
-        at = words.index("--") if "--" in words else 1
-        return words if self.framing == "grpc" else [*words[:at], "--framing", self.framing, *words[at:]]
 
 
 def _attempts(
@@ -229,17 +215,6 @@ def _damage(attempt: Attempt, kind: type[Any]) -> Damage:
         return mutated_bytes(body + b"\n", attempt.bytewise)
 
     return damage
-
-
-@contextmanager
-def _served(words: Sequence[str], damage: Damage) -> Iterator[str]:
-    """The address of a gRPC server that damages its replies."""
-    from damaging_server import serving  # only for who has gRPC
-
-    protocol = protocol_in(words)
-    mutant = words[words.index("--mutant") + 1] if "--mutant" in words else ""
-    with serving(protocol, mutant, damage) as address:
-        yield address
 
 
 @contextmanager

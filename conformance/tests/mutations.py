@@ -78,10 +78,9 @@ VALUES: Sequence[Any] = (
 )
 
 STRUCTURE = (
-    *("replace", "replace", "replace", "tweak", "tweak", "delete", "swap", "swap", "copy", "rename", "twice"),
-    *("many", "empty", "wrap", "reverse", "add"),
+    *("replace", "replace", "replace", "tweak", "tweak", "delete", "copy", "copy", "rename", "twice", "many", "wrap"),
 )
-BYTES = ("flip", "cut", "head", "insert", "splice", "repeat", "crlf", "bom", "gzip", "nul", "remove")
+BYTES = ("flip", "cut", "insert", "splice", "repeat", "crlf", "bom")
 TOKENS: Sequence[bytes] = (
     *(b"\0", b"\xff", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xef\xbb\xbf", b"\x1f\x8b\x08\x00"),
     *(b"\n", b"\r", b"\r\n", b"\x0b\x0c", b"\x1c\x1d\x1e", b"\xc2\x85", b"\xe2\x80\xa8", b"\t", b" ", b"\x1a"),
@@ -167,11 +166,6 @@ class Tree:
         if path:
             del self.at(path[:-1])[path[-1]]
 
-    def swap(self, path: Path, other: int) -> None:
-        """Replace a value by any other one of the same tree."""
-        paths = list(_paths(self.value))
-        self.put(path, copy.deepcopy(self.at(paths[other % len(paths)])))
-
     def copy(self, path: Path, other: int) -> None:
         """Replace a value by another one of the same name or type."""
         mine = self.at(path)
@@ -211,30 +205,11 @@ class Tree:
         elif isinstance(value, str):
             self.put(path, (value or "x") * min(times, 1_000_000 // max(1, len(value))))
 
-    def empty(self, path: Path, other: int) -> None:
-        value = self.at(path)
-        self.put(path, type(value)() if value is not None and not isinstance(value, Raw) else 0)
-
     def wrap(self, path: Path, other: int) -> None:
         value = self.at(path)
         for _ in range((1, 2, 60)[other % 3]):
             value = {"a": value} if other & 4 else [value]
         self.put(path, value)
-
-    def reverse(self, path: Path, other: int) -> None:
-        value = self.at(path)
-        if isinstance(value, list) and value:
-            turn = other % len(value)
-            self.put(path, [*value[turn:], *value[:turn]][::-1])
-        elif isinstance(value, dict):
-            self.put(path, dict(reversed(value.items())))
-
-    def add(self, path: Path, other: int) -> None:
-        value, new = self.at(path), copy.deepcopy(VALUES[other % len(VALUES)])
-        if isinstance(value, dict):
-            value[TEXTS[other % len(TEXTS)]] = new
-        elif isinstance(value, list):
-            value.insert(other % (len(value) + 1), new)
 
 
 _STRUCTURAL: dict[str, Callable[[Tree, Path, int], None]] = {kind: getattr(Tree, kind) for kind in STRUCTURE}
@@ -281,20 +256,12 @@ def _flip(data: bytes, at: int, other: int) -> bytes:
     return data[:at] + bytes([data[at] ^ (1 << other % 8)]) + data[at + 1 :] if at < len(data) else data
 
 
-def _inserted(token: bytes) -> Callable[[bytes, int, int], bytes]:
-    return lambda data, at, other: data[:at] + token + data[at:]
-
-
 _BYTEWISE: dict[str, Callable[[bytes, int, int], bytes]] = {
     "flip": _flip,
     "cut": lambda data, at, other: data[:at],
-    "head": lambda data, at, other: data[at:],
     "insert": lambda data, at, other: data[:at] + TOKENS[other % len(TOKENS)] + data[at:],
     "splice": lambda data, at, other: data[:at] + data[other % (len(data) + 1) :][:200] + data[at:],
     "repeat": lambda data, at, other: data[:at] + data[at : at + 1 + other % 64] * (2 + other % 50) + data[at:],
     "crlf": lambda data, at, other: data.replace(b"\n", (b"\r\n", b"\r", b"\n\n", b"\n\r")[other % 4]),
     "bom": lambda data, at, other: (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")[other % 3] + data,
-    "gzip": lambda data, at, other: b"\x1f\x8b\x08\x00" + data,
-    "nul": _inserted(b"\0"),
-    "remove": lambda data, at, other: data[:at] + data[at + 1 + other % 32 :],
 }

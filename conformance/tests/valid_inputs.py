@@ -50,7 +50,6 @@ def run_command(report: str, revision: str, mutant: str, scenarios: Sequence[str
 
 _RUNS = {
     "sds": ("sds-2026-01", "receives-at-the-sweep", ("ties", "a-chain-in-reverse")),
-    "amended": ("sds-2025-10-amended", "starts-at-zero", ("ties",)),
     "forum": ("forum-2024", "", ("ties",)),
     "clearskies": ("clearskies-database", "forgets-the-deleted", ("ghosts-of-many", "keys-and-values")),
 }
@@ -94,7 +93,7 @@ _AS_REPORT: Sequence[Command] = (
 def reports() -> Sequence[Input]:
     since = {
         name: run_command("{out}/again", *_RUNS[name], "--since", "{folder}", "--html", "{out}/h.html")
-        for name in ("sds", "amended", "forum")
+        for name in ("sds", "forum")
     }
     return [
         Input(name, files, [*_AS_REPORT, *([tuple(since[name])] if name in since else [])])
@@ -102,27 +101,10 @@ def reports() -> Sequence[Input]:
     ]
 
 
-def _counterexample(name: str) -> Sequence[Input]:
-    revision, mutant, _ = _RUNS[name]
-    model = CLEARSKIES if name == "clearskies" else SDS
-    fault = ("--mutant", mutant) if mutant else ()
-    found = (REPOSITORY / "harness/adapters/waku-sds/counterexamples").glob("*.json") if name == "sds" else ()
-    files = {path.name: path.read_bytes() for path in sorted(found)[::4]}
-    files |= {f"generated-{number}.json": _generated(revision, number) for number in range(3)}
-    out = []
-    for file, data in files.items():
-        path, driven = f"{{folder}}/{file}", ("--", *model, *fault)
-        commands: list[Command] = [
-            ("replay", path, *driven),
-            ("replay", path, "--json", *driven),
-            ("replay", path, "--out", "{out}", *driven),
-            ("replay", path, "--cast", "apart", "--revision", revision, *driven),
-        ]
-        if file.startswith("generated"):
-            both = (f"a={shlex.join(model)}", f"b={shlex.join((*model, *fault))}")
-            commands += [("interop", "--replay", path, *both), ("interop", "--replay", path, "--json", *both)]
-        out.append(Input(f"{name}/{file}", {file: data}, commands))
-    return out
+def _driven(name: str) -> Command:
+    """The end of a command line: the implementation to drive."""
+    model, mutant = CLEARSKIES if name == "clearskies" else SDS, _RUNS[name][1]
+    return ("--", *model, *(("--mutant", mutant) if mutant else ()))
 
 
 def _generated(revision: str, index: int) -> bytes:
@@ -138,7 +120,21 @@ def _generated(revision: str, index: int) -> bytes:
 
 @cache
 def counterexamples() -> Sequence[Input]:
-    return [one for name in _RUNS for one in _counterexample(name)]
+    out = []
+    for name, (revision, *_) in _RUNS.items():
+        driven = _driven(name)
+        for number in range(3):
+            path = f"{{folder}}/{number}.json"
+            both = (f"a={shlex.join(driven[1:4])}", f"b={shlex.join(driven[1:])}")
+            commands = [
+                ("replay", path, "--json", *driven),
+                ("replay", path, "--out", "{out}", *driven),
+                ("replay", path, "--cast", "apart", "--revision", revision, *driven),
+                ("interop", "--replay", path, *both),
+                ("interop", "--replay", path, "--json", *both),
+            ]
+            out.append(Input(f"{name}/{number}", {f"{number}.json": _generated(revision, number)}, commands))
+    return out
 
 
 _SCENARIO = b"""\
@@ -168,12 +164,11 @@ def scenario_files() -> Sequence[Input]:
 
     out = []
     for name in ("sds", "clearskies"):
-        revision, mutant, _ = _RUNS[name]
-        notation, model = repertoire_of(revision).notation, CLEARSKIES if name == "clearskies" else SDS
+        revision, driven = _RUNS[name][0], _driven(name)
+        notation = repertoire_of(revision).notation
         generated = [notation.from_json(json.loads(_generated(revision, number))) for number in range(2)]
         files = {f"{number}.yaml": to_yaml(one, notation).encode() for number, one in enumerate(generated)}
         files |= {"mine.yaml": _SCENARIO, "mine.json": json.dumps(yaml_document(_SCENARIO.decode()).data).encode()}
-        driven = ("--", *model, *(("--mutant", mutant) if mutant else ()))
         for file, data in files.items():
             path = f"{{folder}}/{file}"
             commands: list[Command] = [
@@ -181,7 +176,6 @@ def scenario_files() -> Sequence[Input]:
                 ("scenarios", "show", path, "--svg", "{out}/p.svg"),
                 ("scenarios", "show", path, "--json"),
                 ("run", "--scenario-file", path, "--report", "{out}/r", "--html", "{out}/h.html", *driven),
-                ("run", "--scenario-file", "{folder}", "--environment", "all-scripts", "--json", *driven),
                 ("fuzz", "--schedules", "0", "--scenario-file", path, "--jobs", "1", "--out", "{out}", *driven),
             ]
             out.append(Input(f"{name}/{file}", {file: data}, commands))
@@ -190,21 +184,14 @@ def scenario_files() -> Sequence[Input]:
 
 @cache
 def transcripts() -> Sequence[Input]:
-    commands = [
-        ("explain", "{folder}/talk.jsonl"),
-        ("explain", "{folder}/talk.jsonl", "--requirement", "*"),
-        ("explain", "{folder}/talk.jsonl", "--participant", "alice"),
-        ("explain", "{folder}/talk.jsonl", "--channel", "c1"),
-    ]
+    narrowed = ((), ("--requirement", "*"), ("--participant", "alice"), ("--channel", "c1"))
+    commands = [("explain", "{folder}/talk.jsonl", *options) for options in narrowed]
     out = []
     for name, (revision, mutant, scenarios) in _RUNS.items():
         some = scenarios if name != "clearskies" else ("changes-*", "clocks-*", "the-*")
         made = _made(run_command("{out}/r", revision, mutant, some, "--transcript", "{out}/talk.jsonl"))
         lines = made["talk.jsonl"].splitlines(keepends=True)[:150]
         out.append(Input(name, {"talk.jsonl": b"".join(lines)}, commands))
-    asked = ("vectors", "run", "--group", "log-order", "--transcript", "{out}/talk.jsonl", "--", *SDS)
-    lines = _made(asked)["talk.jsonl"].splitlines(keepends=True)[:80]
-    out.append(Input("vectors", {"talk.jsonl": b"".join(lines)}, commands))
     return out
 
 
@@ -213,22 +200,16 @@ def baselines() -> Sequence[Input]:
     out = []
     for name in ("sds", "clearskies"):
         revision, mutant, scenarios = _RUNS[name]
-        for per in ([], ["--per-scenario"]):
-            with laid_out(_reports()[name]) as folder:
-                known = _made(("baseline", "write", "{out}/known.yaml", str(folder), *per))["known.yaml"]
-            played = run_command("{out}/r", revision, mutant, scenarios if name == "sds" else ("a-record-*",))
-            at = played.index("--")
-            out.append(
-                Input(
-                    f"{name} {per}",
-                    {**_reports()[name], "known.yaml": known},
-                    [
-                        ("baseline", "check", "{folder}/known.yaml", "{folder}/report.json"),
-                        ("baseline", "update", "{folder}/known.yaml", "{folder}", "--reason", "x"),
-                        (*played[:at], "--baseline", "{folder}/known.yaml", *played[at:]),
-                    ],
-                )
-            )
+        with laid_out(_reports()[name]) as folder:
+            known = _made(("baseline", "write", "{out}/known.yaml", str(folder)))["known.yaml"]
+        played = run_command("{out}/r", revision, mutant, scenarios if name == "sds" else ("a-record-*",))
+        at = played.index("--")
+        commands: list[Command] = [
+            ("baseline", "check", "{folder}/known.yaml", "{folder}/report.json"),
+            ("baseline", "update", "{folder}/known.yaml", "{folder}", "--reason", "x"),
+            (*played[:at], "--baseline", "{folder}/known.yaml", *played[at:]),
+        ]
+        out.append(Input(name, {**_reports()[name], "known.yaml": known}, commands))
     return out
 
 
@@ -275,10 +256,7 @@ def vectors() -> Sequence[Input]:
     from sds_conformance.vectors.folder import MANIFEST
     from vector_folders import VECTORS
 
-    groups = {
-        "sds": (SDS, ("t-req", "wire-decoding", "lamport", "ack-reviews-sds", "log-order", "message-kinds")),
-        "clearskies": (CLEARSKIES, ("vector-clocks", "conflicts", "framing-read", "key-conflicts")),
-    }
+    groups = {"sds": (SDS, ("wire-decoding", "lamport")), "clearskies": (CLEARSKIES, ("conflicts", "framing-read"))}
     out = []
     for part, (model, names) in groups.items():
         revision = "clearskies-database" if part == "clearskies" else "sds-2026-01"
@@ -290,18 +268,9 @@ def vectors() -> Sequence[Input]:
             files[MANIFEST] = format_document(manifest)
             if name != "lamport":
                 files["released.json"] = format_document({"releases": []})
-            about = ("--revision", revision, "--vectors", "{folder}")
-            out.append(
-                Input(
-                    f"{part}/{name}",
-                    files,
-                    [
-                        ("vectors", "run", *about, "--", *model),
-                        ("vectors", "run", *about, "--json", "--", *model),
-                        ("vectors", "lint", "{folder}"),
-                    ],
-                )
-            )
+            run = ("vectors", "run", "--revision", revision, "--vectors", "{folder}")
+            commands = [(*run, "--", *model), (*run, "--json", "--", *model), ("vectors", "lint", "{folder}")]
+            out.append(Input(f"{part}/{name}", files, commands))
     return out
 
 
@@ -341,18 +310,8 @@ def outcomes() -> Sequence[Input]:
             ("baseline", "write", "{out}/known.yaml", "{folder}/vectors.json", "{folder}/fuzz.json"),
         ]
         if name == "sds":
-            world = (
-                "exhaust",
-                "--events",
-                "1",
-                "--jobs",
-                "1",
-                "--alphabet",
-                "send,arrive",
-                "--out",
-                "{out}/x",
-                "--json",
-            )
+            world: Command = ("exhaust", "--events", "1", "--jobs", "1", "--alphabet", "send,arrive")
+            world = (*world, "--out", "{out}/x", "--json")
             made.append((">exhaust.json", *world, "--resume", "{out}/resume.json", "--", *model))
             commands += [
                 (*write, "--exhaust", "{folder}/exhaust.json"),
@@ -374,3 +333,18 @@ def dialects() -> Sequence[Input]:
         Input(path.name, {"dialect.json": path.read_bytes()}, [(*run, "--", *SDS), ("smoke", *run[-2:], "--", *SDS)])
         for path in files
     ]
+
+
+@cache
+def corpora() -> Sequence[Input]:
+    from recorded_corpora import order_of, record_here
+
+    with tempfile.TemporaryDirectory() as folder:
+        root = record_here(Path(folder), order_of(schedules=3), twins=True, per_shard=2)
+        files = {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    commands = [
+        ("corpus", "show", "{folder}", "0", "--out", "{out}"),
+        ("corpus", "check", "{folder}", "--everything", "--json"),
+        ("corpus", "diff", "{folder}", "{valid}", "--out", "{out}/d"),
+    ]
+    return [Input("sds", files, commands)]
