@@ -70,7 +70,8 @@ def main() -> None:
         for name in names:
             print(FORMATS[name].attempted(attempt, given_.out) or "nothing is wrong")
         return
-    sys.exit(any([fuzz(name, given_.seconds, given_.seed, given_.out) for name in names]))
+    failed = [fuzz(name, given_.seconds, given_.seed, given_.out) for name in names]
+    sys.exit(any(failed))
 
 
 if __name__ == "__main__":

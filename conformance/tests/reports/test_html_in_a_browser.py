@@ -1,65 +1,50 @@
-"""The page of a report in a browser: it filters, searches, opens, copies, and makes no request."""
+"""Pages in a browser: they filter, search, open, copy, and make no request."""
 
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from browsers import set_screen, started_browser
 from pages import FAULT, hostile, sample
+from sds_conformance.reports.comparing.columns import ReportColumn
+from sds_conformance.reports.comparing.comparison import compare
+from sds_conformance.reports.comparing.page import comparison_page
 from sds_conformance.reports.html import html
 from sds_conformance.reports.report import Report
+from short_reports import made
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="browser tests want selenium")
-waiting = pytest.importorskip("selenium.webdriver.support.wait")
-BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-pytestmark = [
-    pytest.mark.skipif(not (BROWSER and DRIVER), reason="browser tests want Debian's chromium and chromium-driver"),
-]
+waiting = pytest.importorskip("selenium.webdriver.support.wait", reason="browser tests want selenium")
 Show = Callable[..., None]
-HEIGHT = 900
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Chrome]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    service = webdriver.ChromeService(executable_path=DRIVER)
-    driver = webdriver.Chrome(options=options, service=service)
-    driver.set_page_load_timeout(60)
-    yield driver
-    driver.quit()
+    with started_browser() as browser:
+        yield browser
 
 
 @pytest.fixture
 def show(browser: Chrome, tmp_path: Path) -> Iterator[Show]:
-    """Opens the page of a report; whatever happens on it, no error is logged and nothing is asked for."""
+    """Opens a page; whatever happens on it, no error is logged and nothing is asked for."""
+    file = tmp_path / "page.html"
 
-    def shown(
-        report: Report, fragment: str = "", width: int = 1280, scheme: str = "light", script: bool = True
-    ) -> None:
+    def shown(page: str, fragment: str = "", width: int = 1280, scheme: str = "light", script: bool = True) -> None:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not script})
-        size = {"width": width, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False}
-        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        scheme_of = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", scheme_of)
-        file = tmp_path / "report.html"
-        file.write_text(html(report), "utf-8")
+        set_screen(browser, width, scheme)
+        file.write_text(page, "utf-8")
         open_page(browser, f"{file.as_uri()}{fragment and '#' + fragment}")
 
     yield shown
     assert logged(browser, "browser") == []
-    assert asked_for(browser) <= {(tmp_path / "report.html").as_uri()}
+    assert asked_for(browser) <= {file.as_uri()}
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
@@ -111,26 +96,20 @@ def status(browser: Chrome) -> str:
     return browser.find_element("id", "shown").text
 
 
-def by_verdict(report: Report, *verdicts: str) -> list[str]:
-    """In the order of the page."""
-    sections = [*report.data["sections"]]
-    rows = sorted(report.data["requirements"], key=lambda row: sections.index(row["section"]))
-    return [row["id"] for row in rows if row["verdict"] in verdicts]
-
-
 def test_a_verdict_is_filtered_and_the_address_remembers_it(browser: Chrome, show: Show) -> None:
     report = sample()
-    show(report)
+    failing = [row["id"] for row in report.requirements("fail", "error")]
+    show(html(report))
     assert len(ids(browser)) == len(report.data["requirements"])
     for verdict in ("pass", "warn", "skipped", "inconclusive"):
         if report.data["summary"][verdict]:
             click(browser, f"#filters input[value={verdict}]")
-    assert ids(browser) == by_verdict(report, "fail", "error")
+    assert sorted(ids(browser)) == sorted(failing)
     assert status(browser) == f"{len(ids(browser))} of {len(report.data['requirements'])} are shown."
     assert run(browser, "location.hash") == "#verdict=fail"
     browser.refresh()
     loaded(browser)
-    assert ids(browser) == by_verdict(report, "fail", "error")
+    assert sorted(ids(browser)) == sorted(failing)
     click(browser, "#all")
     assert len(ids(browser)) == len(report.data["requirements"])
     assert run(browser, "location.hash") == ""
@@ -141,7 +120,7 @@ def test_a_search_finds_ids_rules_what_was_seen_and_scenarios(browser: Chrome, s
     report = sample()
     row = next(row for row in report.data["requirements"] if row["id"] == FAULT)
     text = row[what] if what in row else row["findings"][0][what]
-    show(report)
+    show(html(report))
     field = browser.find_element("id", "search")
     field.send_keys(text[:24].upper())
     assert FAULT in ids(browser)
@@ -153,7 +132,7 @@ def test_a_search_finds_ids_rules_what_was_seen_and_scenarios(browser: Chrome, s
 
 
 def test_a_link_opens_what_a_filter_hides(browser: Chrome, show: Show) -> None:
-    show(sample(), "verdict=pass")
+    show(html(sample()), "verdict=pass")
     assert FAULT not in ids(browser)
     click(browser, f"#causes a[href='#{FAULT}']")
     waiting.WebDriverWait(browser, 60).until(lambda _: FAULT in ids(browser))  # hashchange comes after the click
@@ -161,7 +140,7 @@ def test_a_link_opens_what_a_filter_hides(browser: Chrome, show: Show) -> None:
 
 
 def test_a_finding_opens_and_leads_to_its_conversation(browser: Chrome, show: Show) -> None:
-    show(sample())
+    show(html(sample()))
     assert not browser.find_elements("css selector", ".requirement[open]")
     click(browser, f"#causes a[href='#{FAULT}']")
     (first, *_) = browser.find_elements("css selector", f"#{FAULT} .finding")
@@ -177,7 +156,7 @@ def test_a_finding_opens_and_leads_to_its_conversation(browser: Chrome, show: Sh
 
 def test_the_command_is_copied_with_the_mouse_and_with_the_keyboard(browser: Chrome, show: Show) -> None:
     report = sample()
-    show(report)
+    show(html(report))
     origin = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
     browser.execute_cdp_cmd("Browser.grantPermissions", origin)
     first, second = report.data["causes"][:2]
@@ -195,7 +174,7 @@ def test_the_command_is_copied_with_the_mouse_and_with_the_keyboard(browser: Chr
 
 @pytest.mark.parametrize("width", [1280, 400])
 def test_hostile_text_does_nothing(browser: Chrome, show: Show, width: int) -> None:
-    show(hostile(), width=width)
+    show(html(hostile()), width=width)
     browser.execute_script("document.querySelectorAll('details').forEach(part => { part.open = true; })")
     assert run(browser, "window.hacked") is None
     assert run(browser, "document.scripts.length") == 1
@@ -207,7 +186,7 @@ def test_hostile_text_does_nothing(browser: Chrome, show: Show, width: int) -> N
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 400])
 def test_it_fits_and_follows_the_scheme(browser: Chrome, show: Show, width: int, scheme: str) -> None:
-    show(sample(), FAULT, width=width, scheme=scheme)
+    show(html(sample()), FAULT, width=width, scheme=scheme)
     browser.execute_script("document.querySelectorAll('details').forEach(part => { part.open = true; })")
     assert run(browser, "document.documentElement.scrollWidth") <= width
     inks = {
@@ -224,7 +203,34 @@ def _brightness(colour: str) -> int:
 
 
 def test_all_can_be_read_without_scripts(browser: Chrome, show: Show) -> None:
-    show(sample(), FAULT, script=False)
+    show(html(sample()), FAULT, script=False)
     assert browser.find_element("css selector", "#causes .command code").is_displayed()
     assert not browser.find_element("id", "filters").is_displayed()
     assert browser.find_element("css selector", f"#{FAULT} .finding").is_displayed()
+
+
+def test_the_filter_of_a_comparison_leaves_what_is_asked_for(browser: Chrome, show: Show) -> None:
+    several = [
+        made("a", RECV_01="pass", RECV_02="pass", RECV_03="fail", MSG_01="skipped"),
+        made("b", RECV_01="pass", RECV_02="fail", RECV_03="fail", MSG_01="skipped"),
+    ]
+    page = comparison_page(compare([ReportColumn.from_report(Report(data)) for data in several]))
+
+    def shown() -> tuple[str, str]:
+        rows = browser.find_elements("css selector", "#requirements tbody tr")
+        return " ".join(str(row.get_attribute("id"))[4:] for row in rows if row.is_displayed()), status(browser)
+
+    everything = ("RECV-02 MSG-01 RECV-01 RECV-03", "4 of 4 shown")
+    show(page, "SDS-RECV-03")  # which does not differ: a filter hides it at first
+    assert shown() == everything
+    click(browser, "#differences")
+    assert shown() == ("RECV-02", "1 of 4 shown")
+    click(browser, "#differences")
+    browser.find_element("id", "verdict").send_keys("fail")
+    assert shown() == ("RECV-02 RECV-03", "2 of 4 shown")
+    click(browser, "#verdict option[value='']")
+    browser.find_element("id", "text").send_keys(" Recv-0")
+    assert shown() == ("RECV-02 RECV-01 RECV-03", "3 of 4 shown")
+    show(page, script=False)
+    assert shown()[0] == everything[0]
+    assert not browser.find_element("id", "filter").is_displayed()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from browsers import set_screen, started_browser
 from html_validator import FOLDER, complaints_about
 from page_kinds import KINDS
 from pages import Page, hostile
@@ -17,7 +17,6 @@ from sds_conformance.reports.html import html
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
 
-BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 AXE = FOLDER / "node_modules" / "axe-core" / "axe.min.js"
 PAGES = [pytest.param(name, marks=pytest.mark.spark) if name.startswith("corpus") else name for name in KINDS]
 SCREENS = [(width, scheme) for width in (1280, 400) for scheme in ("light", "dark")]
@@ -32,27 +31,14 @@ axe.run({resultTypes: ["violations"]}).then(
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Chrome]:
-    webdriver = pytest.importorskip("selenium.webdriver", reason="browser tests want selenium")
-    if not (BROWSER and DRIVER):
-        pytest.skip("browser tests want Debian's chromium and chromium-driver")
     if not AXE.is_file():
         pytest.skip("axe is not installed: type `npm ci --prefix conformance/tests/reports/npm`")
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(argument)
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=DRIVER))
-    driver.set_page_load_timeout(60)
-    driver.set_script_timeout(120)
-    yield driver
-    driver.quit()
+    with started_browser() as browser:
+        yield browser
 
 
 def violations(browser: Chrome, file: Path, width: int, scheme: str) -> list[str]:
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    scheme_of = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", scheme_of)
+    set_screen(browser, width, scheme)
     browser.get(file.as_uri())
     # The first of each kind of collapsed part: axe reads only what is shown, and hundreds are alike.
     browser.execute_script(
