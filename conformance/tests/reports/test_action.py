@@ -17,7 +17,6 @@ from action_runner import ACTION, INSTALLED, Done, act, load
 from process_waiting import lives, wait_for
 from run_helpers import REPOSITORY, odd_adapter, reference_command
 from sds_conformance.reports.files import read_report
-from suite_terminal import typed
 
 SHORT = "--environment plain --scenario 'named-*' --scenario every-kind-of-message"
 MUTANT = shlex.join(reference_command("--mutant", "sends-after-each-reception"))
@@ -79,21 +78,6 @@ def test_what_fails_stops_the_job_after_all_was_kept(failing: Done) -> None:
     root = read_report(failing.report).data["causes"][0]
     assert any(command == "error" and root["requirement"] in properties for command, properties, _ in failing.commands)
     assert root["again"] in failing.summary
-
-
-@pytest.mark.exhaustive
-def test_what_is_known_does_not_stop_it_and_a_list_that_is_wrong_does(failing: Done, tmp_path: Path) -> None:
-    baseline = tmp_path / "known.yaml"
-    assert typed("baseline", "write", baseline, failing.report).exit_code == 0
-    again = act(tmp_path, command=MUTANT, args=SHORT, baseline=str(baseline))
-    assert not again.failed, again.log
-    assert (again.outputs["exit-code"], again.outputs["verdict"]) == ("0", "known-failures")
-    assert "error" not in {command for command, *_ in again.commands}
-    wrong = tmp_path / "wrong.yaml"
-    wrong.write_text(baseline.read_text("utf-8").replace("SDS-", "SDX-"), "utf-8")
-    stale = act(tmp_path, command=MUTANT, args=SHORT, baseline=str(wrong))
-    assert stale.failed
-    assert any(f"file={wrong}" in properties and "line=" in properties for _, properties, _ in stale.commands)
 
 
 @pytest.mark.exhaustive

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -174,18 +173,14 @@ def test_what_does_not_follow_gives_it_away(change: Callable[[dict[str, Any]], N
     assert any(said in sentence for sentence in found), found
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
+def test_what_another_version_judged_is_reported() -> None:
+    assert not list(version_differences(certified().data))
+    for change, said in (
         (lambda data: data["suite"].update(version="9.9"), "version 9.9 of the suite"),
         (lambda data: data.update(catalogue="0" * 64), "another catalogue"),
-        (lambda data: data["vectors"].update(manifest="0" * 64, version="0.1"), "those of version 0.1"),
-    ],
-)
-def test_what_another_version_judged_is_reported(change: Callable[[dict[str, Any]], object], said: str) -> None:
-    assert not list(version_differences(certified().data))
-    (found,) = version_differences(forged(certified(), change).data)
-    assert said in found
+    ):
+        (found,) = version_differences(forged(certified(), change).data)
+        assert said in found
 
 
 @pytest.mark.parametrize(
@@ -234,17 +229,6 @@ def poison(data: Any) -> Any:
     if isinstance(data, list):
         return [poison(value) for value in data]
     return HOSTILE if isinstance(data, str) else data
-
-
-def test_the_file_gives_no_command_to_a_ci() -> None:
-    report = whole_report()
-    report.data["implementation"]["homepage"] = odd = "##vso[task.setvariable variable=x]y \x7f\u202e"
-    made = certificate(report)
-    text = made.raw.decode("ascii")
-    assert "##" not in text
-    assert text.replace("\n", "").isprintable()
-    assert json.loads(text)["implementation"]["homepage"] == odd
-    assert not wrong(made)
 
 
 def test_what_stands_on_it_is_escaped() -> None:

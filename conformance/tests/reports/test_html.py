@@ -59,19 +59,6 @@ def test_root_causes_stand_first_in_their_order_with_rule_and_command(whole: Pag
     assert whole.html.index('id="causes"') < whole.html.index('id="requirements"')
 
 
-def test_every_requirement_is_there_once_in_its_section_with_its_verdict(whole: Page) -> None:
-    data = sample().data
-    rows = whole.of("details", "requirement")
-    assert len(rows) == len(data["requirements"])
-    ids = [element.words for element in whole.of("span", "name")]
-    verdicts = dict(zip(ids, (row.attrs["data-verdict"] for row in rows), strict=True))
-    assert verdicts == {row["id"]: row["verdict"] for row in data["requirements"]}
-    output = [title.words for title in whole.of("h3", within="requirements")]
-    used = {row["section"] for row in data["requirements"]}
-    titles = [title for name, title in data["sections"].items() if name in used]
-    assert all(words.startswith(title) for words, title in zip(output, titles, strict=True))
-
-
 def test_what_a_link_names_is_there_and_nothing_is_there_twice(whole: Page) -> None:
     for made in (whole, read(hostile())):
         ids = Counter(element.attrs["id"] for element in made.elements if "id" in element.attrs)
@@ -139,24 +126,6 @@ def test_what_changes_the_meaning_is_said_at_the_top(changed: dict[str, object],
         assert words in head
 
 
-def test_an_interrupted_run_has_no_verdict_and_what_was_not_judged_says_why() -> None:
-    made = sample()
-    made.data["summary"] |= {
-        "interrupted": True,
-        "complete": False,
-        "exit_code": 130,
-        "left_out": {"turkish": "no process"},
-    }
-    read_again = read(made)
-    assert first_line(read_again).endswith("So far: the run was interrupted.")
-    assert "Environment turkish: no process" in read_again.html
-    assert "The run was interrupted." in read_again.html
-    reasons = {row["reason"] for row in made.data["requirements"] if row["reason"]}
-    assert reasons
-    (head,) = read_again.of("header")
-    assert sum(" ".join(reason.split()) in head.words for reason in reasons) == len(reasons)
-
-
 def test_hostile_text_is_text_and_nothing_else() -> None:
     text = html(hostile())
     made = Page(text)
@@ -184,20 +153,3 @@ def test_what_does_not_fit_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(made.of(css="talk")) == 1
     assert len(made.of("li", within="run-1")) - len(made.of("ul", within="run-1")) < 12
     assert "more steps" in made.of("div", within="conversations")[0].words
-
-
-def test_breakdowns_are_reported_once_with_what_the_implementation_said() -> None:
-    broken = {"kind": "crash", "where": "a-run", "step": 2, "command": "tick", "detail": "it ended", "advice": "Why?"}
-    rows = [{**broken, "where": f"a-run-{number}", "stderr": ["panic: no log"]} for number in range(20)]
-    made = read(sample(breakdowns=rows))
-    assert "20 breakdowns" in first_line(made)
-    (output,) = made.of("article", within="broken")
-    for words in (
-        "a-run-0",
-        "step 2 (tick)",
-        "it ended",
-        "panic: no log",
-        "Why?",
-        "and 19 more of this kind, in a-run-1, ",
-    ):
-        assert words in output.words

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import xmlschema
@@ -12,6 +13,7 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestCase
 from made_reports import HOSTILE, faulty, hostile, known, outcomes
 from sds_conformance.judging.formats import make_times_relative
 from sds_conformance.reports.junit import BASELINE, CONVERSATION, junit
+from sds_conformance.reports.report import Report
 
 KINDS = outcomes()
 
@@ -91,3 +93,13 @@ def test_what_xml_cannot_say_is_replaced_and_nothing_of_a_stranger_is_markup() -
     assert not {"\x1b", "\x00", "\ud800", "\ufffe", "\u202e"} & set(text)
     failed = [case for case in cases(text).values() if case.result and isinstance(case.result[0], Failure)]
     assert any("<script>" in case.result[0].message for case in failed)
+
+
+def test_a_trace_that_is_none_costs_no_more_than_the_steps() -> None:
+    whole = faulty()
+    none: Any = object()
+    row = next(whole.requirements("fail"))
+    for traces in ({}, {run: none for row in whole.requirements() for run in row["runs"]}):
+        (failure,) = cases(junit(Report(whole.data, traces=traces)))[row["id"]].result
+        assert "Expected  " in failure.text
+        assert "Done  " not in failure.text

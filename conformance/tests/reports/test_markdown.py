@@ -45,15 +45,6 @@ def test_it_is_made_of_plain_parts(kind: str) -> None:
     assert [token for token in found if token.type == "fence" and token.info not in ("text", "sh")] == []
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_structure_is_that_of_the_report_and_not_of_what_stands_in_it(kind: str) -> None:
-    """Code of a stranger ends no block, and begins no heading."""
-    text = markdown(KINDS[kind]())
-    headings = [line for line in text.splitlines() if re.match("#{1,6} ", line)]
-    assert len([token for token in tokens(text) if token.type == "heading_open"]) == len(headings)
-    assert not [line for line in headings if line == "# head"]
-
-
 @pytest.mark.parametrize("text", [HOSTILE, "`", "``", "a`", "`a``b", "", "\\", "a\\", "*_~`[", "|", "\n\n# x", "- x"])
 @pytest.mark.parametrize("before", ["", "word ", "- ", "## "])
 def test_a_text_stays_a_text(text: str, before: str) -> None:
@@ -64,12 +55,6 @@ def test_a_text_stays_a_text(text: str, before: str) -> None:
         (inline,) = (token for token in found if token.type == "inline")
         assert inline.content.endswith("y")
         assert [token.content for token in found if token.type == "text" and LINKS.search(token.content)] == []
-
-
-@pytest.mark.parametrize("text", [HOSTILE, "```", "````\n", "~~~", "    ```"])
-def test_a_block_ends_where_it_ends(text: str) -> None:
-    found = tokens(gfm.block([text, text]) + "\n\nafter")
-    assert [token.type for token in found] == ["fence", "paragraph_open", "inline", "text", "paragraph_close"]
 
 
 def test_the_first_screen_has_verdict_counts_and_root_causes() -> None:
