@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
-from run_helpers import certify_reference, reference
+from run_helpers import certified, reference
+from sds_conformance.judging.certification import Certification
 from sds_conformance.presentation.invocation import Invocation
-from sds_conformance.protocols.sds import rules
 from sds_conformance.reports.document import document
 from sds_conformance.reports.report import Report
-from sds_harness.link import LocalLink
+from sds_reference.mutants import MUTANTS, join_mutants
+from sds_reference.testee.server import Testee, TesteeOptions
 
-MUTANT = "receives-at-the-sweep"
-"""It has several faults and warnings, and one follows from another."""
-SCENARIOS = ("a-chain-in-reverse", "a-dependent-*", "copies-*", "every-kind-*", "named-*", "received-syncs", "ties")
+FAULTS = join_mutants([MUTANTS["delivers-placeholders"], MUTANTS["sync-without-channel"]])
+FAULT = "SDS-RECV-05"
+"""The root cause of most that it fails."""
+SCENARIOS = ("a-chain-in-reverse", "a-dep*", "every-kind-of-message", "many-waiting")
 HOSTILE = (
     "<script>window.hacked=1</script>`code```[a](https://evil.example)![i](https://evil.example/i.png)<img src=x>"
     "@everyone #1 https://evil.example www.evil.example me@evil.example |pipe|\x1b[31m\u202e\ud800\x00\ufffe"
@@ -34,22 +36,22 @@ BROKEN = {
 
 
 @cache
-def _made(mutant: str) -> tuple[Any, dict[str, Any]]:
-    start = partial(rules.MODEL.mutant, mutant, frozenset()) if mutant else lambda: LocalLink(reference())
-    made = certify_reference(start, scenarios=SCENARIOS)
+def _made(faulty: bool) -> tuple[Certification, dict[str, Any]]:
+    toy = TesteeOptions("1", name="toy", participant_class=FAULTS.participant_class)
+    made = certified(lambda: Testee(toy).handle if faulty else reference(), scenarios=SCENARIOS)
     return made, document(made, Invocation(("./testee", "an argument")))
 
 
 def faultless() -> Report:
     """Of the reference, by some scenarios."""
-    outcome, data = _made("")
-    return Report(deepcopy(data), traces=outcome.traces)
+    outcome, data = _made(False)
+    return Report(deepcopy(data), traces=outcome.traces, seconds=outcome.seconds)
 
 
-def faulty() -> Report:
-    """Of a mutant, by some scenarios."""
-    outcome, data = _made(MUTANT)
-    return Report(deepcopy(data), traces=outcome.traces)
+def faulty(**values: Any) -> Report:
+    """Of an implementation with several root causes, one of them with consequences; with other values at the top."""
+    outcome, data = _made(True)
+    return Report(deepcopy(data) | values, traces=outcome.traces, seconds=outcome.seconds)
 
 
 def whole() -> Report:
@@ -141,7 +143,7 @@ def outcomes() -> dict[str, Callable[[], Report]]:
         "whole": whole,
         "faulty": faulty,
         "hostile": hostile,
-        "known": lambda: known(faulty(), MUTANT, complaints=1),
+        "known": lambda: known(faulty(), FAULT, complaints=1),
         "cut off": lambda: Report(faulty().data, "after line 3"),
         "broken": lambda: changed(whole(), breakdowns=[BROKEN, BROKEN]),
         "nothing": lambda: changed(summarized(whole(), exit_code=4), requirements=[], causes=[]),

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from certificates import certified
-from pages import sample
+from made_reports import faulty
 from sds_conformance.reports.certificate_page import page as certificate_page
 from sds_conformance.reports.comparing.columns import ReportColumn
 from sds_conformance.reports.comparing.comparison import compare
@@ -28,7 +28,7 @@ PICTURE = (
 
 def report_page() -> str:
     breakdowns = [{**BROKEN, "stderr": ["panic"]}, {**BROKEN, "kind": "hang", "stderr": []}]
-    return html(sample(breakdowns=breakdowns, doubts=["Most was refused.", "Another layout?"], whole=False))
+    return html(faulty(breakdowns=breakdowns, doubts=["Most was refused.", "Another layout?"], whole=False))
 
 
 def certificate() -> str:
@@ -39,14 +39,14 @@ def releases() -> list[Report]:
     """Three reports of one implementation: each release has a fault that the next one does not have."""
     reports = []
     for day in (1, 2, 3):
-        one = sample(started=f"2026-03-0{day}T08:00:00+00:00")
+        one = faulty(started=f"2026-03-0{day}T08:00:00+00:00")
         one.data["implementation"]["version"] = f"1.{day}"
         passing = [row for row in one.data["requirements"] if row["verdict"] == "pass"]
         donor = next(row for row in one.data["requirements"] if row["verdict"] == "fail")
-        faulty = passing[day] | {key: copy.deepcopy(donor[key]) for key in ("verdict", "findings", "kinds")}
-        for found in (*faulty["findings"], *faulty["kinds"]):
-            found["code"] = f"{faulty['id']}/{found['code'].partition('/')[2]}"
-        passing[day].update(faulty)
+        broken = passing[day] | {key: copy.deepcopy(donor[key]) for key in ("verdict", "findings", "kinds")}
+        for found in (*broken["findings"], *broken["kinds"]):
+            found["code"] = f"{broken['id']}/{found['code'].partition('/')[2]}"
+        passing[day].update(broken)
         one.data["summary"]["pass"] -= 1
         one.data["summary"]["fail"] += 1
         reports.append(one)

@@ -59,8 +59,9 @@ def test_what_does_not_fit_is_counted() -> None:
 
 
 def test_a_line_of_the_baseline_that_is_wrong_is_pointed_at() -> None:
-    requirement = next(faulty().requirements("fail"))["id"]
-    found = commands(annotations(known(faulty(), requirement, complaints=1)))
+    cause = faulty().data["causes"][1]
+    requirement, below = cause["requirement"], cause["under"][0]["requirement"]
+    found = commands(annotations(known(faulty(), requirement, below, complaints=1)))
     level, properties, message = found[0]
     assert (level, properties["file"], properties["line"]) == ("error", "known.toml", "9")
     assert "out of date: SDS-MSG-01" in properties["title"]

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from pages import FAULT, Page, faulty, hostile, read, sample
+from made_reports import FAULT, faulty, hostile
+from pages import Page, read
 from sds_conformance.presentation.links import text_link
 from sds_conformance.reports import stories
 from sds_conformance.reports.files import read_report, write_report
 from sds_conformance.reports.html import html
-from sds_conformance.reports.report import Report
 
 LINK = "https://x.test/7"
 KNOWN = {"requirement": FAULT, "scenario": "", "reason": "waits for a release", "link": LINK, "line": 4}
@@ -23,7 +23,7 @@ BASELINE = {"file": "known.toml", "known": [KNOWN], "complaints": []}
 
 @pytest.fixture(scope="module")
 def whole() -> Page:
-    return read(sample())
+    return read(faulty())
 
 
 def first_line(made: Page) -> str:
@@ -32,7 +32,7 @@ def first_line(made: Page) -> str:
 
 
 def test_the_first_line_is_the_verdict_and_the_counts_follow(whole: Page) -> None:
-    summary = sample().data["summary"]
+    summary = faulty().data["summary"]
     assert first_line(whole).startswith("toy does not conform: ")
     assert f"{summary['fail']} requirements failed" in first_line(whole)
     (counts,) = whole.of("ul", "counts")
@@ -44,7 +44,7 @@ def test_the_first_line_is_the_verdict_and_the_counts_follow(whole: Page) -> Non
 
 
 def test_root_causes_stand_first_in_their_order_with_rule_and_command(whole: Page) -> None:
-    data = sample().data
+    data = faulty().data
     causes = [element for element in whole.of("li", within="causes") if element.around[-1].classes == ["causes"]]
     assert len(causes) == len(data["causes"]) > 1
     assert data["causes"][0]["under"]
@@ -69,7 +69,7 @@ def test_what_a_link_names_is_there_and_nothing_is_there_twice(whole: Page) -> N
 
 
 def test_a_finding_has_its_story_its_picture_its_conversation_and_its_command(whole: Page) -> None:
-    row = next(row for row in sample().data["requirements"] if row["id"] == FAULT)
+    row = next(row for row in faulty().data["requirements"] if row["id"] == FAULT)
     found = whole.of("div", "finding", within=FAULT)
     assert len(found) == len(row["findings"])
     for element, finding in zip(found, row["findings"], strict=True):
@@ -82,7 +82,7 @@ def test_a_finding_has_its_story_its_picture_its_conversation_and_its_command(wh
 
 
 def test_a_report_that_was_cut_off_says_so_in_the_first_line(tmp_path: Path) -> None:
-    write_report(tmp_path, Report(sample().data, traces=faulty().traces, seconds=faulty().seconds))
+    write_report(tmp_path, faulty())
     file = tmp_path / "report.jsonl"
     lines = file.read_text("utf-8").splitlines(keepends=True)
     for kept in (len(lines) - 1, 5, 1):
@@ -91,7 +91,7 @@ def test_a_report_that_was_cut_off_says_so_in_the_first_line(tmp_path: Path) -> 
 
 
 def test_traces_that_somebody_has_changed_cost_no_html(tmp_path: Path) -> None:
-    write_report(tmp_path, Report(sample().data, traces=faulty().traces, seconds=faulty().seconds))
+    write_report(tmp_path, faulty())
     for kept in (tmp_path / "traces").iterdir():
         head, *rows = map(json.loads, kept.read_text("utf-8").splitlines())
         rows = [row for row in rows if "step" in row]
@@ -120,7 +120,7 @@ def test_traces_that_somebody_has_changed_cost_no_html(tmp_path: Path) -> None:
     ],
 )
 def test_what_changes_the_meaning_is_said_at_the_top(changed: dict[str, object], said: tuple[str, ...]) -> None:
-    made = html(sample(**changed))
+    made = html(faulty(**changed))
     head = made[: made.index('id="requirements"')]
     for words in said:
         assert words in head
@@ -138,15 +138,15 @@ def test_hostile_text_is_text_and_nothing_else() -> None:
     assert {link for element in made.of("a") if ":" in (link := element.attrs["href"])} <= texts
     assert "window.hacked=1" in made.of("h1")[0].text
     assert {character for character in text if not character.isprintable()} == {"\n"}
-    assert len(made.of("pre", "stderr")[0].text.splitlines()) == 3
+    assert len(made.of("pre", "stderr")[0].text.splitlines()) == 1
 
 
 def test_what_does_not_fit_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sds_conformance.reports.html.MAX_FINDINGS", 1)
     monkeypatch.setattr(stories, "MAX_TALKS", 1)
     monkeypatch.setattr(stories, "MAX_TURNS", 3)
-    made = read(sample())
-    for row in sample().data["requirements"]:
+    made = read(faulty())
+    for row in faulty().data["requirements"]:
         (body,) = [element for element in made.elements if element.attrs.get("id") == row["id"]]
         more = len(row["findings"]) - 1 + row["findings_not_shown"]
         assert (f"and {more} more like it" in body.words) == (more > 0 and bool(row["findings"]))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from browsers import set_screen, started_browser
-from pages import FAULT, hostile, sample
+from made_reports import FAULT, faulty, hostile
 from sds_conformance.reports.comparing.columns import ReportColumn
 from sds_conformance.reports.comparing.comparison import compare
 from sds_conformance.reports.comparing.page import comparison_page
@@ -97,7 +97,7 @@ def status(browser: Chrome) -> str:
 
 
 def test_a_verdict_is_filtered_and_the_address_remembers_it(browser: Chrome, show: Show) -> None:
-    report = sample()
+    report = faulty()
     failing = [row["id"] for row in report.requirements("fail", "error")]
     show(html(report))
     assert len(ids(browser)) == len(report.data["requirements"])
@@ -117,7 +117,7 @@ def test_a_verdict_is_filtered_and_the_address_remembers_it(browser: Chrome, sho
 
 @pytest.mark.parametrize("what", ["id", "statement", "seen", "scenario"])
 def test_a_search_finds_ids_rules_what_was_seen_and_scenarios(browser: Chrome, show: Show, what: str) -> None:
-    report = sample()
+    report = faulty()
     row = next(row for row in report.data["requirements"] if row["id"] == FAULT)
     text = row[what] if what in row else row["findings"][0][what]
     show(html(report))
@@ -132,7 +132,7 @@ def test_a_search_finds_ids_rules_what_was_seen_and_scenarios(browser: Chrome, s
 
 
 def test_a_link_opens_what_a_filter_hides(browser: Chrome, show: Show) -> None:
-    show(html(sample()), "verdict=pass")
+    show(html(faulty()), "verdict=pass")
     assert FAULT not in ids(browser)
     click(browser, f"#causes a[href='#{FAULT}']")
     waiting.WebDriverWait(browser, 60).until(lambda _: FAULT in ids(browser))  # hashchange comes after the click
@@ -140,7 +140,7 @@ def test_a_link_opens_what_a_filter_hides(browser: Chrome, show: Show) -> None:
 
 
 def test_a_finding_opens_and_leads_to_its_conversation(browser: Chrome, show: Show) -> None:
-    show(html(sample()))
+    show(html(faulty()))
     assert not browser.find_elements("css selector", ".requirement[open]")
     click(browser, f"#causes a[href='#{FAULT}']")
     (first, *_) = browser.find_elements("css selector", f"#{FAULT} .finding")
@@ -155,7 +155,7 @@ def test_a_finding_opens_and_leads_to_its_conversation(browser: Chrome, show: Sh
 
 
 def test_the_command_is_copied_with_the_mouse_and_with_the_keyboard(browser: Chrome, show: Show) -> None:
-    report = sample()
+    report = faulty()
     show(html(report))
     origin = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
     browser.execute_cdp_cmd("Browser.grantPermissions", origin)
@@ -183,7 +183,7 @@ def test_hostile_text_does_nothing(browser: Chrome, show: Show) -> None:
 
 
 def test_all_can_be_read_without_scripts(browser: Chrome, show: Show) -> None:
-    show(html(sample()), FAULT, script=False)
+    show(html(faulty()), FAULT, script=False)
     assert browser.find_element("css selector", "#causes .command code").is_displayed()
     assert not browser.find_element("id", "filters").is_displayed()
     assert browser.find_element("css selector", f"#{FAULT} .finding").is_displayed()

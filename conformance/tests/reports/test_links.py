@@ -7,7 +7,8 @@ import json
 import pytest
 
 from certificates import certified
-from pages import FAULT, read, sample
+from made_reports import FAULT, faulty
+from pages import read
 from sds_conformance.presentation import project
 from sds_conformance.presentation.links import text_link
 from sds_conformance.reports.certificate_page import page as certificate_page
@@ -22,7 +23,7 @@ def published(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def addresses() -> list[str]:
-    return [link.attrs["href"] for link in read(sample()).of("a")]
+    return [link.attrs["href"] for link in read(faulty()).of("a")]
 
 
 def test_each_requirement_links_to_the_public_text() -> None:
@@ -43,7 +44,7 @@ def test_each_requirement_links_to_its_documentation() -> None:
     page = f"{SITE}reference/requirements/{FAULT}.html"
     assert page in addresses()
     assert page in certificate_page(certified({FAULT: "fail"}))
-    rules = json.loads(sarif(sample()))["runs"][0]["tool"]["driver"]["rules"]
+    rules = json.loads(sarif(faulty()))["runs"][0]["tool"]["driver"]["rules"]
     (rule, *_) = [rule for rule in rules if rule["properties"]["requirement"] == FAULT]
     assert rule["helpUri"] == page
     assert f"[Public text]({text_link(FAULT)})" in rule["help"]["markdown"]

@@ -10,8 +10,9 @@ import pytest
 
 from browsers import set_screen, started_browser
 from html_validator import FOLDER, complaints_about
+from made_reports import hostile
 from page_kinds import KINDS
-from pages import Page, hostile
+from pages import Page
 from sds_conformance.reports.html import html
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from certificates import certified
-from pages import Page, hostile
+from made_reports import hostile
+from pages import Page
 from run_helpers import REPOSITORY
 from sds_conformance.reports.badge import badge
 from sds_conformance.reports.certificate_page import page as certificate_page
