@@ -26,17 +26,8 @@ LAYERS = {
 TESTS = sorted(REPOSITORY.glob("*/tests/**/*.py"))
 
 NOT_OURS = {
-    ".git",
-    ".hypothesis",
-    ".mypy_cache",
-    ".pytest_cache",
-    ".ruff_cache",
-    ".tox",
-    ".venv",
-    "__pycache__",
-    "build",
-    "dist",
-    "node_modules",
+    *(".git", ".hypothesis", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".tox", ".venv"),
+    *("__pycache__", "build", "dist", "node_modules"),
 }
 """Folders that are made on a machine and not kept."""
 HOSTS = re.compile(
@@ -62,12 +53,6 @@ def texts() -> list[Path]:
 
 def name(path: Path) -> str:
     return str(path.relative_to(REPOSITORY))
-
-
-def test_the_modules_of_all_packages_are_found() -> None:
-    found = {path.relative_to(folder).parts[0] for folder in LAYERS.values() for path in folder.rglob("*.py")}
-    assert {"testee", "channel.py", "session.py", "judging"} <= found
-    assert len(modules()) > 80
 
 
 @pytest.mark.parametrize("package", LAYERS)
@@ -97,42 +82,20 @@ def test_each_test_is_run_by_an_environment() -> None:
     assert {"py312", "py313", "once", "spark"} <= set(re.split(r",\s*", tox["tox"]["env_list"]))
 
 
-def test_every_component_has_a_page_that_says_what_lives_there() -> None:
-    for component in ("reference", "harness", "conformance"):
-        text = (REPOSITORY / component / "README.md").read_text("utf-8")
-        assert len(text.split()) > 40, component
-
-
-def test_the_text_files_of_the_project_are_found() -> None:
-    found = {name(path) for path in texts()}
-    assert {"pyproject.toml", "README.md", "proto/sds/testee/v1/testee.proto"} <= found
-    assert "harness/adapters/waku-sds/package-lock.json" in found
-    assert not any("node_modules" in path or "__pycache__" in path for path in found)
-
-
 @pytest.mark.parametrize(
-    "text",
+    ("pattern", "text", "seen"),
     [
-        '"resolved": "https://' + "registry" + ".npmjs.org/x/-/x-1.0.0.tgz",
-        "index-url = http://" + "nexus.example.com/simple",
-        "https://" + "files" + ".pythonhosted.org/packages/x.whl",
+        (HOSTS, "index-url = http://" + "nexus.example.com/simple", True),
+        (HOSTS, "https://" + "files" + ".pythonhosted.org/packages/x.whl", True),
+        (HOSTS, "https://pypi.org/project/sds-conformance", False),
+        (MACHINE_PATHS, "see /" + "home/alice/x.py", True),
+        (MACHINE_PATHS, "../home/alice and/work/together", False),
     ],
 )
-def test_a_host_of_a_registry_would_be_seen(text: str) -> None:
-    assert HOSTS.search(text)
-
-
-@pytest.mark.parametrize("text", ["cd /" + "work/main", "see /" + "home/alice/x.py", '"/' + 'Users/bob/adapter"'])
-def test_a_path_of_a_machine_would_be_seen(text: str) -> None:
-    assert MACHINE_PATHS.search(text)
-
-
-@pytest.mark.parametrize(
-    "text", ["https://pypi.org/project/sds-conformance", "/dev/full", "and/work/together", "../home/alice", "~/work/x"]
-)
-def test_what_is_no_host_of_a_registry_and_no_path_of_a_machine_is_let_be(text: str) -> None:
-    assert not HOSTS.search(text)
-    assert not MACHINE_PATHS.search(text)
+def test_a_host_of_a_registry_and_a_path_of_a_machine_would_be_seen(
+    pattern: re.Pattern[str], text: str, seen: bool
+) -> None:
+    assert bool(pattern.search(text)) == seen
 
 
 @pytest.mark.parametrize("pattern", [HOSTS, MACHINE_PATHS], ids=["hosts", "paths"])
@@ -183,13 +146,9 @@ def writes(call: ast.Call) -> bool:
     ("text", "seen"),
     [
         ("path.write_text('a')", True),
-        ("path.open('xb')", True),
-        ("open(path, mode='a')", True),
         ("os.open(path, os.O_WRONLY)", True),
         ("os.open(path, os.O_RDONLY)", False),
         ("path.open('rb')", False),
-        ("open(path)", False),
-        ("stage.open('alice')", False),
     ],
 )
 def test_a_call_that_writes_a_file_would_be_seen(text: str, seen: bool) -> None:

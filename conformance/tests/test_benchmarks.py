@@ -19,7 +19,6 @@ sys.path.append(str(REPOSITORY / "harness"))
 
 from benchmarks import all as everything
 from benchmarks.tables import MARKED, TABLES, rewritten
-from benchmarks.units import UNITS
 
 FOLDER = REPOSITORY / "harness" / "benchmarks"
 README = (FOLDER / "README.md").read_text("utf-8")
@@ -98,12 +97,6 @@ def test_the_rivals_start_as_documented(tmp_path: Path) -> None:
     assert ours["exact"] is True
 
 
-def test_the_process_of_a_contestant_says_what_it_is(tmp_path: Path) -> None:
-    done = started("corpora_contestant.py", "--help", into=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "One contestant of" in done.stdout
-
-
 @pytest.mark.exhaustive
 def test_whole_commands_are_measured_side_by_side(tmp_path: Path) -> None:
     before = ["--before", str(REPOSITORY), "--only", "run-plain", "--quick", "--rounds", "1", "--json"]
@@ -120,39 +113,6 @@ def test_whole_commands_are_measured_side_by_side(tmp_path: Path) -> None:
     assert (refused.returncode, "is not a checkout" in refused.stderr) == (2, True)
 
 
-@pytest.mark.exhaustive
-def test_small_worlds_go_on_where_they_were(tmp_path: Path) -> None:
-    file = tmp_path / "kept.json"
-    given = [*TINY["small_worlds.py"], "--only", "sync-without-*", "--keep", str(file)]
-    assert "1 of 2 mutants are left" in started("small_worlds.py", *given, "--minutes", "0", into=tmp_path).stdout
-    kept = json.loads(file.read_text())
-    (first,) = kept["mutants"]
-    assert kept["mutants"][first] == {"events": 1, "names": ["sync"]}
-    kept["mutants"][first] = None
-    file.write_text(json.dumps(kept))
-    whole = json.loads(started("small_worlds.py", *given, "--json", into=tmp_path).stdout)["mutants"]
-    assert whole[first] is None, "what is kept is not asked again"
-    assert [death for name, death in whole.items() if name != first] == [{"events": 1, "names": ["sync"]}]
-    refused = started("small_worlds.py", *given, "--events", "2", into=tmp_path)
-    assert (refused.returncode, "is about 1 events" in refused.stderr) == (2, True)
-
-
-# ---- All of them -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.spark
-@pytest.mark.exhaustive
-def test_all_are_measured_and_give_all_tables(tmp_path: Path) -> None:
-    now = tmp_path / "now.json"
-    done = started("all.py", "--quick", "--json", str(now), into=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    units = everything.read(now)
-    assert set(units) == {unit.name for unit in UNITS if not unit.missing}
-    page = rewritten(README, {name: unit["result"] for name, unit in units.items()})
-    assert len(MARKED.findall(page)) == len(TABLES)
-    assert all(unit["measures"] and unit["versions"]["python"] for unit in units.values())
-
-
 # ---- The README ------------------------------------------------------------------------------------------------------
 
 
@@ -162,10 +122,3 @@ def test_the_tables_are_made_of_what_was_measured() -> None:
     assert results
     assert rewritten(README, results) == README
     assert sorted(found["name"] for found in MARKED.finditer(README)) == sorted(TABLES)
-
-
-def test_a_table_of_which_nothing_was_measured_stays() -> None:
-    page = "<!-- table: report_forms -->\nold\n<!-- end -->\n"
-    assert rewritten(page, {}) == page
-    one = {"name": "somebody", "run": 2.0, "forms": 0.5, "ratio": 1.25}
-    assert "| somebody | 2.0 s | 0.5 s | 1.250 |" in rewritten(page, {"report_forms, reference": one})

@@ -94,13 +94,6 @@ def complaints(module: str, found: list[tuple[int, str]]) -> list[str]:
     return out
 
 
-def test_all_rooms_are_there() -> None:
-    assert {room for rooms in ROOMS[1:] for room in rooms} <= set(MODULES)
-    assert len(MODULES) > 250
-    entrances = {"sds_conformance", "sds_conformance.__main__"}
-    assert {module for module in MODULES if rank(module) < 0} <= entrances
-
-
 def test_every_module_keeps_to_its_room() -> None:
     assert [said for module, found in all_imports().items() for said in complaints(module, found)] == []
 
@@ -109,12 +102,8 @@ def test_every_module_keeps_to_its_room() -> None:
     ("module", "source", "said"),
     [
         ("sds_conformance.judging.verdict", "from ..presentation import story", "sds_conformance.presentation"),
-        ("sds_conformance.corpus.report", "from ..interop.matrix import Cell", "sds_conformance.interop"),
         ("sds_conformance.protocols.words", "from sds_reference import Message", "only sds_proto, sds_reference"),
-        ("sds_conformance.cli.run", "def f():\n    from ..protocols.sds.rules import RULES", "know SDS"),
-        ("sds_harness.session", "from .sds.stage import Stage", "know SDS"),
         ("clearskies_reference.peer", "from sds_reference import Message", "know SDS"),
-        ("sds_testee.stdio", "from clearskies_proto.testee.v1 import testee_pb2", "know ClearSkies"),
         ("sds_harness.sds.stage", "import sds_conformance.judging.rules", "stands above"),
     ],
 )
@@ -122,21 +111,6 @@ def test_what_is_against_the_rules_would_be_seen(module: str, source: str, said:
     (complaint, *_) = complaints(module, imports(source, module, False))
     assert module in complaint
     assert said in complaint
-
-
-@pytest.mark.parametrize(
-    ("module", "source"),
-    [
-        ("sds_conformance.protocols.sds.rules", "from sds_reference import Message\nfrom ...judging import rules"),
-        (
-            "sds_conformance.judging.verdict",
-            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ..cli import run",
-        ),
-        ("sds_harness.sds.stage", "from sds_proto.testee.v1 import testee_pb2\nfrom .. import stage"),
-    ],
-)
-def test_what_is_within_the_rules_is_let_be(module: str, source: str) -> None:
-    assert complaints(module, imports(source, module, False)) == []
 
 
 def test_no_modules_import_each_other() -> None:

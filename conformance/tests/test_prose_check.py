@@ -24,12 +24,8 @@ def patterns(path: str, source: str) -> list[str]:
         ("What is delivered has arrived.", "a clause as subject"),
         ("It waits for a message that nobody sent.", "somebody, nobody"),
         ("The user is told at the end.", "told"),
-        ("Return what came of it.", "comes of"),
         ("The ID stands in field 1.", "stands in"),
         ("A hint beside the ID is ignored.", "beside"),
-        ("Two messages, of which one is lost.", "of which"),
-        ("Play the schedule once more.", "once more, anew"),
-        ("It fails for want of a timestamp.", "for want of, at hand"),
     ],
 )
 def test_a_phrase_that_has_to_be_read_twice_is_found(sentence: str, pattern: str) -> None:
@@ -42,29 +38,17 @@ def test_a_phrase_that_has_to_be_read_twice_is_found(sentence: str, pattern: str
     "sentence",
     [
         "Every delivered message has arrived.",
-        "The implementation resends messages that are not acknowledged.",
-        "The list has two messages; one of them is lost.",
     ],
 )
 def test_a_plain_sentence_is_accepted(sentence: str) -> None:
     assert patterns("a.md", sentence) == []
 
 
-def test_hits_have_the_line_of_their_paragraph_docstring_or_comment() -> None:
-    """Code in fences is not prose, and a row of a table is a paragraph of its own."""
-    markdown = "# Title\n\nplain\n\n```\nit is told\n```\n\n| it is told | x |\n"
-    assert [hit.line for hit in prose_check.hits_in("a.md", markdown)[0]] == [9]
-    python = '"""Plain."""\n\n\ndef f() -> str:\n    # it is told\n    return "told of"\n'
-    assert [hit.line for hit in prose_check.hits_in("a.py", python)[0]] == [5]
-
-
 @pytest.mark.parametrize(
     ("path", "vague"),
     [
         ("a/looking.py", True),
-        ("a/again.py", True),
         ("a/flakiness.py", False),
-        ("a/shrinking.py", False),
         ("a/tests/test_looking.py", False),
         ("a/looking.md", False),
     ],
