@@ -11,7 +11,6 @@ from diagrams import SVG, of_class, parsed, texts
 from run_helpers import T, stage
 from sds_conformance.drawing import excerpt
 from sds_conformance.drawing.excerpt import Excerpts, group_trace_of
-from sds_conformance.drawing.spacetime import stylesheet
 from sds_harness.sds.stage import Stage
 from sds_harness.sds.trace import Trace
 
@@ -104,12 +103,3 @@ def test_hostile_names_are_text() -> None:
     assert not list(root.iter(f"{SVG}script"))
     assert any("alert" in text for text in texts(root))
     assert not {character for character in svg if not character.isprintable()} - {"\n"}
-
-
-def test_an_excerpt_leaves_its_looks_to_the_page_which_may_be_dark() -> None:
-    svg = Excerpts(waiting().trace).svg(2, (1, 2, 4))
-    assert "<style" not in svg
-    light, dark = stylesheet().split("@media screen and (prefers-color-scheme: dark)")
-    for css in ("content", "copy", "sync", "ephemeral", "noise", "deliver", "wait", "again", "refuse", "blame", "band"):
-        assert f".{css}" in light
-        assert f".{css}" in dark

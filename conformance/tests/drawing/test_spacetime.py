@@ -95,18 +95,6 @@ def test_the_step_that_is_blamed_is_marked_and_explained_with_names() -> None:
     assert "Log at step" in " ".join(texts(root, "heading"))
 
 
-def test_logs_stand_at_the_foot_with_what_is_not_alike() -> None:
-    def turned_round(request: pb.Request, reply: pb.Reply) -> None:
-        if reply.WhichOneof("answer") == "state" and request.observe.handle == 2:
-            entries = list(reply.state.log.entries)
-            del reply.state.log.entries[:]
-            reply.state.log.entries.extend(reversed(entries))
-
-    group_trace = shown(*CAUSES[2:3], ops.Send("alice", "m3"), ops.Look(), handle=reference(turned_round))
-    logs = texts(parsed(spacetime_svg(group_trace)), "log")
-    assert logs == ["m2 · m3", "≠ m3 · m2", "m2 · m3"]
-
-
 def test_labels_do_not_overlap_where_it_is_crowded(crowded: GroupTrace) -> None:
     drawing = draw(crowded, arrival(crowded, "dave", 30), "A crowd", "expected: this\nseen: that")
     assert len(drawing.labels) > 500
@@ -175,12 +163,3 @@ def test_an_implementation_that_breaks_down_is_shown() -> None:
     root = parsed(spacetime_svg(group_trace, group_trace.acts[-1]))
     assert "breaks down" in texts(root, "bad")
     assert len(of_class(root, "blame")) == 1
-
-
-def test_sync_messages_and_copies_without_effect_take_one_line() -> None:
-    resends: tuple[Operation, ...] = (ops.Wait(31_000), ops.Tick("alice")) * 5
-    copies = texts(parsed(spacetime_svg(shown(ops.Send("alice", "m1"), *resends))))
-    assert "5 copies without any effect until T+155000" in copies
-    assert "resends m1" not in copies
-    syncs = texts(parsed(spacetime_svg(shown(ops.Send("alice", "m1"), ops.Calm(rounds=9)))), "note")
-    assert any("sync messages without any effect" in note for note in syncs)

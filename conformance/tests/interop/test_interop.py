@@ -18,9 +18,8 @@ from sds_conformance.protocols.exchanges import AspectMark
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.exchanges.aspects import Aspect
 from sds_harness.link import LocalLink
-from sds_harness.schedules import player
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import HASH_PROFILES, PROFILES, Config, RepairConfig
+from sds_reference import PROFILES, Config
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
 
@@ -77,14 +76,6 @@ def test_a_legal_choice_is_understood(names: list[str]) -> None:
         assert outcome.exit_code == Exit.CONFORMANT, name
 
 
-def test_other_hashes_of_repairs_are_reported_and_are_no_fault() -> None:
-    repair = RepairConfig(hash_profile=HASH_PROFILES["farmhash64-nim"])
-    outcome = met(ref=reference, nim=lambda: reference(Config(repair=repair)))
-    assert outcome.exit_code == Exit.CONFORMANT
-    [note] = outcome.notes
-    assert "ref declares sha256-be64, nim farmhash64-nim. T_req" in note
-
-
 # ---- wire layouts and filters --------------------------------------------------------------------------------------
 
 
@@ -134,13 +125,6 @@ def test_a_fault_is_seen_where_it_is(name: str, sender: str, receiver: str, aspe
     assert "bad" in reason(outcome, sender, receiver, aspect)
     assert outcome.meetings["ref", "ref"].is_understood
     assert outcome.exit_code == Exit.NON_CONFORMANT
-
-
-def test_one_that_answers_without_end_is_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(player, "MAX_PACKETS", 60)
-    outcome = met(chatty=lambda: mutant("sends-after-each-reception"), ref=reference)
-    assert "the messages did not end" in reason(outcome, "chatty", "chatty", Aspect.CONTENT)
-    assert outcome.meetings["ref", "ref"].is_understood
 
 
 # ---- breakdowns ----------------------------------------------------------------------------------------------------
@@ -227,13 +211,3 @@ def test_an_interrupt_keeps_what_was_understood_until_then() -> None:
     output = console.export_text() + story.verdict(1.0).plain
     assert "no verdict on which implementations understand each other" in output
     assert "Not understood" not in output
-
-
-def test_content_is_compared() -> None:
-    def shouts(request: pb.Request, reply: pb.Reply) -> None:
-        for event in reply.effects.events:
-            event.delivered.content = event.delivered.content.upper()
-
-    outcome = met(ref=reference, loud=lambda: altered(shouts))
-    assert 'delivers m1 with other content: "CONTENT M1' in reason(outcome, "ref", "loud", Aspect.CONTENT)
-    assert "misreads the bytes" in reason(outcome, "ref", "loud", Aspect.WIRE)

@@ -109,14 +109,6 @@ def test_what_is_not_declared_is_left_open() -> None:
     assert all("does not declare" in reason for reason in left.values())
 
 
-def test_groups_of_several_implementations_keep_what_clubs_have_to_keep() -> None:
-    scope = replace(Scope.select(revision=REVISION), requirements=())
-    with cast_of(ref=TesteeOptions("1"), other=options_of("repeats-originals")) as cast, MixedCast(cast) as mixed_cast:
-        cast.start()
-        mixed = explore_mixed(mixed_cast, 2, 10, scope)
-    assert (mixed.schedules, mixed.discoveries, mixed.errors) == (10, {}, {})
-
-
 def test_a_fault_in_a_mixed_group_is_that_of_who_has_it() -> None:
     scope = replace(Scope.select(revision=REVISION), requirements=())
     bad = options_of("smallest-time-wins")

@@ -70,16 +70,6 @@ def mutated(name: str) -> Handle:
 # ---- The matrix ------------------------------------------------------------------------------------------------------
 
 
-def test_two_references_understand_each_other_in_all_that_the_proposal_has() -> None:
-    outcome = met(one=reference, other=reference)
-    assert misunderstood(outcome) == {}
-    for meeting in outcome.meetings.values():
-        assert {aspect for aspect, cell in meeting.cells.items() if cell.mark is AspectMark.YES} == {*Aspect} - {
-            Aspect.REPAIR
-        }
-    assert "SDS-R" not in outcome.exchanges.introduced(outcome.sides["one"].declared)
-
-
 @pytest.mark.parametrize("name", [n for n, v in VARIANTS.items() if v.revision == FORUM and not n.endswith("-filter")])
 def test_what_the_proposal_leaves_open_is_understood(name: str) -> None:
     assert misunderstood(met(ref=reference, legal=lambda: variant(name))) == {}
@@ -89,8 +79,6 @@ def test_what_the_proposal_leaves_open_is_understood(name: str) -> None:
     ("name", "aspect"),
     [
         ("writes-fields-of-sds", Aspect.WIRE),
-        ("forum-drops-the-unmet", Aspect.DEPENDENCIES),
-        ("forum-ignores-filters", Aspect.FILTER),
         ("forum-ties-by-arrival", Aspect.ORDER),
     ],
 )

@@ -174,14 +174,6 @@ def test_who_breaks_down_is_named_and_given_up() -> None:
     assert mixed.played["bad"] < 12
 
 
-def test_a_breakdown_is_shrunk_although_each_attempt_breaks_it() -> None:
-    starts: dict[str, Start] = {"ref": reference, "bad": lambda: altered(crashes)}
-    example = example_of(explored_by(starts, 3), "bad", BREAKDOWN, **starts)
-    assert [type(operation) for operation in example.schedule.operations] == [Send]
-    assert example.fails_alone
-    assert example.finding.participant in example.roles
-
-
 def test_who_answers_without_end_is_to_blame_for_the_storm() -> None:
     schedule = Schedule((Member("alice"), Member("bob"), Member("carol")), (Send("alice", "m1"),))
     roles = {"alice": "bad", "bob": "ref", "carol": "bad"}
@@ -215,15 +207,3 @@ def test_everybody_keeps_the_role_while_it_is_shrunk(tmp_path: Path) -> None:
     with cast_of(starts) as cast, MixedCast(cast) as mixed_cast:
         judged = judge(mixed_cast, mixed_cast.cast.play(again, roles_noted(again)), roles_noted(again), SCOPE)
     assert what in {finding.requirement for finding in judged["bad"].findings}
-
-
-def test_an_interrupt_keeps_what_was_played() -> None:
-    def interrupts(mixed: Mixed) -> None:
-        if mixed.schedules == 8:
-            raise KeyboardInterrupt
-
-    with cast_of({"ref": reference, "bad": mutant("sync-without-channel")}) as cast, MixedCast(cast) as mixed_cast:
-        mixed = explore_mixed(mixed_cast, 0, 50, SCOPE, interrupts)
-    assert mixed.interrupted
-    assert mixed.schedules == 8
-    assert against(mixed, "bad")

@@ -13,7 +13,6 @@ from sds_conformance.presentation.evidence import Evidence
 from sds_conformance.protocols.sds.protocol import PROTOCOL
 from sds_conformance.protocols.sds.scenarios.repair.participants import T_MIN_MS
 from sds_conformance.protocols.sds.words import Narrator
-from sds_conformance.reports.stories import Found, _conversation_step
 from sds_harness.sds.actor import Actor
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -83,15 +82,6 @@ def periodic_work() -> Evidence:
     return story(on, "no copy of 'own'", "one")
 
 
-def same_id_in_another_channel() -> Evidence:
-    on = stage()
-    alice = on.open(channels=("c1", "c2"))
-    for channel in ("c2", "c1", "c2"):
-        alice.receive(on.peer("bob", channel).content(T, message_id="twice"))
-    alice.send(b"hello", channel_id="c2", retrieval_hint=b"place")
-    return story(on, "'twice' delivered", step=3)
-
-
 def deliveries_in_their_order() -> Evidence:
     on = stage()
     alice, bob = on.open(), on.peer("bob")
@@ -111,22 +101,6 @@ def bytes_that_are_no_message() -> Evidence:
     return story(on, f"'m-{T}' and '{T}' and {2**63}", f"{T - 7} and []")
 
 
-def texts_that_look_alike() -> Evidence:
-    on = stage()
-    on.open().send()
-    return story(on, "'alicé'", "'alice\u0301'")
-
-
-def many_deliveries_in_one_step() -> Evidence:
-    def delivers_ten(request: pb.Request, reply: pb.Reply) -> None:
-        for number in range(10 if request.HasField("receive") else 0):
-            reply.effects.events.add(channel_id="c1").delivered.message_id = f"m-{number}"
-
-    on = stage(altered(delivers_ten))
-    on.open().receive(on.peer("bob").content(T, message_id="m-0"))
-    return story(on, "'m-0' before 'm-9'")
-
-
 def crowded_state(expected: str = "'bob-9' in the incoming buffer") -> Evidence:
     on = stage()
     alice, bob = open_with_repairs(on), on.peer("bob")
@@ -135,15 +109,6 @@ def crowded_state(expected: str = "'bob-9' in the incoming buffer") -> Evidence:
         alice.receive(bob.content(T + 9, "never"))
     alice.observe()
     return story(on, expected)
-
-
-def steps_of_others() -> Evidence:
-    on = stage()
-    alice, carol = on.open(), on.open("carol")
-    known = carol.send(message_id="said-before")
-    carol.send()
-    alice.receive(known)
-    return story(on, "'said-before' delivered")
 
 
 def filters() -> Evidence:
@@ -177,13 +142,9 @@ STORIES: tuple[Callable[[], Evidence], ...] = (
     long_story,
     timestamp_that_a_message_introduced,
     periodic_work,
-    same_id_in_another_channel,
     deliveries_in_their_order,
     bytes_that_are_no_message,
-    texts_that_look_alike,
-    many_deliveries_in_one_step,
     crowded_state,
-    steps_of_others,
     filters,
     buffers_of_repairs,
 )
@@ -201,18 +162,6 @@ def test_a_story_shows_the_steps_that_explain_its_finding(
         lines += [f"        {effect}" for effect in exhibit.effects]
     lines += [f"Expected {evidence.expected}", f"Seen {evidence.seen} {evidence.difference}".rstrip()]
     assert "\n".join(lines) == snapshot
-
-
-def test_a_page_shows_the_entry_that_the_finding_names_among_many() -> None:
-    on = stage()
-    alice, bob = open_with_repairs(on), on.peer("bob")
-    alice.receive(bob.content(T, *(HistoryEntry(f"lost-{number:02}", None, "bob") for number in range(30))))
-    alice.observe()
-    row = {"severity": "fail", "step": 3, "expected": "no request for 'lost-27'", "seen": "one"}
-    turn = _conversation_step(Narrator(on.trace), on.trace.steps[-1], [Found("SDS-X-01", row)])
-    (line,) = [line for line in turn.effects if line.startswith("to ask for: ")]
-    assert "'lost-27' at T+" in line
-    assert " and 24 more" in line
 
 
 def test_hostile_names_are_cleaned() -> None:

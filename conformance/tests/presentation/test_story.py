@@ -7,27 +7,9 @@ import re
 import pytest
 
 from run_helpers import reference_command
-from suite_terminal import MUTANT, too_wide, typed, words
+from suite_terminal import MUTANT, typed, words
 
 pytestmark = pytest.mark.exhaustive
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["smoke"],
-        ["requirements"],
-        ["requirements", "--no-run"],
-        ["requirements", "SDS-RECV-06"],
-        ["run", "--select", "SDS-ACK-02", "--scenario", "found-in-filters"],
-    ],
-    ids=" ".join,
-)
-def test_what_other_commands_print_fits_80_columns(arguments: list[str]) -> None:
-    result = typed(*arguments)
-    assert result.exit_code == 0
-    assert result.stdout
-    assert too_wide(result.stdout) == []
 
 
 def test_one_id_shows_the_conversation() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from pytest_runs import LOADED, ended, items_of, run, typed
+from pytest_runs import LOADED, ended, items_of, run
 from run_helpers import odd_adapter, reference_command
 
 BUFFERED_IS_MET = reference_command("--mutant", "buffered-is-met")
@@ -54,12 +54,6 @@ def test_the_suite_comes_beside_the_tests_of_the_user_unless_they_are_named(pyte
     run(pytester, reference_command(), "sds::ties::others", "test_mine.py").assert_outcomes(passed=2)
 
 
-def test_a_folder_of_that_name_is_one_of_the_user(pytester: pytest.Pytester) -> None:
-    pytester.mkpydir("sds").joinpath("test_mine.py").write_text("def test_mine(): pass")
-    run(pytester, reference_command(), "sds").assert_outcomes(passed=1)
-    run(pytester, reference_command(), "sds::ties::others").assert_outcomes(passed=1)
-
-
 def is_guardian(process: psutil.Process) -> bool:
     """It stays where another test of this process left something to guard."""
     return any(word.endswith("guardian.py") for word in process.cmdline())
@@ -93,16 +87,6 @@ def test_other_environments_show_in_the_names(pytester: pytest.Pytester) -> None
     assert len(passed(result)) == items_of("a-diamond")
     listed = run(pytester, reference_command(), "--sds-environment", "*", "--collect-only", "-q", "sds")
     assert {"sds::ties::others", "sds::ties@turkish::others"} <= set(listed.outlines)
-
-
-def test_the_configuration_file_says_the_same(pytester: pytest.Pytester) -> None:
-    command = shlex.join(reference_command("--mutant", "updates-clock-on-reception"))
-    pytester.makeini(f"[pytest]\nsds_testee = {command}\nsds_strict = true\nsds_environment = plain all-scripts")
-    result = typed(pytester, "sds::waiting-from-ahead::SDS-DELIVER-03", "sds::a-diamond@all-scripts")
-    assert ended(result, "FAILED") == ["sds::waiting-from-ahead::SDS-DELIVER-03"]
-    typed(pytester, "--sds-testee", shlex.join(reference_command()), "sds::waiting-from-ahead").assert_outcomes(
-        passed=items_of("waiting-from-ahead")
-    )
 
 
 @pytest.mark.parametrize(

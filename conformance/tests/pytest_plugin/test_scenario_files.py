@@ -32,12 +32,6 @@ def test_a_file_takes_the_place_of_the_suite(pytester: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["*--scenario-file waits.yaml*"])
 
 
-def test_files_and_environments_are_taken_from_the_configuration(pytester: pytest.Pytester) -> None:
-    pytester.mkdir("mine").joinpath("waits.yaml").write_text(WAITS, "utf-8")
-    pytester.makeini("[pytest]\nsds_scenario_file = mine\nsds_environment = all-scripts\n")
-    run(pytester, reference_command(), "sds::waits.yaml@all-scripts").assert_outcomes(passed=3)
-
-
 def test_a_file_names_its_revision(pytester: pytest.Pytester) -> None:
     pytester.makefile(".yaml", waits=f"revision: forum-2024\n{WAITS.replace('SDS-RECV-06', 'FORUM-25')}")
     result = run(pytester, reference_command(), "--sds-scenario-file", "waits.yaml", "sds", "--collect-only", "-q")

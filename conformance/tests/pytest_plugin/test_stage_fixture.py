@@ -121,18 +121,3 @@ def test_a_crash_fails_the_test_and_the_next_one_gets_a_fresh_process(own: pytes
     assert ended(result, "FAILED") == ["test_own.py::test_one", "test_own.py::test_three"]
     result.stdout.fnmatch_lines(["CRASH  in test_one", "  Again     pytest --sds-testee * test_own.py::test_one"])
     assert controls(result.stdout.str()) == set()
-
-
-def test_one_that_cannot_be_driven_is_one_error(own: pytest.Pytester) -> None:
-    own.makepyfile("def test_one(stage): pass\ndef test_two(stage): pass\ndef test_three(): pass")
-    result = run(own, ["no-such-command"], "test_one_that_cannot_be_driven_is_one_error.py")
-    result.assert_outcomes(errors=1, skipped=1, passed=1)
-
-
-def test_a_fixture_of_the_user_with_that_name_wins(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(
-        "import pytest\n\n@pytest.fixture\ndef stage():\n    return 'left'\n\n"
-        "def test_mine(stage):\n    assert stage == 'left'\n\n"
-        "@pytest.mark.parametrize('stage', ['right'])\ndef test_yours(stage):\n    assert stage == 'right'\n"
-    )
-    typed(pytester).assert_outcomes(passed=2)

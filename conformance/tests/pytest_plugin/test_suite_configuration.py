@@ -69,15 +69,6 @@ def test_a_failure_of_the_baseline_is_expected_and_others_are_not(pytester: pyte
     assert ended(typed(pytester, "sds::clock-at-first-use"), "FAILED")
 
 
-def test_a_code_or_a_scenario_that_the_baseline_does_not_list_fails(pytester: pytest.Pytester) -> None:
-    configure(pytester, command=BUFFERED_IS_MET)
-    for narrowed in ("codes: [met-by-itself]", "scenario: [ties]"):
-        text = BASELINE.replace("reason:", f"{narrowed}, reason:")
-        (pytester.path / "known.yaml").write_text(text, "utf-8")
-        result = typed(pytester, "--sds-baseline", "known.yaml", BLAMED)
-        result.assert_outcomes(failed=1)
-
-
 def test_a_wrong_value_is_named_with_its_place(pytester: pytest.Pytester) -> None:
     command = shlex.join(reference_command())
     for values, output in (

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from made_reports import HOSTILE, faulty, hostile, known, known_with_new, many, outcomes, whole
+from made_reports import faulty, known, known_with_new, outcomes, whole
 from sds_conformance.reports.annotations import MOST, annotations
 
 KINDS = outcomes()
@@ -50,14 +50,6 @@ def test_there_is_one_for_each_root_cause() -> None:
         assert message.splitlines()[-1] == f"Again: {cause['again']}"
 
 
-def test_what_does_not_fit_is_counted() -> None:
-    report = many(faulty(), 30)
-    errors = [properties["title"] for level, properties, _ in commands(annotations(report)) if level == "error"]
-    assert len(errors) == MOST
-    all_of_them = sum(cause["verdict"] == "fail" for cause in report.data["causes"])
-    assert errors[-1] == f"{all_of_them - MOST + 1} errors more"
-
-
 def test_a_line_of_the_baseline_that_is_wrong_is_pointed_at() -> None:
     cause = faulty().data["causes"][1]
     requirement, below = cause["requirement"], cause["under"][0]["requirement"]
@@ -93,11 +85,3 @@ def test_what_broke_or_was_not_judged_is_an_error() -> None:
 
 def test_all_is_well_is_a_notice() -> None:
     assert [level for level, _, _ in commands(annotations(whole()))] == ["notice"]
-
-
-def test_hostile_text_gives_no_command() -> None:
-    text = annotations(hostile())
-    assert "::error::owned" in HOSTILE
-    assert not re.search(r"^\s*(?:::|##\[)(?!error |warning |notice )", text, re.MULTILINE)
-    assert not re.search(r"^\s*::error::owned", text, re.MULTILINE)
-    assert len(commands(text)) == len(text.splitlines())

@@ -73,23 +73,6 @@ def test_a_part_of_a_run_has_no_level(changes: dict[str, Any], said: str) -> Non
     assert said in made.data["level"]["against"][0]
 
 
-@pytest.mark.parametrize(("kind", "held"), [("crash", "none"), ("never-exits", "Core + SDS-R, strict")])
-def test_a_breakdown_stops_a_level_as_it_stops_conformance(kind: str, held: str) -> None:
-    broken = {"kind": kind, "where": "ties", "step": 1, "command": "", "detail": "it", "advice": "fix", "stderr": []}
-    made = certified(breakdowns=[broken, broken])
-    assert made.level == held
-    assert certified(breakdowns=[broken], strict=True).level == "none"
-    assert made.data["breakdowns"] == {kind: 2}
-    assert kind in page(made)
-
-
-def test_a_profile_covers_what_it_is_about() -> None:
-    assert certified(profile="core").level == "Core, strict"
-    extension = certified(profile="sds-r")
-    assert extension.level == "none"
-    assert "were not selected" in extension.data["level"]["parts"][0]["because"][0]
-
-
 def test_a_failure_that_a_baseline_knows_is_a_failure() -> None:
     known = {"requirement": MUST, "scenario": "", "reason": "a bug of ours", "link": "", "line": 3, "flaky": True}
     complaint = {"line": 4, "requirement": "SDS-ACK-01", "what": "it passes", "change": "delete it"}

@@ -11,7 +11,6 @@ import pytest
 from made_reports import FAULT, faulty, hostile
 from pages import Page, read
 from sds_conformance.presentation.links import text_link
-from sds_conformance.reports import stories
 from sds_conformance.reports.files import read_report, write_report
 from sds_conformance.reports.html import html
 
@@ -66,19 +65,6 @@ def test_what_a_link_names_is_there_and_nothing_is_there_twice(whole: Page) -> N
         links = [element.attrs["href"] for element in made.of("a")]
         assert {link.removeprefix("#") for link in links if link.startswith("#")} <= set(ids)
     assert f"#{FAULT}" in {element.attrs["href"] for element in whole.of("a")}
-
-
-def test_a_finding_has_its_story_its_picture_its_conversation_and_its_command(whole: Page) -> None:
-    row = next(row for row in faulty().data["requirements"] if row["id"] == FAULT)
-    found = whole.of("div", "finding", within=FAULT)
-    assert len(found) == len(row["findings"])
-    for element, finding in zip(found, row["findings"], strict=True):
-        assert finding["scenario"] in element.words
-        assert finding["again"] in element.text
-        (blamed,) = [li for li in whole.of("li", "blamed") if element in li.around]
-        assert blamed.words.startswith(str(finding["step"]))
-        assert [svg for svg in whole.of("svg") if element in svg.around]
-    assert f"and {row['findings_not_shown']} more" in whole.html or not row["findings_not_shown"]
 
 
 def test_a_report_that_was_cut_off_says_so_in_the_first_line(tmp_path: Path) -> None:
@@ -139,17 +125,3 @@ def test_hostile_text_is_text_and_nothing_else() -> None:
     assert "window.hacked=1" in made.of("h1")[0].text
     assert {character for character in text if not character.isprintable()} == {"\n"}
     assert len(made.of("pre", "stderr")[0].text.splitlines()) == 1
-
-
-def test_what_does_not_fit_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sds_conformance.reports.html.MAX_FINDINGS", 1)
-    monkeypatch.setattr(stories, "MAX_TALKS", 1)
-    monkeypatch.setattr(stories, "MAX_TURNS", 3)
-    made = read(faulty())
-    for row in faulty().data["requirements"]:
-        (body,) = [element for element in made.elements if element.attrs.get("id") == row["id"]]
-        more = len(row["findings"]) - 1 + row["findings_not_shown"]
-        assert (f"and {more} more like it" in body.words) == (more > 0 and bool(row["findings"]))
-    assert len(made.of(css="talk")) == 1
-    assert len(made.of("li", within="run-1")) - len(made.of("ul", within="run-1")) < 12
-    assert "more steps" in made.of("div", within="conversations")[0].words

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import re
 import runpy
-from typing import Any
 
 from run_helpers import REPOSITORY, plan
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.register import REGISTER
-from sds_conformance.reports.comparing.columns import ReportColumn
-from sds_conformance.reports.report import Report
-from short_reports import made
 
 SCRIPT = runpy.run_path(str(REPOSITORY / "docs" / "make_implementations.py"))
 PAGE: str = SCRIPT["PAGE"].read_text("utf-8")
@@ -33,20 +29,6 @@ def tables(text: str) -> dict[str, list[list[str]]]:
         elif set(cells) != {"---"}:
             rows.append(cells)
     return found
-
-
-def headings(text: str) -> set[str]:
-    return {line for line in text.splitlines() if re.match(r"##? [^F]", line)}
-
-
-def column(name: str, version: str, language: str, **more: Any) -> ReportColumn:
-    data = made(name, version, RECV_01="pass", RECV_02="fail" if name == "b" else "pass") | more
-    data["implementation"]["language"] = language
-    return ReportColumn.from_report(Report(data))
-
-
-def test_it_has_the_parts_that_the_command_writes() -> None:
-    assert headings(PAGE) == headings(SCRIPT["page"]([column("a", "1", "Go"), column("a", "2", "Go")]))
 
 
 def test_it_has_a_column_for_everyone_and_a_row_for_each_requirement_of_its_time() -> None:

@@ -57,15 +57,6 @@ def test_a_failure_says_what_was_seen_and_how_to_see_it_again() -> None:
         assert output in failure.text
 
 
-def test_a_warning_passes_and_is_reported() -> None:
-    report = faulty()
-    row = next(report.requirements("fail"))
-    row["verdict"] = row["findings"][0]["severity"] = "warn"
-    case = cases(junit(report))[row["id"]]
-    assert case.result == []
-    assert row["findings"][0]["again"] in case.system_out
-
-
 def test_a_known_failure_is_a_failure_that_says_so() -> None:
     row = next(faulty().requirements("fail"))
     report = known(faulty(), row["id"], complaints=1)

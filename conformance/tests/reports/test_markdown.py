@@ -9,7 +9,7 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from made_reports import FAULT, HOSTILE, faulty, hostile, known, known_with_new, many, outcomes
+from made_reports import FAULT, HOSTILE, faulty, hostile, known, many, outcomes
 from sds_conformance.reports import gfm
 from sds_conformance.reports.markdown import LIMIT, markdown
 from sds_conformance.reports.report import Report
@@ -99,11 +99,3 @@ def test_what_is_new_comes_before_what_is_known() -> None:
     (line,) = (line for line in text.splitlines() if line.startswith(f"#### 2. {cause['requirement']}/"))
     assert line.endswith(", known")
     assert text.count("Expected  ") == markdown(faulty()).count("Expected  ") - 1
-
-
-def test_flaky_entries_and_new_failures_under_a_known_cause_are_listed() -> None:
-    made, root, new = known_with_new(faulty(), flaky=True)
-    text = markdown(made)
-    assert f"New failures of this known root cause, which the baseline does not list: {new}" in text
-    assert f"- {root}, flaky, failed this time: " in text
-    assert "- SDS-MSG-01, flaky, passed this time: " in text
