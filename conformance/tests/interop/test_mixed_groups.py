@@ -2,65 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from interop_casts import CLEARSKIES, FORUM, Start, clearskies_peer, explored, mixed_cast_of, mutant
 from run_helpers import Handle, altered, reference
 from sds_conformance.exploration.assessment import BREAKDOWN, STORM, Scope
-from sds_conformance.exploration.casts import Cast, Implementation
 from sds_conformance.interop.mixed import GROUP, Mixed, explore_mixed, judge
-from sds_conformance.interop.mixed_cast import MixedCast, roles_noted
-from sds_conformance.interop.mixed_examples import MixedExample, keep, shrunk
+from sds_conformance.interop.mixed_cast import roles_noted
+from sds_conformance.interop.mixed_examples import keep, shrunk
 from sds_conformance.judging.verdict import Verdict
-from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.scenario_files.reader import load_one
-from sds_harness.link import LocalLink
 from sds_harness.schedules import Schedule
 from sds_harness.schedules.operations import Expectation
 from sds_harness.sds.operations import Member, Send
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, PROFILES, Config, RepairConfig
-from sds_reference.mutants import MUTANTS
 
-Start = Callable[[], Handle]
 SCOPE = Scope.select()
-
-
-def cast_of(starts: dict[str, Start]) -> Cast:
-    def implementation(name: str, start: Start) -> Implementation:
-        return Implementation(name, lambda _: LocalLink(start()))
-
-    cast = Cast((implementation(name, start) for name, start in starts.items()), CURRENT)
-    cast.start()
-    return cast
-
-
-def explored(examples: int, seed: int = 0, **starts: Start) -> Mixed:
-    return explored_by(starts, examples, seed)
-
-
-def explored_by(starts: dict[str, Start], examples: int, seed: int = 0) -> Mixed:
-    with cast_of(starts) as cast, MixedCast(cast) as mixed_cast:
-        return explore_mixed(mixed_cast, seed, examples, SCOPE)
-
-
-def mutant(name: str) -> Start:
-    one = MUTANTS[name]
-    return lambda: reference(one.configure(Config()), participant=one.participant_class)
 
 
 def against(mixed: Mixed, name: str) -> set[str]:
     return {discovery.what for discovery in mixed.discoveries_of(name)}
-
-
-def example_of(mixed: Mixed, name: str, what: str, **starts: Start) -> MixedExample:
-    with cast_of(starts) as cast, MixedCast(cast) as mixed_cast:
-        example = shrunk(mixed_cast, mixed.discoveries[name, what], SCOPE, 300)
-    assert example is not None
-    return example
 
 
 # ---- nothing is found ----------------------------------------------------------------------------------------------
@@ -76,7 +41,7 @@ def other_hash() -> Handle:
 
 @pytest.mark.parametrize("other", [reference, nim, other_hash], ids=["reference", "filters", "hash"])
 def test_nothing_is_found_where_there_is_nothing(other: Start) -> None:
-    mixed = explored(8, ref=reference, other=other)
+    mixed = explored({"ref": reference, "other": other}, 8)
     assert mixed.sorted_discoveries == []
     assert mixed.errors == {}
     assert mixed.played == {"ref": 8, "other": 8}
@@ -85,7 +50,7 @@ def test_nothing_is_found_where_there_is_nothing(other: Start) -> None:
 
 
 def test_a_private_layout_is_translated_and_counts_against_its_speaker_alone() -> None:
-    mixed = explored(4, ref=reference, nim=lambda: reference(dialect="nim-sds"))
+    mixed = explored({"ref": reference, "nim": lambda: reference(dialect="nim-sds")}, 4)
     assert against(mixed, "ref") == set()
     assert "SDS-MSG-01" in against(mixed, "nim")
     assert {what[:8] for what in against(mixed, "nim")} <= {"SDS-MSG-", "SDS-R-FI"}
@@ -108,7 +73,7 @@ def test_expectations_are_checked_in_each_cast_unless_an_implementation_override
     expect = (Expectation("alice", "acknowledged", ("m",)),)
     file = Schedule((Member("alice"), Member("bob")), (Send("alice", "m"),), expect=expect, name="mine.yaml")
     asks = replace(file, configuration=(("bloom_capacity", 100),))
-    with cast_of({"ref": reference, "fixed": fixed}) as cast, MixedCast(cast) as mixed_cast:
+    with mixed_cast_of({"ref": reference, "fixed": fixed}) as mixed_cast:
         mixed = explore_mixed(mixed_cast, 0, 0, SCOPE, files=[file, asks])
     assert mixed.has_failures
     assert mixed.unmet_count == 1
@@ -137,14 +102,14 @@ def test_expectations_are_checked_in_each_cast_unless_an_implementation_override
     ],
 )
 def test_the_faults_of_another_do_not_count_against_the_reference(name: str) -> None:
-    mixed = explored(5, seed=len(name), ref=reference, bad=mutant(name))
+    mixed = explored({"ref": reference, "bad": mutant(name)}, 5, len(name))
     assert against(mixed, "ref") == set()
     assert mixed.errors == {}
 
 
 def test_who_breaks_a_property_of_the_group_is_to_blame_for_it_and_not_whom_it_is_held_against() -> None:
     """Where two logs differ, the first is taken for right, and that is the faulty one here."""
-    mixed = explored(6, ref=reference, bad=mutant("log-by-id"))
+    mixed = explored({"ref": reference, "bad": mutant("log-by-id")}, 6)
     assert against(mixed, "ref") == set()
     assert any(what.startswith("G-") for what in against(mixed, "bad"))
     assert mixed.has_failures
@@ -152,9 +117,24 @@ def test_who_breaks_a_property_of_the_group_is_to_blame_for_it_and_not_whom_it_i
 
 def test_what_nobody_is_to_blame_for_is_a_matter_of_the_group() -> None:
     """No step of one that never answers shows that it should have; that another answers first does."""
-    mixed = explored(6, ref=reference, bad=mutant("never-answers"))
+    mixed = explored({"ref": reference, "bad": mutant("never-answers")}, 6)
     assert against(mixed, "ref") == set()
     assert all(discovery.what.startswith("G-") for discovery in mixed.discoveries_of(GROUP))
+
+
+@pytest.mark.parametrize(
+    ("revision", "ref", "bad", "what"),
+    [
+        (FORUM, reference, mutant("starts-at-the-clock"), "FORUM-09"),
+        (CLEARSKIES, clearskies_peer(), clearskies_peer("smallest-time-wins"), "G-C02"),
+    ],
+)
+def test_a_fault_in_a_mixed_group_of_another_text_is_that_of_who_has_it(
+    revision: str, ref: Start, bad: Start, what: str
+) -> None:
+    mixed = explored({"ref": ref, "bad": bad}, 12, revision=revision)
+    assert {name for name, _ in mixed.discoveries} == {"bad"}
+    assert ("bad", what) in mixed.discoveries
 
 
 # ---- breakdowns and storms -----------------------------------------------------------------------------------------
@@ -166,7 +146,7 @@ def crashes(request: pb.Request, reply: pb.Reply) -> None:
 
 
 def test_who_breaks_down_is_named_and_given_up() -> None:
-    mixed = explored(12, ref=reference, bad=lambda: altered(crashes), two=reference)
+    mixed = explored({"ref": reference, "bad": lambda: altered(crashes), "two": reference}, 12)
     assert against(mixed, "bad") == {BREAKDOWN}
     assert against(mixed, "ref") == against(mixed, "two") == set()
     assert "given up" in mixed.given_up["bad"]
@@ -177,10 +157,7 @@ def test_who_breaks_down_is_named_and_given_up() -> None:
 def test_who_answers_without_end_is_to_blame_for_the_storm() -> None:
     schedule = Schedule((Member("alice"), Member("bob"), Member("carol")), (Send("alice", "m1"),))
     roles = {"alice": "bad", "bob": "ref", "carol": "bad"}
-    with (
-        cast_of({"ref": reference, "bad": mutant("sends-after-each-reception")}) as cast,
-        MixedCast(cast) as mixed_cast,
-    ):
+    with mixed_cast_of({"ref": reference, "bad": mutant("sends-after-each-reception")}) as mixed_cast:
         judged = judge(mixed_cast, mixed_cast.cast.play(schedule, roles), roles, SCOPE)
     assert STORM in {finding.requirement for finding in judged["bad"].findings}
     assert judged["ref"].findings == judged[GROUP].findings == []
@@ -191,9 +168,11 @@ def test_who_answers_without_end_is_to_blame_for_the_storm() -> None:
 
 def test_everybody_keeps_the_role_while_it_is_shrunk(tmp_path: Path) -> None:
     starts: dict[str, Start] = {"ref": reference, "bad": mutant("delivers-children-first")}
-    mixed = explored_by(starts, 6)
+    mixed = explored(starts, 6)
     what = next(d.what for d in mixed.discoveries_of("bad") if d.finding.severity is Verdict.FAIL)
-    example = example_of(mixed, "bad", what, **starts)
+    with mixed_cast_of(starts) as mixed_cast:
+        example = shrunk(mixed_cast, mixed.discoveries["bad", what], SCOPE, 300)
+    assert example is not None
     assert len(example.schedule.operations) <= 6
     assert example.roles[example.finding.participant] == "bad"
     files = keep(example, tmp_path)
@@ -204,6 +183,6 @@ def test_everybody_keeps_the_role_while_it_is_shrunk(tmp_path: Path) -> None:
     notes = dict(again.notes)
     assert (notes["cast"], notes["against"], notes["shows"]) == ("mixed", "bad", what)
     assert roles_noted(again) == dict(example.roles)
-    with cast_of(starts) as cast, MixedCast(cast) as mixed_cast:
+    with mixed_cast_of(starts) as mixed_cast:
         judged = judge(mixed_cast, mixed_cast.cast.play(again, roles_noted(again)), roles_noted(again), SCOPE)
     assert what in {finding.requirement for finding in judged["bad"].findings}
