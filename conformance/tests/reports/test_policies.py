@@ -1,9 +1,10 @@
-"""Every page loads nothing and runs only its own script, and no picture has a script."""
+"""Every page loads nothing and runs only its own script, no picture has a script, and links lead to public texts."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -11,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from certificates import certified
-from made_reports import hostile
-from pages import Page
+from made_reports import FAULT, faulty, hostile
+from pages import Page, read
 from run_helpers import REPOSITORY
+from sds_conformance.presentation import project
+from sds_conformance.presentation.links import text_link
 from sds_conformance.reports.badge import badge
 from sds_conformance.reports.certificate_page import page as certificate_page
 from sds_conformance.reports.comparing.columns import ReportColumn
@@ -22,6 +25,7 @@ from sds_conformance.reports.comparing.history import histories
 from sds_conformance.reports.comparing.page import comparison_page, history_page
 from sds_conformance.reports.html import html
 from sds_conformance.reports.report import Report
+from sds_conformance.reports.sarif import sarif
 from short_reports import made
 
 SOURCES = [REPOSITORY / "conformance" / "sds_conformance", REPOSITORY / "harness" / "sds_harness"]
@@ -89,3 +93,28 @@ def test_pictures_have_no_scripts_no_links_and_no_addresses() -> None:
     for text in [*(path.read_text("utf-8") for path in drawn), badge(hostile())]:
         assert not re.search(r"<(script|foreignObject|a|image|use|iframe)\b", text)
         assert not re.search(r"\son\w+=|href=|url\((?!#)|@import", text)
+
+
+# ---- Links --------------------------------------------------------------------------------------------------------
+
+
+def test_each_requirement_links_to_the_public_text_and_to_its_documentation_if_the_site_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def addresses() -> list[str]:
+        return [link.attrs["href"] for link in read(faulty()).of("a")]
+
+    found = addresses()
+    assert text_link(FAULT).endswith("#receive-message")
+    assert text_link(FAULT) in found
+    assert all(link.startswith(("#", "https://github.com/")) for link in found)
+    assert text_link(FAULT) in certificate_page(certified({FAULT: "fail"}))
+    assert not [link for link in found if project.PLACEHOLDER in link]
+    monkeypatch.setattr(project, "OWNER", "Someone")
+    page = f"https://someone.github.io/sds-conformance/reference/requirements/{FAULT}.html"
+    assert page in addresses()
+    assert page in certificate_page(certified({FAULT: "fail"}))
+    rules = json.loads(sarif(faulty()))["runs"][0]["tool"]["driver"]["rules"]
+    (rule, *_) = [rule for rule in rules if rule["properties"]["requirement"] == FAULT]
+    assert rule["helpUri"] == page
+    assert f"[Public text]({text_link(FAULT)})" in rule["help"]["markdown"]
