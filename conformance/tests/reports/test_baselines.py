@@ -145,24 +145,6 @@ def test_what_is_listed_is_known_and_all_else_is_reported_with_the_lines_to_chan
     assert "\n".join(output) == snapshot
 
 
-@pytest.mark.parametrize("failures", [(), (FAILURE,)])
-def test_an_update_keeps_a_flaky_entry_and_its_mark(failures: tuple[FailureKey, ...]) -> None:
-    judged = run(*failures, SECOND)
-    update = update_baseline(listing(FLAKY), judged, held(FLAKY, judged), "new", "")
-    assert (update.added, update.removed) == (1, 0)
-    assert update.text.startswith(HEAD + FLAKY)
-    kept, added = parse(update.text, Path("known.yaml")).entries
-    assert (kept.flaky, added.what, added.flaky) == (True, OTHER, False)
-
-
-def test_an_update_adds_what_a_flaky_entry_does_not_cover_as_its_own_entry() -> None:
-    judged = run(FAILURE, OTHER_WAY)
-    update = update_baseline(listing(FLAKY), judged, held(FLAKY, judged), "new", "")
-    kept, added = parse(update.text, Path("known.yaml")).entries
-    assert (kept.codes, kept.flaky, kept.reason) == (("delivered-early",), True, "to be mended")
-    assert (added.codes, added.flaky, added.reason) == (("never-delivered",), False, "new")
-
-
 # ---- Root causes -------------------------------------------------------------------------------------------------
 
 THREE = ("starts-at-zero", "ties-by-arrival", "buffers-syncs")
@@ -266,31 +248,6 @@ known:
 """
 
 
-def test_an_update_changes_whole_entries_and_nothing_else() -> None:
-    judged = run(SECOND, FailureKey("SDS-RECV-07", "late", ("ties",)))
-    update = update_baseline(listing(KEPT), judged, held(KEPT, judged), "found today", "https://example.org/2")
-    assert (update.added, update.removed) == (1, 1)
-    added = """\
-    - requirement: SDS-RECV-07
-      codes: [late]
-      reason: found today
-      link: https://example.org/2
-"""
-    expected = KEPT.replace(f"    - requirement: {ONE}\n      reason: mended since\n", "")
-    expected = expected.replace("[not-unique]\n", "[not-unique]\n" + added)
-    assert update.text == HEAD + expected
-    again = match(parse(update.text, Path("known.yaml")), judged, CODES, SCENARIOS)
-    assert (again.new, again.complaints) == ([], [])
-
-
-def test_an_entry_that_fails_otherwise_is_written_anew_with_its_reason() -> None:
-    judged = run(replace(FAILURE, code="never-delivered"))
-    update = update_baseline(listing(LISTED), judged, held(LISTED, judged), "not this", "nor this")
-    (entry,) = parse(update.text, Path("known.yaml")).entries
-    assert (update.added, update.removed, entry.reason, entry.link) == (0, 0, "to be mended", "")
-    assert entry.codes == ("never-delivered",)
-
-
 FLOW = "schema: sds-conformance/baseline/2, revision: sds-2026-01, environments: [plain]"
 ENTRIES = f"[{{requirement: {ONE}, reason: mended}}, {{requirement: {OTHER}, reason: stays, codes: [not-unique]}}]"
 FLOWING = (
@@ -300,15 +257,26 @@ FLOWING = (
 )
 
 
-@pytest.mark.parametrize("text", FLOWING)
-def test_a_file_in_flow_style_or_another_order_can_be_brought_up_to_date(text: str) -> None:
-    baseline = to_block_style(parse(text, Path("known.yaml")))
-    assert (baseline.revision, [entry.reason for entry in baseline.entries]) == ("sds-2026-01", ["mended", "stays"])
-    judged = run(SECOND, FailureKey("SDS-RECV-07", "late", ("ties",)))
-    update = update_baseline(baseline, judged, match(baseline, judged, CODES, SCENARIOS), "found today", "")
-    after = parse(update.text, Path("known.yaml"))
-    assert (update.added, update.removed, after.revision) == (1, 1, "sds-2026-01")
-    assert {entry.what: entry.reason for entry in after.entries} == {OTHER: "stays", "SDS-RECV-07": "found today"}
+LATE = FailureKey("SDS-RECV-07", "late", ("ties",))
+UPDATES: dict[str, tuple[str, JudgedResult]] = {
+    "an entry passes, and another failure is new": (HEAD + KEPT, run(SECOND, LATE)),
+    "an entry fails otherwise": (HEAD + LISTED, run(OTHER_WAY)),
+    "a flaky entry passes, and another failure is new": (HEAD + FLAKY, run(SECOND)),
+    "a flaky entry fails otherwise, too": (HEAD + FLAKY, run(FAILURE, OTHER_WAY)),
+    **{f"flow style or another order, {number}": (text, run(SECOND, LATE)) for number, text in enumerate(FLOWING, 1)},
+}
+
+
+def test_an_update_changes_whole_entries_and_nothing_else(snapshot: SnapshotAssertion) -> None:
+    output = []
+    for name, (text, judged) in UPDATES.items():
+        baseline = to_block_style(parse(text, Path("known.yaml")))
+        found = match(baseline, judged, CODES, SCENARIOS)
+        update = update_baseline(baseline, judged, found, "found today", "https://example.org/2")
+        again = match(parse(update.text, Path("known.yaml")), judged, CODES, SCENARIOS)
+        assert (again.new, again.complaints) == ([], [])
+        output += [f"{name}: {update.added} added, {update.removed} removed", update.text]
+    assert "\n".join(output) == snapshot
 
 
 OLD = f"""\
