@@ -14,7 +14,8 @@ from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonS
 
 from made_reports import HOSTILE, faulty, hostile, known, known_with_new, outcomes
 from sds_conformance.judging.formats import make_times_relative
-from sds_conformance.reports.annotations import MOST, annotations
+from sds_conformance.reports.annotations import MOST
+from sds_conformance.reports.annotations import annotations as annotate
 from sds_conformance.reports.junit import BASELINE, CONVERSATION, junit
 from sds_conformance.reports.report import Report
 from sds_conformance.reports.sarif import sarif
@@ -29,7 +30,7 @@ def test_every_form_of_every_report_is_valid(kind: str) -> None:
     report = KINDS[kind]()
     SCHEMA.validate(junit(report))
     Sarif.model_validate_json(sarif(report).encode("utf-8"))
-    found = commands(annotations(report))
+    found = commands(annotate(report))
     assert found
     for level in ("error", "warning", "notice"):
         assert sum(level == one for one, _, _ in found) <= MOST
@@ -166,7 +167,7 @@ def _read(text: str) -> str:
 
 def test_there_is_an_annotation_for_each_root_cause() -> None:
     report = faulty()
-    errors = [(properties, message) for level, properties, message in commands(annotations(report)) if level == "error"]
+    errors = [(properties, message) for level, properties, message in commands(annotate(report)) if level == "error"]
     causes = [cause for cause in report.data["causes"] if cause["verdict"] == "fail"]
     assert len(errors) == len(causes) > 0
     for (properties, message), cause in zip(errors, causes, strict=True):
@@ -180,7 +181,7 @@ def test_there_is_an_annotation_for_each_root_cause() -> None:
 def test_a_line_of_the_baseline_that_is_wrong_is_pointed_at() -> None:
     cause = faulty().data["causes"][1]
     requirement, below = cause["requirement"], cause["under"][0]["requirement"]
-    found = commands(annotations(known(faulty(), requirement, below, complaints=1)))
+    found = commands(annotate(known(faulty(), requirement, below, complaints=1)))
     level, properties, message = found[0]
     assert (level, properties["file"], properties["line"]) == ("error", "known.toml", "9")
     assert "out of date: SDS-MSG-01" in properties["title"]
@@ -193,7 +194,7 @@ def test_a_line_of_the_baseline_that_is_wrong_is_pointed_at() -> None:
 
 def test_a_new_failure_under_a_known_cause_names_the_cause() -> None:
     report, root, new = known_with_new(faulty())
-    (found,) = [one for one in commands(annotations(report)) if f"known root cause {root}/" in one[1]["title"]]
+    (found,) = [one for one in commands(annotate(report)) if f"known root cause {root}/" in one[1]["title"]]
     level, properties, message = found
     assert level == "error"
     assert re.match(rf"{new} shows now, under the known root cause {root}/", properties["title"])
@@ -215,6 +216,6 @@ def test_a_new_failure_under_a_known_cause_names_the_cause() -> None:
     ],
 )
 def test_what_broke_or_was_not_judged_is_an_error_and_else_all_is_well(kind: str, level: str, output: str) -> None:
-    found = commands(annotations(KINDS[kind]()))
+    found = commands(annotate(KINDS[kind]()))
     assert any(one == level and output in properties["title"] for one, properties, _ in found)
     assert level == "error" or len(found) == 1
