@@ -19,7 +19,6 @@ from vector_folders import VECTOR_SET, VECTORS
 REVISION = "clearskies-database"
 Handle = Callable[[pb.Request], pb.Reply]
 CAPABILITIES = [number for number in pb.Capability.values() if number]
-OF_RIVALS = "needs the capability observe: other peers receive all records that ever had the key"
 PEERS = ("conflicts", "get-updates", "ghost-records", "key-conflicts", "signed-updates")
 """Groups that are asked of peers; the others are asked of the codec."""
 

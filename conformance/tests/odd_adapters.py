@@ -23,7 +23,6 @@ from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing
 from sds_testee.stdio import serve
 
 HOSTILE = "\x1b[31mred\x1b[0m\x1b]0;title\x07 bell\x07\r\n\x9b31mC1 \u202etfel ot thgir \u2028 line"
-LARGE = "x" * 1_000_000
 
 Change = Callable[[pb.Request, pb.Reply], None]
 ADAPTERS: dict[str, Change] = {}
@@ -48,16 +47,6 @@ def hangs_at_start(request: pb.Request, reply: pb.Reply) -> None:
     """hangs-at-start FILE: writes its process number to FILE and never answers."""
     Path(sys.argv[2]).write_text(f"{os.getpid()}\n")
     time.sleep(600)
-
-
-@adapter
-def starts_once(request: pb.Request, reply: pb.Reply) -> None:
-    """starts-once FILE: has a fault, and refuses the handshake if FILE is there, which it makes."""
-    if request.HasField("hello"):
-        path = Path(sys.argv[2])
-        if path.exists():
-            reply.rejected.reason = "once is enough"
-        path.touch()
 
 
 @adapter
@@ -176,13 +165,6 @@ def names_messages_in_colour(request: pb.Request, reply: pb.Reply) -> None:
     invent(reply, HOSTILE)
 
 
-@adapter
-def names_messages_at_length(request: pb.Request, reply: pb.Reply) -> None:
-    """The first signals and the first states are full of IDs of a megabyte."""
-    if request.id < 12:
-        invent(reply, LARGE)
-
-
 def invent(reply: pb.Reply, name: str) -> None:
     if reply.effects.message_id or reply.effects.events:
         event = reply.effects.events.add(channel_id="c1")
@@ -220,7 +202,6 @@ class InTheLocalEncoding(Channel):
 
 FAULTY: dict[str, type[Participant]] = {
     "speaks-binary-only": MUTANTS["starts-at-zero"].participant_class,
-    "starts-once": MUTANTS["sync-does-not-increase"].participant_class,
     "hangs-late": MUTANTS["upper-case-id"].participant_class,
     "local-time": type("InLocalTimeParticipant", (Participant,), {"channel_class": InLocalTime}),
     "locale": type("InTheLocalEncodingParticipant", (Participant,), {"channel_class": InTheLocalEncoding}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from sds_harness.corpus.shards import ShardWriter, file_name
 from sds_harness.link import Link, LocalLink
 from sds_harness.sds.corpora import KIND
 from sds_harness.sds.generator import ANYTHING, Grammar
-from sds_reference import Config, Participant, RepairConfig
+from sds_reference import Config, Participant
 from sds_reference.mutants import MUTANTS
 from sds_reference.testee.dialect import load_dialect
 from sds_reference.testee.server import Testee, TesteeOptions
@@ -61,26 +61,6 @@ class Model:
             named = f"the reference {self.variant}".strip()
             options = TesteeOptions(suite_version(), config, participant, named, without=self.without, dialect=dialect)
         return LocalLink(Testee(options).handle)
-
-
-@dataclass(frozen=True)
-class Variants:
-    """The reference with several other legal choices at once."""
-
-    names: tuple[str, ...]
-
-    def __call__(self, variables: Mapping[str, str]) -> Link:
-        config = Config()
-        for name in self.names:
-            chosen = dict(VARIANTS[name].config)
-            repair = chosen.pop("repair", RepairConfig())
-            other = {
-                f.name: getattr(repair, f.name)
-                for f in fields(RepairConfig)
-                if getattr(repair, f.name) != getattr(RepairConfig(), f.name)
-            }
-            config = replace(config, **chosen, repair=replace(config.repair, **other))
-        return LocalLink(Testee(TesteeOptions(suite_version(), config, name="the reference otherwise")).handle)
 
 
 def order_of(

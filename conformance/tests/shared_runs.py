@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from sds_harness.link import Limits, Link, StdioLink
 from sds_testee.framing import Framing
@@ -32,10 +30,3 @@ def without_room(command: Sequence[str], here: int, variables: Mapping[str, str]
     if os.getpid() != here:
         raise RuntimeError("can't start new thread")
     return started(command, None, variables)
-
-
-def stubborn(reports: Any) -> None:
-    """One that does not end when it is asked to."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    reports.put("begun")
-    time.sleep(600)
