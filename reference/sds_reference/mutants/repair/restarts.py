@@ -51,6 +51,13 @@ class SameIdInOtherChannelRepairs(Participant):
         return super().receive(wire, now_ms, retrieval_hint)
 
 
+@mutant("R-TREQ-01", "gives an entry that was removed, and is added again, its old T_req")
+class RemembersRequestTimes(Repair):
+    def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
+        known: dict[str, int] = self.__dict__.setdefault("_known_times", {})
+        return known.setdefault(entry.message_id, super().t_req(entry, now_ms))
+
+
 @register_faults
 class _Restarting(Repair):
     @unseen_too("unseen-t-req-restarted-by-copies", "and does not show its state")

@@ -92,10 +92,12 @@ def times_of_new_entries_by_the_formula(view: ChannelView) -> Iterator[Observati
             continue
         gone = missing.overheard[0].step
         end = min(missing.arrived.index if missing.arrived is not None else NEVER, side.may_be_renewed_from(missing))
+        was_removed = False
         for shown in side.shown_between(gone.index, end):
             due = shown.due.get(missing.message_id)
-            if due == old:
-                break  # the entry was not removed
+            was_removed |= due is None
+            if due == old and not was_removed:
+                break
             steps = [r.step for r in side.received if gone.index <= r.step.index < shown.step.index]
             if due is None or not all(side.clock_is_monotonic(missing.detected.step, step) for step in steps):
                 continue

@@ -190,6 +190,19 @@ def its_request_is_lost(script: Script, alice: Part, bob: Peer, carol: Peer) -> 
     deliver_and_settle(alice, lost)
 
 
+@repair_scenario("R-TREQ-01", long=True)
+def named_again_after_the_request_of_another(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """Carol requests two missing messages; before T_max, Dave names them again. Then the participant sends messages."""
+    missing = [bob.content(script.now - number) for number in (2, 1)]
+    alice.given(bob.content(script.now, *signed(*missing))).observe()
+    alice.after(T_MIN // 2).receive(carol.sync(script.now, requests=signed(*missing)))
+    alice.observe()
+    alice.after(T_MAX - T_MIN).receive(dave.content(script.now, *signed(*missing)))
+    alice.observe()
+    for wait in (1_000, T_MIN, T_MAX - T_MIN, 1_000):
+        send_both_kinds(alice, wait)
+
+
 @repair_scenario("R-RECV-03")
 def named_again_after_its_request(script: Script, alice: Part, bob: Peer) -> None:
     """A participant asks, and nothing comes; then another message depends on what is missing, and time passes."""
