@@ -8,6 +8,7 @@ from ...channel import Channel
 from ...effects import Delivered, Effects, Lost
 from ...message import HistoryEntry, Kind, Message
 from ...outgoing_buffer import AckState, OutgoingEntry
+from ...participant import Participant
 from ...repair import Repair
 from ..registry import fault, mutant, register_faults
 from .giving_up import CountsCopies
@@ -42,6 +43,24 @@ class KeepsItsClockAfterALoss(Channel):
         before = self.clock.value
         super().give_up_lost(received_ms, effects)
         self.clock.value = before
+
+
+@mutant("STATE-02", "starts the Lamport timestamps of all channels but the first at 0")
+class StartsFurtherChannelsAtZero(Participant):
+    def join(self, channel_id: str, now_ms: int) -> None:
+        is_new = bool(self.channels) and channel_id not in self.channels
+        super().join(channel_id, now_ms)
+        if is_new:
+            self.channels[channel_id].clock.value = 0
+
+
+@mutant("OUTSWEEP-01", "restarts the resend period of an own message that comes back")
+class RestartsResendsOnItsOwnCopies(Channel):
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        for entry in self.outgoing if self.is_own(message) else ():
+            if entry.message_id == message.message_id:
+                self.schedule_resend(entry, now_ms)
+        return super().receive(message, now_ms, retrieval_hint)
 
 
 # ---- Waiting messages ------------------------------------------------------------------------------------------------

@@ -49,6 +49,18 @@ def clock_at_first_use(script: Script, alice: Part) -> None:
     alice.given(script.peer("bob").content(1)).after(-60_000).send()
 
 
+@scenario("STATE-02", long=True)
+def clock_at_first_use_of_several_channels(script: Script) -> None:
+    """An old message arrives first in each of three channels; each clock still starts at the epoch time."""
+    channels = ("c1", "c2", "c3")
+    alice = script.open(channels=channels)
+    for channel in channels:
+        alice.receive(script.peer("bob", channel).content(1))
+    script.advance(-60_000)
+    for channel in channels:
+        alice.send(channel=channel)
+
+
 @scenario("STATE-02")
 def clock_at_first_use_of_a_late_participant(script: Script, alice: Part, bob: Peer) -> None:
     """A participant joins two hours after another one, an old message arrives first, and the clock steps back."""

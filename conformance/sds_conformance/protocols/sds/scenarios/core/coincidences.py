@@ -76,6 +76,17 @@ def copies_while_syncs_and_ephemerals_arrive(script: Script, alice: Part, bob: P
         alice.tick()
 
 
+@resending("OUTSWEEP-01", long=True)
+def copies_while_the_message_comes_back(script: Script, alice: Part) -> None:
+    """Nobody acknowledges a message; copies of it arrive back at the participant between the resends."""
+    pause = alice.in_force.resend_unacknowledged_ms // 3 + 1
+    own = alice.send()
+    for _ in range(9):
+        script.advance(pause)
+        alice.receive(own)
+        alice.tick()
+
+
 @scenario("OUTSWEEP-01", "STATE-08", needs=(pb.CAPABILITY_RESEND, pb.CAPABILITY_LOST), asked=IMPATIENT)
 def copies_after_a_loss(script: Script, alice: Part, bob: Peer) -> None:
     """A dependency is given up while an own message is unacknowledged; another own message follows the loss."""
