@@ -405,6 +405,22 @@ class _OfSomeShapes(Channel):
             super().review_causal_history(message, effects)
 
 
+@mutant("ACK-02", "skips the filter hit after one that acknowledges a message", possible_ack_threshold=2)
+class SkipsTheNextFilterHit(Channel):
+    _skips = False
+
+    def review_bloom_filter(self, message: Message, effects: Effects, now_ms: int) -> None:
+        self._skips = False
+        super().review_bloom_filter(message, effects, now_ms)
+
+    def count_filter_hit(self, entry: OutgoingEntry, effects: Effects, now_ms: int) -> None:
+        if self._skips:
+            self._skips = False
+            return
+        super().count_filter_hit(entry, effects, now_ms)
+        self._skips = entry.message_id not in self.outgoing
+
+
 @register_faults
 class _RepairsOfSomeShapes(Repair):
     @fault(Repair.on_receive, "R-RECV-08", "ignores the requests of newcomers while it has messages of others")

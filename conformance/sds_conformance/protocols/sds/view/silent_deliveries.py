@@ -10,7 +10,7 @@ wrong, too.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from sds_harness.sds.trace import Step, Trace
 from sds_harness.trace import Party
@@ -40,7 +40,7 @@ def find_silent_deliveries(trace: Trace, party: Party, channel_id: str) -> froze
     if not late:
         return frozenset()
     messages = {message_id: message for message_id, (_, message) in arrived.items()}
-    claims = _claims(trace, party, channel_id, messages)
+    claims = _claims(trace, party, channel_id, messages, signalled)
     return frozenset(i for i, at in claims if i in late and late[i] <= at < signalled.get(i, _NEVER))
 
 
@@ -50,16 +50,20 @@ def _is_content_of_others(step: Step, message: Message, party: Party, channel_id
     return content and message.sender_id != party.participant_id and step.answer == "effects"
 
 
-def _claims(trace: Trace, party: Party, channel_id: str, messages: dict[str, Message]) -> Iterator[tuple[str, int]]:
+def _claims(
+    trace: Trace, party: Party, channel_id: str, messages: dict[str, Message], signalled: Mapping[str, int]
+) -> Iterator[tuple[str, int]]:
     """Yield (message ID, index of the step) for each ID that the participant treats as delivered.
 
     It shows the ID in its log, names it in an own message, or accepts it as a dependency. Accepted dependencies are
-    left out if the participant may give up dependencies (AMB-92), or if it shows its log.
+    left out if the participant may give up dependencies (AMB-92), or if it shows its log. They are also left out if an
+    event reports their delivery later, or no sweep follows: then the other message was delivered early (SDS-RECV-06).
     """
-    shows_log = False
+    shows_log, last_tick = False, 0
     accepted: list[tuple[str, int]] = []
     gives_up = bool(party.in_force.lost_timeout_ms)
     for step in trace.of(party.name):
+        last_tick = step.index if step.command == "tick" else last_tick
         if step.command == "observe" and step.channel_id == channel_id:
             shows_log |= step.state is not None and step.state.HasField("log")
             for message_id in step.shown_log:
@@ -73,4 +77,4 @@ def _claims(trace: Trace, party: Party, channel_id: str, messages: dict[str, Mes
             if (released := messages.get(event.message_id)) is not None:
                 accepted += [(entry.message_id, step.index) for entry in released.causal_history]
     if not gives_up and not shows_log:
-        yield from accepted
+        yield from ((i, at) for i, at in accepted if i not in signalled and at < last_tick)

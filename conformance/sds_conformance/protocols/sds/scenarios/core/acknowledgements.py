@@ -90,6 +90,18 @@ def second_filter_may_acknowledge(script: Script, alice: Part, bob: Peer, carol:
     alice.after(greatest(1, alice.in_force.resend_possibly_acknowledged_ms)).tick()
 
 
+@scenario("ACK-02", asked=pb.Configuration(possible_ack_threshold=2), long=True)
+def second_filter_holds_more(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """The second filter holds all three own messages, the first filter only the oldest of them.
+
+    A second filter acknowledges a message, if the implementation can be configured so.
+    """
+    sent = [alice.send() for _ in range(3)]
+    base = script.now
+    alice.given(bob.content(base, holds=sent[:1])).observe()
+    alice.given(carol.content(base + 1, holds=sent)).observe()
+
+
 @scenario("ACK-07", "SYNC-12", "SYNC-10", "ACK-02", of_one_text=True)
 def acknowledged_by_anything(script: Script, alice: Part, bob: Peer) -> None:
     """Sync messages acknowledge, with an ID that repeats too, and so do messages that must wait."""

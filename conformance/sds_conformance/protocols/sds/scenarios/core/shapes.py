@@ -90,9 +90,11 @@ def syncs_of_all_shapes_acknowledge(script: Script, alice: Part, bob: Peer) -> N
 @scenario("ACK-01", "ACK-02", asked=WIDE, long=True)
 def own_messages_of_all_ages_are_acknowledged(script: Script, alice: Part, bob: Peer) -> None:
     """Own messages with short and long contents are acknowledged at once, after seconds, after hours and after days."""
-    contents = (b"x", b"\xff\xfe", b"long " * 500)
-    for pause in (0, 2_000, 2 * HOUR_MS, 50 * HOUR_MS):
-        named, held = [[alice.send(content) for content in contents] for _ in range(2)]
+    for number, pause in enumerate((0, 2_000, 2 * HOUR_MS, 50 * HOUR_MS)):
+        contents = [
+            start + bytes([64 + 2 * number + half]) for half in range(2) for start in (b"", b"\xff", b"x" * 2_500)
+        ]
+        named, held = [[alice.send(content) for content in half] for half in (contents[:3], contents[3:])]
         script.advance(pause)
         alice.receive(bob.content(script.now, *named), bob.content(script.now + 1, holds=held))
         alice.observe()
