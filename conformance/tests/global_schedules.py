@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from run_helpers import Handle, reference, stage
 from sds_conformance.judging.judgement import Outcome
-from sds_conformance.protocols.properties import Replay, Sighting
+from sds_conformance.protocols.properties import Sighting
 from sds_conformance.protocols.sds.catalogue import CURRENT
-from sds_conformance.protocols.sds.properties import examine
 from sds_harness.schedules import Schedule
 from sds_harness.schedules.operations import (
     Calm,
@@ -44,15 +43,6 @@ def play_schedule(what: Schedule, start: Callable[[], Handle] = reference, revis
     """Everybody is one implementation."""
     played = stage(start(), revision=revision)
     return play(what, dict.fromkeys(what.names, played))
-
-
-def replaying(start: Callable[[], Handle] = reference) -> Replay:
-    return lambda changed: play_schedule(changed, start)
-
-
-def sightings(what: Schedule, start: Callable[[], Handle] = reference) -> dict[str, list[Sighting]]:
-    """The results of all properties, twins included."""
-    return examine(play_schedule(what, start), replaying(start))
 
 
 def outcomes(found: list[Sighting]) -> set[Outcome]:

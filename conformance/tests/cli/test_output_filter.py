@@ -197,3 +197,15 @@ def test_a_killed_worker_of_generated_schedules_is_no_verdict_and_no_baseline_ex
         result = typed("fuzz", "--jobs", "2", "--schedules", "2", *more, "--", *reference_command())
         assert result.exit_code == Exit.OURS
         assert "a worker ended with exit code" in words(result.stdout)
+
+
+def test_a_forged_transcript_sends_no_control_character_to_the_terminal(tmp_path: Path) -> None:
+    talk = tmp_path / "talk.jsonl"
+    command = ["run", "--environment", "plain", "--scenario", "ties", "--transcript", str(talk)]
+    assert typed(*command, "--", *reference_command()).exit_code == 0
+    forged = talk.read_text("utf-8").replace('"alice"', r'"al\u001b[2J\u202eice"').replace("sds_reference", r"\u0007x")
+    talk.write_text(forged, "utf-8")
+    shown = typed("explain", talk)
+    assert shown.exit_code == 0
+    assert "ice" in shown.stdout
+    assert controls(shown.stdout + shown.stderr) == set()

@@ -47,7 +47,7 @@ FAULTS: dict[str, tuple[str, ...]] = {
     "G-35": ("another T_req in every run",),
 }
 """By property: mutants, or faults from here, that break it."""
-NOT_OF_THE_PROPOSAL = {(FORUM, "own-last-among-equals"), (FORUM, "buffers-syncs"), (FORUM, "mixed-histories")}
+NOT_OF_THE_PROPOSAL = {(FORUM, "buffers-syncs")}
 """Faults that break no property of the proposal of 2024."""
 
 
