@@ -329,7 +329,7 @@ def _show(out: Console, coverage: Coverage) -> None:
         out.print(f"{text} To play without their letters from the start, use --alphabet.\n", style="yellow")
     if coverage.otherwise:
         text = f"{tally.declaration.name} is not deterministic: {coverage.otherwise}."
-        out.print(f"{text} So no reply came from the cache.\n", style="yellow")
+        out.print(f"{text} So no cached reply was used.\n", style="yellow")
     if why := tally.gave_up or tally.not_started:
         out.print(f"The rest was not played: {why}.\n", style="yellow")
 

@@ -84,7 +84,7 @@ class EventKind:
     due: bool = False
     """Whether it can happen only if something may be due."""
     aware: bool = False
-    """Whether its meaning depends on all events before it, at any participant."""
+    """Whether an earlier event at any participant, not only at its own, can change what it does."""
     ends: bool = False
     """Whether it must be the last event."""
     cuts: bool = False

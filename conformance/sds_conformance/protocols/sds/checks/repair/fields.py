@@ -127,7 +127,7 @@ def copies_keep_their_senders(view: ChannelView) -> Iterator[Observation]:
             if sender and entry.sender_id:
                 yield observe_met(step)  # SDS-R-FIELDS-01 judges which ID it is
             elif sender:
-                expected = f"field 3 (sender_id) = {sender!r} in the entry of {entry.message_id!r}, as at first"
+                expected = f"field 3 (sender_id) = {sender!r} in the entry of {entry.message_id!r}, as in the original"
                 yield observe_violation(step, "missing-sender", expected, "no such field", "AMB-87")
 
 
