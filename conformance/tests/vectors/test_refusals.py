@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from run_helpers import altered, reference
+from run_helpers import altered, reference, variant
 from sds_conformance.cli.vectors.run import _sentence
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
@@ -37,6 +37,11 @@ def test_whoever_opens_nothing_fails() -> None:
     assert failed_groups(outcome) >= {*PARTICIPANTS, "repair-buffers", "transcripts"}
     assert outcome.exit_code == 1
     assert outcome.count(Status.SKIPPED, "lamport") == 0
+
+
+def test_copies_and_own_messages_may_be_rejected() -> None:
+    outcome = asked(lambda: variant("refuses-copies-and-own-messages"), ["ack-reviews", "repair-buffers"])
+    assert failures(outcome) == []
 
 
 def test_whoever_opens_nothing_special_is_skipped_with_the_reason() -> None:

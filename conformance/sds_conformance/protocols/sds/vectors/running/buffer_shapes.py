@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Any
 
 from sds_harness.sds.actor import Actor
@@ -36,21 +36,28 @@ def ask_ack_review(subject: SdsSubject, vector: Vector) -> VectorResult:
     names = {message_id: name for name, message_id in ids.items()}
     signals = _Signals(names)
     answers = []
+    known: set[str] = set()
     for number, step in enumerate(vector["steps"], 1):
         message = _build_message(actor, step["received"], ids, stage.now_ms + number)
         arrived = actor.receive(message)
         signals.read(arrived)
-        if arrived.answer == "rejected":
+        if arrived.answer == "rejected" and not _may_be_refused(message, vector["participant_id"], known):
             return blame_delivery_duty(
                 subject,
                 message,
                 VectorResult(Status.FAIL, f"message {number} to be accepted", "refused", difference=REFUSAL),
             )
+        known.add(message.message_id)
         seen = _read_states(actor, names) or (signals.states() if has_events else None)
         if seen is None:
             raise VectorSkippedError("declares observe, but its state lacks the outgoing buffer, which it should show")
         answers.append(_add_step_number(number, judge_outcome(seen, step["outcomes"], _same_states)))
     return worst(answers)
+
+
+def _may_be_refused(message: Message, participant_id: str, known: Container[str]) -> bool:
+    """May the participant reject the message, because it is its own, or a copy of one with a known ID (AMB-23)?"""
+    return message.sender_id == participant_id or message.message_id in known
 
 
 def _add_step_number(number: int, answer: VectorResult) -> VectorResult:
@@ -140,10 +147,14 @@ def ask_repair_buffers(subject: SdsSubject, vector: Vector) -> VectorResult:
     profile = subject.declaration.profile("hash")
     answers = []
     before = 0
+    known: set[str] = set()
     for number, step in enumerate(vector["steps"], 1):
         stage.now_ms = base_ms + step["at_ms"]
-        if actor.receive(message_of(step["receive"])).answer == "rejected":
+        message = message_of(step["receive"])
+        refused = actor.receive(message).answer == "rejected"
+        if refused and not _may_be_refused(message, vector["participant_id"], known):
             return VectorResult(Status.FAIL, f"message {number} to be accepted", "refused", difference=REFUSAL)
+        known.add(message.message_id)
         state = actor.observe()
         if state is None or not (state.HasField("outgoing_repairs") and state.HasField("incoming_repairs")):
             raise VectorSkippedError(
