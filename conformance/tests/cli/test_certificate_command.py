@@ -33,7 +33,7 @@ def somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def verified(made: Certificate, *arguments: str, code: int = 0) -> str:
-    """What the verification of a certificate prints on stdout and stderr."""
+    """Verify a certificate, and return what the command prints on stdout and stderr."""
     result = typed("certificate", "verify", kept(made, Path()), *arguments)
     assert result.exit_code == code, result.output
     assert too_wide(result.stdout) == []
@@ -250,7 +250,7 @@ def test_a_signature_of_something_else_is_refused() -> None:
         signature.write_text(content)
         assert checked().exit_code == 2
     typed("certificate", "write", report)
-    assert not signature.exists(), "it is written anew without a key"
+    assert not signature.exists(), "a certificate that is written again without a key has no signature"
     unsigned = checked(*SIGNERS, "ann")
     assert unsigned.exit_code == 2
     assert "it is not signed" in words(unsigned.stdout)

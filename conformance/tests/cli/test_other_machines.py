@@ -124,7 +124,7 @@ READ_ONLY = "mount -t tmpfs -o ro none {}"
 FULL = "mount -t tmpfs -o size=4k none {0} && dd if=/dev/zero of={0}/full bs=4k count=1 status=none"
 NO_TEMPORARY = "; ".join(
     [
-        "mount --bind /tmp /tmp; mount -o remount,bind,ro /tmp",  # the checkout may stand in it
+        "mount --bind /tmp /tmp; mount -o remount,bind,ro /tmp",  # the checkout may be in /tmp
         *(READ_ONLY.format(folder) for folder in ("/var/tmp", "/dev/shm")),
     ]
 )

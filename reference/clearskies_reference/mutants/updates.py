@@ -267,14 +267,18 @@ class RenamesInOthersNames(WritesInOthersNames):
         return content[0] != current.record.key
 
 
+def _without_clocks_of_others(stored: StoredRecord, peer_id: str) -> StoredRecord:
+    own = {member: number for member, number in stored.record.vector_clock.items() if member == peer_id}
+    return replace(stored, record=replace(stored.record, vector_clock=own))
+
+
 @mutant("46", "omits the clocks of others in renames")
 class RenamesWithoutClocksOfOthers(Peer):
     def change(
         self, current: StoredRecord | None, uuid: str, content: tuple[str, str, bool], *details: Any, **more: Any
     ) -> None:
         if current is not None and content[0] != current.record.key:
-            own = {m: number for m, number in current.record.vector_clock.items() if m == self.peer_id}
-            current = replace(current, record=replace(current.record, vector_clock=own))
+            current = _without_clocks_of_others(current, self.peer_id)
         super().change(current, uuid, content, *details, **more)
 
 
@@ -282,8 +286,7 @@ class RenamesWithoutClocksOfOthers(Peer):
 class ChangesItsOwnWithoutClocksOfOthers(Peer):
     def change(self, current: StoredRecord | None, *details: Any, **more: Any) -> None:
         if current is not None and current.record.last_updated_by == self.peer_id:
-            own = {m: number for m, number in current.record.vector_clock.items() if m == self.peer_id}
-            current = replace(current, record=replace(current.record, vector_clock=own))
+            current = _without_clocks_of_others(current, self.peer_id)
         super().change(current, *details, **more)
 
 

@@ -41,9 +41,9 @@ def changed_after_conflicts(script: Script, alice: Part, bob: Peer, carol: Peer)
     subscribe(alice, script.peer("dave"))
     link = alice.link(bob)
     link.update("lamp", "on")
-    for hours in (-HOUR_MS, HOUR_MS):
+    for later_ms in (-HOUR_MS, HOUR_MS):
         for knows_bob in (False, True):
-            keys = [f"{hours} {knows_bob} {what}" for what in ("changed", "deleted", "changed twice")]
+            keys = [f"{later_ms} {knows_bob} {what}" for what in ("changed", "deleted", "changed twice")]
             for key in keys:
                 record = alice.put(key, "of alice")
                 script.settle()
@@ -52,7 +52,7 @@ def changed_after_conflicts(script: Script, alice: Part, bob: Peer, carol: Peer)
                     script.settle()
                     record = alice.after(1_000).put(key, "again of alice")
                     script.settle()
-                link.send(carol.update(key, "of carol", after=record, clock={carol: 1}, time=hours))
+                link.send(carol.update(key, "of carol", after=record, clock={carol: 1}, time=later_ms))
                 script.settle()
             script.advance(2 * HOUR_MS)
             request_all(alice)

@@ -60,6 +60,8 @@ class ChannelView:
         """
         self.arrivals: dict[str, list[Received]] = {}
         """The arrivals, accepted or refused, by message ID."""
+        self.ambiguous_ids: set[str] = set()
+        """IDs of regular messages that arrived with several timestamps: their place in the log is open (AMB-25)."""
         self.delivered: list[Delivered] = []
         self._ack_tracker = ack_tracker = AckTracker()
         self.acks, self.mentions, self.unmentioned, self.possible_evidence = (
@@ -167,11 +169,6 @@ class ChannelView:
         """The own content message with this ID; None if there is none."""
         return self._own.get(message_id)
 
-    def has_several_timestamps(self, message_id: str) -> bool:
-        """Did different messages with this ID arrive, so that its place in the log is open (AMB-25)?"""
-        arrivals = self.arrivals.get(message_id, ())
-        return len({received.message.lamport_timestamp for received in arrivals}) > 1
-
     def ack_evidence(self, message_id: str) -> AckEvidence:
         """The evidence of the acknowledgement of an own message."""
         return self._ack_tracker.evidence_by_id[message_id]
@@ -234,7 +231,7 @@ class ChannelView:
         before = len(self._log)
         if self.configuration.lost_timeout_ms or step.signals("lost", self.channel_id):
             self._log.give_up_waiting_syncs()
-        low = self._lowest_local_timestamp(step)
+        low = self._clock.lowest_before(self._now(step))
         self._read_events(step, None)
         self._read_broadcasts_beside_deliveries(step, low, certain=len(self._log) == before)
 
@@ -252,10 +249,6 @@ class ChannelView:
         if sends:
             self._clock.raise_to(raised)
 
-    def _lowest_local_timestamp(self, step: Step) -> int:
-        """The smallest possible local timestamp before an own message of a step, if its deliveries come later."""
-        return self._clock.expect(self._now(step)).low - 1
-
     def _is_new_own_message(self, message: Message) -> bool:
         own = (message.sender_id, message.channel_id) == (self.party.participant_id, self.channel_id)
         return own and (message.kind is Kind.SYNC or message.message_id not in self._own)
@@ -265,7 +258,7 @@ class ChannelView:
             self._clock.may_have_moved(self._now(step))
             self._unsent_syncs += 1
         if self._has_deliveries(step, {message.message_id for message in step.messages}):
-            low = self._lowest_local_timestamp(step)
+            low = self._clock.lowest_before(self._now(step))
             self._read_events(step, None)
             self._read_broadcasts_beside_deliveries(step, low, certain=False)
         else:
@@ -311,11 +304,11 @@ class ChannelView:
                 self._buffered[message.message_id] = received
             elif not received.duplicate:
                 self._log.add_received_sync(received)
-        if received.duplicate and counts and self.has_several_timestamps(message.message_id):
-            # Either message may be the one in the log (AMB-25).
+        if received.duplicate and counts and self._has_another_timestamp(received):
+            self.ambiguous_ids.add(message.message_id)
             self._log_is_uncertain = True
             self._clock.maybe_delivered(message.lamport_timestamp or 0)
-        low = self._lowest_local_timestamp(step)
+        low = self._clock.lowest_before(self._now(step))
         blind = counts and not self.can(pb.CAPABILITY_DELIVERED)
         if blind and received.kind is Kind.CONTENT and message.lamport_timestamp is not None:
             self._log_is_uncertain = True
@@ -346,6 +339,12 @@ class ChannelView:
         for entry in message.causal_history:
             if entry.retrieval_hint is not None:
                 self.hints.setdefault(entry.message_id, set()).add(entry.retrieval_hint)
+
+    def _has_another_timestamp(self, received: Received) -> bool:
+        """Did a regular message with the same ID and another timestamp arrive before?"""
+        message = received.message
+        known = (one for one in self.arrivals[message.message_id] if self._is_regular(one.kind))
+        return any(one.message.lamport_timestamp != message.lamport_timestamp for one in known)
 
     def _replaces_waiting(self, received: Received) -> bool:
         """Does the message replace a waiting message with the same ID, which a declared limit may have dropped?"""
@@ -423,7 +422,7 @@ class ChannelView:
             self._log.add_unsent_own(event.message_id, message.lamport_timestamp or 0)
         elif received.kind is Kind.CONTENT and message.lamport_timestamp is not None and not received.own:
             self._buffered.pop(event.message_id, None)
-            if not (again and self.has_several_timestamps(event.message_id)):
+            if not (again and event.message_id in self.ambiguous_ids):
                 self._clock.delivered(message.lamport_timestamp)
             self._log.insert(event.message_id, message.lamport_timestamp, own=False)
 

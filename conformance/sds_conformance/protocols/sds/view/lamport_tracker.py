@@ -36,14 +36,12 @@ class LamportTracker:
 
     def expect(self, now: Window) -> LamportExpectation:
         """The expected timestamp of an own message that is sent when the clock can show ``now``."""
-        low, high = self._low, self._high
         earliest, latest = self._revision.lamport_floor(now.low), self._revision.lamport_floor(now.high)
-        if not self._used and self._revision.lamport_follows_clock:
-            # The specification does not say when the timestamp of a channel is initialised. Any time up to the first
-            # use of the channel is accepted (AMB-111), and so is a first message with exactly that time (AMB-12).
-            low, high = min(low, earliest) - 1, max(high, latest)
-        high = max(high, self._maybe_delivered_high)
-        monotonic = Window(max(self._latest.low, low + 1), max(self._latest.high, high + 1))
+        low = self.lowest_before(now)
+        high = max(self._high, self._maybe_delivered_high, latest if self.is_open else 0)
+        monotonic = None
+        if now.high < self._latest.high:
+            monotonic = Window(max(self._latest.low, low + 1), max(self._latest.high, high + 1))
         return LamportExpectation(
             low=max(earliest, low + 1),
             high=max(latest, high + 1),
@@ -61,8 +59,16 @@ class LamportTracker:
             now=now,
             follows_clock=self._revision.lamport_follows_clock,
             received_count=self._received_count,
-            monotonic=monotonic if now.high < self._latest.high else None,
+            monotonic=monotonic,
         )
+
+    def lowest_before(self, now: Window) -> int:
+        """The smallest possible local timestamp before an own message that is sent when the clock can show ``now``.
+
+        The specification does not say when the timestamp of a channel is initialised. Any time up to the first use of
+        the channel is accepted (AMB-111), and so is a first message with exactly that time (AMB-12).
+        """
+        return min(self._low, self._revision.lamport_floor(now.low)) - 1 if self.is_open else self._low
 
     def sent(self, lamport: int, now: Window, *, sync: bool) -> None:
         """Record an own message. Afterwards, its timestamp is the local timestamp."""

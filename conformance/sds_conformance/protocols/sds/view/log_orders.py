@@ -66,7 +66,7 @@ def shown_orders(view: ChannelView) -> Iterator[tuple[Step, list[LogItem]]]:
     """
     for observed in view.observed:
         if observed.state.HasField("log"):
-            places = (item for item in observed.log if not view.has_several_timestamps(item.message_id))
+            places = (item for item in observed.log if item.message_id not in view.ambiguous_ids)
             items = {item.message_id: item for item in places}
             yield observed.step, [items[message_id] for message_id in observed.step.shown_log if message_id in items]
     direction = _direction(view)
