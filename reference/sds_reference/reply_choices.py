@@ -12,7 +12,7 @@ from dataclasses import replace
 from .channel import Channel
 from .effects import Acknowledged, Delivered, Effects, Event, PossiblyAcknowledged
 from .errors import RefusedSendError
-from .message import Kind, Message
+from .message import MAX_LAMPORT, Kind, Message
 from .outgoing_buffer import OutgoingEntry
 from .participant import Participant
 
@@ -134,7 +134,8 @@ class SyncsBeforeSending(Channel):
     def send(
         self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
     ) -> Effects:
-        broadcasts = self.send_sync(now_ms).broadcasts if content and not self.has_arrived(message_id or "") else []
+        is_sent = bool(content) and not self.has_arrived(message_id or "") and self.clock.value < MAX_LAMPORT - 1
+        broadcasts = self.send_sync(now_ms).broadcasts if is_sent else []
         effects = super().send(content, now_ms, message_id, retrieval_hint)
         effects.broadcasts[:0] = broadcasts
         return effects

@@ -65,11 +65,9 @@ def test_between_them_the_profiles_pass_every_vector() -> None:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", VARIANTS)
 def test_legal_variants_pass(name: str) -> None:
-    configured = partial(reference, VARIANTS[name].configure(Config()))
-    start = partial(variant, name) if VARIANTS[name].revision else configured
-    outcome = asked(start, revision=VARIANTS[name].revision or CURRENT)
+    outcome = asked(partial(variant, name), revision=VARIANTS[name].revision or CURRENT)
     assert failures(outcome) == []
-    assert outcome.count(Status.WARN) == 0
+    assert VARIANTS[name].leaves_out or outcome.count(Status.WARN) == 0
     assert outcome.exit_code == 0
 
 

@@ -128,6 +128,7 @@ def ask_lamport(subject: SdsSubject, vector: Vector) -> VectorResult:
         raise VectorSkippedError("drops timestamps beyond 2^53+10, or stays below them, which is legal")
     stage.now_ms = now_ms
     seen = run_operation(subject, actor, vector["operation"], received)
+    _skip_after_unasked_sync(actor)
     # If the state is not shown, read it from the next message, unless the clock hides it.
     after = observed_part(actor, "lamport_timestamp")
     if after is not None:
@@ -137,7 +138,19 @@ def ask_lamport(subject: SdsSubject, vector: Vector) -> VectorResult:
         raise VectorSkippedError("does not show whether it accepted a timestamp beyond 2^53+10")
     with suppress(ScheduleStoppedError):
         seen["next"] = (actor.send().lamport_timestamp or 0,)
+        _skip_after_unasked_sync(actor)
     return judge_outcome(seen, vector["outcomes"], lambda s, o: _matches_next_timestamp(s, o, now_ms))
+
+
+def _skip_after_unasked_sync(actor: Actor) -> None:
+    """Skip the vector if the participant sent a sync message of its own accord, because each raises the timestamp.
+
+    The vector gives the timestamp after its operation alone.
+    """
+    for step in actor.stage.trace.steps:
+        syncs = sum(wire.message is not None and wire.message.kind is Kind.SYNC for wire in step.broadcasts)
+        if syncs > (step.command == "send_sync"):
+            raise VectorSkippedError("sends a sync message that nobody asked for, which is legal")
 
 
 def _adopted_timestamp(actor: Actor, local: int) -> bool:
@@ -164,7 +177,8 @@ def run_operation(subject: SdsSubject, actor: Actor, operation: str, received: i
     }
     if operation in arriving:
         actor.receive(arriving[operation])
-        return dict(REFUSED) if refused(actor) else {}
+        may_refuse = operation == "receive-own"  # legal (AMB-23), and the timestamp stays unchanged
+        return dict(REFUSED) if refused(actor) and not may_refuse else {}
     try:
         if operation == "send":
             return {"sent": str(actor.send().lamport_timestamp)}
