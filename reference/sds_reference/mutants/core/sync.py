@@ -26,6 +26,10 @@ class _SyncsSent(Channel):
     def long_logs_stop_its_syncs(self, now_ms: int) -> bool:
         return len(self.log) < 50 and super().sync_is_due(now_ms)
 
+    @fault(Channel.sync_is_due, "SYNC-01", "sends no periodic sync message while its Lamport timestamp is ahead")
+    def timestamps_ahead_stop_its_syncs(self, now_ms: int) -> bool:
+        return self.clock.value <= now_ms and super().sync_is_due(now_ms)
+
     @fault(Channel.compose, "SYNC-02", "gives sync messages content")
     def sync_with_content(self, message_id: str, lamport: int, content: bytes | None) -> Message:
         return super().compose(message_id, lamport, b"sync" if content is None else content)

@@ -98,6 +98,35 @@ class _Again(Repair):
         return due + again * (due - now_ms)
 
 
+class _KeepsOverheardTimes(Repair):
+    def overheard_times(self) -> dict[str, int]:
+        found: dict[str, int] = self.__dict__.setdefault("_overheard_times", {})
+        return found
+
+    def remove_overheard(self, message_id: str) -> None:
+        item = self.outgoing.get(message_id)
+        if item is not None:
+            self.overheard_times()[message_id] = item.due_ms
+        super().remove_overheard(message_id)
+
+    def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
+        return self.overheard_times().get(entry.message_id) or super().t_req(entry, now_ms)
+
+
+@mutant("R-TREQ-01", "keeps T_req when another participant's request removes an entry, and uses it for the next entry")
+class KeepsOverheardTimes(_KeepsOverheardTimes):
+    pass
+
+
+@mutant(
+    "R-RECV-07",
+    "keeps T_req when another participant's request removes an entry, and does not show its state",
+    unseen=True,
+)
+class UnseenKeepsOverheardTimes(_KeepsOverheardTimes):
+    pass
+
+
 # ---- Response groups -------------------------------------------------------------------------------------------------
 
 

@@ -202,6 +202,11 @@ class _OtherDelays(_Delays):
     def answers_in_the_first_third(self, entry: HistoryEntry, now_ms: int) -> int:
         return self.distance(entry) * self.hash(entry.message_id) % (self.config.t_max_ms // 3)
 
+    @fault(_Delays.delay, "R-TRESP-05", "computes T_resp modulo T_max - T_min", repair=_PRIVATE, out_of_reach=_SPREAD)
+    def t_resp_modulo_the_range_of_t_req(self, entry: HistoryEntry, now_ms: int) -> int:
+        c = self.config
+        return self.distance(entry) * self.hash(entry.message_id) % (c.t_max_ms - c.t_min_ms)
+
     @_unseen(
         _Delays.delay,
         "R-TRESP-05",

@@ -136,6 +136,15 @@ def idle_with_a_long_log(script: Script) -> None:
     tick_every(alice, (alice.in_force.sync_interval_ms) // 2, times=24)
 
 
+@scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), of_one_text=True)
+def idle_with_a_timestamp_ahead(script: Script) -> None:
+    """The Lamport timestamp is an hour ahead of the clock, and the participant is idle for many sync intervals."""
+    alice, bob = script.open(configuration=pb.Configuration(sync_interval_ms=30_000)), script.peer("bob")
+    alice.receive(bob.content(script.now + 3_600_000))
+    alice.receive(bob.content(script.now + 3_600_002, alice.send()))
+    tick_every(alice, (alice.in_force.sync_interval_ms) // 2, times=24)
+
+
 @scenario("SYNC-01")
 def idle_with_everything_acknowledged(script: Script) -> None:
     """A participant is idle for many sync intervals, and all of its messages are acknowledged."""

@@ -119,6 +119,21 @@ def somebody_else_asks_early(script: Script, alice: Part, bob: Peer, dave: Peer)
     send_both_kinds(alice, *12 * [T_MAX // 12])
 
 
+@repair_scenario("R-RECV-07")
+def named_again_soon_after_the_request_of_another(
+    script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer
+) -> None:
+    """A second before T_max, Dave requests a missing message, and Carol names it again: a new entry is not due soon."""
+    for write in (carol.content, carol.sync):
+        (lost,) = lose_messages(alice, bob)
+        alice.observe()
+        script.advance(T_MAX - 1_000)
+        alice.given(dave.sync(script.now, requests=signed(lost))).observe()
+        alice.receive(write(script.now, *signed(lost)))
+        _send_around_t_max(alice)
+        deliver_and_settle(alice, lost)
+
+
 @repair_scenario("R-RECV-12")
 def somebody_asks_for_many(script: Script, alice: Part, bob: Peer, dave: Peer) -> None:
     """Repair requests contain unknown entries before the entry of the missing message, which once has no sender."""
