@@ -33,7 +33,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton"]
 source_suffix = {".md": "markdown"}
 myst_heading_anchors = 4
 myst_enable_extensions = ["attrs_block", "colon_fence"]
-# Two hyphens are the beginning of an option here, and quotes must stay as they are, because they are typed.
+# Readers copy commands from the pages, so Sphinx must not change two hyphens (the beginning of an option) or quotes.
 smartquotes = False
 # Examples of JSON and of shell sessions are shortened with "...", and one page goes from its title to the third level.
 suppress_warnings = ["misc.highlighting_failure", "myst.header"]
@@ -80,12 +80,14 @@ def setup(app: Sphinx) -> None:
 
 
 _NAVIGATION: dict[str, str] = {}
-"""The tree of pages, as pages of a folder show it that are not in the tree."""
+"""By folder: the HTML of the navigation that all orphan pages of this folder show."""
 
 
 def share_navigation(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
-    """Make the tree of pages once for all pages of a folder that are not in it: they differ in nothing else, and it
-    takes as long as all the rest of a page."""
+    """Make the navigation once for all orphan pages of a folder, because it is the same on all of them.
+
+    An orphan is a page that the navigation does not list. Making the navigation takes as long as the rest of a page.
+    """
     if "orphan" not in app.env.metadata.get(page, {}):
         return
     make: Callable[..., str] = context["toctree"]

@@ -1,10 +1,10 @@
-"""Plays every implementation that can be driven here, and writes ``implementations.md`` next to this file.
+"""Plays every implementation that this machine can run, and writes ``implementations.md`` next to this file.
 
-It takes a while. ``@waku/sds`` needs Node and
+This takes several minutes. ``@waku/sds`` needs Node and
 
     npm ci --prefix harness/adapters/waku-sds
 
-Of the toys in the templates those are played whose tools are installed.
+The toy of a template is played only if the tools of its language are installed.
 """
 
 from __future__ import annotations
@@ -35,22 +35,23 @@ TOY = "toy-sds"
 _HEAD = """# Implementations of SDS in comparison
 
 This page shows what the suite finds in every implementation that it can drive: the reference model, every release of
-`@waku/sds` on npm, and the toy of the [templates of adapters](../harness/adapters/README.md). The toy does the least
-that is useful, and shows what a first report looks like: what it does not declare is skipped.
+`@waku/sds` on npm, and the toy, a minimal implementation in the [templates of adapters](../harness/adapters/README.md).
+The toy shows what a first report looks like: requirements that need an undeclared capability are skipped.
 
-Made by `python docs/make_implementations.py`; a change by hand is lost. To see a verdict for yourself:
+`python docs/make_implementations.py` writes this page, and overwrites changes by hand. To see a verdict for yourself:
 
     sds-conformance run --select SDS-RECV-06 -- node harness/adapters/waku-sds/adapter.mjs
     sds-conformance run --select SDS-RECV-06 -- node harness/adapters/waku-sds/adapter.mjs --release 0.0.7
 
 To compare your own reports in this way: `sds-conformance compare --ways REPORT REPORT`.
 """
-_CHOICES = """## What each implementation does where the text leaves a choice
+_CHOICES = """## What each implementation does where the specification leaves a choice
 
-Positions are the suite's decisions where the text leaves a choice; `sds-conformance requirements AMB-29` explains one.
-Told is what a run proved, with the scenario and the step that show it. Mixed is an implementation that was seen to go
-several ways. A way is no verdict: where one is a fault as well, the verdicts above say so. Positions in which
-implementations differ come first.
+Positions are the suite's decisions where the specification leaves a choice; `sds-conformance requirements AMB-29`
+explains one of them. The table names the way of each implementation, as runs showed it. "Not shown" means that no run
+showed it. "Mixed" means that the implementation took several ways. A way is not a verdict: if a way violates a
+requirement, the tables above show that. Positions in which implementations differ come first. Below the table, each way
+has the scenario and the step that first show it.
 """
 
 
@@ -61,7 +62,7 @@ class Candidate:
     name: str
     command: tuple[str, ...]
     folder: Path | None = None
-    """Where the command is run, the present one if None."""
+    """The folder in which the command runs; the current folder if None."""
 
 
 def releases() -> list[str]:
@@ -71,20 +72,20 @@ def releases() -> list[str]:
 
 
 def _age(version: str) -> tuple[tuple[int, ...], bool, str]:
-    """Versions sort by it; one with a suffix comes before the one that it leads to."""
+    """The sort key of a version. A version with a suffix, such as 0.0.7-4d5c152.0, comes before 0.0.7."""
     numbers, _, suffix = version.partition("-")
     return tuple(map(int, re.findall(r"\d+", numbers))), not suffix, suffix
 
 
 def candidates(folder: Path) -> Iterator[Candidate]:
-    """All of them; templates are built in the folder."""
+    """All implementations that can be played. The toys are built from the templates, in subfolders of ``folder``."""
     yield Candidate("reference", (sys.executable, "-m", "sds_reference"))
     for release in releases():
         yield Candidate(f"waku-{release}", ("node", str(WAKU / "adapter.mjs"), "--release", release))
     for language, template in templates().items():
         tools = {shlex.split(line)[0] for line in (*template.build, shlex.join(template.command))}
         if missing := sorted(tool for tool in tools if not tool.startswith(".") and shutil.which(tool) is None):
-            print(f"left out: the toy in {template.language}, for {', '.join(missing)} is not installed")
+            print(f"not played: the toy in {template.language}. To play it, install {', '.join(missing)}.")
             continue
         yield Candidate(f"toy-{language}", template.command, _built(template, folder / f"built-{language}"))
 
@@ -98,7 +99,7 @@ def _built(template: Template, folder: Path) -> Path:
 
 
 def play(one: Candidate, report: Path, environments: Sequence[str]) -> None:
-    """Judge an implementation, unless its report is there already."""
+    """Run an implementation and write its report into the folder ``report``, unless that has a report already."""
     if (report / "report.jsonl").is_file():
         return
     options = [part for glob in environments for part in ("--environment", glob)]
@@ -128,7 +129,7 @@ def _have_same_results(one: ReportColumn, other: ReportColumn) -> bool:
 
 
 def page(columns: Iterable[ReportColumn]) -> str:
-    """The page."""
+    """The Markdown of the page, with a column for each implementation."""
     kept, languages = merge_equal_toys(columns)
     comparison = compare(kept)
     lines = [_HEAD, *markdown.summary_table(comparison.columns)]
@@ -140,8 +141,8 @@ def page(columns: Iterable[ReportColumn]) -> str:
     lines += ["## Verdicts that differ", "", *markdown.matrix(comparison.columns, comparison.differences)]
     lines += markdown.agreements(comparison, every=True)
     lines += [_CHOICES, *markdown.choices_table(comparison), *_choices_table(comparison)]
-    # Remove the characters that prevent mentions and links: a file in a repository needs none, and searches must find
-    # names.
+    # Remove the invisible joiners, which prevent that a name becomes a link. In a file of a repository, names do not
+    # become links, and a search must find them.
     return "\n".join(lines).rstrip().replace(JOINER, "") + "\n"
 
 
@@ -153,9 +154,9 @@ def _choices_table(comparison: Comparison) -> list[str]:
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--environment", action="append", default=[], metavar="GLOB", help="as for `run`, to try it")
+    parser.add_argument("--environment", action="append", default=[], metavar="GLOB", help="environments, as for `run`")
     parser.add_argument(
-        "--reports", type=Path, metavar="DIR", help="keep the reports, and do not create existing ones again"
+        "--reports", type=Path, metavar="DIR", help="keep the reports in DIR, and reuse the reports that it has"
     )
     parser.add_argument(
         "--out", type=Path, default=PAGE, metavar="FILE", help="the file to write, in place of implementations.md"

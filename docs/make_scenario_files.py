@@ -1,6 +1,6 @@
 """Writes the tables of ``scenario-files.md`` in this folder, from the schemas of schedules.
 
-Each table stands between two comments that name it. A test compares the page with the output of ``filled``.
+Each table stands between two comments that name it. A test compares the page with the output of ``fill_tables``.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from sds_harness.schedules import Notation
 from sds_harness.sds.notation import NOTATION as SDS
 
 OF_ALL = {"op", "when"}
-"""The fields of all operations, which have a section of the page."""
+"""The fields that every operation has. The tables omit them, because the page explains them in the text."""
 PAGE = Path(__file__).resolve().parent / "scenario-files.md"
 
 
 def keys() -> Iterator[str]:
-    """The keys at the top of a file."""
+    """The lines of the table of the top-level keys of a scenario file."""
     yield "| key | default | meaning |"
     yield "| --- | --- | --- |"
     required = SDS.schema["required"]
@@ -33,7 +33,7 @@ def keys() -> Iterator[str]:
 
 
 def operations(notation: Notation) -> Iterator[str]:
-    """The operations of a protocol. Required fields are bold."""
+    """The lines of the table of operations of a protocol. Required fields are bold."""
     yield "| operation | effect | fields |"
     yield "| --- | --- | --- |"
     for name in notation.operations:
@@ -43,7 +43,7 @@ def operations(notation: Notation) -> Iterator[str]:
 
 
 def details(notation: Notation) -> Iterator[str]:
-    """The fields that need an explanation, with those of members and of routes."""
+    """The lines of the table of fields: all fields of operations, members and routes that have a description."""
     yield "| field | meaning |"
     yield "| --- | --- |"
     for name in [*notation.operations, "member", *(["route"] if notation is SDS else [])]:
@@ -53,12 +53,12 @@ def details(notation: Notation) -> Iterator[str]:
 
 
 def _own_fields(shape: dict[str, Any]) -> dict[str, Any]:
-    """The fields of an object that not all operations have, with their schemas."""
+    """Map each field of an operation to its schema, without the fields that every operation has."""
     return {key: field for key, field in shape["properties"].items() if key not in OF_ALL}
 
 
 def expectations() -> Iterator[str]:
-    """The kinds of expectations."""
+    """The lines of the table of the kinds of expectations."""
     yield "| key | met if | protocols |"
     yield "| --- | --- | --- |"
     for key in KINDS:
@@ -100,7 +100,7 @@ def _markdown_value(value: Any) -> str:
 
 
 def _cell(text: str) -> str:
-    """A text as the cell of a table."""
+    """Convert a description from a schema to Markdown for a cell: a link to the expressions, ``null`` as code."""
     text = text.replace("see `expressions`", "see [expressions](#conditions-and-expressions)")
     return re.sub(r"\bnull\b", "`null`", text).replace("|", "\\|")
 
