@@ -92,7 +92,7 @@ class Site:
             return _relative(place, self.copy(path))
         if (REPOSITORY / path).is_dir() and not image:
             return None
-        raise LookupError(f"{source}: {target} leads nowhere")
+        raise LookupError(f"{source}: the link {target} leads to no page, file or folder of the repository")
 
 
 def assemble(folder: Path) -> None:
@@ -118,7 +118,7 @@ def _repository_pages(site: Site) -> Iterator[tuple[str, str]]:
     texts[_START] = (REPOSITORY / _START).read_text("utf-8")
     for one in SITE_MAP:
         if one.section:
-            # The links are written as seen from the repository, as all links of the page are.
+            # A link relative to the source, like all links of that page. `_resolve_links` rewrites it.
             there = os.path.basename(one.source) + "#" + slug(one.section)
             instead = f"[{one.section}]({there}) is on a separate page."
             texts[one.source], section = cut(texts[one.source], one.section, instead)

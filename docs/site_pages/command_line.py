@@ -18,7 +18,7 @@ PROGRAM = "sds-conformance"
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """A page for each command of the program, with its commands below it."""
+    """The list of commands, and a page for each command of the program with its subcommands."""
     context = click.Context(main, info_name=PROGRAM)
     lines = [*_text(main.help or ""), "Every command exits with one of the [exit codes](../exit-codes.md).", ""]
     names: list[str] = []
@@ -35,7 +35,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def the_command(command: click.Command) -> click.Command:
-    """The command itself, where a group has a placeholder until it is invoked."""
+    """Return the command that a `LazyCommand` stands for, and any other command unchanged."""
     return command.command if isinstance(command, LazyCommand) else command
 
 
@@ -70,7 +70,7 @@ def _options(command: click.Command, context: click.Context, path: str) -> Itera
 
 
 def _text(text: str) -> Iterator[str]:
-    """Paragraphs of a help text. Those after a line with ``\\b`` keep their lines."""
+    """Convert a help text to Markdown. Paragraphs that begin with ``\\b`` keep their line breaks."""
     for paragraph in inspect.cleandoc(text).split("\n\n"):
         if paragraph.startswith("\b"):
             yield from code_block(paragraph.removeprefix("\b").strip("\n"))
@@ -80,7 +80,7 @@ def _text(text: str) -> Iterator[str]:
 
 
 def _epilog(text: str, level: int) -> Iterator[str]:
-    """Examples, exit codes and other lists below headings of their own."""
+    """Convert the end of a help text to Markdown: examples, exit codes and other lists get a heading each."""
     for paragraph in inspect.cleandoc(text).split("\n\n"):
         lines = paragraph.removeprefix("\b").strip("\n").splitlines()
         if not (paragraph.startswith("\b") and lines and lines[0].endswith(":")):

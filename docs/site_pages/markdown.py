@@ -13,13 +13,13 @@ _HEADING = re.compile(r"^(#+) (.*)$", re.MULTILINE)
 
 
 def prose(text: str) -> str:
-    """Text that shows as it is, in which backticks mark code."""
+    """Escape the special characters of Markdown, except in backticks, which mark code."""
     parts = _CODE.split(text.replace("``", "`"))
     return "".join(part if _CODE.fullmatch(part) else _SPECIAL.sub(r"\\\1", part) for part in parts)
 
 
 def code(text: str) -> str:
-    """Text as code, in a table too."""
+    """Format a text as code that can also stand in a cell of a table."""
     return f"`` {text.replace('|', '&#124;')} ``" if "`" in text else f"`{text}`"
 
 
@@ -54,7 +54,7 @@ def page(title: str, lines: Iterable[str], *, orphan: bool = False) -> str:
 
 
 def outside_code(text: str, change: Callable[[str], str]) -> str:
-    """Change all that is in no fenced block."""
+    """Apply ``change`` to the text outside fenced code blocks."""
     done, parts = 0, []
     for found in _FENCE.finditer(text):
         parts += [change(text[done : found.start()]), found[0]]

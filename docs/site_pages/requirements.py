@@ -18,7 +18,7 @@ _BREAKING = ("fail", "warn")
 
 
 def pages(known: Known, drawn: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """``drawn`` has the places of diagrams, by the name of the scenario."""
+    """The list, and a page for each requirement. ``drawn`` maps names of scenarios to the places of their diagrams."""
     yield f"{FOLDER}/index", _list()
     for protocol in protocols():
         for requirement in protocol.rules.catalogue.requirements.values():
@@ -82,9 +82,9 @@ def _page(protocol: Protocol, r: Requirement, known: Known, drawn: Mapping[str, 
 
 def _facts(r: Requirement, section: str) -> Iterator[tuple[str, str]]:
     words = {
-        "explicit": "in the words of the text",
-        "lowercase": "in lower case there",
-        "implied": "implied by the text",
+        "explicit": "in the words of the specification",
+        "lowercase": "in lower case in the specification",
+        "implied": "implied by the specification",
     }
     yield "Level", f"{r.level} ({words.get(r.keyword, r.keyword)})"
     yield "Severity", f"{r.severity}: a violation {SEVERITIES[r.severity]}"
@@ -94,7 +94,7 @@ def _facts(r: Requirement, section: str) -> Iterator[tuple[str, str]]:
     yield "Observed", {"wire": "on the wire", "state": "in events and state"}.get(r.observable, r.observable)
     if r.softened:
         text = f"[{r.softened}](../positions/{r.softened}.md)"
-        yield "Softened", f"a violation is a warning by {text}; `--strict` makes it a failure"
+        yield "Softened", f"{text} makes a violation a warning; `--strict` makes it a failure"
     if r.experimental:
         yield "Experimental", "a violation is at most a warning"
 
@@ -142,7 +142,7 @@ def _related_requirements(protocol: Protocol, r: Requirement) -> list[str]:
                 rows.setdefault((", ".join(linked), one.because), [])
     if not rows:
         return []
-    lines = ["## Consequences", "", "A fault here can violate these requirements too:", ""]
+    lines = ["## Consequences", "", "A fault that violates this requirement can violate these requirements, too:", ""]
     return lines + table(("requirement", "reason"), [(linked, prose(why)) for linked, why in rows])
 
 

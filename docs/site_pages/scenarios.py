@@ -1,4 +1,4 @@
-"""A page for each scenario, with its data and a diagram if it is data, and a list of all."""
+"""A page for each scenario, with its data and a diagram unless it is too long, and a list of all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .markdown import code, code_block, page, prose, table
 
 FOLDER = "reference/scenarios"
 _MOST_OPERATIONS = 60
-"""Longer scenarios have no diagram and no data on their page, because they are too long to read."""
+"""The page of a scenario with more operations has no diagram and no data, because they are too long to read."""
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -27,8 +27,8 @@ def pages() -> Iterator[tuple[str, str]]:
 
 def _list() -> str:
     lines = [
-        "A scenario is a test case that the suite plays. Most are data: the page of a scenario shows it as a",
-        "[scenario file](../../how-to/scenario-files.md) and as a diagram. The others are functions in Python.",
+        "A scenario is a test case that the suite plays. Its page shows it as a",
+        "[scenario file](../../how-to/scenario-files.md) and as a diagram, unless it is too long to read.",
         "",
     ]
     for protocol in protocols():

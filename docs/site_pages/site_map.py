@@ -20,7 +20,7 @@ class Page:
     section: str = ""
     """The heading of the section that has a separate page; "" for the whole file."""
     group: str = ""
-    """A heading on the first page of the part; "" continues the last one."""
+    """The heading above the page on the first page of the part; "" for the same heading as the page before."""
 
 
 SITE_MAP = (
@@ -78,7 +78,10 @@ SITE_MAP = (
     ),
     Page("how-to/add-a-protocol", "docs/add-a-protocol.md", "add a protocol"),
     Page(
-        "how-to/add-a-revision", "CONTRIBUTING.md", "add a revision of the text", section="Another revision of the text"
+        "how-to/add-a-revision",
+        "CONTRIBUTING.md",
+        "add a revision of the specification",
+        section="Another revision of the text",
     ),
     Page(
         "how-to/change-the-vectors",
@@ -141,12 +144,12 @@ SITE_MAP = (
     Page("explanation/reference-model", "reference/README.md", "the executable models"),
     Page("explanation/benchmarks", "harness/benchmarks/README.md", "how fast the suite is, and how that was measured"),
 )
-"""All pages that exist, in the order of the site."""
+"""All pages and sections that are copied from the repository, in the order of the site."""
 
 GENERATED = (
     Page("reference/command-line/index", "", "every command and every option"),
     Page("reference/requirements/index", "", "one page for each requirement, with diagrams"),
-    Page("reference/positions/index", "", "one page for each question that a text leaves open"),
+    Page("reference/positions/index", "", "one page for each question that a specification leaves open"),
     Page("reference/properties", "", "the properties of the whole group"),
     Page("reference/scenarios/index", "", "every scenario, as data and as a diagram"),
     Page("reference/formats/index", "", "the JSON Schemas of all files"),

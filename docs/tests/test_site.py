@@ -1,4 +1,4 @@
-"""The built site: nothing that the suite has is missing, links lead somewhere, and no page needs a network."""
+"""Tests the built site: it has all generated pages, no link is broken, and no page needs a network."""
 
 from __future__ import annotations
 
@@ -36,8 +36,10 @@ _ATTRIBUTE = re.compile(r'([a-z-]+)="([^"]*)"')
 
 
 class _Page:
-    """The targets of a page, its IDs, and its text. Sphinx quotes and escapes each attribute, so that regular
-    expressions find them, in a tenth of the time of a parser."""
+    """The link targets, element IDs and text of a page.
+
+    Regular expressions read the attributes, in a tenth of the time of a parser: Sphinx quotes and escapes each of them.
+    """
 
     def __init__(self, file: Path) -> None:
         self._source = file.read_text("utf-8")
@@ -74,7 +76,10 @@ def _page(file: Path) -> _Page:
 
 @cache
 def _target(folder: Path, path: str) -> Path:
-    """The file that pages of a folder link to: all pages have the same links in their sidebar."""
+    """The file that a link to ``path`` from a page in ``folder`` leads to.
+
+    Cached, because all pages have the same links in their sidebar.
+    """
     return (folder / unquote(path)).resolve()
 
 
