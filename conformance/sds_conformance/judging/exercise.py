@@ -238,9 +238,9 @@ def capabilities_left_out(rules: Rules, mutant: Fault) -> frozenset[int]:
     return frozenset(number for number in numbers if number is not None)
 
 
-QUICK_SHARE = 9
+QUICK_SHARE = 18
 """In a quick self-test, each variant plays only every n-th long scenario. This is n."""
-OTHER_SHARE = 8
+OTHER_SHARE = 16
 """In a quick self-test, each mutant plays only every n-th scenario that is not written for its requirement. This is n.
 """
 
