@@ -23,9 +23,9 @@ def pages(known: Known) -> Iterator[tuple[str, str]]:
 
 def _list() -> str:
     lines = [
-        "A position is the decision of the suite on a point that a text leaves open. A finding names the positions",
-        "that it rests on, and a legal choice is never a failure. [Verdicts](../verdicts.md#positions) says how",
-        "positions act on verdicts, and [Contest a position](../../how-to/contest-a-position.md) how to object to one.",
+        "A position is the decision of the suite on a point that a specification leaves open. A finding names the",
+        "positions that it rests on, and a legal choice is never a failure. [Verdicts](../verdicts.md#positions) says",
+        "how positions act on verdicts, and [Contest a position](../../how-to/contest-a-position.md) how to object to one.",
         "",
     ]
     for protocol in protocols():

@@ -11,7 +11,7 @@ from .markdown import code, index_entries, page, prose, table
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """The page."""
+    """The page of all properties."""
     lines = [
         "A property is a requirement on all participants together. `fuzz`, `exhaust` and `interop` judge properties in",
         "generated schedules. `sds-conformance requirements G-01` prints one.",
@@ -21,7 +21,7 @@ def pages() -> Iterator[tuple[str, str]]:
     for name in sorted(found):
         one, revisions = found[name]
         lines += [f"## {one.id}: {prose(one.title)}", "", prose(one.summary), ""]
-        lines += [f"The text says: “{prose(one.says)}”", ""] if one.says else []
+        lines += [f"The specification says: “{prose(one.says)}”", ""] if one.says else []
         lines += [f"Revisions: {', '.join(code(revision) for revision in revisions)}.", ""]
         linked = ", ".join(f"[{each}](requirements/{each}.md)" for each in one.requirements)
         lines += [f"It rests on {linked}.", ""] if linked else []

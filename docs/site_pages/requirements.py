@@ -27,8 +27,8 @@ def pages(known: Known, drawn: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 def _list() -> str:
     lines = [
-        "A requirement is one testable statement of a text, in the words of the suite. Each has a page with its codes,",
-        "positions, scenarios and mutants, and with the implementations that are known to violate it.",
+        "A requirement is one testable statement of a specification, in the words of the suite. Each has a page with",
+        "its codes, positions, scenarios and mutants, and with the implementations that are known to violate it.",
         "`sds-conformance requirements ID` prints the same. Search this site for an ID such as SDS-RECV-06, for a code",
         "such as delivered-early, or for a word.",
         "",
@@ -58,7 +58,7 @@ def _page(protocol: Protocol, r: Requirement, known: Known, drawn: Mapping[str, 
         lines += ["## Violations", "", *index_entries(full_code(r.id, c) for c in r.codes)]
         lines += table(("code", "meaning"), [(code(full_code(r.id, c)), prose(what)) for c, what in r.codes.items()])
     if r.positions:
-        lines += ["## Positions", "", "The text leaves these points open, and the suite decided:", ""]
+        lines += ["## Positions", "", "The specification leaves these points open, and the suite decided:", ""]
         rows = [
             (f"[{name}](../positions/{name}.md)", prose(catalogue.positions[name].position)) for name in r.positions
         ]
