@@ -25,7 +25,7 @@ def _list() -> str:
     lines = [
         "A position is the decision of the suite on a point that a specification leaves open. A finding names the",
         "positions that it rests on, and a legal choice is never a failure. [Verdicts](../verdicts.md#positions) says",
-        "how positions act on verdicts, and [Contest a position](../../how-to/contest-a-position.md) how to object to one.",
+        "how positions act on verdicts. [Contest a position](../../how-to/contest-a-position.md) says how to object.",
         "",
     ]
     for protocol in protocols():
