@@ -115,7 +115,8 @@ def classify_by_checks(divergence: Divergence, a: Stored, b: Stored, scopes: tup
             out.kind, out.cause, out.reason = Class.ERROR, "a fault of the suite", f"{name}: {printable(ours)}"
             return out
     if finding_a is not None and finding_b is not None:
-        both = dict.fromkeys((finding_a.requirement, finding_b.requirement))  # without repetition
+        # If both violate the same requirement, name it once.
+        both = dict.fromkeys((finding_a.requirement, finding_b.requirement))
         out.kind, out.cause = Class.BOTH_VIOLATE, AND.join(both)
     elif finding_a is not None:
         out.kind, out.cause = Class.A_VIOLATES, finding_a.requirement

@@ -270,7 +270,7 @@ def read_stored(corpus: Corpus, numbers: Sequence[int]) -> Iterator[Stored]:
         found = list(stored_in(corpus, shard, wanted))
         if [one.schedule for one in found] != wanted:
             raise DamagedFileError(
-                f"{corpus.place.label} is damaged: shard {shard} must have exactly one of each of {wanted}."
+                f"{corpus.place.label} is damaged: shard {shard} must have each of the schedules {wanted} exactly once."
             )
         yield from found
 
@@ -283,7 +283,7 @@ def require_comparable(a: Corpus, b: Corpus) -> None:
     if texts[0] != texts[1]:
         raise CorpusError(
             f"{a.place.label} is of {a.manifest.revision} and {b.place.label} of {b.manifest.revision}, which are "
-            "different texts, so they cannot be compared: record both with one --revision."
+            "different specifications, so they cannot be compared: record both with one --revision."
         )
     versions = (a.manifest.schema_version, b.manifest.schema_version)
     if versions[0] != versions[1]:
@@ -333,8 +333,8 @@ def _difference(differ: Differ, sums: list[str]) -> CorpusDifference:
 
 
 def range_size(a: Corpus, b: Corpus, tasks: int) -> int:
-    """Return the number of schedules per task, for the given number of tasks. It is a multiple of the size of the
-    larger shards, so there are fewer tasks if there are too few shards.
+    """Return the number of schedules per task, for about the given number of tasks. It is a multiple of the larger
+    ``per_shard`` of both corpora, so there are at most as many tasks as shards.
     """
     size = max(a.manifest.per_shard, b.manifest.per_shard)
     most = max(a.manifest.schedules, b.manifest.schedules)

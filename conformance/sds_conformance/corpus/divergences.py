@@ -148,7 +148,7 @@ def _compare_digests(
     absent = np.setdiff1d(np.arange(wanted.start, wanted.stop), np.union1d(of_a, of_b))
     if len(absent):
         where = (a if absent[0] < a.manifest.schedules else b).place.label
-        raise CorpusError(f"{where} is damaged: schedule {absent[0]} is not in it, although it is complete.")
+        raise CorpusError(f"{where} is damaged: schedule {absent[0]} is missing, although the corpus is complete.")
     twice = dict.fromkeys(_find_duplicates(of_b), "B") | dict.fromkeys(_find_duplicates(of_a), "A")
     common, at_a, at_b = np.intersect1d(of_a, of_b, return_indices=True)
     once = ~np.isin(common, list(twice))

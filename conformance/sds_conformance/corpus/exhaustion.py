@@ -34,7 +34,7 @@ _CHUNK, _TROUBLE, _OTHERWISE, _WITHOUT = "chunk", "trouble", "otherwise", "witho
 
 @dataclass(frozen=True)
 class Pieces:
-    """The task: plays the piece with that number."""
+    """The task of a Spark job: plays the piece with the given number, and yields its results as rows."""
 
     order: Exhaustion
     task: Task
@@ -43,7 +43,7 @@ class Pieces:
     chunks: int
     """Chunks per piece."""
     until: Moment | None
-    """No chunk starts after that moment."""
+    """No chunk starts after this moment; None: no time limit."""
 
     def __call__(self, number: int) -> Iterator[pa.RecordBatch]:
         first, word = self.starts[number]
@@ -74,7 +74,7 @@ class Pieces:
 
 
 def spread(spark: SparkSession) -> Source:
-    """Return a source that plays on Spark instead of in workers."""
+    """Return a function for ``exhaust`` that plays the schedules in Spark jobs instead of worker processes."""
 
     def play(
         order: Exhaustion, tasks: list[Task], tally: CampaignTally, left_s: float

@@ -68,7 +68,7 @@ def prepare_folder(place: Place, *, overwrite: bool) -> None:
         if strange := set(found) - known:
             raise CorpusError(f"{place.label} has other files in it ({min(strange)}): name another folder.")
         if not _is_diff_folder(place, found):
-            raise CorpusError(f"{place.label} has files in it that are of no diff: name another folder.")
+            raise CorpusError(f"{place.label} has files that no diff wrote: name another folder.")
         for name in found:
             (place / name).remove()
     place.make()

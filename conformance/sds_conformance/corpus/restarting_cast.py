@@ -16,8 +16,8 @@ from ..protocols import repertoire_of
 
 
 def compare_twins(revision: str, group_trace: GroupTrace, replay: Replay) -> None:
-    """Play all group traces with which properties compare ``group_trace``. The results of the properties are ignored
-    here: they are examined when the corpus is checked.
+    """Play the changed schedules whose group traces properties compare with ``group_trace``. Ignore the results of the
+    properties: they are examined when the corpus is checked.
     """
     properties = repertoire_of(revision).properties
     with raise_corpus_errors(replay) as played, contextlib.suppress(Exception):

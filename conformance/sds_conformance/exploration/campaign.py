@@ -190,7 +190,7 @@ class WorkerEnded:
     not_started: str = ""
     """Why a process of the implementation did not start."""
     at: int = 0
-    """Index of the first schedule that was not played for that reason."""
+    """Index of the first schedule that the worker did not play."""
 
 
 NO_ROOM = "the machine has no room for another process of the suite"

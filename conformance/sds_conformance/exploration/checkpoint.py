@@ -78,7 +78,7 @@ def load(path: Path, order: Exhaustion, cast_under_test: CachingCast) -> Coverag
     try:
         data = json.loads(read_bytes(path, MAX_BYTES))
         if not isinstance(data, dict) or data.get("schema") != SCHEMA_ID:
-            raise ResumeError("it was not written by `exhaust`, or by another version of it")
+            raise ResumeError("it was not written by this version of `exhaust`")
         about = _parameters_of(order, tally)
         for key, value in about.items():
             if data[key] != value:

@@ -281,9 +281,10 @@ class Prober:
 
 @dataclass(frozen=True)
 class Task:
-    """The remaining part of a bound."""
+    """The part of a bound that is left to play."""
 
     events: int
+    """Number of events of each schedule: the bound."""
     before: int
     """Number of schedules with fewer events."""
     done: frozenset[int] = frozenset()
@@ -291,7 +292,7 @@ class Task:
     first: int = 0
     """The first chunk to play."""
     since: Word = ()
-    """The first word of that chunk; empty for the very first word."""
+    """The first word of chunk ``first``; empty for the very first word."""
     chunks: int | None = None
     """Number of chunks from ``first``; None for all."""
 

@@ -157,8 +157,8 @@ def describe_discovery(example: Counterexample, schedules: int) -> str:
     """Return the schedule that found the violation, the size after shrinking, and how many schedules show it."""
     before, after = len(example.original.operations), len(example.schedule.operations)
     found = f"by {example.original.name or 'a schedule'} of {format_count(before, 'step')}"
-    shrunk = f"shrunk to {format_count(after, 'step')}" if after else "and shown without any of them"
-    cut = "; it may be shorter: --shrink-budget was over" if example.out_of_time else ""
+    shrunk = f"shrunk to {format_count(after, 'step')}" if after else "and shown without any step"
+    cut = "; --shrink-budget was used up, so a shorter schedule may exist" if example.out_of_time else ""
     return f"{found}, {shrunk}; shown by {format_count(schedules, 'schedule')} in all{cut}"
 
 
@@ -177,7 +177,7 @@ def show_counterexample(console: Console, example: Counterexample, tally: Campai
 def show_dropped_expectations(console: Console, example: Counterexample) -> None:
     """Print that a shrunk schedule does not have the expectations of its file."""
     if example.original.expect and not example.schedule.expect:
-        print_labelled(console, "", Text("without the expectations of its file, which are about all of its steps"))
+        print_labelled(console, "", Text("without the expectations of the file, which are about all steps"))
 
 
 def show_replay_command(console: Console, files: Mapping[str, Path], again: str) -> None:
@@ -196,10 +196,10 @@ def show_unshrunk(console: Console, finding: Finding, found_by: str) -> None:
 def show_flaky(
     console: Console, finding: Finding, found_by: str, again: FindingReplays | None, *, late: bool = False
 ) -> None:
-    """Print a flaky finding, or one that could not be replayed (``again`` is None); ``late`` if the time was over."""
+    """Print a flaky finding, or one that could not be replayed (``again`` is None); ``late`` if time ran out."""
     print_labelled(console, "Found", Text(f"by {found_by}"))
     if again is None:
-        why = "the total time was over" if late else "the implementation could not be started to play it again"
+        why = "the total time was used up" if late else "the implementation could not be started to play it again"
         print_labelled(console, "", Text(f"Not shrunk: {why}."))
     show_flaky_line(console, again, " So nothing could be shrunk.")
     show_seen(console, finding)
@@ -207,7 +207,7 @@ def show_flaky(
 
 def show_unstable(console: Console, finding: Finding, found_by: str, who: str) -> None:
     """Print a finding that was not reproduced when its schedule was replayed."""
-    print_labelled(console, "Found", Text(f"by {found_by}, but not when that was replayed:"))
+    print_labelled(console, "Found", Text(f"by {found_by}, but its replay did not show the violation:"))
     print_labelled(console, "", Text(f"{who} is not deterministic, so nothing could be shrunk."))
     show_seen(console, finding)
 

@@ -76,7 +76,9 @@ def judge(
 
 
 class _Replay:
-    """Plays each second schedule (twin) only once, and records whether one could not be played."""
+    """Plays each schedule only once, although several properties need its trace. Records whether a schedule could not
+    be played.
+    """
 
     def __init__(self, play: Replay) -> None:
         self._play = play
@@ -116,7 +118,7 @@ def _find_unreproduced(
 
 
 def _own_breakdown(finding: Finding, group_trace: GroupTrace, name: str, roles: Roles) -> Iterator[Finding]:
-    """Yield the finding about a breakdown if this implementation broke down, with its own last step."""
+    """Yield the finding about a breakdown if the implementation ``name`` broke down, at its last step."""
     for member, trace in group_trace.cast.items():
         if roles[member] == name and trace.breakdown is not None:
             step = trace.steps[-1].index if trace.steps else 0
@@ -300,6 +302,6 @@ def _play_one(
         for name in (*names, GROUP):
             storms = mixed.discoveries.get((name, STORM))
             if storms is not None and storms.schedules >= PATIENCE:
-                mixed.given_up |= dict.fromkeys([name] if name else names, "sent messages without end again and again")
+                mixed.given_up |= dict.fromkeys([name] if name else names, "repeatedly sent endless messages")
         return group_trace, roles
     return None

@@ -106,7 +106,7 @@ def test_missing_and_extra_schedules(reference: Path, tmp_path: Path) -> None:
     assert kinds == {4: Class.MISSING, 12: Class.MISSING}
     kinds = {number: classify_by_kind(one).kind for number, one in compared(fewer_b, reference).items()}
     assert kinds == {4: Class.EXTRA, 12: Class.EXTRA}
-    with pytest.raises(CorpusError, match="schedule 4 is not in it, although it is complete"):
+    with pytest.raises(CorpusError, match="schedule 4 is missing, although the corpus is complete"):
         compared(fewer_b, fewer_b)
 
 

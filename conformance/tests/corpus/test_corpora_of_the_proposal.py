@@ -94,5 +94,5 @@ def test_what_is_open_in_sds_alone_is_not_asked() -> None:
 
 def test_corpora_of_two_texts_are_not_compared(reference: Path, tmp_path: Path) -> None:
     sds = record_here(tmp_path / "sds", order_of(schedules=2, grammar=GRAMMAR, seed=5))
-    with pytest.raises(CorpusError, match=rf"is of {FORUM} and .* of sds-2026-01, which are different texts"):
+    with pytest.raises(CorpusError, match=rf"is of {FORUM} and .* of sds-2026-01, which are different specifications"):
         require_comparable(corpus(reference), corpus(sds))

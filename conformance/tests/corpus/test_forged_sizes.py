@@ -77,7 +77,7 @@ def test_a_schedule_of_neither_corpus_is_missed_at_once(reference: Path, tmp_pat
     for folder in both:
         data = json.loads((folder / MANIFEST).read_text())
         (folder / MANIFEST).write_text(json.dumps(data | {"schedules": 60_000, "per_shard": 60_000}))
-    with pytest.raises(CorpusError, match="schedule 3 is not in it, although it is complete"):
+    with pytest.raises(CorpusError, match="schedule 3 is missing, although the corpus is complete"):
         compared(*both)
 
 

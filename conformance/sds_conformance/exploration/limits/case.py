@@ -23,7 +23,7 @@ from .cpu_time import spent_s
 
 
 class SizeOutcome(Enum):
-    """The result of one size."""
+    """Kinds of results of playing a dimension at one size."""
 
     HELD = "held"
     WRONG = "wrong"
@@ -71,7 +71,7 @@ _BREAKDOWNS = {
 
 @dataclass(frozen=True)
 class SizeResult:
-    """The result of one size."""
+    """The result of playing a dimension at one size, with its finding and duration."""
 
     size: int
     outcome: SizeOutcome

@@ -34,7 +34,7 @@ class Weight(Enum):
 
 @dataclass(frozen=True)
 class LimitRow:
-    """One dimension of an implementation."""
+    """The measured limit of an implementation in one dimension."""
 
     dimension: Dimension
     weight: Weight
@@ -158,7 +158,7 @@ def _add_cost(row: LimitRow) -> LimitRow:
     """Add the growth of the cost to a row, if enough sizes were played."""
     power = growth(row.cases)
     if power is None:
-        return replace(row, reason="too few cases were played to know it")
+        return replace(row, reason="too few sizes were played to measure the growth")
     most = max((case for case in row.cases if case.held), key=lambda case: case.size)
     cost = f"each costs as N^{power:.2f}, " if power > 0 else ""
     text = f"{cost}{most.size / most.spent_s:,.0f} a second"
