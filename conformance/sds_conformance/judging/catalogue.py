@@ -90,8 +90,8 @@ POSITIONS = "AMB"
 POSITION_VERDICTS: dict[str, str] = {
     "assert": "the suite demands it of every implementation",
     "tolerate": "every choice that it names is accepted",
-    "warn": "a deviation, or the kind of it that is named, is a warning; --strict fails it where it breaks a MUST",
-    "config": "the verdict depends on the configuration in force, or on how the suite plays it",
+    "warn": "a deviation, or only the named kind of it, is a warning; with --strict, it fails if it breaks a MUST",
+    "config": "the verdict depends on the configuration in force, or on how the suite plays the scenarios",
     "profile": "exact results are judged under a declared profile or for the revision of the run only",
 }
 """Description of each value of ``verdict`` in ``positions.json``: how the suite treats the position."""

@@ -36,7 +36,7 @@ from .rules import Rules
 from .verdict import RANK, Finding, RequirementVerdict, Verdict
 
 LEAST_SHARE = 0.1
-"""Minimum `Failure.share` of a cause, as a part of that of its effect."""
+"""Minimum ratio of the `Failure.share` of a cause to the `Failure.share` of its effect."""
 RARE_SHARE = 0.025
 """A cause with a smaller `Failure.share` explains an effect only if no run with the effect exercises the cause, or if
 one of these runs violates it.

@@ -70,8 +70,8 @@ def equal_products(values: int, times: int, near: float) -> float:
 
 
 def chi_square_limit(freedom: int) -> float:
-    """Return the chi-square statistic that is exceeded with probability < FALSE_ALARM, by the Wilson-Hilferty cube
-    root.
+    """Return the chi-square statistic that is exceeded with probability < FALSE_ALARM, for ``freedom`` degrees of
+    freedom. Uses the approximation by Wilson and Hilferty.
 
     With 4.9 standard deviations the exact probability beyond it is 1.5e-7 for 3 degrees of freedom, 2.7e-7 for 9 and
     3.3e-7 for 15.

@@ -16,7 +16,7 @@ class Exit(IntEnum):
     OURS = 70
     """The suite failed, or its output could not be written."""
     INTERRUPTED = 130
-    """By Ctrl-C, or by another signal until the signal is known."""
+    """Interrupted by Ctrl-C, or by a signal that is not known yet."""
     HUNG_UP = 129
     TERMINATED = 143
     CLOSED_PIPE = 141

@@ -32,7 +32,9 @@ class FindingReplays:
     @property
     def sentence(self) -> str:
         """Explanation of the label, in one sentence."""
-        why = "it is not deterministic" + ("" if self.shown else ", or depends on what was played before")
+        why = "the implementation is not deterministic"
+        if not self.shown:
+            why += ", or depends on what was played before"
         replays = format_count(self.played, "replay")
         return f"It showed in {self.shown} of {replays}, each in a new process: {why}."
 

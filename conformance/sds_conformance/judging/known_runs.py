@@ -66,7 +66,7 @@ class KnownRuns:
             first = self._first.get(self._key(session, runner, run.name, requirements))
             if first is None:
                 return None
-            session.link.note("part", name=run.name)  # as a stage does, for models that draw random numbers by it
+            session.link.note("part", name=run.name)  # as a stage does: some models seed random numbers with it
             end = _follow(session, first)
         except TesteeError:
             runner.kill()  # it breaks down again when it is played
@@ -96,7 +96,7 @@ class KnownRuns:
                 if at.request is None:
                     at.request, at.participant = request, participant
                 if (at.request, at.participant) != (request, participant):
-                    return  # the requests do not depend on the replies alone
+                    return  # same replies, another request: do not store this run
                 at = at.next_nodes.setdefault(reply, _Node(at, reply))
             at.result = summary
             self._ends[at] = None

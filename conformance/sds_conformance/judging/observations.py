@@ -100,8 +100,8 @@ def apply_checks(applicable: Applicable, accepted: Iterable[tuple[View, bool | N
 def _counting_requirements(
     rules: Rules, trace: Trace[Any], views: Sequence[View], applicable: Applicable
 ) -> Sequence[str]:
-    """Return the requirements that a trace may judge: all of them, or only the requirement that the environment
-    presumes if the trace violates it.
+    """Return the requirements that may be judged on a trace. These are all requirements. But if the trace violates the
+    requirement that its environment presumes, it is only this requirement.
     """
     presumed = rules.environments[trace.environment].presumes
     presumed = next((r for r in rules.register.counterparts.get(presumed, ()) if r in applicable), presumed)

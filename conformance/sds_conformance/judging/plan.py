@@ -26,7 +26,7 @@ class Plan:
     scenarios: tuple[Scenario, ...]
     environments: tuple[Environment, ...] = (PLAIN,)
     narrowed: frozenset[str] = frozenset()
-    """Of which the user selected only some: ``requirements``, ``scenarios``, ``environments``."""
+    """Those of ``requirements``, ``scenarios`` and ``environments`` of which the user selected only a part."""
 
     @property
     def catalogue(self) -> Catalogue:

@@ -2,7 +2,8 @@
 
 A position and its options are a row of the catalogue's ``positions.json``. Functions registered under its ID yield the
 steps that prove an option. A way is not a verdict: it is reported if a trace proves it, with the number of steps that
-do. If no trace proves an option of a position, the position stays open; the absence of one way does not prove another.
+prove it. If no trace proves an option of a position, the position stays open; the absence of one way does not prove
+another.
 """
 
 from __future__ import annotations

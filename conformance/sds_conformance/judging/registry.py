@@ -160,7 +160,7 @@ class Register:
         self.of_tables: dict[str, list[Check]] = {}
         """The subset of ``checks`` that was registered by `table`."""
         self._tables: list[frozenset[str]] = []
-        """The requirements of each table in which one mistake violates one of them."""
+        """The requirements of each `Table`: one mistake violates only one of them."""
         self.shown: dict[str, list[Showing]] = {}
         """The functions that show options, by position, for all positions that a run can show."""
 
@@ -210,7 +210,7 @@ class Register:
                 self.of_tables.setdefault(requirement, []).append(check)
 
     def shows(self, position: str, *needs: int, of: str = "") -> Callable[[ShowingFunction], ShowingFunction]:
-        """Register a function that finds the steps which show the option of a position that is taken.
+        """Register a function that finds the steps that show which option of a position an implementation takes.
 
         ``needs`` and ``of`` are the same as in `check`.
         """
@@ -250,8 +250,8 @@ class Register:
         return {requirement} | {original for original, alike in self.counterparts.items() if requirement in alike}
 
     def share_table(self, requirement: str, other: str) -> bool:
-        """Are both rows of one table, or counterparts of such? Then it depends on the circumstances which of them one
-        mistake violates.
+        """Do both requirements, or requirements of which they are counterparts, have rows in one table? Then a mistake
+        violates only one of them, and the circumstances decide which.
         """
         alike, others = self.with_counterparts_of(requirement), self.with_counterparts_of(other)
         return any(alike & table and others & table for table in self._tables)

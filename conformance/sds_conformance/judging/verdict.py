@@ -23,7 +23,7 @@ from .tally import Tally, ViolationKind
 OBSERVE = "observe"
 """The capability to show the state, in every testee protocol that has it."""
 MAX_FINDINGS = 5
-"""Findings stored per requirement; further ones are only counted."""
+"""Maximum number of findings that are stored per requirement. Further findings are only counted."""
 MAX_OF_ONE_RUN = 2
 MAX_TEXT = 400
 """Maximum length of ``expected`` and ``seen``, in characters. They contain IDs from the implementation, which can be

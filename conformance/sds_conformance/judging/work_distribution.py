@@ -147,7 +147,7 @@ class SharedWork(ResultSource):
             try:
                 self._others.start(_play_units, order, rules_of, names, self._unit_counter)
             except MissingResourceError:
-                return  # the units are played by fewer processes
+                return  # fewer processes play the units
 
     def results(self) -> Iterator[RunResult | LostUnit]:
         mine: int | None = 0
@@ -244,7 +244,8 @@ def _play_units(
                 for place, result in enumerate(
                     player.play_unit([find_run(rules, name, order.files) for name in units[number]])
                 ):
-                    if not place and result.summary is None:  # it may start when fewer processes play: return the unit
+                    if not place and result.summary is None:
+                        # The implementation may start when fewer processes play: return the unit.
                         reports.put((number, "", None))
                         return
                     reports.put((number, result.run, dumps(result)))

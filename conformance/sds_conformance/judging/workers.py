@@ -42,7 +42,7 @@ class Workers:
     def __init__(self) -> None:
         self._reports: Any = None
         self._processes: list[BaseProcess] = []
-        with safe_path(), suppress(OSError):  # a lock would start it with an unsafe path
+        with safe_path(), suppress(OSError):  # start the tracker here: a lock would start it with an unsafe path
             resource_tracker.ensure_running()
 
     def start(self, work: Callable[..., None], *arguments: Any) -> None:
@@ -50,7 +50,7 @@ class Workers:
         picklable. Raises MissingResourceError.
         """
         environment = dict(os.environ)
-        with safe_path():  # a lock starts the resource tracker process
+        with safe_path():  # the lock of the queue starts the resource tracker, if it does not run
             if self._reports is None:
                 prepare()
                 self._reports = self.context.Queue()

@@ -22,7 +22,7 @@ from .source import Configuration, ModelSource
 from .timed_run import HashingLink, RunTimeoutError, cpu_time_limit, play
 
 BUDGET_S = 20.0
-"""CPU seconds for judging one place. A run that has started when they are over is completed."""
+"""CPU seconds for judging one place. A run that started before they were used up is completed."""
 PATIENCE_S = 180.0
 """CPU seconds for one place after which the suite is assumed to hang."""
 BRIEF_BUDGET_S = 5.0

@@ -9,7 +9,7 @@ from .places import AlterationPlace
 
 
 class End(Enum):
-    """Result of testing an altered model."""
+    """How the test of an altered model ended: by which kind of failure the fault was found, if any."""
 
     FAILS = "fails"
     """Judging rejects it."""
