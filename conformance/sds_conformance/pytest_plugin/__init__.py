@@ -19,20 +19,20 @@ SUITE = "sds-suite"
 """The plugin name under which ``suite`` registers if there is an implementation."""
 OPTIONS = {
     "testee": ("COMMAND", "The implementation to test: a command as a shell takes it. Without it, nothing happens."),
-    "revision": ("NAME", "Which revision of the text is judged."),
-    "profile": ("NAME", "Which part of the protocol is judged."),
+    "revision": ("NAME", "The revision of the specification to judge."),
+    "profile": ("NAME", "The part of the specification to judge."),
     "environment": ("GLOB", "Play in these environments; may be repeated. By default only in `plain`; '*' is all."),
     "scenario-file": (
         "FILE",
         "Play this scenario file, or all in this folder, in place of the suite; may be repeated.",
     ),
-    "timeout": ("SECONDS", "How long one command may take."),
-    "start-timeout": ("SECONDS", "How long the first answer of a fresh process may take."),
-    "total-timeout": ("SECONDS", "How long all commands together may take."),
+    "timeout": ("SECONDS", "Maximum time of one command to the implementation."),
+    "start-timeout": ("SECONDS", "Maximum time until the first answer of a new process."),
+    "total-timeout": ("SECONDS", "Maximum time of all commands to the implementation together."),
     "dialect": ("NAME", "Translate a private wire layout."),
     "framing": ("NAME", "The format of requests and replies on stdin and stdout: json or binary."),
     "baseline": ("FILE", "Known failures, as `sds-conformance baseline write` lists them: they fail as expected."),
-    "strict": ("", "Deviations that a position tolerates as warnings fail."),
+    "strict": ("", "Fail where a position of the suite turns a violation into a warning."),
 }
 """All options, without their common prefix."""
 MARKER = "sds(select=[GLOB, ...]): the requirements that judge a test with the fixture `stage`, by default all"

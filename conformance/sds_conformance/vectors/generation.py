@@ -34,7 +34,7 @@ def begin(vector_set: VectorSet, folder: Path, source: Path) -> None:
     if (folder / CHANGELOG).exists():
         return
     if folder.exists() and any(folder.iterdir()):
-        raise VectorsError(f"{folder} has no {CHANGELOG}, and is not empty: name a folder that is, or a new one")
+        raise VectorsError(f"{folder} has no {CHANGELOG}, and is not empty: name an empty or a new folder")
     vectors = [f"{m.folder}/{path.name}" for m in vector_set.materials for path in (source / m.folder).glob("*.json")]
     contents = {name: read_bytes(source / name) for name in (*PROSE, LEDGER, *vectors)}
     for name, content in contents.items():

@@ -106,7 +106,7 @@ def read_ledger(folder: Path) -> Ledger:
         if before is not None and _numbers(entry["version"]) <= _numbers(before["version"]):
             raise VectorsError(f"{LEDGER}: {entry['version']} does not come after {before['version']}")
         if entry["previous"] != (digest(before) if before is not None else ""):
-            named = f"release {before['version']}" if before is not None else "a release before the first"
+            named = f"release {before['version']}" if before is not None else "previous of the first release"
             raise VectorsError(f"{LEDGER}: {named} was changed: {entry['version']}  has another digest of it")
     return Ledger(tuple(releases))
 
@@ -115,7 +115,7 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")))
 
 
-# ---- What stands ---------------------------------------------------------------------------------------------------
+# ---- Checking ------------------------------------------------------------------------------------------------------
 
 
 def find_breaches(folder: Path, manifest: VectorManifest, documents: Iterable[dict[str, Any]]) -> Iterator[str]:

@@ -151,5 +151,5 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
     result = typed("vectors", "generate", "--out", tmp_path)
     assert result.exit_code == 2
-    assert "has no CHANGELOG.md, and is not empty: name a folder that is, or a new one" in words(result.stderr)
+    assert "has no CHANGELOG.md, and is not empty: name an empty or a new folder" in words(result.stderr)
     assert set(bytes_of(tmp_path)) == {"thesis.tex"}
