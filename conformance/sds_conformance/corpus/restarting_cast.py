@@ -27,7 +27,7 @@ def compare_twins(revision: str, group_trace: GroupTrace, replay: Replay) -> Non
 class RestartingCast:
     """A cast that is replaced by a new one when its implementation is abandoned.
 
-    A campaign ends after a few consecutive breakdowns, but a corpus has all breakdowns. See ``recording.Company``.
+    A campaign ends after a few consecutive breakdowns, but a corpus has all breakdowns. See ``recorder.RecordingCast``.
     """
 
     def __init__(self, order: CampaignOrder) -> None:

@@ -18,11 +18,15 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 ROWS = "kind string, what string, schedules long, rank long, first long, details string"
-"""The columns, in Spark SQL."""
+"""The columns of a row, as a schema for Spark. ``what`` is the subject, such as a requirement."""
 
 
 def row_of(kind: str, what: str, schedules: int, rank: int = 0, first: int = 0, details: str = "") -> dict[str, Any]:
-    """One row."""
+    """Return a row with the columns of `ROWS`.
+
+    ``what`` is the subject, such as a requirement. ``first`` is the index of the first schedule with the worst result,
+    and ``rank`` the rank of this result.
+    """
     return {"kind": kind, "what": what, "schedules": schedules, "rank": rank, "first": first, "details": details}
 
 

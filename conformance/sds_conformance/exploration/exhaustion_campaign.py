@@ -123,8 +123,8 @@ def exhaust(
     progress: CoverageListener = lambda coverage: None,
     elsewhere: Source | None = None,
 ) -> None:
-    """Play the schedules that are missing in ``coverage``, up to ``last`` events. Without ``last``, the estimated time
-    decides.
+    """Play the schedules that are missing in ``coverage``, up to ``last`` events. Without ``last``, the maximum is the
+    number of events whose schedules fit into the time budget, by estimate.
 
     ``cast_under_test`` must be started. The caller must not use it afterwards. A sample is played in this process
     first, so that ``planned`` can report the amount of work. If time is left at the end, more events are planned,

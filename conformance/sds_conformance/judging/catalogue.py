@@ -29,11 +29,11 @@ class Requirement:
     severity: int
     """From 1 to 4, see ``judging.severity``."""
     keyword: str
-    """``explicit``, ``lowercase`` or ``implied`` by other rules."""
+    """How the specification states the level: ``explicit``, in ``lowercase``, or ``implied`` by other rules."""
     anchor: str
     """Heading of the section that states the requirement."""
     observable: str
-    """``wire``, ``state``, ``statistical`` or ``none``."""
+    """Where a violation shows: ``wire``, ``state``, ``statistical`` (only in many samples) or ``none`` (nowhere)."""
     statement: str
     positions: tuple[str, ...]
     softened: str

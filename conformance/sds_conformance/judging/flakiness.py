@@ -53,9 +53,9 @@ def replay_failures(
     dialect: str | None = None,
     progress: Callable[[str, int, int], None] = lambda *_: None,
 ) -> None:
-    """Replay the failures, and store in the outcome how often each was reproduced. An interrupt ends it.
+    """Replay the failures, and store in the outcome how often each was reproduced.
 
-    The arguments are those of `certify`: without a ``dialect`` the declared one is used.
+    An interrupt ends the replays. The arguments are those of `certify`: without a ``dialect`` the declared one is used.
     """
     if outcome.interrupted or outcome.gave_up:
         return

@@ -50,7 +50,9 @@ class LostUnit:
 
 @dataclass(frozen=True)
 class Sharing:
-    """Number of processes that play at the same time, each with its own process of the implementation."""
+    """How a run is shared: ``jobs`` processes play at the same time, each with its own process of the implementation.
+    ``rules_of`` gives them the rules.
+    """
 
     jobs: int
     rules_of: RulesOf
