@@ -212,7 +212,7 @@ def _route_without(route: Route, name: str) -> Route:
 
 
 def store_route_effects(schedule: Schedule, group_trace: GroupTrace) -> Schedule:
-    """Return the schedule with the effects of network rules stored at each operation instead."""
+    """Return the schedule without network rules; each operation stores the losses and delays that the rules caused."""
     lost: dict[int, dict[str, None]] = {}
     late: dict[int, dict[str, int]] = {}
     for loss in group_trace.losses:

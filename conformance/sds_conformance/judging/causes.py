@@ -192,8 +192,8 @@ _ELSEWHERE = "The dialect in use lays it out in another way."
 def consequences(rules: Rules, cause: str, effect: str) -> list[Consequence]:
     """Return the declared consequences by which a fault in ``cause`` fails ``effect``.
 
-    A declaration also holds for the equivalent requirements of other texts. Two requirements that the same check judges
-    are consequences of each other.
+    A declaration also holds for the equivalent requirements of other specifications. Two requirements that the same
+    check judges are consequences of each other.
     """
     alike, effects = rules.register.with_counterparts_of(cause), rules.register.with_counterparts_of(effect)
     declared = rules.catalogue.consequences

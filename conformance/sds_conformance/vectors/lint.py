@@ -160,4 +160,4 @@ def _test(material: Material, data: dict[str, Any], test: dict[str, Any]) -> Ite
     if test["result"] != wanted:
         yield f"result: its result is {test['result']}, but its outcomes require {wanted}: {FORMAT}"
     if test.get("warned", False) != material.soft(test["requirements"]):
-        yield f"warned: it follows from its requirements whether another answer is a failure: {FORMAT}"
+        yield f"warned: its requirements say whether a wrong answer is only a warning, and the field differs: {FORMAT}"

@@ -1,7 +1,7 @@
 """Records which statements of a model each run of each configuration executes, and what the model answers.
 
-A fault can show only where its statement is executed. So a copy of the model marks every statement of its functions,
-and plays all scenarios in each configuration. Nothing is judged.
+A fault can show only where its statement is executed. So all scenarios are played in each configuration with a copy of
+the model that records the executed statements of its functions. Nothing is judged.
 """
 
 from __future__ import annotations

@@ -31,8 +31,8 @@ MOST_CONFIGURATIONS = 3
 """Maximum number of configurations in which other methods are tried."""
 
 OtherMethod = Callable[[Connect, Configuration], str]
-"""Another method than runs to find a fault. Returns a description of the fault that a model shows in a configuration,
-or "" if it finds none.
+"""A method to find a fault that runs do not find. Returns a description of the fault that a model shows in a
+configuration, or "" if it finds none.
 """
 
 _WORST = ((Verdict.FAIL, End.FAILS), (Verdict.WARN, End.WARNS), (Verdict.ERROR, End.SUITE_ERROR))
