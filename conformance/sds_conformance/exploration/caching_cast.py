@@ -33,8 +33,8 @@ class Suspects:
             self._sound |= kinds
 
     def find(self, odd: frozenset[int]) -> bool:
-        """After consecutive breakdowns, suspect the kinds of events in these words that occur in no other word. If
-        there are none, suspect the ``odd`` kinds that all these words have.
+        """After consecutive breakdowns, suspect the kinds of events in these words that occur in no word without a
+        breakdown. If there are none, suspect those of the ``odd`` kinds that all these words have.
 
         Returns False if no kind is suspected, or if every word so far ended in a breakdown.
         """

@@ -124,7 +124,9 @@ def not_found(name: str, revision: str = "") -> MutantHunt:
 def _findings(
     orders: list[CampaignOrder], casts_under_test: list[CastUnderTest], scope: Scope, examples: int
 ) -> Iterator[tuple[int, Finding]]:
-    """Yield the worst finding of each schedule with findings. Ends early if both implementations are abandoned."""
+    """Yield the worst finding of each schedule with findings. Ends early if an implementation is
+    abandoned.
+    """
     for index in range(examples):
         order, cast_under_test = orders[index % 2], casts_under_test[index % 2]
         try:

@@ -64,7 +64,7 @@ class Certification:
     sightings: dict[str, dict[str, int]] = field(default_factory=dict)
     """Maps each requirement to the runs that exercised it, each with the number of observations."""
     causes: list[Cause] = field(default_factory=list)
-    """Failures and warnings, each with the failures that it explains."""
+    """The root causes of the failures and warnings, each with the failures that it explains."""
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     ways: dict[str, list[WayShown]] = field(default_factory=dict)
     """Maps each position that a run can show to the ways of the implementation; no ways if no run showed one."""
