@@ -130,7 +130,7 @@ class Sum:
 
     @property
     def causes(self) -> list[DivergenceCause]:
-        """The most frequent causes of each class, in the order of the classes."""
+        """The most frequent causes, at most `MOST_CAUSES` in all classes together, ordered by class."""
         order = list(Class).index
         ranked = sorted(self.alike.values(), key=lambda one: (-one.schedules, order(one.kind), one.cause))
         return sorted(ranked[:MOST_CAUSES], key=lambda one: (order(one.kind), -one.schedules, one.cause))
@@ -226,7 +226,7 @@ class CorpusDifference:
 
     @cached_property
     def causes(self) -> list[DivergenceCause]:
-        """The most frequent causes of each class."""
+        """See `Sum.causes`. Computed once."""
         return self.found.causes
 
     @property

@@ -110,12 +110,12 @@ class Assessment:
     """The result of one group trace."""
 
     findings: list[Finding] = field(default_factory=list)
-    """The first finding of each check and severity."""
+    """The first finding of each severity, for each check on each view and for each property; also breakdowns."""
     exercised: Counter[str] = field(default_factory=Counter)
     """Maps requirements and properties to how often they were exercised."""
     situations: Counter[str] = field(default_factory=Counter)
     errors: dict[str, str] = field(default_factory=dict)
-    """Errors of the suite: maps the name of the check to the exception."""
+    """Errors of the suite: maps the check, or another part of the suite that failed, to the exception."""
 
     def worst(self, what: str) -> Verdict:
         """Return the worst severity among the findings of a requirement or property; PASS if there is no finding."""

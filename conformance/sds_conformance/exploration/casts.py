@@ -179,7 +179,7 @@ class Cast:
                 schedule, {member: stages[roles[member]] for member in schedule.names}
             )
         except BaseException:
-            self.kill()  # their state is unknown
+            self.kill()  # the state of the sessions is unknown
             raise
         for name, stage in stages.items():
             breakdown = stage.trace.breakdown

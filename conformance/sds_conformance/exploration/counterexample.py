@@ -48,7 +48,7 @@ class Counterexample:
 
     @property
     def act(self) -> Act | None:
-        """The act of the violation."""
+        """The act with the step of the finding; None if the group trace does not have this step."""
         trace = self.group_trace.cast.get(self.finding.participant)
         for candidate in [trace] if trace is not None else self.group_trace.traces:
             act = self.group_trace.act_of(candidate, self.finding.step)
@@ -144,7 +144,7 @@ def counterexample(
     """Shrink a schedule that showed ``found``, and replay the result in new processes.
 
     Return the counterexample. If not every replay reproduces the finding, return the replays instead: the
-    implementation is not deterministic. Raises NotPlayedError if the implementation was abandoned.
+    implementation is not deterministic. Raises NotPlayedError if the implementation cannot be started again.
     """
     scope = order.scope.restricted_to(found.requirement)
     if found.requirement == BREAKDOWN:

@@ -75,13 +75,14 @@ class Interop:
 
     @property
     def misunderstandings(self) -> list[PairResult]:
-        """The pairs with a misunderstood aspect, in the order of the matrix."""
+        """The pairs for which `PairResult.is_understood` is False, in the order of the matrix."""
         return [meeting for meeting in self.meetings.values() if not meeting.is_understood]
 
     @property
     def exit_code(self) -> int:
-        """0 everything is understood; 1 an aspect is misunderstood; 3 an implementation could not be driven; 4 no
-        message was understood, although no aspect is misunderstood; 130 interrupted.
+        """0 everything is understood; 1 an aspect is misunderstood, or an implementation broke down; 3 an
+        implementation could not be driven; 4 a pair understood no message, although no aspect is misunderstood; 130
+        interrupted.
         """
         if self.interrupted:
             return Exit.INTERRUPTED
@@ -200,7 +201,7 @@ def _cells_of_exchange(cast: Cast, pair: Pair, exchange: Exchange, out: Interop)
         cells = {aspect: judge(heard, pair) for aspect, judge in exchange.judges.items()}
         broke = _cut_short(cast, group_trace, roles)
         if broke is not None:
-            # Aspects that were not reached because of the breakdown get no cell.
+            # Aspects that were not understood before the breakdown get it as their reason.
             cells = {aspect: cell if cell.mark is AspectMark.YES else broke for aspect, cell in cells.items()}
         if group_trace.breakdown is not None or not any(cell.mark is AspectMark.NO for cell in cells.values()):
             break

@@ -35,7 +35,7 @@ STORM_ATTEMPTS = 30
 
 @dataclass(frozen=True)
 class MixedExample(Counterexample):
-    """A finding against one implementation, in the smallest schedule that shows it."""
+    """A finding against one implementation or the group, in the smallest schedule that shows it."""
 
     name: str = GROUP
     """Name of the implementation, or `GROUP`."""

@@ -28,7 +28,7 @@ class RunResult:
     run: str = ""
     """Name of the run; "" at the end of a unit."""
     summary: RunSummary | None = None
-    """None if the handshake failed."""
+    """None if the handshake failed, and at the end of a unit."""
     breakdowns: tuple[BrokenRun, ...] = ()
     trace: bytes | None = None
     """The compressed trace; None if reports do not need it."""

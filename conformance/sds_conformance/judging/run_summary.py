@@ -38,8 +38,8 @@ class RequirementResult:
     """The results of a run for one requirement."""
 
     exercised: int = 0
-    """Number of observations. A requirement that is met only because the participant accepted no message does not
-    count.
+    """Number of observations. If the participant showed none of the messages that it received, only violations and
+    notes count.
     """
     places: dict[bool | None, int] = field(default_factory=dict)
     """Number of all observations. The key says whether the participant showed any of the messages that it received

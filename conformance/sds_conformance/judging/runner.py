@@ -77,7 +77,9 @@ class Runner:
         self._consecutive_breakdowns = 0
 
     def start(self) -> Declaration:
-        """Perform the handshake and the honesty probe. Raises TesteeError if one of them fails."""
+        """Perform the handshake and the honesty probe. Raises TesteeError if the handshake fails; a failed probe is
+        recorded as a breakdown.
+        """
         session = self._open()
         try:
             session.probe_honesty()

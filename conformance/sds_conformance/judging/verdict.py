@@ -232,7 +232,7 @@ class Judge:
 
     @property
     def failed_requirements(self) -> list[str]:
-        """The requirements that have failed so far."""
+        """The requirements that have failed so far, and those with an error of the suite."""
         return [*self._errors, *(what for what, worst in self._worst.items() if worst is Verdict.FAIL)]
 
     def record_unplayed(self, run: Run, why: str) -> None:

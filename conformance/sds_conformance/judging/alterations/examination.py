@@ -49,7 +49,7 @@ class AlterationExaminer:
     """Methods to try, each with its name, if runs find no fault."""
 
     def examine(self, place: AlterationPlace, *, briefly: bool = False) -> AlterationResult:
-        """Return the result of one alteration; ``briefly`` skips expensive methods."""
+        """Return the result of one alteration; ``briefly`` takes less time and skips other methods."""
         began, result = time.process_time(), AlterationResult(place, End.LIVES)
         try:
             changed = {place.module: alter_module(self.source.package, place)}
