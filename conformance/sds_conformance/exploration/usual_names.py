@@ -13,7 +13,9 @@ PEERS = ("xavier", "zoe", "wendy", "victor", "uma", "trent", "sybil")
 
 
 def with_usual_names(schedule: Schedule, names: Sequence[str]) -> Schedule:
-    """Rename the participants to the names of generated schedules, in the same order."""
+    """Rename the participants to ``names``, those of generated schedules, in the same order. A schedule with more
+    participants than names stays unchanged.
+    """
     usual = dict(zip(schedule.names, names, strict=False))
     if len(schedule.names) > len(names):
         return schedule

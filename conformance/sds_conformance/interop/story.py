@@ -42,7 +42,7 @@ class InteropStory:
             print_hanging(self._console, before, Text(self._introduction(side)))
 
     def show(self) -> None:
-        """Print the matrix, and the reasons for each misunderstanding."""
+        """Print the matrix, the reasons for its marks, the notes and the breakdowns."""
         if self._outcome.meetings:
             self._show_matrix()
             self._show_legend()

@@ -18,7 +18,9 @@ class Hearing:
     """How many of the received messages the participants showed."""
 
     received: int = 0
-    """Messages that are valid, new, within the limits, with their dependencies met, and answered with effects."""
+    """Number of received messages that were valid, new and within the limits, had no missing dependencies, and were
+    answered with effects.
+    """
     due: int = 0
     """Number of these messages that must show in an event, in the state, or in a message that the participant sends
     later.

@@ -43,7 +43,7 @@ MOST_CHANGES = 3
 """Maximum number of changes to a declaration."""
 _LARGEST = (1 << 64) - 1
 _EDGES = (0, 1, 2, 1_000, 60_000, _LARGEST)
-"""Values for every limit, in addition to the minimum and maximum of its supported values."""
+"""Values for every limit, in addition to the minimum and maximum of its supported values and their neighbours."""
 PRIVATE = "private"
 """The name of a profile that the suite does not implement."""
 _ADVERSE_VERDICTS = (Verdict.FAIL, Verdict.WARN, Verdict.ERROR)

@@ -82,7 +82,7 @@ class Workers:
         return sum(worker.is_alive() for worker in self._processes)
 
     def wait_for_failures(self) -> list[int]:
-        """Wait for all workers, and return the exit codes of those that failed.
+        """Wait for all workers, up to `PATIENCE_S` seconds each, and return the exit codes of those that failed.
 
         Workers that lacked a system resource are not included: this process does their remaining work.
         """

@@ -159,7 +159,7 @@ class Engagement:
         return "; ".join(reasons)
 
     def close(self) -> list[BrokenRun]:
-        """End the process, and return the breakdowns that occurred at the end of processes."""
+        """End the process, and return the breakdowns that fail nothing, such as a process that does not exit."""
         self._runner.close()
         return [broken for broken in self._runner.breakdowns if broken.breakdown.kind.value in tolerated_breakdowns()]
 

@@ -108,7 +108,9 @@ class SuiteSession:
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
-        """After the last item, close stdin of the implementation. The item fails if the process does not exit."""
+        """After the last item, close stdin of the implementation. If the process does not exit, the item gets a
+        warning, or fails with --sds-strict.
+        """
         for broken in self._engagement.close() if nextitem is None else ():
             if self._asked.strict:
                 raise describe_breakdown(broken)

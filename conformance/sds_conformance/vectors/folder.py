@@ -36,7 +36,9 @@ class VectorsError(Exception):
 
 
 def default_folder() -> Path:
-    """Return the folder of vectors of this suite: that of the checkout, or else the installed one."""
+    """Return the folder of vectors of this suite: that of the checkout, or else the installed one. Raises
+    VectorsError.
+    """
     for folder in (_CHECKOUT, _INSTALLED):
         if (folder / MANIFEST).is_file():
             return folder

@@ -29,7 +29,7 @@ def wanted_files(vector_set: VectorSet, folder: Path, every: list[Document]) -> 
 def begin(vector_set: VectorSet, folder: Path, source: Path) -> None:
     """Copy the written and released files of ``source`` to a new or empty folder.
 
-    Raises VectorsError if the folder has files and no changelog with a version.
+    A folder with a changelog stays unchanged. Raises VectorsError if the folder has files and no changelog.
     """
     if (folder / CHANGELOG).exists():
         return

@@ -32,7 +32,9 @@ def refuse_links(vector_set: VectorSet, folder: Path, paths: Iterable[str]) -> N
 
 
 def files_to_replace(vector_set: VectorSet, folder: Path) -> list[str]:
-    """Return the paths in the manifest of a folder. Raises VectorsError if the folder contains other files."""
+    """Return the paths in the manifest of a folder. Raises VectorsError if the folder has no valid manifest, or if a
+    path in it is a symbolic link.
+    """
     try:
         manifest = load_manifest(vector_set, folder)
     except VectorsError as error:

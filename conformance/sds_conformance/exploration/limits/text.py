@@ -37,7 +37,7 @@ _VERDICTS = {
     Weight.ERROR.value: Verdict.ERROR,
 }
 _FAILURES = {**_VERDICTS, Weight.ERROR.value: Verdict.FAIL}
-"""Only failures and warnings have root causes."""
+"""Errors count as failures here, because only failures and warnings have root causes."""
 _ORDER = (Weight.FINDING.value, Weight.ERROR.value, Weight.WARNING.value)
 
 

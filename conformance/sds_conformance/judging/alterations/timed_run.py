@@ -31,7 +31,8 @@ class RunTimeoutError(BaseException):
 
 @contextmanager
 def cpu_time_limit(seconds: float, *, whole: bool = False) -> Iterator[None]:
-    """Raise RunTimeoutError after this number of CPU seconds; main thread only, because it uses signals.
+    """Raise RunTimeoutError after this number of CPU seconds. There is no limit outside of the main thread, because it
+    uses signals.
 
     A limit for the ``whole`` test of an alteration may contain limits for single commands.
     """

@@ -24,7 +24,8 @@ class WrongAnswers:
     answered: list[AnsweredVector]
     """The wrongly answered vectors, first those that test the requirement itself."""
     under: dict[str, str] = field(default_factory=dict)
-    """Other requirements that these vectors test. Each has the reason why it is violated as well, or ""."""
+    """Other requirements that these vectors test. Each has the reason why it is violated as well, or "" if
+    another group was merged into this one."""
 
     @property
     def verdict(self) -> Verdict:
@@ -35,7 +36,7 @@ class WrongAnswers:
 def causes_of(
     rules: Rules, answers: Iterable[AnsweredVector], about: Callable[[AnsweredVector], Sequence[str]]
 ) -> list[WrongAnswers]:
-    """Return the root causes of all wrong answers and warnings; those with the most vectors come first.
+    """Return the root causes of all wrong answers: failures before warnings, then those with the most vectors first.
 
     ``about`` returns the requirements that an answer violates, the most important one first. Answers with the same
     difference have the same root cause, even if their vectors test different requirements.
@@ -74,8 +75,8 @@ def _requirements_to_blame(answered: AnsweredVector, violated: Sequence[str]) ->
 def _join_groups(groups: Iterable[WrongAnswers], exercised: Mapping[str, int]) -> list[WrongAnswers]:
     """Merge each group into the largest group that shares a difference with it.
 
-    Implementations can reject messages for different reasons, so groups are merged because of rejections only if most
-    of their answers are rejections.
+    Implementations can reject messages for different reasons. So a group is merged because of rejections only if more
+    than half of the answers for its requirement are wrong.
     """
     out: list[WrongAnswers] = []
     for group in sorted(groups, key=lambda one: -len(one.answered)):

@@ -40,7 +40,7 @@ class Examination:
     declaration: Declaration
     answered: list[AnsweredVector] = field(default_factory=list)
     left_out: list[tuple[str, str]] = field(default_factory=list)
-    """(group, ID) of vectors that were not run: too many breakdowns, or an interrupt."""
+    """(group, ID) of vectors that were not run: too many breakdowns, an interrupt, or no time left."""
     doubt_data: list[Any] = field(default_factory=list)
     """The result of `Rules.extract_doubt_data` for each trace."""
     interrupted: bool = False
@@ -66,8 +66,8 @@ class Examination:
 
     @property
     def exit_code(self) -> int:
-        """0 all answers are legal; 1 an answer is not; 3 could not be driven; 4 no answers; 70 error of the suite; 130
-        interrupted.
+        """0 all answers are legal; 1 an answer is not legal, or a breakdown or the time limit prevented one; 3
+        breakdowns prevented all answers; 4 no answers for another reason; 70 error of the suite; 130 interrupted.
         """
         if self.interrupted:
             return Exit.INTERRUPTED
