@@ -25,7 +25,7 @@ class DivergentSide:
 
     group_trace: GroupTrace
     compared: Sequence[Act]
-    """The acts that are compared. The first act is step 1."""
+    """The steps that are compared. ``row["step"]`` counts them from 1."""
     row: Mapping[str, Any] | None
     """The corpus row of the step that differs; None if this side has no more steps."""
 
@@ -109,7 +109,7 @@ def covering(case: DivergentSteps, freedoms: Sequence[Freedom], columns: Sequenc
     return ()
 
 
-# ---- Of any protocol -------------------------------------------------------------------------------------------------
+# ---- For all protocols -----------------------------------------------------------------------------------------------
 
 
 def differ_only_in(*fields: str, at: tuple[str, ...] = ()) -> Callable[[DivergentSteps], bool]:

@@ -50,7 +50,9 @@ class Repertoire:
     shrinking.
     """
     make_substitute: Callable[[Declaration], Link]
-    """Creates a reference model that understands an implementation with this declaration. It plays in its place."""
+    """Creates a reference model with the known profiles of a declaration, to play in place of the implementation that
+    declared them.
+    """
     properties: Properties
     """The global properties."""
     situations: Mapping[str, str]

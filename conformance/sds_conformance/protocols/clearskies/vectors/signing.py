@@ -1,7 +1,7 @@
-"""Computes the messages of the test keys, for each signature profile that is deterministic.
+"""Builds the vectors of signed messages, for each signature profile that is deterministic.
 
-Section "Access Levels", and "Signatures" of the core protocol. The head of each file has the test keys. Signatures of
-rsa-pss-sha256 are random, so the files of that profile are written by hand.
+The rules are in section "Access Levels", and in "Signatures" of the core protocol. The head of each vector file has the
+test keys. Signatures of rsa-pss-sha256 are random, so the files of that profile are written by hand.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _UUID = "9223bf8014507dca629123485dc3a207"
 
 
 def _update(key: str, value: str, revision: int, clock: str) -> bytes:
-    """The body of an update by A."""
+    """The body of an update that peer ``_A`` wrote. ``clock``: the members of the vector clock, as JSON."""
     return (
         f'{{"type":"database.update","key":"{key}","value":{value},"uuid":"{_UUID}","last_updated_by":"{_A}",'
         f'"last_updated_rev":{revision},"update_time":"2014-02-23T12:00:00Z","vector_clock":{{{clock}}}}}'

@@ -150,8 +150,8 @@ class ClockComparison:
         self.step, self.answer = step, answer
         self.correct_answer = right = _relation(one, other)
         self.error_kind = "numbers"
-        """The kind of numbers that an error of the implementation concerns: ``wide`` numbers, ``absent`` members or
-        other ``numbers``. "" if the clocks have wide numbers and these do not explain the answer.
+        """What may explain a wrong answer: ``wide`` numbers, ``absent`` members, or else ``numbers``. "" if the clocks
+        have wide numbers, but these do not explain the wrong answer.
         """
         common = one.keys() & other.keys()
         of_both = _relation(*({m: n for m, n in clock.items() if m in common} for clock in (one, other)))

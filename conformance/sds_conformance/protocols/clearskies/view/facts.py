@@ -338,7 +338,7 @@ def changes_of(steps: Iterable[Step], own: list[Update], received: Iterable[Upda
 
 
 def _set_unsent_since(changes: list[Change]) -> None:
-    """Set ``since`` of each change: a change without a sent copy counts for the next change of its record."""
+    """Set ``since`` of each change to the first change of its record since the last change with a sent copy."""
     began: dict[str, int] = {}
     for change in changes:
         names = {change.step.uuid} if change.step.uuid else {change.key, change.old_key}
@@ -353,8 +353,8 @@ def _set_unsent_since(changes: list[Change]) -> None:
 def _belongs_to_change(update: Update, change: Change, changes: list[Change], arrivals: Iterable[Update]) -> bool:
     """Does an update with other content belong to a change?
 
-    It may be the deletion of a record that lost its key. If a version of the record arrived between the two, it may
-    also be the outcome of a conflict, which the peer wrote as a change of its own (CA-8).
+    It may be the deletion of a record that lost its key. False if a version of the record arrived between the two: the
+    update may then be the outcome of a conflict, which the peer wrote as a change of its own (CA-8).
     """
     uuid = change.step.uuid
     if update.step is change.step:
@@ -463,10 +463,10 @@ def _read(connection: Connection, stream: Stream, trace: Trace) -> tuple[list[Up
 def find_quiet_steps(trace: Trace, steps: Iterable[Step], messages: Iterable[Update | Request]) -> list[int]:
     """The indices of the quiet steps of a peer, given its ``steps`` and sent ``messages``.
 
-    Facts that are due are expected at the next quiet step: some peers send at once, others when they are ticked. A peer
-    is quiet after two ticks in a row, each later than all times before, and the second at least ROUND_MS after the
+    Messages that are due are expected by the next quiet step: some peers send at once, others when they are ticked. A
+    peer is quiet after two ticks in a row, each later than all times before, and the second at least ROUND_MS after the
     first, if it sends nothing about databases and nothing arrives in between. If a clock steps back, a peer may wait
-    until the earlier time comes. Repeated requests and answers do not count, at either end.
+    until the clock reaches the earlier time again. Repeated requests and answers do not count, at either end.
     """
     sending = {each.step.index for each in messages if not each.message.repeated}
     out: list[int] = []

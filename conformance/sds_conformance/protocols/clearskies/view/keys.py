@@ -91,7 +91,7 @@ class _Key(NamedTuple):
     """A key that a record got at a step."""
 
     record: int
-    """The number of the record, in the order of their first keys."""
+    """Number of the record, from 0. The records are numbered in the order in which they got their first keys."""
     at: int
     """Index of the step at which the record got the key."""
     uuid: str
@@ -99,14 +99,14 @@ class _Key(NamedTuple):
 
 
 def _forms_of(key: str) -> Iterator[tuple[int, str]]:
-    """The key and its forms, each with a number."""
+    """Yield (0, the key), and (number, form) for the key as each fault of ``_FORMS`` reads it."""
     yield 0, key
     yield from ((number, form(key)) for number, form in enumerate(_FORMS, 1))
 
 
 @cache_per_view
 def _keys_by_form(view: PeerView) -> dict[tuple[int, str], list[_Key]]:
-    """The keys of all records, by their forms."""
+    """The keys of all records, by (number, form) of `_forms_of`."""
     out: dict[tuple[int, str], list[_Key]] = {}
     for number, (uuid, keys) in enumerate(_keys_of_records(view).items()):
         for index, key in keys:

@@ -76,7 +76,10 @@ def find_excuse(declared: Declaration, update: Update) -> str:
 
 
 def fits_limits(declared: Declaration, text: str) -> bool:
-    """Is a text valid JSON within the declared limits? The rest of a message needs little room."""
+    """Is a text valid JSON, and a message with this value within the declared limits?
+
+    The size of the message is estimated as twice the size of the text, plus 4,096 bytes.
+    """
     try:
         value = json.loads(text, parse_constant=_reject_constant)
     except (ValueError, RecursionError):
@@ -137,7 +140,7 @@ class RecordState:
         self.versions = {update.version for update in candidates if update.version is not None}
 
     def make_unsure(self, step: Step, *more: Update) -> RecordState:
-        """Return a copy from another step on that is unsure and has more candidates."""
+        """Return an unsure state from ``step`` on, with the candidates of this state and ``more``."""
         return RecordState(step, (*self.candidates, *more), sure=False, change=self.change, conflict=self.conflict)
 
 
@@ -177,7 +180,9 @@ class Knowledge:
         self._peer_id = peer_id
         self._resolves_hops = resolves_hops
         self._eras: list[tuple[int, dict[str, list[RecordState]]]] = [(0, {})]
-        """By uuid, the versions from the step with an index on. The loss of the store begins a new era."""
+        """For each era: the index of its first step, and by uuid the states of each record. A new era begins when the
+        peer loses its store.
+        """
         self._with_key: dict[object, set[str]] = {}
         """The uuids of the records that ever had a key, by key."""
         self._sent: dict[str, Update] = {}
@@ -258,7 +263,8 @@ class Knowledge:
             outcome = "open"
         most = self._revisions.get(update.by, 0)
         if outcome in ("new", "newer") and (update.rev or 0) <= most:
-            outcome = "open"  # out of order, "or they will never be synced" (CA-5): no peer would request it again
+            # An equal or larger revision of the writer arrived before, so the peer may ignore this one (CA-5).
+            outcome = "open"
         self._revisions[update.by] = max(0 if prohibition else update.rev or 0, most)
         arrival = Arrival(update, prohibition, excuse, held, outcome)
         if uuid is None:

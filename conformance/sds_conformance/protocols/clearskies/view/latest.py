@@ -114,10 +114,10 @@ def find_latest_of_records(view: PeerView) -> list[Latest]:
 
 @cache_per_view
 def find_latest_with_keys(view: PeerView) -> list[Latest]:
-    """The latest of all records that had a key, with each observed state afterwards.
+    """The latest version among all records that had the same key, with each observed state afterwards.
 
-    A peer may delete or rename a record that loses its key, with the time of the peer's clock. So the next version of
-    the record certainly gets the key only if it is later than that clock.
+    When a record loses its key, a peer may delete or rename it, with its own clock as the update_time. So a later
+    version of that record certainly gets the key only if its update_time is after the peer's clock.
     """
     out = []
     for shown in view.shown_states if accepts_updates(view) else ():

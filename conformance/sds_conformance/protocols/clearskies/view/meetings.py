@@ -250,7 +250,9 @@ def _find_end(view: PeerView, meeting: Meeting) -> int:
 
 
 def _descends_from_both(update: Update, meeting: Meeting) -> bool:
-    """Does an update with one of the two versions descend from both? A peer that lost its store reuses revisions."""
+    """Does an update with the ID of one of the two versions descend from both? A peer that lost its store reuses
+    revisions.
+    """
     one, other = meeting.incoming.clock, meeting.present.clock
     if update.version == meeting.present.version:
         return dominates(update.clock, one)

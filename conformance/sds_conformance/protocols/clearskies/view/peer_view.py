@@ -169,7 +169,7 @@ class PeerView:
 
     @cached_property
     def successive_changes(self) -> list[Successive]:
-        """Pairs of consecutive changes, unless the second is a late copy of a record that was written before."""
+        """Pairs of consecutive changes that were sent, except where the second copy may show an earlier change."""
         shown = [(place, change) for place, change in enumerate(self.changes) if change.shown is not None]
         return [
             Successive(one.shown, other.shown, self._max_changes_between(one, before, place))
@@ -458,7 +458,7 @@ class PeerView:
         return broke and self.due(update.step, link) is None and not self._proves_possession(update)
 
     def _proves_possession(self, update: Update) -> bool:
-        """Does a message on the link of an update show that the peer had it?"""
+        """Did the peer send the version of an update, before the link on which this update arrived ended?"""
         return any(
             sent.version == update.version and update.step.index <= sent.step.index <= self.link_of(update).ended
             for sent in self.sent

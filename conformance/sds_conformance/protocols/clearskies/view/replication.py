@@ -264,7 +264,7 @@ def _first_copies(updates: Iterable[Update]) -> Iterator[Update]:
 
 
 def _find_subscribed_links(view: PeerView, step: Step) -> Iterator[LinkView]:
-    """Yield the open links with a request before a step."""
+    """Yield the links that are open in a step, if the other end sent a request before this step."""
     for link in view.links:
         if link.subscribed_at is not None and link.subscribed_at < step.index and link.is_open_in(step):
             yield link
@@ -290,7 +290,9 @@ def _has_no_effect(view: PeerView, change: Change) -> bool:
 
 
 def _is_under_another_key(view: PeerView, update: Update, by: Step) -> bool:
-    """May the record of an update have had another key, or be deleted, when a step deletes its key?"""
+    """Was the record of an update renamed or deleted before the step ``by``, so that deleting the key of the update
+    may not delete the record?
+    """
     updates = (u for u in (*view.sent, *view.received) if u.step.index < by.index and u.uuid == update.uuid)
     return any(other.deleted or other.key != update.key for other in updates)
 
@@ -334,7 +336,7 @@ class RevisionBounds:
 
 @cache_per_view
 def find_revision_bounds(view: PeerView) -> list[RevisionBounds]:
-    """All readable requests of a peer, without repetitions of the one before."""
+    """All readable requests of a peer, without requests that repeat the preceding request."""
     return [RevisionBounds(view, each) for each in view.asked if each.since is not None and not each.message.repeated]
 
 
