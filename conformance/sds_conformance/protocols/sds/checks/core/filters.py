@@ -220,7 +220,7 @@ def own_syncs_are_not_shown_in_the_filter(view: ChannelView) -> Iterator[Observa
 
 @check("SDS-SYNC-08", pb.CAPABILITY_SYNC, of="syncs")
 def syncs_do_not_change_the_filter(view: ChannelView) -> Iterator[Observation]:
-    """Received sync messages do not change the filter: the bloom delta.
+    """Received sync messages do not change the bytes of the filter.
 
     Judged only if two consecutive own sync messages before have the same filter.
     """
@@ -260,7 +260,7 @@ _FEW_MESSAGES = 20
 
 @check("SDS-RECV-04", of="outgoing received")
 def filters_change_by_what_is_received(view: ChannelView) -> Iterator[Observation]:
-    """The bytes of a filter change when several messages arrive: the bloom delta.
+    """The bytes of a filter change when several messages arrive.
 
     One new ID may be a false positive and change no bit. Four new IDs change a bit of a nearly empty filter. A change
     proves nothing, because the encoding may differ each time.
@@ -322,7 +322,7 @@ def _optional_members(view: ChannelView) -> list[int]:
     return sorted(out)
 
 
-_UNSENT_OWN = "message with its own sender ID that it has not sent"
+_UNSENT_OWN = "message with the participant's sender ID that the participant did not send"
 
 
 @check("SDS-RECV-01", of="outgoing own-came")
@@ -525,8 +525,8 @@ def _filter_loads(view: ChannelView) -> list[_FilterLoad]:
 
 
 def _find_roll_over(view: ChannelView) -> tuple[_FilterLoad, list[_FilterLoad]] | None:
-    """(Last own message, own messages before it), if three times the capacity was received before the last; else
-    None.
+    """The last own message with a filter, and the own messages before it. None if fewer IDs than three times the
+    capacity were received before the last one.
     """
     c = view.configuration
     if not (c.bloom_capacity and 0 < c.bloom_error_rate < 1) or len(view.received) < 3 * c.bloom_capacity:
@@ -561,7 +561,7 @@ def nothing_is_dropped_before_the_filter_is_full(view: ChannelView) -> Iterator[
 
 @check("SDS-STATE-06", of="outgoing received")
 def filters_cease_to_grow(view: ChannelView) -> Iterator[Observation]:
-    """With three times its capacity, the filter is not longer than with up to twice: it was recomputed."""
+    """A filter that received three times its capacity is not longer than with up to twice its capacity."""
     found = _find_roll_over(view)
     if found is None:
         return

@@ -172,7 +172,7 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
             met = bool(received.delivered)
             absent = "" if met else _find_unlogged(view, ids)
             if not met and (not view.delivered or (shows_own_messages(view) and not absent)):
-                continue  # SDS-RECV-07
+                continue  # SDS-RECV-07 judges that nothing is delivered although own messages are in the log
             expected = f"a reply to the own message {(absent or ids[0])!r} to be delivered"
             yield observe_outcome(received.step, "reply-never-delivered", met, expected, "nothing")
 
@@ -230,7 +230,7 @@ def _find_unarrived(received: Received, own: set[str], first: dict[str, int], by
 
 @check("SDS-RECV-07", of="outgoing received")
 def met_messages_are_in_the_next_history(view: ChannelView) -> Iterator[Observation]:
-    """Content whose dependencies are met is in the log, so the next causal history names it: the tail probe.
+    """Content whose dependencies are met is in the log, so the next causal history names it.
 
     Only for implementations without delivery events. A message is expected before the next sweep only if the
     implementation delivered other messages without a sweep (AMB-94).

@@ -109,7 +109,7 @@ def ephemerals_meet_no_dependency(view: ChannelView) -> Iterator[Observation]:
             if received.step.index > late.step.index:
                 continue
             since = (d for d in received.delivered if d.step.index >= late.step.index and message_id in d.unmet)
-            freed = [d for d in since if (message_id, d.step.index) not in came]  # else SDS-DELIVER-07
+            freed = [d for d in since if (message_id, d.step.index) not in came]  # SDS-DELIVER-07 judges the others
             if freed and not find_possibly_lost(view, [message_id, freed[0].message_id], freed[0].step):
                 why = "an ephemeral message with this ID does not meet the dependency"
                 expected = f"{received.message.message_id!r} to wait for {message_id!r}: {why}"
@@ -263,7 +263,10 @@ _NEVER_LOGGED: dict[str, tuple[Callable[[ChannelView], Since], str]] = {
     "sync message": (sync_ids, "a sync message"),
     "ephemeral message": (ephemeral_ids, "ephemeral"),
     "message without a Lamport timestamp": (hybrid_ids, "without a Lamport timestamp"),
-    "message with its own sender ID that it has not sent": (unsent_own_ids, "not sent by the participant"),
+    "message with the participant's sender ID that the participant did not send": (
+        unsent_own_ids,
+        "not sent by the participant",
+    ),
 }
 """By kind of message that is never logged: (function that finds the IDs, reason for reports)."""
 

@@ -261,8 +261,8 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
     """A dependency is identified by its ID alone.
 
     A sender in an entry, if there is one, is the sender of the named message. If messages with the same ID arrived with
-    several senders, any of these is accepted (AMB-25). If other messages whose entries have the same fields are
-    delivered, other rules judge why this message is not.
+    several senders, any of these is accepted (AMB-25). If other messages with the same fields in their entries are
+    delivered, these fields are not the reason why a message is not delivered, and other rules judge it.
     """
     accepted = {_fields_of_entries(received.message) for received in view.received if received.delivered}
     for received in view.received:
@@ -332,7 +332,7 @@ def copies_keep_a_filter(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-MSG-22", of="outgoing")
 def participant_id_constant(view: ChannelView) -> Iterator[Observation]:
     """A participant keeps one ID in all its messages."""
-    named = (s for s in view.sent + view.syncs if s.message.sender_id)  # else SDS-MSG-13
+    named = (s for s in view.sent + view.syncs if s.message.sender_id)  # SDS-MSG-13 judges the others
     ids = [(s.step, s.message.sender_id) for s in sorted(named, key=lambda s: s.step.index)]
     for (_, before), (step, after) in itertools.pairwise(ids):
         expected = f"sender_id {before!r} as in the messages before"

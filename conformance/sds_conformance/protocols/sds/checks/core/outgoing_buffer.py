@@ -220,8 +220,8 @@ def not_before_the_period(view: ChannelView) -> Iterator[Observation]:
 
 
 def _is_gap_while_possibly(possibly: PossiblyAcknowledged, gap: Gap) -> bool:
-    """Did the gap begin and end while the own message was possibly acknowledged, before a message without it
-    arrived?
+    """Did the gap begin and end while the own message was possibly acknowledged, before a message arrived that does
+    not mention it?
     """
     return possibly.since.index < gap.first.index and gap.second.index < possibly.unambiguous_until
 
@@ -359,7 +359,7 @@ def is_never_shown(view: ChannelView, buffer: str) -> bool:
 
 @check("SDS-SEND-10", *_RESENDS, of="sent")
 def sent_messages_are_resent(view: ChannelView) -> Iterator[Observation]:
-    """A message without evidence of an acknowledgement is sent again: the resend probe."""
+    """A message without evidence of an acknowledgement is sent again."""
     if not is_never_shown(view, "outgoing") or resend_period(view) is None:
         return
     for sent in view.sent:

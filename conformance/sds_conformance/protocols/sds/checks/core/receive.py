@@ -79,7 +79,8 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
         if not view.revision.syncs_are_logged:  # other revisions have no separate rule for these IDs
             empty = {""} if "" in never and _is_empty_entry(view, delivery) else set()
             never -= ids_barred_from_log(view, never, delivery.step.index) - empty
-        never -= {i for i in never if view.own(i) is not None}  # it is in the log, unless it has no timestamp
+        # Own messages are in the log, unless they have no timestamp.
+        never -= {i for i in never if view.own(i) is not None}
         if never and (never := never - _find_given_up(view, delivery)):
             expected = f"{delivery.message_id!r} to wait for {_describe_unmet(view, min(never), delivery.step)}"
             yield observe_violation(
@@ -236,7 +237,8 @@ def met_messages_are_delivered(view: ChannelView) -> Iterator[Observation]:
     """Content whose dependencies are met is delivered, without waiting for a sweep."""
     for received in view.received:
         if received.acceptable and received.delivered_silently is not None and not received.delivered:
-            expected = f"an event that delivers {received.message.message_id!r}, which it logs or names afterwards"
+            shown = "which is in the log or in a causal history afterwards"
+            expected = f"an event that delivers {received.message.message_id!r}, {shown}"
             yield observe_violation(received.step, "not-signalled", expected, "nothing")
             continue
         if not received.acceptable or received.unmet or received.step.reply is None:

@@ -153,7 +153,7 @@ def _find_newcomer(trace: Trace, name: str, channel_id: str) -> _Newcomer | None
 
 @check("SDS-STATE-04", pb.CAPABILITY_VIRTUAL_CLOCK)
 def newcomers_send_at_once_with_the_right_time(view: ChannelView) -> Iterator[Observation]:
-    """A newcomer can send at once, with a timestamp above all before its clock and below all later timestamps.
+    """A newcomer can send at once, with a timestamp above all earlier timestamps and below all later ones.
 
     Judged only if the clocks differ less than the times between the messages.
     """
@@ -263,7 +263,7 @@ class Stamp:
         if e.low > MAX_LAMPORT:
             return f"no message, or a message that stays at {MAX_LAMPORT}, which nothing can follow (AMB-14)"
         if not e.follows_clock:
-            return f"a lamport_timestamp that is counted on from {e.previous}"
+            return f"a lamport_timestamp that continues from {e.previous}"
         value, previous = (f"{e.low}", f"previous {e.previous}")
         if e.low != e.high:
             value, previous = f"{e.low} to {e.high}", "previous"
@@ -466,7 +466,7 @@ OTHERS, CLOCK_WENT_BACK = "other channels change nothing", "the clock went back"
 ONE_MORE, SHOWN = "one more than the delivered timestamp", "the timestamp of the delivered message"
 AFTER_SYNC, SYNC_RECEIVED = "one more than the sync message before", "sync messages are not delivered"
 DELIVERED_LATE = "the message delivered late changes nothing"
-OWN_SENDER = "a message with its own sender ID changes nothing"
+OWN_SENDER = "a message with the participant's own sender ID changes nothing"
 COUNTED = "messages that are received are not counted"
 BUFFERED, COPIED = "the message from further ahead still waits", "the rebroadcast before it is not a new message"
 BY_EPHEMERAL, OPENED = "an ephemeral message does not move the clock", "it starts when the channel is opened"

@@ -24,8 +24,8 @@ from ..core.wire import text_of, values_of
 
 _HISTORY = 4
 _PLAUSIBLE = 1_000
-"""Maximum first timestamp that may count messages; increases may exceed one. A larger first timestamp has another
-cause.
+"""Maximum first timestamp that can be a count of messages, because an increase may exceed one. A larger first timestamp
+has another cause.
 """
 _LATE_SWEEPS = 3
 """Number of sweeps after the period within which missing messages are given up. The proposal sets no interval of
@@ -120,7 +120,7 @@ def channels_count_apart(view: ChannelView) -> Iterator[Observation]:
         reached = max(_largest_sent(view, sent.step.index), *here, 0)
         if ahead <= reached + _PLAUSIBLE:
             continue
-        expected = f"a lamport_timestamp counted on from {reached}, whatever happens in other channels"
+        expected = f"a lamport_timestamp that continues from {reached}, whatever happens in other channels"
         yield observe_outcome(sent.step, "moved-by-another-channel", seen < ahead, expected, f"{seen}")
 
 

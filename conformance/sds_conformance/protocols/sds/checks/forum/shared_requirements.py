@@ -1,7 +1,7 @@
 """The requirements of the proposal of 2024 that SDS has as well. The checks of SDS judge them.
 
-Checks of rules that the proposal does not have are left out: own and known messages are ignored, only messages in the
-log meet dependencies, retrieval hints, and the special treatment of sync messages.
+Left out are the checks of rules that the proposal does not have: that own and known messages are ignored, and that only
+messages in the log meet dependencies; also the checks of retrieval hints and of the special treatment of sync messages.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def nothing_is_asked_for_in_another_channel(view: ChannelView) -> Iterator[Obser
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="channels sds-r")
 def requests_of_another_channel_are_not_answered(view: ChannelView) -> Iterator[Observation]:
-    """A message is only sent for requests in its own channel."""
+    """A message that was requested only in another channel is not sent again in its own channel."""
     requested = requested_elsewhere(view) if view.terms.on else {}
     for answer in unrequested_broadcasts(view) if requested else ():
         message_id = answer.message.message_id

@@ -183,7 +183,7 @@ def _is_first_entry(view: ChannelView, missing: Missing, sent: Sent) -> bool:
 
 
 def _describe_sender(view: ChannelView, sender_id: str) -> str:
-    return f"{sender_id!r}, its own ID" if sender_id == view.party.participant_id else f"{sender_id!r}"
+    return f"{sender_id!r}, the participant's own ID" if sender_id == view.party.participant_id else f"{sender_id!r}"
 
 
 @check("SDS-R-FIELDS-01", pb.CAPABILITY_SDS_R, of="sds-r")
