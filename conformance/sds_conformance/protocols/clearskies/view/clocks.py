@@ -62,7 +62,7 @@ def _changes_with_clocks(view: PeerView) -> Iterator[tuple[Change, Update]]:
 
 
 def find_wide_numbers(view: PeerView) -> Mapping[tuple[str, str], set[int]]:
-    """By uuid and member: all numbers that arrived, if one of them is too large for many JSON readers."""
+    """By uuid and clock member: all numbers that arrived in clocks, if one is too large for many JSON readers."""
     came: dict[tuple[str, str], set[int]] = {}
     for arrival in view.arrivals:
         for member, number in (arrival.update.clock or {}).items() if not arrival.prohibition else ():

@@ -508,7 +508,9 @@ class Shown:
     asked: Step
     """The step of the request, or of the observation."""
     as_of: Step
-    """The peer had processed everything before this step. Some peers process messages only when they are ticked."""
+    """The peer had processed all messages that arrived before this step. Some peers process messages only when they are
+    ticked.
+    """
     records: Mapping[str, RecordVersion]
     """The records that the peer showed, by uuid."""
     link: LinkView | None

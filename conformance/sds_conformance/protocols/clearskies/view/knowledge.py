@@ -126,8 +126,8 @@ class RecordState:
     ) -> None:
         self.step = step
         self.candidates = candidates
-        """One of these versions is present; the likeliest comes first. None stands for an own version that the peer has
-        not shown.
+        """One of these versions is present; the likeliest comes first. Empty for an own version that the peer
+        has not shown.
         """
         self.sure = sure
         """The first candidate is certainly present: the specification allows no other outcome."""

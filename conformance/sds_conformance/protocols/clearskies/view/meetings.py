@@ -165,7 +165,7 @@ class Fate:
     def __init__(self, meeting: Meeting, shown: Shown, seen: RecordVersion) -> None:
         self.meeting, self.shown, self.seen = meeting, shown, seen
         self.survivor = ""
-        """The version that is present; "" if it is neither of the two, or if they look the same."""
+        """The version that the state shows: `INCOMING` or `PRESENT`; "" if neither, or if both have equal content."""
         both = {name: meeting.version(name) for name in (INCOMING, PRESENT)}
         found = [name for name, update in both.items() if update.version == seen.version]
         if not found and not meeting.alike:
@@ -315,7 +315,7 @@ class Contest:
         self.ignored = not trace and any(seen.uuid == meeting.present.uuid for seen in self.with_key)
         """The state is the same as if the update had not arrived."""
         self.key_holder = ""
-        """The record that has the key; "" if the state does not show it."""
+        """The record that has the key in the state: `INCOMING` or `PRESENT`; "" if the state does not show it."""
         if len(self.with_key) == 1 and (both or not shown.on_the_wire):
             (seen,) = self.with_key
             both_named = ((name, meeting.version(name)) for name in (INCOMING, PRESENT))
@@ -427,7 +427,7 @@ def _find_holding(view: PeerView, meeting: Meeting) -> Holding | None:
 
 
 def _clocks_of_two_versions_are_equal(updates: Iterable[Update]) -> bool:
-    """Do two of the versions have equal clocks? The second of them to arrive is discarded (CSDB-48)."""
+    """Do two versions of one record have equal clocks? A peer discards the second to arrive (CSDB-48)."""
     versions: dict[tuple[str | None, frozenset[tuple[str, int]]], VersionId | None] = {}
     for update in updates:
         if update.clock is not None:

@@ -54,7 +54,7 @@ class DueUpdate:
 
 @cache_per_view
 def find_due_changes(view: PeerView) -> list[DueUpdate]:
-    """The changes of the peer's application, for each link with a request."""
+    """One `DueUpdate` for each change of the peer's application and each link on which the other end sent a request."""
     out = []
     for change in view.changes if view.writes else ():
         for link in _find_subscribed_links(view, change.step):
@@ -74,7 +74,7 @@ def find_due_changes(view: PeerView) -> list[DueUpdate]:
 
 @cache_per_view
 def find_due_relays(view: PeerView) -> list[DueUpdate]:
-    """The updates that were new to the peer, for each link with a request except that of the sender."""
+    """One `DueUpdate` for each update that was new to the peer and each link with a request, except its sender's."""
     out = []
     for arrival in view.arrivals:
         if not arrival.due:
@@ -118,7 +118,7 @@ def _is_copy(view: PeerView, change: Change, update: Update, link: LinkView) -> 
 
 
 def _is_named_as_known(view: PeerView, link: LinkView, arrival: Arrival) -> bool:
-    """Did the other end name the update as known in its last request? The peer may answer it later."""
+    """Did the other end name the update as known in its last request? The peer may answer this request later."""
     last = [request for request in link.requests if request.step.index < arrival.step.index][-1]
     named = (last.since or {}).get(str(arrival.update.by), 0) >= (arrival.update.rev or 0)
     return named and view.quiet_before(arrival.step) < last.step.index
