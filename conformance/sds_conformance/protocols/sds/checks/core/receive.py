@@ -89,7 +89,7 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
 
 
 def _is_empty_entry(view: ChannelView, delivery: Delivered) -> bool:
-    """Did a scripted peer name the empty ID, although no message has it? The ID "can never appear there" (AMB-46)."""
+    """Did a scripted peer name the empty ID as a dependency, although no message has it? It is never met (AMB-46)."""
     received = delivery.received
     participants = {party.participant_id for party in view.trace.parties.values()}
     scripted = received is not None and received.message.sender_id not in participants

@@ -85,7 +85,9 @@ def syncs_keep_to_their_period(view: ChannelView) -> Iterator[Observation]:
         allowed += 1 if tick.now_ms < before else 2 * (tick.now_ms - before) / interval
         before, seen = tick.now_ms, seen + (tick.index in automatic)
         if tick.index in automatic and seen > allowed:
-            expected = f"sync messages at intervals of {interval} ms, {allowed:.0f} by now if they are uneven"
+            expected = (
+                f"sync messages at intervals of {interval} ms, at most {allowed:.0f} by now if the intervals are uneven"
+            )
             yield observe_violation(tick, "too-often", expected, f"{seen} since the channel was opened")
             return
     if len(automatic) > 1:

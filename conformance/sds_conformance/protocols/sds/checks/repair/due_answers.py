@@ -235,9 +235,9 @@ def _describe_due(due: DueRequest, row: RuleRow[DueRequest]) -> tuple[str, str]:
     return f"{due.period.message_id!r}, {row.why}, {due.expected}", f"{due.seen}{others}"
 
 
-HELD, BEFORE, SEVERAL = "which is in its log", "answered before", "one of several entries"
-PLANNED, OWN = "whose answer is planned in its buffer", "its own"
-OLD = "in its log like newer messages that were answered"
+HELD, BEFORE, SEVERAL = "which is in the log", "answered before", "one of several entries"
+PLANNED, OWN = "whose response is in the incoming repair request buffer", "an own message"
+OLD = "in the log like newer messages that were answered"
 MEMBER = "whose response group contains the participant, by the declared hash"
 ONLY = "of the only response group, like messages that are always answered"
 IN_SYNC, IN_COPY = "requested in a sync message", "requested in a copy of a known message"
