@@ -231,7 +231,7 @@ def signals_go_forward(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-STATE-17", of="outgoing-shown sent")
 def shown_states_go_forward(view: ChannelView) -> Iterator[Observation]:
-    """A shown state has one acknowledgement state for each message, none earlier than the last shown state."""
+    """Each shown state has one acknowledgement state for each message, never an earlier one than shown before."""
     own = _ids_used_once(view)
     reached: dict[str, int] = {}
     for observed in view.states_showing("outgoing"):

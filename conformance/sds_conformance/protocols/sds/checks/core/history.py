@@ -213,7 +213,7 @@ def named_messages_have_their_dependencies(view: ChannelView) -> Iterator[Observ
             missing = [_find_unarrived(received, own, first, sent.step) for received in before if received.acceptable]
             if missing and all(missing) and len(before) == len(missing):
                 expected = (
-                    f"{message_id!r} to wait for {missing[0]!r}, which has not arrived, and not in causal_history"
+                    f"{message_id!r} to wait for {missing[0]!r}, which has not arrived, and not to be in causal_history"
                 )
                 seen = f"it is in causal_history: {list(sent.history)}"
                 yield observe_outcome(sent.step, "delivered-early", message_id not in sent.history, expected, seen)
@@ -249,9 +249,8 @@ def met_messages_are_in_the_next_history(view: ChannelView) -> Iterator[Observat
     for sent, received, swept in probes:
         message_id = received.message.message_id
         if message_id in sent.history or swept or at_once:
-            expected = (
-                f"{message_id!r}, which arrived at step {received.step.index} with all dependencies met, in its history"
-            )
+            arrived = f"which arrived at step {received.step.index} with all dependencies met"
+            expected = f"{message_id!r}, {arrived}, in causal_history"
             yield observe_outcome(
                 sent.step, "never-delivered", message_id in sent.history, expected, f"{list(sent.history)}"
             )

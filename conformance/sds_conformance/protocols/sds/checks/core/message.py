@@ -124,7 +124,7 @@ def protocol_fields_set(view: ChannelView) -> Iterator[Observation]:
         else:
             count = len(set(sent.history))  # SDS-DELIVER-06 judges an ID that occurs twice
             met = not sent.log_is_known or sent.repeat or not size or least <= count <= most
-            expected = f"{least} entries in causal_history (log of {sent.log_size}, history of {size})"
+            expected = f"{least} entries in causal_history (the log has {sent.log_size}, the configured size is {size})"
             if met or not names_barred_ids(view, sent):
                 seen = f"{count}"
                 yield observe_outcome(

@@ -171,7 +171,7 @@ def _largest_sent(view: ChannelView, before: int) -> int:
 
 @check("FORUM-35", pb.CAPABILITY_SYNC, of="outgoing")
 def sync_keeps_the_timestamp(view: ChannelView) -> Iterator[Observation]:
-    """A sync message has the timestamp of the previous message, or 0, if no message arrived in between.
+    """Without arrivals since the previous own message, a sync message repeats its timestamp; the first one has 0.
 
     Another message of the same step may have been sent before or after the sync message.
     """
@@ -305,7 +305,10 @@ def given_up_after_the_period(view: ChannelView) -> Iterator[Observation]:
 
 @check("FORUM-40", of="outgoing received")
 def filter_covers_ten_minutes(view: ChannelView) -> Iterator[Observation]:
-    """A filter in a private encoding holds the messages that arrived between ten and five minutes ago."""
+    """Without a configured capacity, a filter holds the IDs that arrived in the last ten minutes.
+
+    Judged only if at most `_CROWD` messages arrived in this time, the first of them more than five minutes ago.
+    """
     if view.party.asked.HasField("bloom_capacity"):
         return
     for sent in view.outgoing:
