@@ -60,12 +60,14 @@ class DialogueSelection:
         out, runs = cls(participant, channel, globs), dict[str, None]()
         for kind, row in remarks:
             names = [str(row.get(key) or "").upper() for key in ("requirement", "code")]
-            if globs and not any(fnmatchcase(name, glob) for glob in globs for name in names):
+            of_code = kind != "finding" and not _matches(names, globs)
+            if globs and not _matches(names, [glob.partition("/")[0] for glob in globs] if of_code else globs):
                 continue
             if kind == "finding":
                 out.findings.append(row)
             elif globs and isinstance(row.get("runs"), list):
-                runs |= dict.fromkeys(run for run in row["runs"] if isinstance(run, str))
+                if not of_code:
+                    runs |= dict.fromkeys(run for run in row["runs"] if isinstance(run, str))
                 out.verdicts.append((printable(str(row.get("requirement"))), printable(str(row.get("verdict")))))
         out.runs = frozenset() if out.findings else frozenset([*runs][:MAX_RUNS])
         return out
@@ -79,6 +81,10 @@ class DialogueSelection:
             for f in self.findings
             if (f.get("part") or 0) == part.line or (not f.get("part") and is_about_part(f, part))
         ]
+
+
+def _matches(names: Iterable[str], globs: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, glob) for glob in globs for name in names)
 
 
 def is_about_part(finding: Mapping[str, Any], part: TranscriptPart) -> bool:

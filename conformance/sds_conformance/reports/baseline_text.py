@@ -107,12 +107,11 @@ def update_baseline(baseline: Baseline, judged: JudgedResult, found: Match, reas
         what: flaky_cause_reason(cause) for what, cause in judged.under.items() if cause in {e.what for e in flaky}
     }
     marks |= judged.flaky
-    add = [
-        text
+    add = {
+        what: _entries(judged.by, failing[what], *known.get(what, (reason, link)), marks, per_scenario=False)
         for what in failing
         if what in whats
-        for text in _entries(judged.by, failing[what], *known.get(what, (reason, link)), marks, per_scenario=False)
-    ]
+    }
     return BaselineUpdate(
         _change_entries(baseline, gone, add),
         len([what for what in failing if what in whats and what not in known]),
@@ -120,20 +119,33 @@ def update_baseline(baseline: Baseline, judged: JudgedResult, found: Match, reas
     )
 
 
-def _change_entries(baseline: Baseline, remove: Sequence[BaselineEntry], add: Sequence[str]) -> str:
-    """Remove some entries and add others; everything else stays unchanged."""
+def _change_entries(baseline: Baseline, remove: Sequence[BaselineEntry], add: Mapping[str, Sequence[str]]) -> str:
+    """Remove some entries and add others, whose lines are given by requirement or vector.
+
+    An added entry takes the place of a removed one with the same requirement or vector, below its comment. The others
+    follow the last entry. Everything else stays unchanged.
+    """
     lines = baseline.text.splitlines()
     gone = {number for entry in remove for number in range(entry.first, entry.last + 1)}
-    left = [line for number, line in enumerate(lines, 1) if number not in gone]
+    starts = {entry.first: entry.what for entry in reversed(remove)}
     stay = [entry for entry in baseline.entries if entry not in remove]
     if not stay:
-        left[baseline.known - 1] = "known:" if add else "known: []"
-    # Insert after the last remaining entry, so that text below the list stays below it.
-    last = max((entry.last for entry in stay), default=baseline.known)
-    place = last - sum(number <= last for number in gone)
+        lines[baseline.known - 1] = "known:" if add else "known: []"
     indent = " " * _indent(lines, stay)
-    left[place:place] = [f"{indent}{line[2:]}".rstrip() for text in add for line in text.splitlines()]
+    left, texts = list[str](), {what: [*several] for what, several in add.items()}
+    # Text below the list stays below it.
+    last = max((e.last for e in baseline.entries if e in stay or e.what in add), default=baseline.known)
+    place = 0
+    for number, line in enumerate(lines, 1):
+        left += [text for several in texts.pop(starts.get(number, ""), ()) for text in _indented(several, indent)]
+        left += [] if number in gone else [line]
+        place = len(left) if number == last else place
+    left[place:place] = [text for rest in texts.values() for several in rest for text in _indented(several, indent)]
     return "\n".join(left).rstrip("\n") + "\n"
+
+
+def _indented(text: str, indent: str) -> list[str]:
+    return [f"{indent}{line[2:]}".rstrip() for line in text.splitlines()]
 
 
 def _indent(lines: Sequence[str], entries: Sequence[BaselineEntry]) -> int:
