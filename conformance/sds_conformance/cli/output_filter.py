@@ -86,7 +86,7 @@ class OutputFilter(io.TextIOBase):
 
     def __init__(self, stream: TextIO, name: str) -> None:
         self.styled = Styled(stream, name)
-        """The stream for text with styles of the suite, which are its only escape sequences."""
+        """The stream for text with styles. It passes only the escape sequences that the suite writes for styles."""
 
     def write(self, text: str) -> int:
         self.styled.write(strip_controls(text))

@@ -33,7 +33,7 @@ class OutputFile(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         from sds_harness.files import (
             check_named,
-        )  # It imports modules that Windows lacks; the message about Windows must come first
+        )  # imported late: it needs modules that Windows lacks, and the message about Windows must come first
 
         path = Path(value)
         _refuse_unnamed_link(self, path, param, ctx)

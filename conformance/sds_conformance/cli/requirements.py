@@ -97,7 +97,7 @@ def _code_words(about: Requirement | GlobalProperty) -> list[str]:
 
 
 def select_entries(patterns: Sequence[str], kinds: Sequence[str] = ()) -> list[LookupEntry]:
-    """Return the entries that match one of the IDs, names or globs in ``patterns``, and contain all its other words.
+    """Return the entries that match one of the IDs, names or globs in ``patterns``, and contain all other words in it.
 
     If ``kinds`` are given, only entries of these kinds match. Without ``patterns``, all entries except the positions
     match. Raises UsageError if nothing matches.
@@ -117,7 +117,7 @@ def select_entries(patterns: Sequence[str], kinds: Sequence[str] = ()) -> list[L
     for word in words:
         if not any(entry.has_words(word) for entry in found):
             among = " or ".join(kinds or KINDS) + (f" among {' '.join(globs)}" if globs else "")
-            others = ", and the other words" if len(words) > 1 else ""
+            others = " together with the other words" if len(words) > 1 else ""
             raise click.UsageError(f"no {among} contains the word {word!r}{others}.{_near(word, names)}")
         found = [entry for entry in found if entry.has_words(word)]
     return found
@@ -163,8 +163,8 @@ def _meant(glob: str, known: Sequence[LookupEntry], names: set[str]) -> list[Loo
         meant = _near(glob, names)
         positions = " and ".join(f"'{beginning}-*'" for beginning in POSITIONS)
         raise click.UsageError(
-            f"nothing matches {glob}: without GLOB all requirements are listed, {positions} list the positions, "
-            f"'{GROUP}*' the properties of the group, and a word searches.{meant}"
+            f"nothing matches {glob}. Without GLOB, all requirements are listed; {positions} list the positions, and "
+            f"'{GROUP}*' the properties of the group. Any other word is searched in the texts.{meant}"
         )
     return found
 

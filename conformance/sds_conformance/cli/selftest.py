@@ -550,11 +550,11 @@ _INTRODUCTION = """\
 
 Every check proves that it can fail, and that it accepts what is legal. Each mutant is the reference model with exactly
 one fault, and the check of its requirement, by name, must reject it; a crash is not a rejection. Each legal variant is
-the reference model with another choice where the text leaves one, and must pass everything. Behind declarations drawn
-at random (limits at their edges, capabilities left out, private profiles, dialects), a model that ignores every
-message, sends none or stores nothing must not conform, and the unchanged model must. The check of a *pending* mutant's
-requirement does not reject it yet, for the reason given; as soon as it does, the self-test fails until the mark is
-removed.
+the reference model with another choice where the specification leaves one, and must pass all checks. Declarations are
+drawn at random (limits at their edges, capabilities left out, private profiles, dialects). With each of them, a model
+that ignores every message, sends none or stores nothing must not conform, and the unchanged model must conform. A
+*pending* mutant is not rejected yet, for the reason given; as soon as it is rejected, the self-test fails until the
+mark is removed.
 """
 
 
@@ -576,7 +576,7 @@ def markdown(proof: SelfTestProof) -> str:
     ]
     lines += markdown_rows(
         "Mutants",
-        ("Mutant", "What is wrong with it", "Requirement", "Verdict", "Beside it"),
+        ("Mutant", "What is wrong with it", "Requirement", "Verdict", "Also failed"),
         [(f"`{k.mutant}`", k.summary, k.requirement, _verdict_text(k), _other_requirements(k)) for k in kills],
     )
     waiting = [kill for kill in kills if kill.pending]
@@ -589,10 +589,9 @@ def markdown(proof: SelfTestProof) -> str:
     settled = [kill for kill in kills if not kill.pending]
     alone, beside = sum(not kill.also for kill in settled), [len(kill.also) for kill in settled]
     lines += [
-        f"{alone} of {len(settled)} mutants fail only their own requirement; {sum(beside)} others fail as well, the",
-        f"median {statistics.median(beside or [0]):g}. Each of these is really violated as well, for a reason below; "
-        "one in bold has no reason, and is",
-        "a defect of its check.",
+        f"{alone} of {len(settled)} mutants fail only their own requirement. In all, the mutants fail",
+        f"{sum(beside)} other requirements (median {statistics.median(beside or [0]):g} per mutant). The table of",
+        "consequences gives a reason for each. A requirement in bold has no reason: its check has a defect.",
         "",
     ]
     lines += [

@@ -145,7 +145,7 @@ def exchanges_of(revision: str) -> Exchanges:
     protocol = protocol_of(revision)
     exchanges = protocol.other_exchanges.get(revision, protocol.exchanges)
     if exchanges is None:
-        raise ValueError(f"implementations of {revision} have no exchanges")
+        raise ValueError(f"there are no `interop` schedules for {revision}")
     return exchanges
 
 

@@ -135,8 +135,8 @@ def _headline(report: Report, cause: RootCause, what: str) -> str:
     """Return the headline: the cause and its verdict, or the new failures under a known cause."""
     code = code_of(cause.row)
     if cause.new_under:
-        shows = "shows" if len(cause.new_under) == 1 else "show"
-        return f"{', '.join(cause.new_under)} {shows} now, under the known root cause {code}"
+        are = "is" if len(cause.new_under) == 1 else "are"
+        return f"{', '.join(cause.new_under)} {are} new under the known root cause {code}"
     flaky = cause.known and any(entry.get("flaky") for entry in report.known_failures(cause.row["id"]))
     return f"{code} {what}{' as flaky' if flaky else ''}"
 

@@ -170,7 +170,7 @@ def describe_exhaustion(data: dict[str, Any]) -> str:
         if exhaustion[f"{verdict}ed"]
     ]
     events = format_count(exhaustion["events"], "event")
-    among = f"all {exhaustion['schedules']:,} of up to {events} of {exhaustion['participants']} participants"
+    among = f"all {exhaustion['schedules']:,} schedules of up to {events} of {exhaustion['participants']} participants"
     ends = "" if exhaustion["complete"] else "; not played to the end"
     return f"{among} ({'; '.join(exhaustion['alphabet'])}): {'; '.join(found) or 'nothing was found'}{ends}"
 

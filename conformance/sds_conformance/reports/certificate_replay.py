@@ -154,11 +154,11 @@ def _difference(
     if sample.everything:
         return "" if now.verdict is certified else difference
     if now.verdict in RANK and certified not in RANK:
-        # A sample cannot exercise a requirement that all runs did not exercise.
+        # If no run of the certificate exercised the requirement, a sample of these runs cannot exercise it either.
         return difference if whole or now.verdict is not Verdict.PASS else None
     if now.verdict in RANK and RANK[now.verdict] > RANK[certified]:
         return difference
     again = [run for run in row.get("shown", ()) if run in outcome.played_runs]
     if again and now.verdict is not certified:
-        return f"{difference}, although {printable(', '.join(again), 200)} showed it"
+        return f"{difference}, although the certificate lists {printable(', '.join(again), 200)} as evidence"
     return "" if now.verdict is certified and certified in RANK else None

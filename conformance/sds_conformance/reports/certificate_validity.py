@@ -47,7 +47,8 @@ def forgeries(data: dict[str, Any]) -> Iterator[str]:
     told_of = [cause["requirement"] for cause in data["causes"]]
     told_of += [under["requirement"] for cause in data["causes"] for under in cause["under"]]
     for one in sorted({one for one, verdict in rows.items() if verdict in SHOWN} ^ set(told_of)):
-        yield f"{printable(one, 40)} is among the causes of what fails, or is {rows.get(one, 'not judged')}, not both"
+        listed = "is among the causes" if one in told_of else "is not among the causes"
+        yield f"{printable(one, 40)} {listed} or their effects, but its verdict is {rows.get(one, 'missing')}"
     for cause in data["causes"]:
         one, verdict = cause["requirement"], cause["verdict"]
         if rows.get(one, verdict) != verdict:
@@ -118,7 +119,7 @@ def version_differences(data: dict[str, Any]) -> Iterator[str]:
     golden = golden_vectors(data["revision"]) or {}
     if golden and data.get("vectors", {}).get("manifest") != golden["manifest"]:
         vectors_version = printable(data.get("vectors", {}).get("version", "none"), 20)
-        yield f"its golden vectors are those of version {vectors_version}, and these are {golden['version']}"
+        yield f"its golden vectors have version {vectors_version}, and those of this suite {golden['version']}"
 
 
 def contradictory_claims(data: dict[str, Any]) -> Iterator[str]:

@@ -145,8 +145,9 @@ def _unplayed_notes(outcome: Certification, left_out_scenarios: int) -> list[str
         out.append(f"The rest was not played: {used_up or 'the implementation broke down too often in a row'}.")
     if left_out_scenarios:
         played = format_count(len(outcome.plan.scenarios), "scenario")
+        were = "was" if len(outcome.plan.scenarios) == 1 else "were"
         what = f"{format_count(left_out_scenarios, 'other scenario')} may also show violations"
-        out.append(f"Only the {played} for the selected requirements: {what}. --scenario '*' plays all.")
+        out.append(f"Only the {played} for the selected requirements {were} played: {what}. --scenario '*' plays all.")
     return out
 
 

@@ -217,7 +217,7 @@ def notices(report: Report) -> Iterator[Notice]:
     if data["doubts"]:
         yield Notice("Warning", tuple(data["doubts"]), grave=True)
     left_out = [f"Environment {name}: {reason}" for name, reason in summary["left_out"].items()]
-    partial = [] if data["whole"] else [f"Not all {' and '.join(data['narrowed']) or 'of it'} were selected."]
+    partial = [] if data["whole"] else [f"Not all {' and '.join(data['narrowed']) or 'runs'} were selected."]
     if why := report.why_incomplete:
         partial.append(f"{why[0].upper()}{why[1:]}.")
     if partial or left_out:

@@ -81,7 +81,7 @@ def _blockers(data: dict[str, Any], rules: Rules) -> list[str]:
         out += ["the exhaustive schedules were not played to the end"] if not all_of_it["complete"] else []
     if limits := data.get("limits"):
         less = findings(limits["rows"])
-        out += [f"its limit is smaller than it declares, or than it must be: {', '.join(less)}"] if less else []
+        out += [f"its limits are smaller than declared or required: {', '.join(less)}"] if less else []
         out += ["its limits were not measured to the end"] if not limits["complete"] else []
     return out
 

@@ -83,7 +83,7 @@ def _format_counts_played(data: Row) -> str:
 
 
 def _complaints(file: str, found: list[Row]) -> Iterator[str]:
-    yield f"### The baseline {code(file)} is out of date, not the implementation"
+    yield f"### Errors in the baseline {code(file)}, not in the implementation"
     for row in found:
         yield f"- Line {row['line']}, {prose(row['requirement'])}: {code(row['what'])}\n  Change: {code(row['change'])}"
 

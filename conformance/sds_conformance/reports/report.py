@@ -171,8 +171,9 @@ class Report:
         return out
 
     def failed_runs(self, of: Collection[str] = ()) -> list[str]:
-        """Return the runs with failures, by default of all requirements, else ``of`` some. Runs with stored findings
-        come first.
+        """Return the runs in which one of the requirements ``of`` fails; by default, in which any requirement fails.
+
+        Runs with stored findings come first.
         """
         rows = [row for row in self.requirements("fail", "error", "warn") if not of or row["id"] in of]
         found = [run_of(finding) for row in rows for finding in row["findings"]]

@@ -239,7 +239,7 @@ def test_a_certificate_has_them_and_its_level_and_digest_cover_them(capped: Path
     assert (data["limits"]["complete"], data["limits"]["budget_seconds"]) == (True, 600)
     row = data["limits"]["rows"][0]
     assert (row["held"], row["first_not"], row["verdict"], row["how"]) == (100, 101, "finding", "wrong")
-    against = "its limit is smaller than it declares, or than it must be: waiting messages (SDS-RECV-08)"
+    against = "its limits are smaller than declared or required: waiting messages (SDS-RECV-08)"
     assert against in data["level"]["against"]
     assert "waiting messages" in page.read_text("utf-8")
     shown = typed("certificate", "show", file)

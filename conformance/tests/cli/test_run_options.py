@@ -68,4 +68,4 @@ def test_a_selection_plays_what_is_for_it_and_says_that_this_is_a_part() -> None
     printed = words(typed("run", *PLAIN, "--select", "SDS-STATE-02", "--select", "SDS-MSG-13").stdout)
     number = len(for_it("SDS-STATE-02") | for_it("SDS-MSG-13"))
     others = len(plan().scenarios) - number
-    assert f"Only the {number} scenarios for the selected requirements: {others} other scenarios may" in printed
+    assert f"Only the {number} scenarios for the selected requirements were played: {others} other" in printed

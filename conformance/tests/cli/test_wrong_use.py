@@ -35,7 +35,7 @@ WRONG = [
     ("run --dialect klingon", "no dialect 'klingon': known are nim-sds"),
     ("vectors run --group wire-* --group nothing", "nothing"),
     ("vectors run --vectors /nowhere", "/nowhere"),
-    ("requirements SDS-TYPO-*", "without GLOB all requirements are listed"),
+    ("requirements SDS-TYPO-*", "Without GLOB, all requirements are listed"),
     ("requirements xyzzy", "no requirement or position or property or scenario contains the word 'xyzzy'."),
     ("requirements xyzzy SDS-RECV-06", "among SDS-RECV-06 contains the word 'xyzzy'."),
     ("requirements SDS-RECV-06 SDS-RECV-99", "nothing matches SDS-RECV-99"),

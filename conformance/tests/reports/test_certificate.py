@@ -133,7 +133,7 @@ def test_a_report_that_was_cut_off_or_is_of_another_catalogue_has_none() -> None
         (lambda data: data["run"].update(exit_code=0), "its exit code"),
         (lambda data: data["requirements"][0].update(level="MAY"), "has different data about SDS-MSG-01"),
         (lambda data: data.update(untestable={}), "its list of untestable requirements"),
-        (lambda data: data["causes"].clear(), "SDS-MSG-01 is among the causes"),
+        (lambda data: data["causes"].clear(), "SDS-MSG-01 is not among the causes"),
         (lambda data: data["requirements"][0].update(id="SDS-MSG-99"), "which has no SDS-MSG-99"),
         (lambda data: data["requirements"][0].update(shown=["none-such"]), "the scenario none-such does not exist"),
         (lambda data: data["requirements"][0].update(positions=["AMB-999"]), "the position AMB-999 does not exist"),

@@ -102,7 +102,7 @@ def test_all_schedules_of_a_small_world_count(tmp_path: Path, changes: dict[str,
     made = certificate(whole_report(), exhaust=file)
     assert made.level == held
     assert made.data["exhaust"]["events"] == 6
-    assert "all 3,751 of up to 6 events of 3 participants (send,arrive:9)" in page(made)
+    assert "all 3,751 schedules of up to 6 events of 3 participants (send,arrive:9)" in page(made)
     assert said in page(made)
     assert not wrong(made)
     forged = {**made.data, "exhaust": {**made.data["exhaust"], "alphabet": ["send,sync,arrive"]}}

@@ -197,7 +197,7 @@ def test_a_new_failure_under_a_known_cause_names_the_cause() -> None:
     (found,) = [one for one in commands(annotate(report)) if f"known root cause {root}/" in one[1]["title"]]
     level, properties, message = found
     assert level == "error"
-    assert re.match(rf"{new} shows now, under the known root cause {root}/", properties["title"])
+    assert re.match(rf"{new} is new under the known root cause {root}/", properties["title"])
     assert "Known: not decided yet" in message
     for result in run_of(report)["results"]:
         if result["kind"] == "fail":

@@ -31,7 +31,7 @@ class ResultChange(Enum):
     NO_LONGER = "no longer judged"
     NOW = "now judged"
     STILL_NOT = "still not judged"
-    """Not judged in both reports, for different reasons."""
+    """Judged in neither report, for different reasons."""
 
 
 @dataclass(frozen=True)

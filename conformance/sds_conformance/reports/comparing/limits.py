@@ -15,7 +15,7 @@ from ...exploration.limits.words import number
 from ..limits import TONES
 
 MARKS = {
-    "+": "nothing larger was tried, or exists",
+    "+": "no larger size was tried, or none exists",
     "!": "less than the implementation declares, or than it must hold",
     "..": "the limit is between the two sizes",
     "-": "not exercised",

@@ -7,7 +7,7 @@
   const status = document.getElementById("shown");
   const known = new Map();
 
-  // What is searched of a requirement: its ID and statement, and of its findings scenario, expected and seen.
+  // The texts of a requirement that are searched: its ID, its statement, and its findings (scenario, expected, seen).
   const textOf = (row) => {
     if (!known.has(row)) {
       known.set(row, [...row.querySelectorAll("[data-find]")].map((part) => part.textContent).join("\n").toLowerCase());
