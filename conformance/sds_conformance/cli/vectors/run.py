@@ -393,4 +393,11 @@ def _sentence(outcome: Examination, causes: Sequence[WrongAnswers]) -> Text:
         parts.append(
             f"The suite itself failed at {format_count(outcome.count(Status.ERROR), 'vector')}: please report it."
         )
-    return Text(" ".join(parts), "bold red") if parts else Text(f"{name} could not be driven.", "bold yellow")
+    return (
+        Text(" ".join(parts), "bold red")
+        if parts
+        else Text(
+            f"{name} has no verdict: {format_count(len(outcome.answered), 'vector was', 'vectors were')} skipped.",
+            "bold yellow",
+        )
+    )

@@ -164,7 +164,7 @@ def _numbers_from_another_start(case: DivergentSteps) -> bool:
 
 
 def _only_one_keeps_store(case: DivergentSteps) -> bool:
-    """Was a participant opened again that keeps its records on one side only?"""
+    """Was a participant opened again that declares a store on one side only?"""
     operations = case.a.group_trace.schedule.operations
     reopened = {op.who for index, op in enumerate(operations) if isinstance(op, Reopen)}
     return any(case.a.can(who, pb.CAPABILITY_STORE) != case.b.can(who, pb.CAPABILITY_STORE) for who in reopened)

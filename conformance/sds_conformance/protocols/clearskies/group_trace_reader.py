@@ -101,7 +101,7 @@ def _find_written_key(group_trace: GroupTrace, label: str) -> str:
 
 
 def _further_labels(operation: Operation, label: str) -> tuple[str, ...]:
-    """The label, if it is one of the further records of a write."""
+    """The label, if it is that of a record after the first of a write (``LABEL.NUMBER``); else empty."""
     head, _, number = label.rpartition(".")
     return (label,) if isinstance(operation, Put) and head == operation.label and number.isdigit() else ()
 

@@ -59,7 +59,7 @@ def first_revision(view: PeerView) -> Iterator[tuple[Step, str]]:
 
 @shows("CA-11", of="asked received")
 def known_revisions(view: PeerView) -> Iterator[tuple[Step, str]]:
-    """The newest record of a peer was overwritten: a later request still names its revision, or the one before."""
+    """The newest record of a peer was overwritten: a later request still names its revision, or a lower one."""
     for asking in find_revision_bounds(view):
         taken = [a.update for a in view.arrivals if a.step.index < asking.step.index and a.outcome in ("new", "newer")]
         began = next(view.link_of(request).began for request in view.asked if request.step is asking.step)

@@ -82,7 +82,7 @@ def _is_new(arrival: Arrival) -> bool:
 
 
 def _is_foreign(view: PeerView, arrival: Arrival) -> bool:
-    """Is an update new to the peer, and written by another peer? A peer can read times in its own format."""
+    """Is an update new to the peer, and written by another peer? A peer can read its own time format."""
     return _is_new(arrival) and arrival.update.by != view.peer_id
 
 
@@ -115,7 +115,7 @@ def _is_kept(proof: Proof) -> bool:
     arrival, seen, before = proof.arrival, proof.seen, proof.arrival.before
     if not (arrival.due and proof.is_shown) or seen is None or arrival.update.deleted or seen.deleted:
         return False
-    return before is None or before.deleted or not seen.key == before.key != arrival.update.key  # CSDB-22
+    return before is None or before.deleted or not seen.key == before.key != arrival.update.key  # CSDB-22 judges these
 
 
 def _is_renamed(proof: Proof) -> bool:
@@ -564,7 +564,7 @@ def writers_are_named(view: PeerView) -> Iterator[Observation]:
     mine = {update.version for update in view.unexplained}
     for update in view.sent:
         if "last_updated_by" not in update.members:
-            continue  # CSDB-15
+            continue  # CSDB-15 judges missing fields
         if update.by is None:
             seen = quoted(update.members["last_updated_by"])
             yield observe_violation(update.step, "writer-malformed", "the ID of a peer, 32 hex digits", seen)

@@ -120,7 +120,7 @@ def own_content_is_sent_as_written(view: PeerView) -> Iterator[Observation]:
             if change.kind == "put" and update.step is change.step:
                 yield observe_violation(update.step, "sent-as-deletion", expected, "it is deleted")
         elif update.key != change.key:
-            if change.kind == "put" or update.key != change.old_key:  # else CSDB-22
+            if change.kind == "put" or update.key != change.old_key:  # CSDB-22 judges the old key
                 yield observe_violation(update.step, "key-changed", f"the key {change.key!r}", f"{update.key!r}")
         elif change.kind == "put":
             met = "value" in update.members and equal(update.value, change.value)
@@ -134,7 +134,7 @@ def own_versions_stay(view: PeerView) -> Iterator[Observation]:
     """A version that the application wrote is sent again with the same key and the same value."""
     for before, update in _successive_copies(view):
         if before.deleted or update.deleted or view.in_conflict(update.step) or _change_between(view, before, update):
-            continue  # CSDB-10, CSDB-13
+            continue  # CSDB-10 and CSDB-13 judge these
         if view.known.same_era(before.step.index, update.step.index):
             code = "key-changed" if before.key != update.key else "value-changed"
             expected = f"{quoted(before.value)} under {before.key!r}, as sent at step {before.step.index}"
@@ -191,7 +191,7 @@ def own_records_change_their_keys(view: PeerView) -> Iterator[Observation]:
     for change in view.changes:
         if change.kind != "rename" or change.shown is None or change.key == change.old_key:
             continue
-        if change.shown.key in (change.key, change.old_key):  # else CSDB-07
+        if change.shown.key in (change.key, change.old_key):  # CSDB-07 judges other keys
             met, expected = change.shown.key == change.key, f"the key {change.key!r}"
             yield observe_outcome(change.shown.step, "new-key-not-sent", met, expected, f"{change.shown.key!r}")
         later = (other for other in view.changes if other.step.index > change.step.index)
@@ -380,7 +380,7 @@ def _successive_copies(view: PeerView) -> Iterator[tuple[Update, Update]]:
 
 
 def _change_between(view: PeerView, before: Update, update: Update) -> Change | None:
-    """The change that was made between two updates with one version, and appears in the second one."""
+    """The first change between two copies of one version whose content is only in the second copy."""
     if not view.known.same_era(before.step.index, update.step.index):
         return None  # a peer that has lost its store may reuse a revision
     made = (change for change in view.changes if before.step.index < change.step.index <= update.step.index)
@@ -504,7 +504,7 @@ def changes_of_others_do_not_count(view: PeerView) -> Iterator[Observation]:
     yield from _first_revision(view, after_others=True)
     for update in view.unexplained:
         original = find_repeated_version(view, update)
-        if original is not None and original.rev != update.rev:  # else CSDB-09
+        if original is not None and original.rev != update.rev:  # CSDB-09 judges equal ones
             expected = f"no own change for {view.named(original)}, which was received"
             yield observe_violation(
                 update.step, "counted-as-own", expected, f"its revision {update.rev}, which has the same content"
@@ -519,7 +519,7 @@ def _first_revision(view: PeerView, *, after_others: bool) -> Iterator[Observati
     """The first change has revision 1 or 2 (CA-4), before or after changes of others."""
     for change in view.changes[:1]:
         if change.shown is None or not change.is_in(change.shown) or change.shown.rev is None:
-            continue  # CSDB-27, CSDB-07, or a later version
+            continue  # CSDB-27 or CSDB-07 judges it, or only a later version was shown
         seen = change.shown.rev
         lower = {update.rev for update in view.own if (update.rev or 0) < seen}  # such as one half of a rename
         arrived = any(arrival.step.index < change.step.index for arrival in view.arrivals)
@@ -553,7 +553,9 @@ def _is_interrupted(view: PeerView, both: Successive) -> bool:
 def _judge_growth(view: PeerView, both: Successive, code: str) -> Iterator[Observation]:
     """Judge that the revision grew by no more than the changes in between explain: a rename may use two."""
     before, after, most = both.one.rev, both.other.rev, both.most
-    if before is not None and after is not None and most is not None and after > before:  # else CSDB-10
+    if (
+        before is not None and after is not None and most is not None and after > before
+    ):  # CSDB-10 judges the rest
         if any(before <= (update.rev or 0) <= after + 1 for update in view.unexplained):
             return  # the number of revisions that it used is unknown
         if after > before + 1:
@@ -592,7 +594,7 @@ def changes_count(view: PeerView) -> Iterator[Observation]:
         (each.first, max(_own_number(view, update) for update in each.before)) for each in find_grown_clocks(view)
     ]
     for first, most in larger:
-        number, expected = _own_number(view, first), f"more than {most} of its own in the clock of {view.named(first)}"
+        number, expected = _own_number(view, first), f"an own number above {most} in the clock of {view.named(first)}"
         yield observe_outcome(first.step, "change-not-counted", number > most, expected, f"{number}")
 
 
@@ -609,7 +611,7 @@ def changes_count_at_once(view: PeerView) -> Iterator[Observation]:
                 continue
             if not same_content(seen.content, then.content):  # otherwise nothing may have changed
                 before, after = seen.clock.get(me, 0), then.clock.get(me, 0)
-                expected = f"more than {before} of its own in the clock of {change.key!r}"
+                expected = f"an own number above {before} in the clock of {change.key!r}"
                 yield observe_outcome(other.step, "change-not-counted", after > before, expected, f"{after}")
 
 

@@ -69,7 +69,7 @@ def _is_taken_or_refused(view: PeerView, fate: Fate) -> bool:
 
 
 def _is_an_ancestor(fate: Fate) -> bool:
-    return _decided_by_clocks(fate, "older") and not fate.meeting.present.deleted  # CSDB-56
+    return _decided_by_clocks(fate, "older") and not fate.meeting.present.deleted  # CSDB-56 judges deleted ones
 
 
 def _is_equal(fate: Fate) -> bool:
@@ -193,8 +193,10 @@ def concurrent_changes_are_not_discarded(view: PeerView) -> Iterator[Observation
 
 
 def _judge_concurrent(view: PeerView, code: str, which: str) -> Iterator[Observation]:
-    """Judge each meeting of two concurrent versions with different contents: the peer signals a conflict. It violates
-    that only if ``which`` of the two survives."""
+    """Judge each meeting of two concurrent versions with different contents: the peer signals a conflict.
+
+    A missing signal is a violation only if ``which`` of the two survives.
+    """
     left = {id(fate.meeting): fate.survivor for fate in find_fates(view)}
     for meeting in find_version_meetings(view):
         if meeting.arrival.outcome != "conflict" or meeting.signalled is None or meeting.alike:

@@ -100,7 +100,7 @@ def requests_have_revisions_by_peer(view: PeerView) -> Iterator[Observation]:
 
 def _missing_field(update: Update) -> str:
     """The first field that an update lacks, "" if it lacks none. A deletion needs no key and no value (CA-13)."""
-    optional = {"vector_clock", "key", "value"} if update.deleted else {"vector_clock"}  # vector_clock: CSDB-12
+    optional = {"vector_clock", "key", "value"} if update.deleted else {"vector_clock"}  # CSDB-12 judges vector_clock
     return next((name for name in FIELDS if name not in update.members and name not in optional), "")
 
 
@@ -181,7 +181,7 @@ UPDATE_RULES: tuple[Rule[Update], ...] = (
     Rule(
         "CSDB-18",
         lambda view, u: "signature-changed" if u.message.body.raw in _arrived_bodies(view) else "bytes-changed",
-        lambda view, u: not view.writes and u.by != view.peer_id,  # CSDB-03
+        lambda view, u: not view.writes and u.by != view.peer_id,  # CSDB-03 judges own updates
         lambda view, u: (u.message.body.raw, u.message.signature) in _arrived_messages(view),
         lambda view, u: (f"{view.named(u)}, as received", "other bytes, or another signature"),
         needs=(pb.CAPABILITY_READ_ONLY,),

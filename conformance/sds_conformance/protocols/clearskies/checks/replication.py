@@ -288,7 +288,7 @@ def shown_records_are_in_answers(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-18", pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_OBSERVE, of="reads-only shown")
 def readers_keep_the_messages_of_what_they_show(view: PeerView) -> Iterator[Observation]:
     """A read-only peer answers a request for everything with a signed message of each record that it shows."""
-    yield from _judge_completeness(view, "message-not-kept", view.unsigned_versions)  # CSDB-05
+    yield from _judge_completeness(view, "message-not-kept", view.unsigned_versions)  # CSDB-05 judges unsigned ones
 
 
 def _judge_completeness(view: PeerView, code: str, excluded: Collection[VersionId | None]) -> Iterator[Observation]:
@@ -367,15 +367,15 @@ def readers_relay_signed_updates(view: PeerView) -> Iterator[Observation]:
                 "no copy is sent on that link",
             )
     for shown, link, missing in find_incomplete_answers(view):
-        for left in (seen for seen in missing if seen.version in view.unsigned_versions):  # CA-17
+        for left in (seen for seen in missing if seen.version in view.unsigned_versions):  # position CA-17
             expected = f"{left.key!r}, which is shown, for {view.name_other_end(link)}, with a signature"
             seen = "no copy is sent: it was received without a signature, and kept"
             yield observe_violation(shown.step, "unsigned-update-kept", expected, seen)
     not_to_relay = {arrival.update.version for arrival in view.arrivals if arrival.prohibition} - view.unsigned_versions
     for update in view.sent:
         if update.by == view.peer_id:
-            continue  # CSDB-03
-        if update.message.profile is not None and update.version not in not_to_relay:  # CSDB-03, CSDB-06
+            continue  # CSDB-03 judges own updates
+        if update.message.profile is not None and update.version not in not_to_relay:  # CSDB-03 and CSDB-06 judge these
             expected, (code, seen) = (
                 f"{view.named(update)}, with the signature of a read-write peer",
                 find_signature_fault(update),
@@ -391,7 +391,7 @@ def known_updates_are_not_relayed_again(view: PeerView) -> Iterator[Observation]
             continue
         version = arrival.update.version
         for link in view.links:
-            # A late copy, or one in an answer, is not sent because the update came again.
+            # The second arrival is not the reason for a copy that is late or answers a request.
             settled = view.quiet_before(arrival.step)
             asked = any(request.step.index > settled for request in link.requests)
             first = min(a.step.index for a in view.arrivals if a.update.version == version)
@@ -469,7 +469,7 @@ def relayed_updates_keep_their_order(view: PeerView) -> Iterator[Observation]:
                 continue  # it is not relayed, or not for the first time
             seen.add(update.version)
             if id(update) in answered:
-                continue  # CSDB-33
+                continue  # CSDB-33 judges answers
             before = last.get((update.by, source))
             if before is not None and before.rev != update.rev and _arrived_in_order(view, before, update):
                 met, expected = (

@@ -221,7 +221,7 @@ class ClubView:
         return last if all(isinstance(op, _AFTER_CALM) for op in operations[last:]) else None
 
     def find_final_states(self, side: PeerHistory) -> Iterator[Shown]:
-        """The records that a peer showed after that operation: on the wire, and in observed states if declared."""
+        """The records that a peer showed after ``calm_operation``: on the wire, and in observed states if declared."""
         if self.calm_operation is None or not side.open:
             return
         last: dict[bool, Shown] = {}
@@ -272,7 +272,7 @@ class ClubView:
 
     @staticmethod
     def _is_only_link(*pair: tuple[PeerHistory, LinkView]) -> bool:
-        """Was this the only link between the two then? If not, they may have sent the request on another one."""
+        """Was this the only link of the two since it began? Otherwise, the other link may have carried the request."""
         return not any(
             other is not link and other.peer_id == link.peer_id and other.ended > link.began
             for side, link in pair
@@ -323,7 +323,7 @@ class ClubView:
         )
 
     def _act_number(self, side: PeerHistory, index: int) -> int:
-        """The index of the act with a step, or the number of acts if there is none."""
+        """The number of the act with a step; if there is none, a number greater than those of all acts."""
         act = self.group_trace.act_of(side.view.trace, index)
         return act.number if act is not None else len(self.group_trace.acts) + 1
 

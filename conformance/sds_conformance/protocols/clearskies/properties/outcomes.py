@@ -5,7 +5,7 @@ Nothing is expected in these cases:
 - something may be refused
 - two times are equal (CA-9)
 - a change is not later than the version it changes, so that its result depends on the order of arrival (CA-8)
-- the record that had a key longest is gone, and another one may get the key again
+- the latest version with a key is not the last version of its record, so another record may get the key
 - a peer lost its store and used revisions twice
 - a peer received a revision after a later one of the same writer, or never, and no peer had to send it again (CA-5)
 """

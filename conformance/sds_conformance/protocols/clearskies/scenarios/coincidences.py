@@ -197,7 +197,7 @@ def clocks_without_common_members(script: Script, alice: Part, bob: Peer, carol:
 
 @scenario("52", "46", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
 def conflicts_before_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A peer restarts after two conflicts and two records with one key; then it changes the outcomes."""
+    """A peer restarts after conflicts about two records; then the application changes both."""
     link = alice.link(bob)
     link.update("lamp", "on")
     for key, later_ms in (("first", -2 * HOUR_MS), ("last", -HOUR_MS // 2)):
@@ -231,7 +231,7 @@ def values_of_all_kinds_are_separated(script: Script, alice: Part, bob: Peer, ca
 
 @scenario("54", "38", "20", "35", long=True)
 def keys_in_conflict_and_a_listener(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """Records get keys of others, with a later or an earlier time, by new records and by new keys; Dave listens."""
+    """New and renamed records have the keys of other records, with a later or an earlier time; Dave is subscribed."""
     subscribe(alice, dave)
     link = alice.link(bob)
     link.update("lamp", "on")
@@ -299,9 +299,9 @@ def one_key_before_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer
 
 @scenario("20", "35", "02", "22", "14", "07", "50", long=True)
 def unusual_changes_are_passed_on(script: Script, alice: Part, bob: Peer, carol: Peer, rolf: Peer, ruth: Peer) -> None:
-    """Records come from a read-only peer, are deleted unseen, restored, restored elsewhere, and renamed there and back.
+    """Records are relayed by a reader, or deleted and restored, with the same or a new key, or renamed and back.
 
-    The application uses a key that is free again, and an empty one.
+    One deletion arrives without its record. The application uses a key that is free again, and an empty key.
     """
     for peer in (carol, ruth):
         subscribe(alice, peer)
@@ -523,7 +523,7 @@ def a_deletion_is_the_last_before_a_restart(script: Script, alice: Part, bob: Pe
 
 @scenario("26", "28", long=True)
 def refusals_and_conflicts_of_keys_between(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Between two changes of the application, an invalid update and a record with the key of another one arrive."""
+    """Between changes of the application, an invalid update arrives, and then a record with the key of another one."""
     other = subscribe(alice, carol)
     link = alice.link(bob)
     link.update("door", "of bob")
@@ -541,7 +541,7 @@ def refusals_and_conflicts_of_keys_between(script: Script, alice: Part, bob: Pee
 
 @scenario("22", "46", "07", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
 def killed_after_changes_of_others(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """The process is killed after it has received a new key and a large clock; then it changes both records."""
+    """The process is killed after it received a new key and a larger clock; the application changes both records."""
     link = alice.link(bob)
     version(link, "crowded", "by three", {bob: 1, carol: 3, "dave": 1})
     version(link, "old key", 1, {bob: 1}, record="moved")
@@ -579,7 +579,7 @@ def restarted_twice(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("56", long=True)
 def ghosts_after_acknowledgments(script: Script, alice: Part, bob: Peer, carol: Peer, rolf: Peer) -> None:
-    """Bob deletes records, leaves, and others name the deletions as known; Carol and a read-only peer send ghosts."""
+    """Deleted records arrive again: from a read-only peer, after a request that covers the deletions, without Bob."""
     link = alice.link(bob)
     link.update("lamp", "on")
     ghosts = [version(carol, f"record {number}", "there", {carol: 1}, signature="read-write") for number in range(4)]
@@ -662,7 +662,7 @@ def a_forged_message_among_others(script: Script, rita: Part, bob: Peer, carol: 
 
 @scenario("06", long=True)
 def forgeries_in_unusual_states(script: Script, rita: Part, bob: Peer, carol: Peer, rolf: Peer, ruth: Peer) -> None:
-    """Altered updates arrive at a peer without a writer: concurrent, of deleted records, with known or new keys."""
+    """Altered updates reach a reader without writers: concurrent, of deleted records, with known or new keys."""
     subscribe(rita, ruth)
     _forge_everything(rita, bob, carol, rolf)
 
@@ -772,7 +772,7 @@ def unsigned_updates_after_a_restart(script: Script, rita: Part, bob: Peer, dave
 
 @scenario("18", "05", "02", needs=(pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_STORE), store=True, long=True)
 def a_reader_repeats_unusual_messages(script: Script, rita: Part, bob: Peer, carol: Peer, rolf: Peer) -> None:
-    """Signed messages have unknown members, numbers in unusual forms, or follow changes; then the peer restarts."""
+    """Signed messages with unknown members or unusual numbers, and a changed record, arrive; then the peer restarts."""
     subscribe(rita, rolf)
     link = rita.link(bob)
     link.update("plain", 1)

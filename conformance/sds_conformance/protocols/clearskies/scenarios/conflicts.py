@@ -15,7 +15,7 @@ WIDEST = (1 << 63) - 1
 
 
 def version(writer: Peer | ScriptedLink, key: str, value: Any, clock: Numbers, **more: Any) -> Message:
-    """Create a version with this clock of the record that all scripted peers mean by the key.
+    """Create a version of a record, with the given clock. All scripted peers share one record for a key.
 
     If ``writer`` is a link, the version is also sent.
     """

@@ -92,7 +92,7 @@ def a_restart_after_hundreds_of_updates(script: Script, alice: Part, bob: Peer, 
 
 @scenario("07", "02", long=True)
 def keys_of_thousands_of_letters(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Keys have two to four thousand letters, and differ in the last one."""
+    """Pairs of keys have two or four thousand equal letters, and differ only in the last letter."""
     subscribe(alice, carol)
     link = alice.link(bob)
     for length in (2_000, 4_000):

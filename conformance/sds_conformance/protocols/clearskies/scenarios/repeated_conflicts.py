@@ -116,7 +116,7 @@ def a_third_version_after_a_restart(script: Script, alice: Part, bob: Peer, caro
 
 @scenario("54", long=True)
 def conflicts_with_own_changes_twice(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Two writers changed records of the application concurrently; one of them was later than the application."""
+    """Two writers changed records of the application concurrently; neither, one or both were later than it."""
     subscribe(alice, bob)
     link = alice.link(carol)
     link.update("lamp", "on")
@@ -137,7 +137,7 @@ def conflicts_with_own_changes_twice(script: Script, alice: Part, bob: Peer, car
 def changes_that_nobody_received(script: Script, alice: Part, bob: Peer) -> None:
     """The application changes records while the peer has no link; then changes of Bob to the same records arrive.
 
-    Bob changed the records at the same time, earlier or later.
+    Bob changed the records concurrently, with an earlier or a later time.
     """
     link = alice.link(bob)
     link.update("lamp", "on")
@@ -163,7 +163,7 @@ def changes_that_nobody_received(script: Script, alice: Part, bob: Peer) -> None
 
 @scenario("54", long=True)
 def one_writer_twice_in_conflict(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Bob changes records twice without the change of the application, or of Carol, that each had before."""
+    """Bob changes records twice, without knowing an earlier change of the application or of Carol."""
     subscribe(alice, carol)
     link = alice.link(bob)
     link.update("lamp", "on")
@@ -216,7 +216,7 @@ def _pass_conflicts_on(part: Part, bob: Peer, carol: Peer, rolf: Peer, ruth: Pee
 
 @scenario("54", long=True)
 def the_key_comes_back(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """Of two records with one key, the earlier one is changed, and is the latest then."""
+    """Of two records with one key, the earlier one is changed, and is then the latest."""
     link, other = alice.link(bob), alice.link(carol)
     link.update("lamp", "on")
     _change_the_hidden_record(script, alice, link, other)
@@ -228,7 +228,7 @@ def the_key_comes_back(script: Script, alice: Part, bob: Peer, carol: Peer, dave
 
 @scenario("54", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
 def the_key_comes_back_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Of two records with one key, the earlier one is changed after a restart, and is the latest then."""
+    """Of two records with one key, the earlier one is changed after a restart, and is then the latest."""
     link, other = alice.link(bob), alice.link(carol)
     link.update("lamp", "on")
     for key, hours in (("door", 2), ("gate", 3)):
@@ -291,7 +291,7 @@ def a_key_is_free_before_its_deletion(script: Script, alice: Part, bob: Peer, ca
 
 @scenario("54", long=True)
 def close_times_in_conflict(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Times differ by half an hour in their offsets; two records with one key have times in one second."""
+    """Versions in conflict have times with offsets of half hours; records in conflict have times in the same second."""
     link = alice.link(bob)
     link.update("lamp", "on")
     for key, one, other in (

@@ -146,7 +146,7 @@ def read_records(actor: Actor, keys: list[str]) -> dict[str, Any]:
 
 
 def canonical_json(values: list[Any]) -> str:
-    """A value in canonical JSON, or `SEVERAL`."""
+    """The only value, in canonical JSON; `SEVERAL` if there are several, `UNREADABLE` if it is nested too deeply."""
     if len(values) > 1:
         return SEVERAL
     try:
