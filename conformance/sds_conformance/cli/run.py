@@ -263,7 +263,7 @@ def run_command(
         show_report(out, report, program(), stories)
     code = gate(found, outcome.exit_code)
     if outcome.unmet_expectations and code == Exit.CONFORMANT:
-        code = Exit.NON_CONFORMANT  # a baseline lists no expectations
+        code = Exit.NON_CONFORMANT  # a baseline cannot cover unmet expectations
     sys.exit((ends or code) if written else Exit.USAGE)
 
 
@@ -285,7 +285,7 @@ def _show_since(out: Console, before: Report, report: Report) -> None:
 def _write(err: Console, folder: Path, report: Report) -> bool:
     try:
         write_report(folder, report)
-        (folder / LIMITS).unlink(missing_ok=True)  # Until now, the folder had the files of the previous report.
+        (folder / LIMITS).unlink(missing_ok=True)  # These limits belong to the previous report in this folder.
     except OSError as error:
         err.print(f"The report was not written to {folder}: {error.strerror}.", style="bold red", soft_wrap=True)
         return False

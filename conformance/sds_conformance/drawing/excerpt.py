@@ -35,7 +35,8 @@ class Excerpts:
     def svg(self, blamed: int, shown: Collection[int]) -> str:
         """Draw the steps with these numbers, with the violating one marked, for a page that has `spacetime.stylesheet`.
 
-        Returns "" if the violating step has no participant, or if no step has messages.
+        Returns "" if the trace has more than `MAX_STEPS` steps, if the violating step has no participant, or if the
+        steps have too many participants or too few messages for a picture.
         """
         steps = self._trace.steps
         if not 0 < blamed <= len(steps) <= MAX_STEPS:

@@ -40,7 +40,7 @@ def describe_operation(op: Operation, sent: Sequence[Packet], course: Course) ->
         case Crash():
             return f"{short(op.who)} crashes"
         case StepClock():
-            return f"the clock of {short(op.who)} is set by {op.ms:+,} ms"
+            return f"the clock of {short(op.who)} changes by {op.ms:+,} ms"
         case Wait():
             return f"{op.period} ms pass" if op.period else f"{op.ms:,} ms pass"
         case Require():

@@ -35,7 +35,7 @@ MAX_COLUMNS, FEWEST_DOTS = 8, 2
 UNLIKE = "≠"
 _LOG_SHOWN = 80
 _LOG_REPEATED = 10
-"""A log with at least this number of messages is not printed again if it equals the first log."""
+"""A log with more messages than this is not printed again if it equals the first log."""
 _LEGEND = (
     ("loss", "cross", "lost on the way"),
     ("stray", "line", "from a store, or without a visible origin"),

@@ -56,7 +56,7 @@ class DialogueSelection:
     def from_remarks(
         cls, remarks: Iterable[tuple[str, Mapping[str, Any]]], participant: str, channel: str, globs: tuple[str, ...]
     ) -> DialogueSelection:
-        """Select the parts to which the ``remarks`` of a transcript and the globs apply."""
+        """Select the findings, verdicts and runs in the ``remarks`` of a transcript that match the globs."""
         out, runs = cls(participant, channel, globs), dict[str, None]()
         for kind, row in remarks:
             names = [str(row.get(key) or "").upper() for key in ("requirement", "code")]

@@ -171,9 +171,9 @@ class Report:
         return out
 
     def failed_runs(self, of: Collection[str] = ()) -> list[str]:
-        """Return the runs in which one of the requirements ``of`` fails; by default, in which any requirement fails.
+        """Return the runs in which one of the requirements ``of`` (default: any) fails, warns or has an error.
 
-        Runs with stored findings come first.
+        Runs with breakdowns or unmet expectations are included. Runs with stored findings come first.
         """
         rows = [row for row in self.requirements("fail", "error", "warn") if not of or row["id"] in of]
         found = [run_of(finding) for row in rows for finding in row["findings"]]
@@ -217,7 +217,7 @@ class Report:
 
     @property
     def breakdowns(self) -> list[tuple[Row, list[str]]]:
-        """The first breakdown of each kind, with the other runs that had this kind."""
+        """The breakdowns by kind, detail and command: the first of each group, and the runs of the others."""
         return group_breakdowns(self.data["breakdowns"])
 
     # ---- The baseline ------------------------------------------------------------------------------------------------
@@ -333,7 +333,7 @@ def finding_of(requirement: str, row: Mapping[str, Any]) -> Finding:
 
 
 def group_breakdowns(breakdowns: Sequence[Row]) -> list[tuple[Row, list[str]]]:
-    """Return the first breakdown of each kind, with the other runs that had this kind."""
+    """Group the breakdowns by kind, detail and command: the first of each group, and the runs of the others."""
     found: dict[tuple[str, str, str], list[Row]] = {}
     for broken in breakdowns:
         found.setdefault((broken["kind"], broken["detail"], broken["command"]), []).append(broken)

@@ -221,7 +221,7 @@ class _StoryMaker:
                 turns += _gap(step.index - before - 1)
                 turns.append(_conversation_step(self._narrator, step, [one for one in found if one.step == step.index]))
                 before = step.index
-        except Exception:  # a story without a picture is better than no page
+        except Exception:  # a page without this conversation is better than no page
             return None
         turns += _gap(len(steps) - before)
         return Talk(run, anchor, turns, self._trace.stopped, len(steps))

@@ -222,7 +222,7 @@ _SUFFIXES = (".jsonl", ".json")
 
 
 def is_folder_of_reports(path: Path) -> bool:
-    """Return whether a path is a folder that contains reports, and not a report itself."""
+    """Return whether a path is a folder that may contain reports: a folder that is not a report itself."""
     return path.is_dir() and not (path / JSON_LINES).is_file()
 
 

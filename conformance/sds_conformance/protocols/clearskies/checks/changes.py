@@ -553,9 +553,7 @@ def _is_interrupted(view: PeerView, both: Successive) -> bool:
 def _judge_growth(view: PeerView, both: Successive, code: str) -> Iterator[Observation]:
     """Judge that the revision grew by no more than the changes in between explain: a rename may use two."""
     before, after, most = both.one.rev, both.other.rev, both.most
-    if (
-        before is not None and after is not None and most is not None and after > before
-    ):  # CSDB-10 judges the rest
+    if before is not None and after is not None and most is not None and after > before:  # CSDB-10 judges the rest
         if any(before <= (update.rev or 0) <= after + 1 for update in view.unexplained):
             return  # the number of revisions that it used is unknown
         if after > before + 1:
