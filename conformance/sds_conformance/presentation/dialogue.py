@@ -136,7 +136,7 @@ class Dialogue:
         if more := len(lines) - len(exchanges):
             self._console.print(Text(f"      … {format_count(more, 'more step')} in this part", "dim"))
         for finding in left:
-            self._print_finding(finding, "this part")
+            self._print_finding(finding, "in this part")
         for broke in part.breakdown:
             self._print_breakdown(broke)
         if part.ends and not any(broke.stderr for broke in part.breakdown):
@@ -200,10 +200,10 @@ class Dialogue:
         what = printable(message.what, _NAME) or "a command that does not exist"
         print_hanging(self._console, before, Text.assemble((what, "bold"), f" {_excerpt(message)}"))
 
-    def _print_finding(self, finding: Mapping[str, Any], where: str = "this step") -> None:
+    def _print_finding(self, finding: Mapping[str, Any], where: str = "at this step") -> None:
         texts = {name: printable(str(finding.get(name, "")), 600) for name in ("severity", "expected", "seen")}
         what = printable(str(finding.get("code") or finding.get("requirement", "")), 600)
-        head = Text.assemble((f"{texts['severity'].upper()} {what}", "bold red"), f" rests on {where}")
+        head = Text.assemble((f"{texts['severity'].upper()} {what}", "bold red"), f" {where}")
         print_hanging(self._console, Text(" " * _INDENT), head)
         for name in ("expected", "seen"):
             if texts[name]:
@@ -231,7 +231,7 @@ def _concerns(finding: Mapping[str, Any], words: StepText | None) -> bool:
 def _excerpt(entry: TranscriptMessage) -> str:
     if entry.message is None and not entry.head:
         return format_count(entry.size or len(entry.raw), "byte")
-    before = f"{format_count(entry.size, 'byte')}, not kept whole: " if entry.message is None else ""
+    before = f"{format_count(entry.size, 'byte')}, not stored completely: " if entry.message is None else ""
     message = entry.head if entry.message is None else entry.message
     inner = [value for name, value in message.items() if name != "id"]
     try:

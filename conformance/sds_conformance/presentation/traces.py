@@ -43,7 +43,7 @@ class StepText:
     done: str
     came_out: Sequence[str]
     wires: Sequence[bytes]
-    """The messages that the step sent over the network."""
+    """The bytes of the messages that the step sent or received."""
 
 
 class RebuiltPart:

@@ -41,7 +41,7 @@ def test_a_finding_is_kept_with_its_place_and_the_step_is_marked(talk: Path) -> 
     (marked,) = [line for line in lines if line.startswith("> ")]
     assert int(marked[1:6]) == finding["step"]
     assert "alice sends 'message 1 of alice'" in marked
-    assert f"FAIL {finding['code']} rests on this step" in shown.stdout
+    assert f"FAIL {finding['code']} at this step" in shown.stdout
     assert finding["code"].startswith("SDS-STATE-02/")
     assert shown.stdout.endswith(typed("explain", "--requirement", finding["code"], talk).stdout)
     assert typed("explain", "--requirement", "N*", talk).exit_code == 4
@@ -115,12 +115,12 @@ def test_fuzz_with_several_workers_and_replay_and_vectors_keep_their_findings(ta
     typed("replay", "--transcript", other, schedule, "--", *mutant)
     for file in (talk, other):
         shown = typed("explain", "--requirement", schedule.stem, file).stdout
-        assert re.search(rf"{schedule.stem}/[a-z-]+ rests on this step", shown)
+        assert re.search(rf"{schedule.stem}/[a-z-]+ at this step", shown)
     asked = ("vectors", "run", "--group", "ack-reviews", "--transcript", tmp_path / "asked.jsonl")
     typed(*asked, "--", *reference_command("--mutant", "ignores-filters"))
     shown = typed("explain", "--requirement", "SDS-ACK-02", tmp_path / "asked.jsonl").stdout
     assert "\nack-reviews/in-a-filter, sds-2026-01, from line " in shown
-    assert "FAIL SDS-ACK-02 rests on this part" in shown
+    assert "FAIL SDS-ACK-02 in this part" in shown
 
 
 # ---- Files -------------------------------------------------------------------------------------------------------

@@ -150,7 +150,7 @@ def test_a_finding_opens_and_leads_to_its_conversation(browser: Chrome, show: Sh
     browser.execute_script("arguments[0].scrollIntoView()", link)
     link.click()
     talk = browser.find_element("css selector", ".talk[open]")
-    assert f"FAIL {FAULT} rests on this step" in talk.text
+    assert f"FAIL {FAULT} at this step" in talk.text
     assert talk.find_element("css selector", ".wire").is_displayed()
 
 

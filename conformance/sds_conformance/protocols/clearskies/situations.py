@@ -15,7 +15,7 @@ from .properties.convergence import find_endings
 from .view.peer_view import PeerView
 
 SITUATIONS: dict[str, str] = {
-    "relayed": "changes that other peers relayed",
+    "relayed": "relayed changes of other peers",
     "through-readers": "changes that arrived through a read-only peer",
     "answered": "requests answered with several updates",
     "asked-again": "requests that name known revisions",

@@ -80,7 +80,7 @@ class _Player:
         }
 
     def play(self, step: dict[str, Any]) -> StepResult:
-        """Play a step and return the result. Skips the vector if a link that it needs is closed."""
+        """Play a step and return the result. Skips the vector if a link or an update that it needs does not exist."""
         self._actions[step["do"]](step)
         let_time_pass(self._actor)
         seen: StepResult = {"updates": {}}
@@ -168,5 +168,5 @@ def _to_vector_update(message: Message) -> StepResult:
 
 
 def _to_vector_value(value: Any) -> Any:
-    """An integer in the form of vectors; any other value unchanged, so that it differs from an integer."""
+    """An integer as a decimal string, as in vectors; any other value in a list, so that it never equals an integer."""
     return str(value) if type(value) is int else [value]
