@@ -93,7 +93,7 @@ class OutputFilter(io.TextIOBase):
         return len(text)
 
     def order(self, text: str) -> None:
-        """Write a command for the CI."""
+        """Write workflow commands for a CI unfiltered."""
         self.styled.write(text, order=True)
 
     def flush(self) -> None:
@@ -257,7 +257,7 @@ def filter_output() -> Iterator[None]:
 
 
 def order(text: str) -> None:
-    """Print a command for the CI."""
+    """Print workflow commands for a CI, such as ``::error::``, which the filter removes from all other output."""
     if isinstance(sys.stdout, OutputFilter):
         sys.stdout.order(text)
     elif sys.stdout is not None:

@@ -92,7 +92,7 @@ class Placement:
     def __init__(
         self, course: Course, blamed: Act | None, label_width: int, only: Collection[int] | None = None
     ) -> None:
-        """With ``only``, only these operations are drawn, and notes mark the gaps."""
+        """``label_width`` is in pixels. With ``only``, only these operations are drawn, and notes mark the gaps."""
         self.course = course
         self.group_trace: GroupTrace = course.group_trace
         self.rows: list[DiagramRow] = [DiagramRow()]

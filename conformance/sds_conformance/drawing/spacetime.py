@@ -288,7 +288,10 @@ class _Artist:
     # ---- title, caption, logs and legend ---------------------------------------------------------------------------
 
     def _write(self, text: str, x: int, y: int, css: str, char: float, line: int, limit: int = 6) -> int:
-        """Write text across the diagram, and return the next baseline."""
+        """Write at most ``limit`` lines of text across the diagram, and return the y of the next line.
+
+        ``char`` is the width of a character and ``line`` the height of a line, in pixels.
+        """
         for part in lines_of(text, self._out.width - x - 24, char, limit):
             box = (x, y - line * 0.75, x + text_width(part, char), y + line * 0.25)
             self._out.texts.append(TextLine(x, y, css, part, box))

@@ -68,7 +68,7 @@ class AttachedError(Exception):
 
 
 def vectors_asked(file: Path, report: dict[str, Any], manifest: str) -> dict[str, Any]:
-    """Read the results of the golden vectors of that manifest. Raises AttachedError."""
+    """Read the results of the golden vectors whose manifest has the digest ``manifest``. Raises AttachedError."""
     data = read_attached(file, _VECTORS, "vectors run", report)
     if data["set"]["manifest"] != manifest:
         version = printable(data["set"]["version"], 20)
@@ -112,7 +112,9 @@ def read_attached(file: Path, schema: dict[str, Any], command: str, report: dict
     about, mine = data["implementation"], report["implementation"]
     if (about["name"], about["version"]) != (mine["name"], mine["version"]):
         theirs, ours = (printable(f"{one['name']} {one['version']}".strip(), 80) for one in (about, mine))
-        raise AttachedError(f"{file} is about {theirs}, and the report about {ours}: type `{command} --json` for that")
+        raise AttachedError(
+            f"{file} is about {theirs}, and the report about {ours}: type `{command} --json` for {ours}"
+        )
     if data["revision"] != report["revision"]:
         message = f"{printable(data['revision'], 40)}, and the report about {report['revision']}"
         raise AttachedError(f"{file} is about {message}: add --revision {report['revision']}")

@@ -6,4 +6,4 @@ from ...protocols import all_vectors
 
 VECTOR_SET = all_vectors()
 LONGEST = 1000
-"""Maximum length of a sentence, which can quote file names chosen by others."""
+"""Maximum number of characters of a sentence, which can quote file names chosen by others."""

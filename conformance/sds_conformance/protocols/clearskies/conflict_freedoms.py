@@ -24,8 +24,8 @@ def in_conflict(case: DivergentSteps) -> bool:
     """Were two records, or two versions of one, in conflict at the participant, and do the sides agree on all other
     records?
 
-    A record in conflict may be missing on one side, where a change of it is then refused. A participant that resolves a
-    conflict may count a change of its own.
+    A record in conflict may be missing on one side; a change of it is refused there. A participant that resolves a
+    conflict may use one of its revisions for the result.
     """
     views = [(side, view_of(side, case.participant), act) for side, act in case.played()]
     those = [(ClearSkiesRowReader(side.group_trace), side, view, act) for side, view, act in views if view is not None]

@@ -16,7 +16,7 @@ from .divergent_steps import STEP_COLUMNS, acts_before, acts_from_difference, fi
 
 
 def is_sent_later(case: DivergentSteps) -> bool:
-    """Does the other side send or sign the same before it must, or did its link close before it had to?"""
+    """Does the other side send or signal the same later, but before it must, or does its link close before that?"""
     if not case.differs_only_in("sent", "changed", "conflicts"):
         return False
     extras = [(field, *found) for field in sorted(case.fields) for found in find_extra_entries(case, field)]
@@ -98,8 +98,8 @@ def _link_and_writer(entry: tuple[int, str]) -> tuple[int, str]:
 def is_in_other_pieces(case: DivergentSteps) -> bool:
     """Did earlier steps write the same messages in other pieces, or with extra messages that are not about databases?
 
-    Then the next step of each participant must be equal on both sides. Steps without a result of such a piece do not
-    count.
+    Then the next step of each participant must be equal on both sides. Arrivals of pieces without any result are
+    skipped.
     """
     if not case.fields & STEP_COLUMNS or "answer" in case.fields:
         return False

@@ -505,9 +505,9 @@ def changes_of_others_do_not_count(view: PeerView) -> Iterator[Observation]:
     for update in view.unexplained:
         original = find_repeated_version(view, update)
         if original is not None and original.rev != update.rev:  # CSDB-09 judges equal ones
-            expected = f"no own change for {view.named(original)}, which was received"
+            expected = f"no own revision for {view.named(original)}, which was received"
             yield observe_violation(
-                update.step, "counted-as-own", expected, f"its revision {update.rev}, which has the same content"
+                update.step, "counted-as-own", expected, f"its own revision {update.rev}, with the same content"
             )
     for both in view.successive_changes:
         between = range(both.one.step.index, both.other.step.index)

@@ -254,7 +254,7 @@ def one_of_two_records_is_left(view: PeerView) -> Iterator[Observation]:
 def peers_agree_who_has_a_key(view: PeerView) -> Iterator[Observation]:
     """All peers that received two records with the same key show the same one of them."""
     for one, other, other_view in find_comparable_holdings(view):
-        seen = f"{one.values_text} here, {other.values_text} at {other_view.party.name}"
+        seen = f"{one.values_text} at {view.party.name}, {other.values_text} at {other_view.party.name}"
         expected = f"one record with the key {one.meeting.incoming.key!r}, the same one everywhere"
         position = "" if one.meeting.later else "CA-9"
         yield observe_outcome(one.shown.step, "peers-disagree", one.agrees_with(other), expected, seen, position)
@@ -346,7 +346,7 @@ def ties_are_decided_equally(view: PeerView) -> Iterator[Observation]:
     for one, other, other_view in find_ties(view) if by_default(view) else ():
         expected = f"one outcome of {_conflict_text(view, one.meeting)}, the same on all peers"
         here, there = (fate.meeting.version(fate.survivor) for fate in (one, other))
-        seen = f"{view.named(here)} here, {view.named(there)} at {other_view.party.name}"
+        seen = f"{view.named(here)} at {view.party.name}, {view.named(there)} at {other_view.party.name}"
         yield observe_outcome(one.shown.step, "tie-not-agreed", here.version == there.version, expected, seen, "CA-9")
 
 
@@ -384,7 +384,7 @@ def arrivals_lower_no_clock_number(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-52", of="received")
 def conflict_outcomes_merge_clocks(view: PeerView) -> Iterator[Observation]:
-    """The clock of the outcome of a conflict has no smaller number than the clocks of the two."""
+    """The clock of the outcome of a conflict has no smaller number than the clocks of the two versions."""
     for fate, step, clock in find_merges(view):
         meeting = fate.meeting
         lost = find_smaller_number(view, clock, meeting.incoming.clock) or find_smaller_number(

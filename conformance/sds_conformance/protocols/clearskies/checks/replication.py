@@ -27,7 +27,7 @@ from ..view.replication import (
 from .messages import find_signature_fault
 
 _MANY_COPIES = 100
-"""Number of copies of one record after a single operation that proves endless relaying."""
+"""More copies of one record than this after a single operation prove endless relaying."""
 
 # ---- Requests --------------------------------------------------------------------------------------------------------
 

@@ -130,7 +130,7 @@ def connected_peers_have_equal_records(view: ClubView) -> Iterator[Sighting]:
         missed = [d for d in ending.differences if not d.was_informed]
         for difference in _first_of_each(missed):
             expected, seen = _expected_and_seen(view, difference)
-            expected += ", which other peers that it reaches have"
+            expected += ", as at other peers that it reaches"
             yield observe_violation(
                 difference.act, "", difference.code, expected, seen, "CA-5" if view.has_cycles else ""
             )

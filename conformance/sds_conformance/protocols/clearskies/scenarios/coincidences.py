@@ -213,7 +213,7 @@ def conflicts_before_a_restart(script: Script, alice: Part, bob: Peer, carol: Pe
 
 @scenario("53", needs=(pb.CAPABILITY_RESOLUTION_SEPARATE,), resolution=pb.RESOLUTION_SEPARATE, long=True)
 def values_of_all_kinds_are_separated(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """An application that keeps both records receives conflicts about lists, texts and numbers, and about its own."""
+    """An application that keeps both records receives conflicts about lists, texts, numbers and own records."""
     link = subscribe(alice, bob)
     for number, (key, one, other) in enumerate((("list", [1], [2]), ("text", "a", "b"), ("number", 1, 2))):
         version(link, key, one, {bob: 2}, time=-HOUR_MS)

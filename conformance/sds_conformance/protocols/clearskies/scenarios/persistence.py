@@ -120,7 +120,7 @@ def what_is_known_after_a_restart(script: Script, alice: Part, bob: Peer, carol:
 
 @scenario("44", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
 def a_change_after_many_sendings(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """A peer sends a record to six others and restarts; then it changes the record, which all others have."""
+    """A peer sends a record to six others and restarts; then the application changes this record."""
     peers = (bob, carol, dave)
     for peer in peers:
         subscribe(alice, peer)

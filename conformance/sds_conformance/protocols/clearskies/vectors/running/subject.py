@@ -125,8 +125,8 @@ def keys_of(vector: Vector) -> list[str]:
 def read_records(actor: Actor, keys: list[str]) -> dict[str, Any]:
     """The records that the application has under keys, in the form of an outcome.
 
-    The records are read from the observed state if it has records, otherwise from the updates that the peer sends, one
-    for each key.
+    The records are read from the observed state if it has records, otherwise from the updates that the peer sends. The
+    vector is skipped if these updates have several records with one key.
     """
     values: dict[str, list[Any]] = {key: [] for key in keys}
     state = actor.observe()
