@@ -75,7 +75,7 @@ def test_what_comes_first_is_what_is_wrong_with_the_report_or_the_baseline() -> 
     requirement = FAULT
     made = known(faulty(), requirement, complaints=2)
     text = markdown(Report(made.data, "in line 12"))
-    cut_off, baseline, verdict = (text.index(what) for what in ("cut off in line 12", "of date", "does not conform"))
+    cut_off, baseline, verdict = (text.index(what) for what in ("cut off in line 12", "### Errors", "does not conform"))
     assert cut_off < baseline < verdict
     assert "Line 9, SDS-MSG-01: `it is listed and passes`" in text
     assert f"- {requirement}: `not decided yet` `https://example.org/42`" in text
