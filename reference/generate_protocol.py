@@ -97,7 +97,10 @@ class Source:
         described: list[tuple[int, int, str, list[str]]] = []
         for number, message in enumerate(parsed.message_type):
             if any(not nested.options.map_entry for nested in message.nested_type):
-                raise SystemExit(f"{message.name} has messages in it: teach {Path(__file__).name} what to do with them")
+                raise SystemExit(
+                    f"{message.name} contains nested messages, which {Path(__file__).name} cannot document: "
+                    "move them to the top level"
+                )
             described.append((_MESSAGE, number, message.name, [field.name for field in message.field]))
         for number, enum in enumerate(parsed.enum_type):
             described.append((_ENUM, number, enum.name, [value.name for value in enum.value]))
@@ -229,11 +232,11 @@ _IN_JSON = {
     "bool": "boolean",
     "bytes": "string, base64",
     "double": "number",
-    "int32": "number, 32 bits",
-    "int64": "string, a number of 64 bits",
+    "int32": "signed 32-bit number",
+    "int64": "string, a signed 64-bit number",
     "string": "string",
-    "uint32": "number from 0, 32 bits",
-    "uint64": "string, a number from 0, 64 bits",
+    "uint32": "unsigned 32-bit number",
+    "uint64": "string, an unsigned 64-bit number",
 }
 
 
@@ -248,7 +251,7 @@ def _json_type(field: FieldDescriptor) -> str:
 def _presence(field: FieldDescriptor) -> str:
     oneof = field.containing_oneof
     if oneof is not None and not oneof.name.startswith("_"):
-        return f"one {oneof.name} of these"
+        return f"one of these {oneof.name}s"
     if field.is_repeated:
         return "may be empty"
     if field.has_presence:

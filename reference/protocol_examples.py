@@ -117,7 +117,7 @@ def of_clearskies(vectors: Path) -> Iterator[Exchange]:
 def _exchange(handle: Callable[[Any], Any], number: int, request: pb.Request | cs.Request) -> Exchange:
     request.id = number
     reply = handle(request)
-    if reply.HasField("rejected"):  # the text may come from a library and change
+    if reply.HasField("rejected"):  # the reason may come from a library and change
         reply.rejected.reason = "not an SDS message" if isinstance(request, pb.Request) else "no such record"
     command, answer = request.WhichOneof("command"), reply.WhichOneof("answer")
     return command or "", answer or "", _line(request), _line(reply)
@@ -134,5 +134,5 @@ _PEM = re.compile(r"(-----BEGIN [A-Z ]+-----).*?(-----END [A-Z ]+-----)(?:\\n)?"
 
 
 def _line(message: Message) -> str:
-    """A JSON line with shortened keys."""
+    """A JSON line in which PEM keys are shortened."""
     return _PEM.sub(r"\1...\2", Framing.JSON.pack(message).decode().rstrip())

@@ -79,7 +79,7 @@ class ProcessesFirstMessageAtOnce(Peer):
 
 
 class Pings(Peer):
-    """ "A peer may send it at any time, and nobody answers" (core protocol)."""
+    """Sends a ping on each link at every tick: "A peer may send it at any time, and nobody answers" (core protocol)."""
 
     def tick(self, now_ms: int) -> Effects:
         ping = Message(b'{"type":"core.ping","timeout":60}').to_wire()
@@ -277,8 +277,8 @@ class KeepsItsDeletion(Peer):
 
 
 class RenamesInTwo(Peer):
-    """ "The uuid should be used to identify records", but this is not required: a rename makes two changes, and both
-    are sent."""
+    """ "The uuid should be used to identify records", but this is not required: a rename deletes the record and creates
+    one with another uuid. Both changes are sent."""
 
     def change_key(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
         if key == new_key or not self.writes:
@@ -290,8 +290,8 @@ class RenamesInTwo(Peer):
 
 
 class ScansItsRecords(Peer):
-    """ "Can be found by scanning the entire database": requests updates again that later updates have overwritten
-    (CA-11)."""
+    """ "Can be found by scanning the entire database" (CA-11): derives the known revisions from the stored records. So
+    the peer requests an update again if a later update replaced its record."""
 
     def known(self) -> dict[str, int]:
         found: dict[str, int] = {}

@@ -52,13 +52,14 @@ class Config:
     """Configuration of a peer."""
 
     signature_profile: SignatureProfile = RSA_PKCS1_SHA256
-    """Padding and hash, which the specification does not name."""
+    """Padding and hash of signatures, which the specification does not name."""
     signs_always: bool = False
     """Sign updates to read-write peers as well ("it's not necessary", CSDB-17)."""
     relay: Relay = Relay.SIGNS_AGAIN
 
     first_revision: int = 2
-    """Revision of the first local change: the counter "starts with one" and "is incremented by one" (CA-4), or 1."""
+    """Revision of the first local change, 1 or 2. The counter "starts with one" and "is incremented by one": read
+    literally, the first change has 2 (CA-4)."""
     time_digits: int = 3
     """Digits after the point in an own update_time, 0 to 9."""
     advancing_times: bool = True

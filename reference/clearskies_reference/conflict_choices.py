@@ -38,7 +38,7 @@ class WritesResolutions(Peer):
 
 class _LosersOfKeys(Peer):
     def loser_of(self, uuid: str, other_uuid: str) -> Record:
-        """Return the one of two records with the same key that loses it."""
+        """Of two records with the same key, return the one that loses the key."""
         one, other = self.store.get(uuid), self.store.get(other_uuid)
         assert one is not None, "the first record had the key"
         assert other is not None, "the other record was stored"

@@ -107,7 +107,7 @@ class Database(ABC):
         self.change(stored, stored.record.uuid, deleted, self.time_of_change(now_ms, [stored]), effects)
 
     def records_with_existing_key(self, key: str) -> list[StoredRecord]:
-        """The existing records with a key; first the one that holds it.
+        """The existing records with a key, the visible one first.
 
         Raises RefusedWriteError if there is none.
         """
@@ -185,7 +185,7 @@ class Database(ABC):
         self.learn(incoming)
 
     def is_present(self, current: Record, incoming: Record) -> bool:
-        """Rule: "Look at its database to see if the update is already present", which its version says (CA-3)."""
+        """Rule: "Look at its database to see if the update is already present": is its version stored (CA-3)?"""
         return current.version == incoming.version
 
     def is_older(self, incoming: Record, current: Record) -> bool:

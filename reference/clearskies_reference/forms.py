@@ -42,7 +42,7 @@ class EscapedBodies(Peer):
     def body(self, record: Record) -> bytes:
         body = super().body(record)
         if len(body) > _LARGE:
-            return body  # an escaped character takes six bytes
+            return body  # an escaped character takes six bytes: the body could become too large
         data = json.loads(body)
         return _STRING.sub(_escape, json.dumps(dict(reversed(data.items())))).encode()
 
@@ -81,7 +81,7 @@ def _with_decimal_points(value: Any) -> Any:
 
 
 class CapitalUuids(Peer):
-    """ "A unique 128-bit ID": the specification does not say upper or lower case."""
+    """ "A unique 128-bit ID": the specification does not say in which case: this peer writes upper case."""
 
     def read_body(self, body: bytes) -> Record | GetUpdates | None:
         return super().read_body(_UUID.sub(lambda found: found[0].lower(), body))
@@ -155,7 +155,7 @@ class CommaTimes(Peer):
 
 
 class TimesOfOneForm(Peer):
-    """Relays records with the same update_time, but always writes it in UTC with nine digits."""
+    """Relays each update_time as the same point in time, but written in UTC with nine digits."""
 
     def make_stored_record(
         self, current: StoredRecord | None, incoming: Record, signed: Message | None
@@ -225,7 +225,7 @@ class AcceptsRepeatedNames(RepeatsBytes):
 
 
 class AcceptsDepth(Peer):
-    """ "The corresponding values are JSON", which has no maximum depth."""
+    """ "The corresponding values are JSON", which has no maximum depth: this peer accepts any depth."""
 
     def read_body(self, body: bytes) -> Record | GetUpdates | None:
         shallow, deepest = collapse(body)

@@ -33,7 +33,8 @@ def read(text: bytes) -> Any:
         raise MalformedMessageError(f"JSON of {len(text)} bytes; the limit is {MAX_BODY_BYTES}")
     _refuse_depth(text)
     try:
-        # It is stricter about numbers and text, and does not detect duplicate names and integers above 64 bits.
+        # orjson is stricter than json about numbers and text. It does not detect duplicate names, and makes doubles of
+        # integers above 64 bits.
         orjson.loads(text)
         return json.loads(text, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:

@@ -42,7 +42,7 @@ class Link:
     asked: bool = False
     """This peer has sent database.get_updates."""
     subscribed: bool = False
-    """The other peer has sent it: "it is subscribed to all future update messages"."""
+    """The other peer has sent database.get_updates: "it is subscribed to all future update messages"."""
 
 
 class Peer(Database):

@@ -11,7 +11,7 @@ from .vector_clock import VectorClock
 Version = tuple[str, int]
 """The last writer and the number of its write; unique for each write."""
 Rank = tuple[int, str, str, int, str]
-"""The key that decides a conflict, equal on all peers: the larger one wins."""
+"""Orders versions in a conflict, in the same way on all peers: the version with the larger rank wins."""
 
 NULL = "null"
 """The value of a record that is deleted (CA-13)."""

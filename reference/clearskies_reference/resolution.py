@@ -34,5 +34,5 @@ def uuid_of_loser(loser: Record) -> str:
 
 
 def key_of_loser(loser: Record) -> str:
-    """The key of the record with that uuid."""
+    """The new key of a losing version, the same on all peers."""
     return f"{loser.key} ({uuid_of_loser(loser)[:8]})"

@@ -73,7 +73,7 @@ class SqliteStore(Store):
             raise
 
     def _fact(self, name: str, default: str) -> str:
-        """Read a value of the table ``facts``. If it has none, store ``default``."""
+        """Read the value called ``name`` of the table ``facts``. If there is none, store ``default`` first."""
         self._execute("INSERT OR IGNORE INTO facts VALUES (?, ?)", name, default)
         (value,) = self._connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return str(value)
@@ -158,7 +158,7 @@ class _StoreErrors:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        # Invalid numbers and invalid JSON were not written by this module.
+        # ValueError and KeyError: the file has numbers or JSON that this module did not write.
         if isinstance(error, (sqlite3.Error, ValueError, KeyError)) and not isinstance(error, ConfigurationError):
             raise StoreError(f"{self._where}: {error}") from None
 

@@ -46,7 +46,7 @@ class Store(ABC):
 
     @abstractmethod
     def __iter__(self) -> Iterator[StoredRecord]:
-        """All records, by uuid."""
+        """Iterate over all records."""
 
     @abstractmethod
     def count(self, revision: int) -> None:
@@ -54,7 +54,7 @@ class Store(ABC):
 
     @abstractmethod
     def learn(self, peer_id: str, revision: int) -> None:
-        """Set the highest known revision of a peer. Every last writer of a stored record has such a revision."""
+        """Set the highest known revision of a peer. It is set for the last writer of every stored record."""
 
     @abstractmethod
     def set_clock(self, clock: VectorClock) -> None:
@@ -73,7 +73,7 @@ class Store(ABC):
         """Discard changes since the last commit, and close the file."""
 
     def leader(self, key: str) -> StoredRecord | None:
-        """The record that holds a key: the first of ``records_with_key``; None if there is none."""
+        """The visible record with a key: the first of ``records_with_key``; None if there is none."""
         return next(iter(self.records_with_key(key)), None)
 
 

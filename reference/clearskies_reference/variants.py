@@ -55,7 +55,7 @@ VARIANTS = {
         ),
         _variant(
             "writes-deleted-false",
-            "writes deleted as false for existing records",
+            'writes "deleted": false for existing records',
             writes_deleted_false=True,
         ),
         _variant("clock-per-peer", "has one logical clock for all its records", clock_per_peer=True),
@@ -89,7 +89,7 @@ VARIANTS = {
         _with_peer(choices.Polls, "polls", "requests updates again whenever its periodic work runs"),
         _with_peer(forms.SpacedBodies, "spaced-bodies", "writes JSON with blanks and an additional member"),
         _with_peer(forms.SpacedRequests, "spaced-requests", "writes requests with blanks and an additional member"),
-        _with_peer(forms.EscapedBodies, "escaped-bodies", "escapes all that JSON can escape, its members in reverse"),
+        _with_peer(forms.EscapedBodies, "escaped-bodies", "escapes every character of strings, and reverses members"),
         _with_peer(
             forms.WritesWholeNumbersWithPoint,
             "writes-whole-numbers-with-point",
@@ -109,7 +109,7 @@ VARIANTS = {
         _with_peer(forms.AcceptsDepth, "accepts-depth", "accepts JSON of any depth"),
         _with_peer(choices.RelaysAtTicks, "relays-at-ticks", "relays updates when its periodic work runs"),
         _with_peer(choices.AnswersAtTicks, "answers-at-ticks", "answers requests when its periodic work runs"),
-        _with_peer(choices.AnswersInParts, "answers-in-parts", "sends ten messages on a link each time"),
+        _with_peer(choices.AnswersInParts, "answers-in-parts", "sends at most ten messages on a link at a time"),
         _with_peer(choices.SplitOutput, "split-output", "sends its data in pieces, the first of one byte"),
         _with_peer(choices.JoinedOutput, "joined-output", "sends all data of a link in one piece, the last link first"),
         _with_peer(choices.SendsOwnChangesTwice, "sends-own-changes-twice", "sends each own change twice"),
@@ -145,15 +145,19 @@ VARIANTS = {
         _with_peer(choices.RefusesTakenKeys, "refuses-taken-keys", "refuses to rename a record to a key in use"),
         _with_peer(choices.DeletesWhatIsGone, "deletes-what-is-gone", "accepts the deletion of a missing record"),
         _with_peer(
-            choices.RefusesLowerRevisions, "refuses-lower-revisions", "ignores revisions of a writer below the last one"
+            choices.RefusesLowerRevisions,
+            "refuses-lower-revisions",
+            "ignores updates below the highest known revision of their writer",
         ),
         _with_peer(choices.SendsInIntervals, "sends-in-intervals", "sends nothing for up to four seconds"),
         _with_peer(choices.RepeatsItsRequest, "repeats-its-request", "repeats its request at each tick"),
-        _with_peer(choices.ReceivesAtTicks, "receives-at-ticks", "reads what arrived when its periodic work runs"),
+        _with_peer(
+            choices.ReceivesAtTicks, "receives-at-ticks", "reads received bytes only when its periodic work runs"
+        ),
         _with_peer(
             choices.ReadsLinksInTurn,
             "reads-links-in-turn",
-            "reads what arrived when its periodic work runs, one link after the other, and counts hops",
+            "reads one link after the other when its periodic work runs, and counts sending and receiving in clocks",
             clocks_count_hops=True,
         ),
         _with_peer(
@@ -161,7 +165,10 @@ VARIANTS = {
         ),
         _with_peer(choices.AnswersFromALog, "answers-from-a-log", "answers with all versions that it has ever stored"),
         _variant(
-            "one-clock-counts-each-hop", "counts hops in one clock for all", clock_per_peer=True, clocks_count_hops=True
+            "one-clock-counts-each-hop",
+            "counts sending and receiving in one clock for all records",
+            clock_per_peer=True,
+            clocks_count_hops=True,
         ),
         _with_peer(
             conflict_choices.CountsEachSending,
@@ -170,18 +177,23 @@ VARIANTS = {
             clocks_count_hops=True,
         ),
         _with_peer(
-            forms.RepeatsBytes, "repeats-bytes-and-counts", "repeats messages, and counts hops", clocks_count_hops=True
+            forms.RepeatsBytes,
+            "repeats-bytes-and-counts",
+            "relays messages unchanged, and counts sending and receiving in clocks",
+            clocks_count_hops=True,
         ),
         _with_peer(
             conflict_choices.WritesResolutions, "writes-resolutions", "resolves a conflict by a separate change"
         ),
         _with_peer(
-            conflict_choices.DropsLosersOfKeys, "drops-losers-of-keys", "neither shows nor sends records without a key"
+            conflict_choices.DropsLosersOfKeys,
+            "drops-losers-of-keys",
+            "neither shows nor sends records that lost their key",
         ),
         _with_peer(
             conflict_choices.MarksLosersOfKeysDeleted,
             "marks-losers-of-keys-deleted",
-            "shows and sends the version that lost its key as deleted",
+            "shows and sends records that lost their key as deleted",
         ),
         _with_peer(
             conflict_choices.RenamesLosersOfKeys, "renames-losers-of-keys", "renames records that lost their key"

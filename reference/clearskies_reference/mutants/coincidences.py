@@ -97,7 +97,7 @@ class _IgnoredUpdates(_IgnoresSome):
 
 @register_faults
 class _Contents(Peer):
-    @fault(Peer.apply_update, "13", "deletes a record whose value has a member deleted")
+    @fault(Peer.apply_update, "13", 'deletes a record whose value has the member "deleted"')
     def looks_for_deleted_in_values(
         self, incoming: Record, signed: Message | None, source: int, effects: Effects
     ) -> None:
@@ -106,7 +106,7 @@ class _Contents(Peer):
             incoming = replace(incoming, value=NULL, deleted=True)
         super().apply_update(incoming, signed, source, effects)
 
-    @fault(Peer.apply_update, "07", "takes the key from the value if that has a member key")
+    @fault(Peer.apply_update, "07", 'takes the key of a record from the member "key" of its value')
     def looks_for_keys_in_values(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         value = json.loads(incoming.value)
         if isinstance(value, dict) and isinstance(value.get("key"), str):
@@ -134,7 +134,7 @@ class _Contents(Peer):
         pattern = re.compile(re.escape(key).replace("_", ".").replace("%", ".*"), re.DOTALL)
         return (k.record.key for k in self.store if not k.record.deleted and pattern.fullmatch(k.record.key))
 
-    @fault(Peer.write, "07", "leaves a record deleted that it writes after another peer has deleted it")
+    @fault(Peer.write, "07", "does not restore a record that it writes after another peer has deleted it")
     def writes_to_deleted_records(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         deleted = (k for k in self.store if k.record.deleted and k.record.key == key)
         gone = next((k for k in deleted if k.record.last_updated_by != self.peer_id), None)
@@ -204,7 +204,7 @@ class _OtherContents(_KeepsOtherContents):
     def keeps_512_bytes(self, key: str) -> str:
         return key.encode()[:512].decode(errors="ignore")
 
-    @fault(_KeepsOtherContents.rewrite_value, "07", "reads the text undefined as null")
+    @fault(_KeepsOtherContents.rewrite_value, "07", 'reads the string "undefined" as null')
     def reads_undefined(self, value: Any) -> Any:
         return None if value == "undefined" else value
 
@@ -221,7 +221,7 @@ class _OtherContents(_KeepsOtherContents):
         return 0 if isinstance(value, float) and abs(value) < 1e-100 else value
 
 
-@mutant("07", "finds a record that another peer has renamed by its old key as well")
+@mutant("07", "still finds a record by its old key after another peer has renamed it")
 class FindsRecordsByOldKeys(Peer):
     def store_update(self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects) -> None:
         self._old: dict[str, str] = getattr(self, "_old", {})
@@ -304,7 +304,7 @@ class _Relays(Peer):
         if rival is not None and rival.record.uuid != stored.record.uuid and not stored.record.deleted:
             del effects.sent[known:]
 
-    @fault(Peer._parse_messages, "35", "ignores requests that arrive together with other messages, behind them")
+    @fault(Peer._parse_messages, "35", "ignores requests that arrive together with other messages and after them")
     def ignores_requests_behind_others(self, link: Link, data: bytes, effects: Effects) -> None:
         for number, message in enumerate(link.parser.feed(data)):
             if not number or b"get_updates" not in message.body[:60]:
@@ -449,18 +449,18 @@ class _Conflicts(Peer):
         common = incoming.vector_clock.keys() & current.vector_clock.keys()
         return super().is_older(incoming, current) or not common
 
-    @fault(Peer.decide, "54", "resolves conflicts against null")
+    @fault(Peer.decide, "54", "lets the value null lose each conflict")
     def null_loses(self, one: Record, other: Record) -> tuple[Record, Record]:
         if (one.value == NULL and not one.deleted) != (other.value == NULL and not other.deleted):
             return (other, one) if one.value == NULL and not one.deleted else (one, other)
         return super().decide(one, other)
 
-    @fault(Peer.decide, "54", "resolves conflicts against its own deletions")
+    @fault(Peer.decide, "54", "lets its own deletions lose each conflict")
     def own_deletions_lose(self, one: Record, other: Record) -> tuple[Record, Record]:
         own = one.uuid == other.uuid and one.deleted and one.last_updated_by == self.peer_id
         return (other, one) if own and not other.deleted else super().decide(one, other)
 
-    @fault(Peer.decide, "54", "compares times without their signs")
+    @fault(Peer.decide, "54", "compares times as unsigned numbers of 64 bits")
     def compares_unsigned_times(self, one: Record, other: Record) -> tuple[Record, Record]:
         times = [record.update_time.seconds % (1 << 64) for record in (one, other)]
         if times[0] == times[1]:
@@ -474,7 +474,7 @@ class _Conflicts(Peer):
             return super().decide(one, other)
         return (one, other) if times[0] > times[1] else (other, one)
 
-    @fault(Peer.resolve_key, "26", "counts a revision for each conflict of keys")
+    @fault(Peer.resolve_key, "26", "increments its revision counter at each conflict of keys")
     def counts_conflicts_of_keys(self, uuid: str, other_uuid: str, effects: Effects) -> None:
         self.store.count(self.store.revision + 1)
         super().resolve_key(uuid, other_uuid, effects)
@@ -513,7 +513,7 @@ class RenamedRecordsTakeKeys(_HidesLosers):
         super().store_update(current, stored, source, effects)
 
 
-@mutant("54", "shows the record with the smallest time of those with one key after a restart")
+@mutant("54", "after a restart, shows the oldest of several records with one key")
 class ShowsFirstRecordsAfterARestart(KnowsRestarts):
     def as_shown(self, stored: StoredRecord) -> Record:
         if not self.was_restarted or stored.record.deleted:
@@ -831,7 +831,7 @@ def _rewrite(message: Message) -> Message:
     return replace(message, body=json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode())
 
 
-@mutant("18", "forgets the signed messages of conflicts and changes in a restart as a read-only peer")
+@mutant("18", "forgets signed messages of records with several writers in a restart as a read-only peer")
 class ReaderForgetsChangesAtStart(Peer):
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)

@@ -131,7 +131,7 @@ class ComparesDoubles(Peer):
         )
 
 
-@mutant("50", "compares numbers of vector clocks digit by digit")
+@mutant("50", "compares numbers of vector clocks as text")
 class ComparesDigits(Peer):
     @staticmethod
     def before(one: VectorClock, other: VectorClock) -> bool:
@@ -152,7 +152,7 @@ def _in_32_bits(number: int) -> int:
     return (number + (1 << 31)) % (1 << 32) - (1 << 31)
 
 
-@mutant("43", "compares vector clocks only by the peers in both")
+@mutant("43", "compares vector clocks only in the numbers of peers that are in both")
 class ComparesCommonPeers(Peer):
     @staticmethod
     def before(one: VectorClock, other: VectorClock) -> bool:
@@ -177,7 +177,7 @@ class EqualIsConcurrent(Peer):
         return is_before(one, other) and not is_before(other, one)
 
 
-@mutant("50", "treats a vector clock as larger only if all of its numbers are")
+@mutant("50", "treats a vector clock as larger only if all of its numbers are larger")
 class AllNumbersHaveToGrow(Peer):
     @staticmethod
     def before(one: VectorClock, other: VectorClock) -> bool:
@@ -221,7 +221,7 @@ class _Decisions(Peer):
         first, second = (_in_32_bits(record.update_time.seconds) for record in (one, other))
         return super().decide(one, other) if first == second else (one, other) if first > second else (other, one)
 
-    @fault(Peer.decide, "54", "resolves conflicts against deletions")
+    @fault(Peer.decide, "54", "lets deletions lose each conflict")
     def deletion_loses(self, one: Record, other: Record) -> tuple[Record, Record]:
         if one.deleted == other.deleted:
             return super().decide(one, other)
@@ -260,7 +260,7 @@ class _Decisions(Peer):
     @fault(
         Peer.resolve,
         "26",
-        "counts a revision for each conflict, without a change",
+        "increments its revision counter at each conflict, without a change",
     )
     def counts_conflicts(
         self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects

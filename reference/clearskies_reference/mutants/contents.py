@@ -42,7 +42,7 @@ class _StoresChangedRecords(Peer):
 
 
 def _without_null_members(value: str) -> str:
-    """The JSON text of a value; of an object without its members that are null."""
+    """Return the JSON text of a value. If it is an object, omit its members that are null."""
     read = json.loads(value)
     if not isinstance(read, dict) or None not in read.values():
         return value
@@ -144,7 +144,7 @@ class _MisreadsContents(Peer):
     """Reads some values or keys as other values or keys."""
 
     def value_of(self, value: Any) -> Any:
-        """One value; the elements of lists and objects are read before them."""
+        """Return how ``value`` is read. Its elements, if it is a list or object, have been read already."""
         return value
 
     def key_of(self, key: str) -> str:
@@ -307,7 +307,7 @@ def _rewrite(effects: Effects, known: int, change: Callable[[dict[str, Any]], di
                 effects.sent[at] = replace(sent, data=Message(body).to_wire())
 
 
-@mutant("13", "answers with deleted records as existing ones with their last values")
+@mutant("13", "in answers, sends deleted records as existing ones, with their last values")
 class AnswersWithoutDeleted(Peer):
     def mark_deleted(self, stored: StoredRecord, now_ms: int, effects: Effects) -> None:
         content = (stored.record.key, stored.record.value, True)
@@ -461,7 +461,7 @@ class RevivesAsDeleted(Peer):
         super().apply_update(incoming, signed, source, effects)
 
 
-@mutant("13", "replaces the key of an older record by that of its deletion")
+@mutant("13", "deletes a record if a deleted record with its key has a later time")
 class DeletionsKeepTheirKeys(Peer):
     def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         super().apply_update(incoming, signed, source, effects)

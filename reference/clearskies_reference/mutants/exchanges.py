@@ -47,7 +47,7 @@ class _Clocks(LogicalClock):
         others = [pair for pair in clock.items() if pair[0] != self.peer_id]
         return {**dict(others[-15:]), self.peer_id: clock[self.peer_id]}
 
-    @fault(LogicalClock.count_reception, "46", "merges numbers digit by digit")
+    @fault(LogicalClock.count_reception, "46", "merges numbers of vector clocks as text")
     def merges_digits(self, current: StoredRecord | None, incoming: VectorClock) -> tuple[VectorClock, int]:
         _, ticks = super().count_reception(current, incoming)
         own = current.record.vector_clock if current is not None else {}
@@ -227,7 +227,7 @@ class _Links(Peer):
     def treats_since_zero_as_everything(self, request: GetUpdates) -> list[StoredRecord]:
         return super().missing(GetUpdates({by: rev or MAX_INTEGER - 1 for by, rev in request.since.items()}))
 
-    @fault(Peer.request_body, "29", "requests with revisions as doubles")
+    @fault(Peer.request_body, "29", "converts the revisions in its requests to doubles")
     def asks_with_doubles(self) -> bytes:
         return get_updates_body({by: int(float(revision)) for by, revision in self.known().items()})
 
@@ -249,7 +249,7 @@ class _Links(Peer):
             time = self.time_of_change(0, [found])
             self.change(found, record.uuid, record.content, time, effects, is_resolution=True)
 
-    @fault(Peer.connect, "07", "writes an own record for each link")
+    @fault(Peer.connect, "07", "writes a record of its own whenever a link with an even number opens")
     def writes_a_record_per_link(self, number: int, peer_id: str, level: Any, now_ms: int) -> Effects:
         effects = super().connect(number, peer_id, level, now_ms)
         if self.writes and number % 2 == 0:

@@ -1,4 +1,5 @@
-"""Faults of signatures: of another text of the same object, and of updates in the name of the receiver."""
+"""Faults in verifying signatures: of another text of the same object, and of updates that name the receiver as the
+writer."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ class _OtherTexts(Peer):
         return super().is_genuine(message) or super().is_genuine(_rewrite(message, ["value"]))
 
 
-@mutant("06", "accepts a signature that it has verified before, of whatever message")
+@mutant("06", "accepts a signature that it has verified before on any other message")
 class RemembersSignatures(Peer):
     def is_genuine(self, message: Message) -> bool:
         self._verified: set[bytes] = getattr(self, "_verified", set())
@@ -49,7 +50,7 @@ USUAL_ORDER = [
 
 
 def _rewrite(message: Message, names: list[str]) -> Message:
-    """A message with some members, in an order of its own."""
+    """Return the message with only the members ``names``, in that order."""
     members = json.loads(message.body)
     body = {name: members[name] for name in names if name in members}
     return replace(message, body=json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode())
@@ -57,7 +58,9 @@ def _rewrite(message: Message, names: list[str]) -> Message:
 
 @register_faults
 class _OwnName(_VerifiesSomeSignatures):
-    @fault(_VerifiesSomeSignatures.trusts, "06", "does not verify signatures of updates that name itself as the writer")
+    @fault(
+        _VerifiesSomeSignatures.trusts, "06", "does not verify signatures of updates that name this peer as the writer"
+    )
     def verifies_nothing_in_its_name(self, update: Record) -> bool:
         return update.last_updated_by == self.peer_id
 

@@ -83,7 +83,7 @@ class _Levels(Peer):
     def accepts_every_signature(self, message: Message) -> bool:
         return True
 
-    @fault(Peer.is_genuine, "06", "accepts a wrong signature if the start of the body is that of a signed one")
+    @fault(Peer.is_genuine, "06", "accepts any signature of 256 bytes")
     def checks_only_start_of_signed_body(self, message: Message) -> bool:
         return super().is_genuine(message) or len(message.signature_bytes()) == 256
 
@@ -158,7 +158,7 @@ def _as_double(number: int) -> int:
 
 
 def _body_with(body: bytes, **members: Any) -> bytes:
-    """A body with other members."""
+    """Return the body with ``members`` added or replaced."""
     return json.dumps(json.loads(body) | members, separators=(",", ":")).encode()
 
 
@@ -234,7 +234,7 @@ class _Bodies(Peer):
         clock = {peer_id: str(number) for peer_id, number in record.vector_clock.items()}
         return _body_with(super().body(record), vector_clock=clock)
 
-    @fault(Peer.body, "13", "omits deleted in deletions")
+    @fault(Peer.body, "13", 'omits the member "deleted" in deletions')
     def hides_deletions(self, record: Record) -> bytes:
         return _body_without(super().body(record), "deleted")
 
@@ -387,7 +387,7 @@ class _Signing(Peer):
             raise MalformedMessageError("an update with a signature")
 
 
-@mutant("13", "treats a record with the member deleted as deleted, whatever its value")
+@mutant("13", 'treats a record as deleted if it has the member "deleted", even if that is false')
 class IgnoresValueOfDeletedMember(Peer):
     _says = False
 

@@ -121,7 +121,7 @@ class _KeepsFacts(_MisreadsAfterRestart):
         super().store_record(stored)
 
 
-@mutant("07", "has the first keys of records after a restart")
+@mutant("07", "after a restart, has all records under their first keys")
 class ReadsFirstKeysAtStart(_KeepsFacts):
     def fact_of(self, stored: StoredRecord, before: StoredRecord | None) -> str:
         return self.stored_fact(stored) or stored.record.key

@@ -125,7 +125,7 @@ def add_counting_hops(known: str) -> None:
     For such a peer, most changes of others conflict with its own versions.
     """
     other = MUTANTS[known]
-    summary = f"{other.summary}, and counts hops"
+    summary = f"{other.summary}, and counts sending and receiving in clocks"
     _add(
         replace(
             other, name=f"{known}-and-counts-hops", summary=summary, config=(*other.config, ("clocks_count_hops", True))

@@ -1,4 +1,4 @@
-"""Faults of conflicts that follow other conflicts, of records that had lost their key, and of unsent own changes."""
+"""Faults in conflicts that follow other conflicts, and in conflicts of records that had lost their key."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _CountsConflicts(Peer):
         return self.decide_again(one, other, self.conflicts[one.uuid])
 
     def decide_again(self, one: Record, other: Record, number: int) -> tuple[Record, Record]:
-        """Decide the conflict with this number between the present version and another one."""
+        """Decide a conflict between the present version ``one`` and ``other``, the record's ``number``-th (from 1)."""
         return super().decide(one, other)
 
 
@@ -132,11 +132,11 @@ class _OrdersOtherwise(Peer):
         store.records_with_key = ordered  # type: ignore[method-assign]
 
     def order(self, found: list[StoredRecord]) -> list[StoredRecord]:
-        """The records with one key; the first one holds it."""
+        """Return the records with one key in another order. The first one is visible."""
         raise NotImplementedError
 
 
-@mutant("54", "hides a record that has lost its key even if it is the latest later")
+@mutant("54", "hides a record that has lost its key even after it is the latest one with the key")
 class HidesFormerLosers(_OrdersOtherwise):
     def order(self, found: list[StoredRecord]) -> list[StoredRecord]:
         self._lost: set[str] = getattr(self, "_lost", set())
@@ -145,7 +145,7 @@ class HidesFormerLosers(_OrdersOtherwise):
         return found
 
 
-@mutant("54", "decides which record has a key by their first times")
+@mutant("54", "decides which of several records has a key by the times of their first versions")
 class ComparesTimesOfCreation(_OrdersOtherwise):
     def order(self, found: list[StoredRecord]) -> list[StoredRecord]:
         self._first: dict[str, Timestamp] = getattr(self, "_first", {})
@@ -154,7 +154,7 @@ class ComparesTimesOfCreation(_OrdersOtherwise):
         return sorted(found, key=lambda stored: self._first[stored.record.uuid], reverse=True)
 
 
-@mutant("13", "hides records from the application whose key a deleted record had at a later time")
+@mutant("13", "hides a record from the application if a deleted record with its key has a later time")
 class KeepsKeysOfDeletedRecords(Peer):
     def as_shown(self, stored: StoredRecord) -> Record:
         shown = super().as_shown(stored)

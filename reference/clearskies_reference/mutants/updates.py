@@ -447,7 +447,7 @@ class _Answering(Peer):
         versions = ((stored, *stored.record.version) for stored in found)
         return [stored for stored, by, revision in versions if by not in since or low(revision) > low(since[by])]
 
-    @fault(Peer.missing, "59", "sends a deletion again that the request names as the last update")
+    @fault(Peer.missing, "59", "sends a deletion again if it is the last update that the request names as known")
     def sends_the_last_deletion_again(self, request: GetUpdates) -> list[StoredRecord]:
         since = request.since
         found = super().missing(replace(request, since={by: number - 1 for by, number in since.items() if number}))
@@ -464,7 +464,7 @@ class _Answering(Peer):
             if stored.record.last_updated_rev * 1.0 > since.get(stored.record.last_updated_by, 0)
         ]
 
-    @fault(Peer.missing, "37", "sorts revisions digit by digit")
+    @fault(Peer.missing, "37", "sorts revisions as text")
     def sorts_digits(self, request: GetUpdates) -> list[StoredRecord]:
         return sorted(super().missing(request), key=lambda stored: str(stored.record.last_updated_rev))
 
@@ -473,7 +473,7 @@ class _Answering(Peer):
         found = super().missing(request)
         return sorted(found, key=lambda kept: (float(kept.record.last_updated_rev), kept.record.uuid))
 
-    @fault(Peer.missing, "59", "compares revisions digit by digit")
+    @fault(Peer.missing, "59", "compares revisions as text")
     def compares_digits_of_revisions(self, request: GetUpdates) -> list[StoredRecord]:
         since = {by: str(revision) for by, revision in request.since.items()}
         found = super().missing(GetUpdates({}))

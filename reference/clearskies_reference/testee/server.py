@@ -50,7 +50,7 @@ _SIGNALS: dict[type[Event], Any] = {Changed: pb.CAPABILITY_CHANGED, Conflict: pb
 
 @dataclass(frozen=True)
 class TesteeOptions:
-    """The declaration of the reference."""
+    """How the reference runs, and what it declares."""
 
     version: str
     config: Config = field(default_factory=Config)
