@@ -193,7 +193,7 @@ class Channel(Sender):
     def tick(self, now_ms: int) -> Effects:
         """Run the periodic work that is due: both sweeps, then the sync message."""
         effects = Effects()
-        if not 0 <= now_ms - self._swept_ms < self.config.incoming_sweep_ms:  # also when the clock has stepped back
+        if not 0 <= now_ms - self._swept_ms < self.config.incoming_sweep_ms:  # true also if the clock has stepped back
             self._swept_ms = now_ms
             self.sweep_incoming(now_ms, effects)
         self.sweep_outgoing(now_ms, effects)

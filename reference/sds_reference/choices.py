@@ -66,8 +66,7 @@ class SignalsMissingOnce(Channel):
 
 
 class SignalsAllThatIsMissing(Channel):
-    """Signals all dependencies that are missing at the time, also those of other messages, with each message that must
-    wait."""
+    """When a message must wait, signals every dependency that is missing then, including those of other messages."""
 
     _named: MappingProxyType[str, HistoryEntry] = MappingProxyType({})
 
@@ -79,7 +78,7 @@ class SignalsAllThatIsMissing(Channel):
 
 
 class CopiesEnterTheFilter(Channel):
-    """Includes the ID of each duplicate in its filter as well, even if a roll-over has removed it (AMB-112)."""
+    """Inserts the ID of each duplicate into its filter again, even if a roll-over has removed that ID (AMB-112)."""
 
     def is_duplicate(self, message: Message) -> bool:
         known = super().is_duplicate(message)
@@ -357,7 +356,7 @@ class LastVersionWins(Channel):
 
 
 class ResendsAtFixedTimes(Channel):
-    """Counts resend periods from the first broadcast: a copy that was late does not delay the next one."""
+    """Counts resend periods from the first broadcast: a late resend does not delay the next resend."""
 
     def schedule_resend(self, entry: OutgoingEntry, now_ms: int) -> None:
         before_ms = entry.due_ms

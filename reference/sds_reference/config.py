@@ -47,7 +47,7 @@ class RepairConfig:
     derive_groups: Callable[[int], int] = default_response_groups
     """Derives ``num_response_groups`` if only the number of participants is given (AMB-11)."""
     hash_profile: HashProfile = SHA256_BE64
-    """``hash()`` (AMB-01, AMB-02, AMB-03)."""
+    """The function that the specification calls ``hash()`` (AMB-01, AMB-02, AMB-03)."""
     whole_seconds: bool = False
     """T_req and T_resp are computed in seconds, with T_min and T_max in seconds too (AMB-05)."""
     clock_ms: int = 1
@@ -100,10 +100,11 @@ class Config:
     """Share of the capacity, filled with the newest IDs, that is kept at a roll-over (AMB-55)."""
     own_ids_in_filter: OwnIds = OwnIds.AFTER_SENDING
     ephemeral_ids_in_filter: bool = False
-    """"Receive Message" would insert them, "no synchronization" would not (AMB-36)."""
+    """Insert the IDs of ephemeral messages into the filter, as "Receive Message" says; "no synchronization" speaks
+    against it (AMB-36)."""
 
     resend_unacknowledged_ms: int = 30_000
-    """"A set period" ("Periodic Outgoing Buffer Sweep", AMB-63)."""
+    """Resend period of unacknowledged messages, "a set period" ("Periodic Outgoing Buffer Sweep", AMB-63)."""
     resend_possibly_acknowledged_ms: int | None = 90_000
     """Resend period of possibly acknowledged messages; None never resends them (AMB-66)."""
     possible_ack_threshold: int | None = None

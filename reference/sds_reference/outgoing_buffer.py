@@ -26,7 +26,7 @@ class OutgoingEntry:
     positions: tuple[tuple[int, int], ...]
     """Positions of its ID's bits in a filter of the local profile and size."""
     due_ms: int
-    """When the sweep broadcasts it next."""
+    """Time of the next resend, in milliseconds; -1 for never."""
     state: AckState = AckState.UNACKNOWLEDGED
     filter_hits: int = 0
     """Number of received filters that contained its ID."""

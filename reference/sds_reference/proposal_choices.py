@@ -68,7 +68,8 @@ class ReviewsEveryCopy(Channel):
 
 
 class BufferedMeetsDependencies(Channel):
-    """The proposal does not say that only the log meets a dependency: here the incoming buffer does so, too."""
+    """The proposal does not say that only the log meets a dependency: in this channel, a message in the
+    incoming buffer meets it, too."""
 
     def unmet_dependencies(self, message: Message) -> set[str]:
         return {i for i in super().unmet_dependencies(message) if i not in self.incoming}

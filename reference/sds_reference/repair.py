@@ -168,7 +168,7 @@ class Repair:
         if answered_ms is not None and 0 <= now_ms - answered_ms < self.config.t_min_ms:
             return
         if not entry.sender_id:
-            entry = replace(entry, sender_id=message.sender_id)  # AMB-72
+            entry = replace(entry, sender_id=message.sender_id)  # the sender of the cached message (AMB-72)
         if self.is_eligible_responder(entry):
             self.incoming.add(entry, self.t_resp(entry, now_ms))
 
@@ -201,8 +201,8 @@ class Repair:
     def cache_message(self, message: Message) -> None:
         """Rule: "The full SDS Message must be cached" if this participant could be a responder for it.
 
-        By default the message is cached without its repair request: later, its sender may not miss these messages any
-        more (AMB-67).
+        By default the message is cached without its repair request: when the response is sent, the original sender may
+        have received the messages that it requested (AMB-67).
         """
         if self.is_eligible_responder(HistoryEntry(message.message_id, None, message.sender_id)):
             stale = message.repair_request and not self.config.copies_keep_requests

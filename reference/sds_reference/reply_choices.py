@@ -176,7 +176,8 @@ class DeliveriesLast(Channel):
 
 
 class AnswersAreTraffic(Channel):
-    """Counts its own responses as "other messages [that] have been broadcast in the channel": they postpone a sync."""
+    """Counts its own responses as "other messages [that] have been broadcast in the channel": they postpone its sync
+    messages."""
 
     def sweep_repair_requests(self, now_ms: int, effects: Effects) -> None:
         before = len(effects.broadcasts)

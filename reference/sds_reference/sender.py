@@ -75,7 +75,7 @@ class Sender:
         if self.config.own_ids_in_filter is OwnIds.BEFORE_SENDING:
             self.filter.insert(message_id)
         if self.repair is not None:
-            self.repair.remove_repaired(message_id)  # others may have named the ID before
+            self.repair.remove_repaired(message_id)  # the ID may be tracked as missing, if another message has named it
         message = self.with_repair_request(self.compose(message_id, lamport, content), now_ms)
         wire = self.encode(message)
         effects = Effects([wire], message_id=message_id)

@@ -183,7 +183,7 @@ _OF_SDS = {
             "responses carry the repair request of the original message",
             copies_keep_requests=True,
         ),
-        _variant("creates-channels", "a message for an unknown channel opens it", creates_channels=True),
+        _variant("creates-channels", "joins the unknown channel of a message that arrives", creates_channels=True),
         _variant(
             "bounded-future",
             "rejects Lamport timestamps more than a day ahead",
@@ -492,7 +492,7 @@ _OF_THE_PROPOSAL = (
         "processes its own messages when they come back",
     ),
     _of_proposal_with_channel(
-        proposal_choices.ReviewsEveryCopy, "reviews-every-copy", "processes copies as it does new messages"
+        proposal_choices.ReviewsEveryCopy, "reviews-every-copy", "processes copies of known messages like new messages"
     ),
     _of_proposal_with_channel(
         proposal_choices.BufferedMeetsDependencies,

@@ -22,7 +22,7 @@ FIXED32 = 5
 _LONGEST_VARINT = 10
 """Number of bytes of the longest varint, which holds 64 bits."""
 _SMALL_BYTES = 256
-"""Entries of histories are smaller than this, and the same entry is split in many messages, so results are cached."""
+"""Up to this length in bytes, results are cached: history entries are shorter, and one entry is in many messages."""
 
 
 @dataclass(frozen=True, slots=True, init=False)

@@ -79,8 +79,8 @@ def mutant(
 ) -> Callable[[Faulty], Faulty]:
     """Register a subclass of Channel, Repair or Participant. The default name is that of the class in kebab case.
 
-    ``requirement`` has no prefix if it belongs to SDS; ``config`` contains the settings under which the fault has an
-    effect.
+    ``requirement`` is given without the prefix SDS-, or with the prefix FORUM-; ``config`` contains the settings under
+    which the fault has an effect.
     """
 
     def register(faulty: Faulty) -> Faulty:

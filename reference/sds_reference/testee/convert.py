@@ -40,7 +40,7 @@ _REPAIR = ("t_min_ms", "t_max_ms", "num_response_groups")
 
 def effects_into(out: pb.Effects, effects: Effects) -> None:
     """Fill ``out``, the Effects of a reply."""
-    out.SetInParent()  # the reply is set even if it is empty
+    out.SetInParent()  # the reply says `effects` even if there are none
     out.broadcasts.extend(effects.broadcasts)
     if effects.message_id:
         out.message_id = effects.message_id

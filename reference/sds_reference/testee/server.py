@@ -23,7 +23,7 @@ from .dialect import Dialect
 PROTOCOL_VERSION = 1
 
 _SOMEBODY = "somebody"
-"""Sender ID of the encoder; it does not appear in the message."""
+"""ID of the temporary participant that encodes a message; it does not appear in the message."""
 
 _CAPABILITIES: list[Any] = [c for c in pb.Capability.values() if c not in (0, pb.CAPABILITY_MESSAGE_ID_REQUIRED)]
 """All capabilities except MESSAGE_ID_REQUIRED: the model computes the ID of a message if none is given."""
@@ -52,7 +52,7 @@ _SIGNALS: dict[type[Event], int] = {
 
 @dataclass(frozen=True)
 class TesteeOptions:
-    """The declaration of the reference."""
+    """How the reference runs, and what it declares."""
 
     version: str
     config: Config = field(default_factory=Config)
@@ -100,7 +100,7 @@ class Testee:
 
     def _hello(self, command: pb.Hello, reply: pb.Reply) -> None:
         options = self._options
-        # The suite names the revision of the run. If it is unknown here, the suite reports that.
+        # An unknown revision is not an error of the model: the suite sees it in the reply, and reports it.
         revision = REVISIONS.get(command.revision, options.config.revision)
         if options.dialect is not None and revision.wire is not V2026_01:
             raise ConfigurationError(f"the dialect {options.dialect.name} is for SDS, not for {revision.name}")

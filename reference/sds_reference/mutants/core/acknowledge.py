@@ -32,7 +32,7 @@ class _Acknowledging(Channel):
 
     ignores_filters = omit(Channel.review_bloom_filter, "ACK-02", "ignores received filters")
 
-    @fault(Channel.review_ack_status, "ACK-02", "does not read the filter of a message whose history acknowledges")
+    @fault(Channel.review_ack_status, "ACK-02", "ignores the filter of a message whose causal history acknowledges one")
     def ignores_filters_beside_names(self, message: Message, effects: Effects, now_ms: int) -> None:
         before = len(self.outgoing)
         self.review_causal_history(message, effects)
@@ -40,7 +40,9 @@ class _Acknowledging(Channel):
             self.review_bloom_filter(message, effects, now_ms)
 
     @fault(
-        Channel.review_ack_status, "ACK-01", "does not read the history of a message whose filter holds its messages"
+        Channel.review_ack_status,
+        "ACK-01",
+        "ignores the causal history of a message whose filter contains own messages",
     )
     def ignores_names_beside_filters(self, message: Message, effects: Effects, now_ms: int) -> None:
         view = self.read_filter(message)
@@ -58,7 +60,9 @@ class _Acknowledging(Channel):
         effects.events.append(Acknowledged(self.channel_id, message_id))
 
     @fault(
-        Channel.review_bloom_filter, "ACK-06", "returns to unacknowledged when a filter does not contain the message"
+        Channel.review_bloom_filter,
+        "ACK-06",
+        "treats a message as unacknowledged again when a filter does not contain it",
     )
     def returns_to_unacknowledged(self, message: Message, effects: Effects, now_ms: int) -> None:
         super().review_bloom_filter(message, effects, now_ms)
@@ -70,7 +74,7 @@ class _Acknowledging(Channel):
     @fault(
         Channel.review_bloom_filter,
         "ACK-06",
-        "returns to unacknowledged when a filter does not contain a message that two filters contained",
+        "treats a message that two filters contained as unacknowledged again when a filter does not contain it",
     )
     def returns_to_unacknowledged_after_two_filters(self, message: Message, effects: Effects, now_ms: int) -> None:
         possibly = [entry for entry in self.outgoing if entry.state is AckState.POSSIBLY_ACKNOWLEDGED]
@@ -95,7 +99,7 @@ class _Acknowledging(Channel):
     def signals_only_the_first_missing(self, message: Message, unmet: set[str], effects: Effects) -> None:
         super().signal_missing(message, {min(unmet)}, effects)
 
-    @fault(Channel.sweep_incoming, "INSWEEP-02", "at a sweep signals messages as missing that are in its log")
+    @fault(Channel.sweep_incoming, "INSWEEP-02", "at a sweep, signals messages as missing although they are in its log")
     def sweep_signals_the_logged_as_missing(self, now_ms: int, effects: Effects) -> None:
         entries = [HistoryEntry(entry.message_id) for entry in self.log.last_entries(1)]
         if entries and len(self.incoming):

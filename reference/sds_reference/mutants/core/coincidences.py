@@ -82,7 +82,7 @@ class _Buffering(Channel):
         if message.lamport_timestamp:
             super().buffer(message, unmet, now_ms, retrieval_hint)
 
-    @fault(Channel.unmet_dependencies, "RECV-07", "takes dependencies on messages with IDs that are numbers for unmet")
+    @fault(Channel.unmet_dependencies, "RECV-07", "treats dependencies whose IDs are numbers as unmet")
     def waits_for_numbers(self, message: Message) -> set[str]:
         return super().unmet_dependencies(message) | {
             entry.message_id for entry in message.causal_history if entry.message_id.isdecimal()
@@ -96,7 +96,7 @@ class _Buffering(Channel):
                 told.add(entry.message.content or b"")
                 self.deliver(entry.message, effects, entry.retrieval_hint)
 
-    @fault(Channel.deliver_ready, "RECV-08", "delivers no waiting messages with repair requests")
+    @fault(Channel.deliver_ready, "RECV-08", "never delivers waiting messages that have a repair request")
     def releases_no_requests(self, effects: Effects) -> None:
         while (entry := self.incoming.take_ready()) is not None:
             if entry.regular and not entry.message.repair_request:
@@ -223,7 +223,7 @@ class IgnoresHitsOfTheResent(CountsCopies):
             super().count_filter_hit(entry, effects, now_ms)
 
 
-@mutant("ACK-01", "does not acknowledge messages that it sent at a later time than the present, by a stepped clock")
+@mutant("ACK-01", "does not acknowledge messages whose sending time is in the future, because its clock stepped back")
 class AcknowledgesNothingFromLater(Channel):
     _now_ms = 0
 
@@ -251,7 +251,7 @@ class _Busy(Channel):
         possibly = any(entry.state is AckState.POSSIBLY_ACKNOWLEDGED for entry in self.outgoing)
         return message if possibly else super().with_repair_request(message, now_ms)
 
-    @fault(Channel.receive, "R-RECV-03", "requests no message that a message names beside own ones")
+    @fault(Channel.receive, "R-RECV-03", "requests no dependency of a message that names an unacknowledged own message")
     def requests_nothing_named_beside_own_messages(
         self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
     ) -> Effects:
@@ -334,12 +334,16 @@ class _Answering(Repair):
             message = replace(message, repair_request=())
         super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
 
-    @fault(Repair.track, "R-RECV-03", "requests only messages for whose repair it is responsible itself")
+    @fault(Repair.track, "R-RECV-03", "requests only messages for which it is in the response group")
     def requests_only_of_its_group(self, entry: HistoryEntry, now_ms: int) -> None:
         if not entry.sender_id or self.is_eligible_responder(entry):
             super().track(entry, now_ms)
 
-    @fault(Repair.take_responses, "R-SWEEP-05", "omits dependencies that it has never received from its responses")
+    @fault(
+        Repair.take_responses,
+        "R-SWEEP-05",
+        "removes dependencies that it has not received from the causal histories of its responses",
+    )
     def responds_without_lost_dependencies(self, now_ms: int) -> list[Message]:
         def has_arrived(entry: HistoryEntry) -> bool:
             return self.has_arrived(entry.message_id)
@@ -362,7 +366,11 @@ class _OfSomeShapes(Channel):
         if not _is_old(message, now_ms):
             super().review_ack_status(message, effects, now_ms)
 
-    @fault(Channel.review_ack_status, "ACK-01", "takes no acknowledgements from contents of over a thousand bytes")
+    @fault(
+        Channel.review_ack_status,
+        "ACK-01",
+        "takes no acknowledgements from messages with over a thousand bytes of content",
+    )
     def long_messages_acknowledge_nothing(self, message: Message, effects: Effects, now_ms: int) -> None:
         if len(message.content or b"") <= 1_000:
             super().review_ack_status(message, effects, now_ms)
@@ -399,7 +407,11 @@ class _OfSomeShapes(Channel):
         if not _is_old(self.revision.wire.decode(entry.wire), now_ms):
             super().count_filter_hit(entry, effects, now_ms)
 
-    @fault(Channel.review_causal_history, "ACK-01", "with five messages in its log, overlooks histories of newcomers")
+    @fault(
+        Channel.review_causal_history,
+        "ACK-01",
+        "with five messages in its log, ignores the causal histories of senders without logged messages",
+    )
     def newcomers_acknowledge_nothing(self, message: Message, effects: Effects) -> None:
         if len(self.log) < 5 or any(entry.sender_id == message.sender_id for entry in self.log):
             super().review_causal_history(message, effects)
@@ -423,26 +435,36 @@ class SkipsTheNextFilterHit(Channel):
 
 @register_faults
 class _RepairsOfSomeShapes(Repair):
-    @fault(Repair.on_receive, "R-RECV-08", "ignores the requests of newcomers while it has messages of others")
+    @fault(
+        Repair.on_receive,
+        "R-RECV-08",
+        "with cached messages, ignores repair requests of senders without a cached message",
+    )
     def answers_no_newcomers(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         known = {cached.sender_id for cached in self.cache.values()}
         if known and message.sender_id not in known:
             message = replace(message, repair_request=())
         super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
 
-    @fault(Repair.on_receive, "R-RECV-13", "ignores the requests in sync messages that name messages of its own")
+    @fault(
+        Repair.on_receive,
+        "R-RECV-13",
+        "ignores the repair requests of sync messages whose causal history has own messages",
+    )
     def answers_no_syncs_that_acknowledge(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         own = (self.cache.get(entry.message_id) for entry in message.causal_history)
         if message.kind is Kind.SYNC and any(one and one.sender_id == self.participant_id for one in own):
             message = replace(message, repair_request=())
         super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
 
-    @fault(Repair.track_missing, "R-RECV-03", "requests no message that an old message names")
+    @fault(Repair.track_missing, "R-RECV-03", "requests no dependencies of old messages")
     def requests_nothing_that_old_messages_name(self, message: Message, now_ms: int) -> None:
         if not _is_old(message, now_ms):
             super().track_missing(message, now_ms)
 
-    @fault(Repair.track_missing, "R-RECV-03", "requests no message that contents of fewer than four bytes name")
+    @fault(
+        Repair.track_missing, "R-RECV-03", "requests no dependencies of messages with fewer than four bytes of content"
+    )
     def requests_nothing_that_short_messages_name(self, message: Message, now_ms: int) -> None:
         if message.kind is Kind.SYNC or len(message.content or b"") >= 4:
             super().track_missing(message, now_ms)
@@ -453,13 +475,15 @@ class _RepairsOfSomeShapes(Repair):
             message = replace(message, repair_request=())
         super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
 
-    @fault(Repair.on_receive, "R-RECV-08", "ignores the requests in contents of over a thousand bytes")
+    @fault(
+        Repair.on_receive, "R-RECV-08", "ignores the repair requests of messages with over a thousand bytes of content"
+    )
     def answers_no_long_messages(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         if len(message.content or b"") > 1_000:
             message = replace(message, repair_request=())
         super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
 
-    @fault(Repair.accept_request, "R-RECV-08", "ignores requests for contents of fewer than four bytes")
+    @fault(Repair.accept_request, "R-RECV-08", "ignores requests for messages with fewer than four bytes of content")
     def answers_no_request_for_short_messages(self, entry: HistoryEntry, now_ms: int) -> None:
         message = self.cache.get(entry.message_id)
         if message is None or len(message.content or b"") >= 4:

@@ -284,7 +284,7 @@ class _DeliversTwice(Channel):
     @fault(
         Channel.count_filter_hit,
         "ACK-04",
-        "if filters can acknowledge, counts filters with any own message for each of them",
+        "if filters can acknowledge, counts the filter hits of all own messages together",
     )
     def counts_hits_together(self, entry: OutgoingEntry, effects: Effects, now_ms: int) -> None:
         self._hits += 1

@@ -77,7 +77,7 @@ add_log_order(
 
 @register_faults
 class _DeliveringTheReady(Channel):
-    @fault(Channel.deliver_ready, "DELIVER-06", "signals the delivery of a message that waited twice")
+    @fault(Channel.deliver_ready, "DELIVER-06", "signals a delivery twice if the message waited")
     def delivers_waiting_messages_twice(self, effects: Effects) -> None:
         while (entry := self.incoming.take_ready()) is not None:
             if entry.regular:
@@ -115,7 +115,12 @@ add_log_order(
     "ignores case when it orders IDs",
     lambda log, entry: (entry.lamport_timestamp, entry.message_id.casefold()),
 )
-add_log_order("highest-hash-first", "CONFLICT-02", "puts the highest hash first", _highest_hash_first)
+add_log_order(
+    "highest-hash-first",
+    "CONFLICT-02",
+    "orders IDs that are hex digits from the highest to the lowest",
+    _highest_hash_first,
+)
 
 
 add_log_order(
@@ -126,7 +131,7 @@ add_log_order(
 )
 
 
-@mutant("CONFLICT-03", "puts its own messages last among equals")
+@mutant("CONFLICT-03", "orders its own messages last among those with equal timestamps")
 class OwnLastAmongEquals(Channel):
     def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
         super().__init__(participant_id, channel_id, config, now_ms)
@@ -159,7 +164,7 @@ class KeepsItsClockAfterLongHistories(_KeepsItsClock):
         return len(message.causal_history) > 4
 
 
-@mutant("DELIVER-01", "updates its clock only for messages from the last hour before its latest command")
+@mutant("DELIVER-01", "does not update its clock when it delivers messages that are more than an hour old")
 class KeepsItsClockAfterOldMessages(_KeepsItsClock):
     now_ms = 0
 

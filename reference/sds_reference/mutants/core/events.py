@@ -13,7 +13,7 @@ class _Signals(Channel):
     @fault(
         Channel.count_filter_hit,
         "ACK-01",
-        "acknowledges after the second filter hit without an event",
+        "acknowledges after the second filter hit, and signals nothing",
         possible_ack_threshold=2,
     )
     def acknowledges_second_hit_without_event(self, entry: OutgoingEntry, effects: Effects, now_ms: int) -> None:
@@ -24,7 +24,7 @@ class _Signals(Channel):
     @fault(
         Channel.count_filter_hit,
         "ACK-01",
-        "drops a message after the second filter hit without an event",
+        "drops a message after the second filter hit, and signals nothing",
         possible_ack_threshold=9,
     )
     def drops_after_second_hit_without_event(self, entry: OutgoingEntry, effects: Effects, now_ms: int) -> None:

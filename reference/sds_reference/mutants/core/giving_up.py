@@ -1,4 +1,4 @@
-"""Faults in giving up: it is signalled as an acknowledgement, or applied to messages that must not be given up."""
+"""Faults in giving up messages: signalled as an acknowledgement, or done for messages that must not be given up."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ DAY_MS = 86_400_000
 
 
 def keep_low_bits(number: int, size: int) -> int:
-    """The number, wrapped to that many bits; negative for odd sizes."""
+    """Return ``number`` wrapped to ``size`` bits and, if ``size`` is odd, a sign bit: then it may be negative."""
     below_zero = 1 << size if size % 2 else 0
     return (number + below_zero) % (1 << size << size % 2) - below_zero
 

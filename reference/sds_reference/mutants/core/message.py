@@ -268,7 +268,7 @@ class _FurtherFields(Channel):
 
 @register_faults
 class _Damaged(Channel):
-    """Fields that are missing, wrong or truncated in some messages."""
+    """Sends some messages with missing, wrong or truncated fields."""
 
     @fault(Channel.encode, "MSG-01", "ends ephemeral messages with a newline")
     def ephemerals_end_in_a_newline(self, message: Message) -> bytes:

@@ -64,7 +64,7 @@ class _Receiving(Channel):
         return super().receive(message, now_ms, retrieval_hint)
 
 
-@for_sizes("SEND-01", "continues from 2^{}-1 with the time of the clock", 63)
+@for_sizes("SEND-01", "continues with the current time after the Lamport timestamp 2^{}-1", 63)
 class RestartsClockAfter(Channel):
     size: int
 
@@ -74,6 +74,6 @@ class RestartsClockAfter(Channel):
         return super().next_lamport(now_ms)
 
 
-@for_sizes("DELIVER-01", "continues from a received timestamp of 2^{}-1 with the time of the clock", 64)
+@for_sizes("DELIVER-01", "continues with the current time after a received Lamport timestamp of 2^{}-1", 64)
 class RestartsClockAtReceived(RestartsClockAfter):
     pass

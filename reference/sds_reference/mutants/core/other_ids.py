@@ -88,7 +88,11 @@ class _Entries(Channel):
             seen.append(entry.message_id)
         return {i for i in seen if i not in self.log}
 
-    @fault(Channel.unmet_dependencies, "RECV-05", "treats entries as met that name itself as the sender")
+    @fault(
+        Channel.unmet_dependencies,
+        "RECV-05",
+        "treats dependencies as met if their entry names the participant itself as the sender",
+    )
     def own_entries_are_met(self, message: Message) -> set[str]:
         own = {e.message_id for e in message.causal_history if e.sender_id == self.participant_id}
         return super().unmet_dependencies(message) - own

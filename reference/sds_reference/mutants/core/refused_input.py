@@ -24,7 +24,7 @@ class _Keeping(Channel):
     """Processes part of a message before it checks whether the message is usable."""
 
     def taken(self, message: Message, kind: Kind, now_ms: int) -> bool:
-        """Return whether the message was rejected. If so, the caller must reject it again after the fault has acted."""
+        """Return False if the message must be rejected: then the fault acts, and rejects the message itself."""
         try:
             super().refuse_unusable(message, kind, now_ms)
         except MalformedMessageError:

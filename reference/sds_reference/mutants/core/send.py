@@ -30,7 +30,7 @@ class _Timestamps(Channel):
         return before
 
 
-@mutant("SEND-04", "lists the messages that were delivered last in its causal histories")
+@mutant("SEND-04", "in its causal histories, lists the messages that were logged last")
 class HistoryByArrival(Channel):
     _arrivals: tuple[str, ...] = ()
 

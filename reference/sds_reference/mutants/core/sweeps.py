@@ -15,8 +15,8 @@ from ...outgoing_buffer import AckState, OutgoingEntry
 from ..registry import fault, mutant, register_faults, replace_part
 
 _FREED_BY_AN_OWN_MESSAGE = (
-    "schedules do not choose message IDs, and the fault appears only if a message waits for one that its receiver then "
-    "sends under this ID"
+    "schedules do not choose message IDs, and the fault appears only if a message waits for an ID, and the receiver "
+    "then sends a message with that ID"
 )
 
 

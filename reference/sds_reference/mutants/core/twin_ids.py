@@ -81,7 +81,7 @@ class FiltersKeys(_Keyed):
         self.filter.insert(self.key(message.message_id))
 
 
-@keyed("RECV-07", "treats senders as itself by comparing IDs {}")
+@keyed("RECV-07", "recognizes its own messages by sender IDs {}")
 class TakesOthersForItself(_Keyed):
     def is_own(self, message: Message) -> bool:
         return self.key(message.sender_id) == self.key(self.participant_id)

@@ -86,7 +86,7 @@ class QuietlyIgnoresNamedSenders(Channel):
 
 
 _REAL_TIME = ("virtual-clock", "acknowledged", "possibly-acknowledged")
-"""Without these capabilities, only resends show which messages it treats as acknowledged."""
+"""Without these capabilities, only resends show which messages the participant treats as acknowledged."""
 
 
 class _ResendsAtEachTick(Channel):
@@ -110,7 +110,7 @@ class ResendsAcknowledgedAtEachTick(_ResendsAtEachTick):
 
 @mutant(
     "SYNC-12",
-    "resends messages that a sync message acknowledged at each tick, without a virtual clock",
+    "at each tick resends messages that a sync message acknowledged, without a virtual clock",
     unseen=True,
     undeclared=_REAL_TIME,
 )
@@ -147,7 +147,7 @@ add_again(
 add_again(
     "returns-to-unacknowledged",
     "unseen-returns-to-unacknowledged",
-    "returns to unacknowledged, and does not show its state",
+    "treats a message as unacknowledged again, and does not show its state",
     unseen=True,
 )
 add_again(

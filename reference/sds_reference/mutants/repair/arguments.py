@@ -38,7 +38,9 @@ class _HashArguments(Repair):
         return self.hash(self.participant_id) % groups == self.hash(entry.sender_id or "") % groups
 
     @unseen_too("delays-without-the-author-unseen", "and does not show its state")
-    @_private(Repair.t_resp, "R-TRESP-03", "uses its own hash as the distance to the authors of others' messages")
+    @_private(
+        Repair.t_resp, "R-TRESP-03", "uses the hash of its own ID as the distance to the sender of a message of others"
+    )
     def delays_without_the_author(self, entry: HistoryEntry, now_ms: int) -> int:
         if entry.sender_id == self.participant_id:
             return now_ms

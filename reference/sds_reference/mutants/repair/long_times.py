@@ -15,8 +15,10 @@ class _Sized(Repair):
     unit_us = 1_000
 
     def modulus(self, span_ms: int) -> int:
-        """Milliseconds from T_min to T_max, wrapped to the size in the faulty unit. Negative values act as a modulus,
-        too."""
+        """Return the modulus of a hash in milliseconds: ``span_ms``, stored in the faulty unit with ``size`` bits.
+
+        The modulus is positive, even if the stored number is not.
+        """
         return abs(keep_low_bits(span_ms * 1_000 // self.unit_us, self.size)) * self.unit_us // 1_000 or 1
 
     def seconds(self, time_ms: int) -> int:

@@ -189,12 +189,12 @@ class _OtherHash(Repair):
 
 
 @unseen_too("unseen-requests-late-more-often", "and does not show its state")
-@mutant("R-TREQ-03", "requests late more often than early")
+@mutant("R-TREQ-03", "chooses a late T_req more often than an early one")
 class RequestsLateMoreOften(Repair):
     def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
         c = self.config
         hashed = c.hash_profile.hash(self.participant_id, entry.message_id)
-        share = max(hashed % 100, hashed // 100 % 100)  # late more often than early
+        share = max(hashed % 100, hashed // 100 % 100)  # of two draws the larger one, so late times are more frequent
         return now_ms + c.t_min_ms + share * (c.t_max_ms - c.t_min_ms) // 100
 
 

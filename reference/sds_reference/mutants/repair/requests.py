@@ -48,7 +48,7 @@ class _Missing(Repair):
         return []
 
 
-# Others cannot see that it tracks them, and never requesting only violates a SHOULD.
+# Only the state shows whether missing messages are tracked. Never requesting them violates only a SHOULD.
 add_again(
     "never-requests",
     "unseen-never-requests",
@@ -171,7 +171,7 @@ class _Arrivals(Repair):
         pass
 
     @unseen_too("unseen-keeps-the-blocked", "and does not show its state")
-    @fault(Repair.on_receive, "R-RECV-01", "requests messages again that have arrived and wait")
+    @fault(Repair.on_receive, "R-RECV-01", "requests messages again although they have arrived and wait")
     def keeps_the_blocked(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         entry = self.outgoing.get(message.message_id)
         super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
@@ -218,7 +218,11 @@ class _Overhearing(Repair):
     def ignores_requests_of_others(self, message_id: str) -> None:
         pass
 
-    @fault(Repair.on_receive, "R-RECV-07", "stops for requests of others only if its own request is due")
+    @fault(
+        Repair.on_receive,
+        "R-RECV-07",
+        "when others request a message, stops requesting it only if its own request is due",
+    )
     def others_cancel_only_due_requests(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         early = [item for item in self.outgoing if item.due_ms > now_ms]
         super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
@@ -232,7 +236,7 @@ class _Overhearing(Repair):
             replace(message, repair_request=message.repair_request[:1]), has_unique_id=has_unique_id, now_ms=now_ms
         )
 
-    @fault(Repair.on_receive, "R-RECV-12", "stops at the first entry of a repair request without a sender")
+    @fault(Repair.on_receive, "R-RECV-12", "processes a repair request only up to the first entry without a sender")
     def stops_at_entry_without_sender(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         unsigned = next((n for n, e in enumerate(message.repair_request) if not e.sender_id), None)
         super().on_receive(

@@ -357,7 +357,11 @@ class _SideEffects(Channel):
 
 @register_faults
 class _GroupedEntries(Repair):
-    @fault(Repair.on_receive, "R-RECV-12", "ignores the entries after the first one of another response group")
+    @fault(
+        Repair.on_receive,
+        "R-RECV-12",
+        "ignores all entries of a repair request after the first one for another response group",
+    )
     def stops_at_another_group(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         mine: list[HistoryEntry] = []
         for entry in message.repair_request:
@@ -366,7 +370,11 @@ class _GroupedEntries(Repair):
                 break
         super().on_receive(replace(message, repair_request=tuple(mine)), has_unique_id=has_unique_id, now_ms=now_ms)
 
-    @fault(Repair.on_receive, "R-STATE-05", "answers although a copy came, if its bytes differ from the cached message")
+    @fault(
+        Repair.on_receive,
+        "R-STATE-05",
+        "sends a response although a copy arrived, if the copy differs from the cached message",
+    )
     def only_equal_copies_answer(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         cached = self.cache.get(message.message_id)
         equal = cached is None or encode(cached) == encode(message)

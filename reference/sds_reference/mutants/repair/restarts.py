@@ -51,7 +51,7 @@ class SameIdInOtherChannelRepairs(Participant):
         return super().receive(wire, now_ms, retrieval_hint)
 
 
-@mutant("R-TREQ-01", "gives an entry that was removed, and is added again, its old T_req")
+@mutant("R-TREQ-01", "uses the old T_req for an entry that was removed and is added again")
 class RemembersRequestTimes(Repair):
     def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
         known: dict[str, int] = self.__dict__.setdefault("_known_times", {})

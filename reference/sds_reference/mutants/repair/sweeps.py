@@ -16,8 +16,8 @@ _PRIVATE = RepairConfig(hash_profile=PRIVATE_HASH)
 """With a private hash, only properties that hold for every hash can reveal a fault."""
 _unseen = partial(fault, unseen=True, repair=_PRIVATE)
 """Marks a fault of a participant that uses a private hash and does not show its state."""
-_SHARE = "with a private hash, it is visible only as a share of answered messages of dozens of authors"
-_SPREAD = "with a private hash, it is visible only in the times of dozens of responses"
+_SHARE = "with a private hash, only the share of answered requests, over dozens of senders, shows the fault"
+_SPREAD = "with a private hash, only the times of dozens of responses show the fault"
 
 
 # ---- Sweep -----------------------------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ class _Sweeping(Repair):
         Repair.take_responses,
         "R-SWEEP-03",
         "answers only after T_resp: a sweep at T_resp misses the response",
-        out_of_reach="several responses must be due in one millisecond, and more in another",
+        out_of_reach="only several responses due in one millisecond, and others due in another one, show the fault",
     )
     def answers_strictly_after(self, now_ms: int) -> list[Message]:
         return super().take_responses(now_ms - 1)
@@ -190,7 +190,7 @@ class _OtherDelays(_Delays):
     @unseen_too(
         "distance-without-itself-unseen",
         "and does not show its state",
-        out_of_reach="only many holders of many messages show it",
+        out_of_reach="only a group in which many participants have many messages shows the fault",
     )
     @fault(_Delays.delay, "R-TRESP-04", "uses the hash of the author as the distance", repair=_PRIVATE)
     def distance_without_itself(self, entry: HistoryEntry, now_ms: int) -> int:
