@@ -103,7 +103,7 @@ class SmallestIdWinsTies(Peer):
 
 
 class RelaysAtTicks(SendsAtTicks):
-    """Repeats the updates of others only at ticks, which is allowed. Sends answers and own changes immediately."""
+    """Relays the updates of others only at ticks, which is allowed. Sends answers and own changes immediately."""
 
     def wait(self, effects: Effects) -> Effects:
         return effects

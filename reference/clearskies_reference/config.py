@@ -90,7 +90,7 @@ class Config:
     revision without the earlier ones, and never requests them (CA-5). So such peers may not converge.
     """
     echoes: bool = False
-    """Repeat updates to the link they came from ("as an optimization, implementations shouldn't", CSDB-21)."""
+    """Send updates back to the peer that they came from ("as an optimization, implementations shouldn't", CSDB-21)."""
     asks_on_every_link: bool = False
     """Send database.get_updates also on a second link to a peer ("only one should be subscribed", CSDB-36)."""
 

@@ -58,7 +58,10 @@ class Database(ABC):
 
     @abstractmethod
     def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
-        """Rule: "Repeat the message to all of its peers", except to the link that it came from."""
+        """Rule: "Repeat the message to all of its peers", except to the peer that it came from.
+
+        ``source`` is the number of the link on which the change arrived; None for an own change.
+        """
 
     # ---- Local changes -------------------------------------------------------------------------------------------
 
@@ -121,7 +124,7 @@ class Database(ABC):
         return self._draw(16).hex()
 
     def time_of_change(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
-        """The update_time of a change: later than the update_time of the changed records."""
+        """The update_time of a change: later than that of the changed records ``after``. A new record is None there."""
         unit = 10 ** (9 - self.config.time_digits)
         time = now_ms * 1_000_000 // unit * unit
         if self.config.advancing_times:
@@ -140,7 +143,11 @@ class Database(ABC):
         *,
         is_resolution: bool = False,
     ) -> None:
-        """Rule: "When a record change originates locally" (section "Requesting Updates"). Raises RefusedWriteError."""
+        """Rule: "When a record change originates locally" (section "Requesting Updates").
+
+        ``current`` is the changed version, None for a new record; ``content`` is (key, value, deleted). Raises
+        RefusedWriteError.
+        """
         key, value, deleted = content
         revision = self.next_revision(current)
         if revision > MAX_INTEGER:
@@ -304,8 +311,8 @@ class Database(ABC):
     def write_resolution(self, uuid: str, content: tuple[str, str, bool], of: Record, effects: Effects) -> None:
         """Write the change that resolves a conflict. A peer that cannot write waits for another peer's change.
 
-        The change has the time of the record ``of``. A later time could beat a change of another peer that has not
-        arrived yet.
+        ``content`` is (key, value, deleted). The change has the time of the record ``of``. A later time could beat a
+        change of another peer that has not arrived yet.
         """
         if self.writes:
             with suppress(RefusedWriteError):

@@ -28,7 +28,7 @@ class LogicalClock:
     def __init__(self, peer_id: str, config: Config, store: Store, *, keeps_originals: bool) -> None:
         """Start the clock of a peer.
 
-        With ``keeps_originals``, signed messages of others are repeated unchanged, even if the clock of this peer
+        With ``keeps_originals``, signed messages of others are relayed unchanged, even if the clock of this peer
         differs (CA-2).
         """
         self.peer_id = peer_id

@@ -227,7 +227,7 @@ class Peer(Database):
     # ---- Sending -------------------------------------------------------------------------------------------------
 
     def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
-        """Send a record on all subscribed links, except the link that it came from."""
+        """Send a record on all subscribed links, except those of the peer that it came from by the link ``source``."""
         links = [link for link in self.links.values() if self.is_recipient(link, source)]
         if links:
             stored = self.prepare_sending(stored)
@@ -235,7 +235,7 @@ class Peer(Database):
             effects.sent.append(Sent(link.number, self.to_wire(stored, link)))
 
     def is_recipient(self, link: Link, source: int | None) -> bool:
-        """Return whether a link gets a change that came from the link ``source``; None is an own change."""
+        """Return whether a link gets a change that arrived on the link ``source``; None stands for an own change."""
         came_from = self.links[source].peer_id if source in self.links else None
         return (link.subscribed or self.config.sends_unrequested) and (link.peer_id != came_from or self.config.echoes)
 

@@ -43,14 +43,16 @@ VARIANTS = {
     for variant in (
         _variant("first-revision-one", "its first change has the revision 1", first_revision=1),
         _variant("signs-always", "signs updates to read-write peers as well", signs_always=True),
-        _variant("repeats-originals", "repeats signed messages instead of signing again", relay=Relay.REPEATS),
+        _variant(
+            "repeats-originals", "relays signed messages unchanged instead of signing them again", relay=Relay.REPEATS
+        ),
         _variant("sha1-signatures", "signs SHA-1 hashes", signature_profile=PROFILES["rsa-pkcs1-sha1"]),
         _variant("pss-signatures", "signs with PSS", signature_profile=PROFILES["rsa-pss-sha256"]),
         _variant("times-in-seconds", "its times are whole seconds", time_digits=0),
         _variant("times-in-nanoseconds", "its times have nine digits after the point", time_digits=9),
         _variant(
             "update-time-from-its-clock",
-            "uses its clock as update_time, even if that is earlier",
+            "uses its clock as update_time, even if the changed record has a later one",
             advancing_times=False,
         ),
         _variant(

@@ -44,7 +44,7 @@ class BloomParameters:
         bits_per_id = math.ceil(-math.log(error_rate) / math.log(2) ** 2)
         bits = capacity * bits_per_id
         if bits > _MAX_BITS:
-            raise ConfigurationError(f"bloom filter of {bits} bits: the model allows {_MAX_BITS}")
+            raise ConfigurationError(f"bloom filter of {bits} bits: the model allows at most {_MAX_BITS}")
         return cls(capacity, error_rate, bits, max(1, math.floor(math.log(2) * bits_per_id + 0.5)))
 
     @property

@@ -253,7 +253,7 @@ class OneIdForAllSyncs(Channel):
 
 
 class LastChannelFirst(Participant):
-    """Works on its channels from last to first: the specification does not order them."""
+    """Does periodic work in its channels from last to first: the specification does not order them."""
 
     def tick(self, now_ms: int) -> Effects:
         effects = Effects()

@@ -46,7 +46,7 @@ class RepairBuffer:
         return removed
 
     def get(self, message_id: str) -> RepairEntry | None:
-        """The entry of that ID."""
+        """The entry of that ID; None if there is none."""
         return self._entries.get(message_id)
 
     def due(self, now_ms: int) -> Iterator[RepairEntry]:

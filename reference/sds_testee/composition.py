@@ -69,7 +69,9 @@ def joined_class(classes: Sequence[type[Any]], model: type[Any], parts: Parts) -
     for one in changed:
         for name, owner in _changes(one, model).items():
             if name not in of_model and owners.setdefault(name, owner) is not owner:
-                raise IncompatibleMutantsError(f"{owners[name].__name__} and {owner.__name__} both change {name}")
+                raise IncompatibleMutantsError(
+                    f"the mutants cannot be joined: {owners[name].__name__} and {owner.__name__} both change {name}"
+                )
     joined = {
         name: joined_class([getattr(one, name) for one in changed], part, parts) for name, part in of_model.items()
     }
@@ -85,7 +87,7 @@ def _joined_config(configs: Iterable[Iterable[tuple[str, Any]]]) -> tuple[tuple[
     for config in configs:
         for key, value in config:
             if out.setdefault(key, value) != value:
-                raise IncompatibleMutantsError(f"they need two values of the setting {key}")
+                raise IncompatibleMutantsError(f"the mutants need different values of the setting {key}")
     return tuple(out.items())
 
 

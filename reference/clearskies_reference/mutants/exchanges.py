@@ -238,7 +238,7 @@ class _Links(Peer):
             self.store.commit()
         return super().delete_by_key(key, now_ms, effects)
 
-    @fault(Peer.store_update, "28", "repeats changes of others as its own changes")
+    @fault(Peer.store_update, "28", "writes changes of others again as its own changes")
     def rewrites_changes_of_others(
         self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects
     ) -> None:

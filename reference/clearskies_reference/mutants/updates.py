@@ -36,7 +36,7 @@ class _Spreading(Peer):
     def sends_changes_to_one_peer(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         _spread_to_some(self, 1, stored, effects, source)
 
-    @fault(Peer.send_to_subscribers, "14", "sends and relays no changes when they happen")
+    @fault(Peer.send_to_subscribers, "14", "sends changes only in answers, not when they happen")
     def withholds_all_changes(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         pass
 

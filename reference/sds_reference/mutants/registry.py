@@ -62,7 +62,7 @@ def join_mutants(mutants: Sequence[Mutant]) -> Mutant:
     IncompatibleMutantsError."""
     dialects = {mutant.dialect for mutant in mutants if mutant.dialect}
     if len(dialects) > 1:
-        raise IncompatibleMutantsError(f"they use the dialects {' and '.join(sorted(dialects))}")
+        raise IncompatibleMutantsError(f"the mutants use different dialects: {' and '.join(sorted(dialects))}")
     return replace(join_mutants_of_model(mutants, "participant_class", Participant, _PARTS), dialect="".join(dialects))
 
 

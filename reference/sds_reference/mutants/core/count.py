@@ -218,7 +218,9 @@ class RemembersSendersUpTo(Channel):
         return super().receive(message, now_ms, retrieval_hint)
 
 
-@for_sizes("STATE-14", "needs two senders to acknowledge a message once it has seen {} senders", 4, 100)
+@for_sizes(
+    "STATE-14", "once it has seen {} senders, acknowledges a message only when a second causal history has it", 4, 100
+)
 class NeedsTwoAcknowledgementsFromSenders(Channel):
     size: int
     _senders: frozenset[str] = frozenset()

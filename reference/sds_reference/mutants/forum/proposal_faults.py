@@ -87,7 +87,7 @@ class _Lamport(Channel):
         super().__init__(participant_id, channel_id, config, now_ms)
         self.clock = LamportClock(now_ms, self.revision.wire.max_lamport)
 
-    @fault(Channel.next_lamport, "FORUM-09", "sends the current time when it is ahead of its Lamport timestamp")
+    @fault(Channel.next_lamport, "FORUM-09", "sends the current time if that is ahead of its Lamport timestamp")
     def sends_the_time_when_ahead(self, now_ms: int) -> int:
         return self.clock.next(now_ms)
 
