@@ -97,7 +97,7 @@ class _IgnoredUpdates(_IgnoresSome):
 
 @register_faults
 class _Contents(Peer):
-    @fault(Peer.apply_update, "13", 'deletes a record whose value has the member "deleted"')
+    @fault(Peer.apply_update, "13", 'deletes a record whose value has the member "deleted": true')
     def looks_for_deleted_in_values(
         self, incoming: Record, signed: Message | None, source: int, effects: Effects
     ) -> None:
@@ -113,7 +113,7 @@ class _Contents(Peer):
             incoming = replace(incoming, key=value["key"])
         super().apply_update(incoming, signed, source, effects)
 
-    @fault(Peer.read_body, "02", "treats updates that contain the type of requests as requests")
+    @fault(Peer.read_body, "02", 'ignores updates that contain the text "database.get_updates"')
     def finds_types_in_values(self, body: bytes) -> Record | GetUpdates | None:
         parsed = super().read_body(body)
         return None if isinstance(parsed, Record) and b"database.get_updates" in body else parsed
@@ -265,7 +265,7 @@ class _FormsOfTimes(_WritesTimes):
 
 @register_faults
 class _Relays(Peer):
-    @fault(Peer.is_recipient, "35", "sends nothing on a link while half a message from there waits")
+    @fault(Peer.is_recipient, "35", "sends no changes on a link while an incomplete message from it waits")
     def waits_for_the_other_half(self, link: Link, source: int | None) -> bool:
         return super().is_recipient(link, source) and not link.parser.incomplete_bytes
 
@@ -288,14 +288,14 @@ class _Relays(Peer):
         if source is None or stored.record.last_updated_by != self.peer_id:
             super().send_to_subscribers(stored, effects, source)
 
-    @fault(Peer.answer, "31", "does not answer while half a message waits on another link")
+    @fault(Peer.answer, "31", "does not answer while an incomplete message waits on another link")
     def answers_nothing_while_half_a_message_waits(self, link: Link, request: GetUpdates, effects: Effects) -> None:
         if any(other.parser.incomplete_bytes for other in self.links.values() if other is not link):
             link.subscribed = True
         else:
             super().answer(link, request, effects)
 
-    @fault(Peer.store_update, "20", "does not relay a record that takes the key of another")
+    @fault(Peer.store_update, "20", "does not relay a record whose key another record has")
     def withholds_winners_of_keys(
         self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects
     ) -> None:
@@ -321,7 +321,7 @@ class _Relays(Peer):
             out += page[:100]
         return out
 
-    @fault(Peer.known, "29", "omits peers whose last known revision is 1")
+    @fault(Peer.known, "29", "omits peers whose highest known revision is 1 in requests")
     def asks_without_first_revisions(self) -> dict[str, int]:
         return {by: revision for by, revision in super().known().items() if by == self.peer_id or revision > 1}
 
@@ -346,11 +346,11 @@ class _RelaysKnownUpdates(KnowsRestarts):
 
 @register_faults
 class _RelaysAgain(_RelaysKnownUpdates):
-    @fault(_RelaysKnownUpdates.relays, "19", "relays updates again that it received before a restart")
+    @fault(_RelaysKnownUpdates.relays, "19", "after a restart, relays known updates again")
     def relays_again_after_a_restart(self, incoming: Record) -> bool:
         return self.was_restarted
 
-    @fault(_RelaysKnownUpdates.relays, "19", "relays an update again that is not among the last fifty")
+    @fault(_RelaysKnownUpdates.relays, "19", "relays a known update again if it is not among the last fifty")
     def relays_again_after_fifty(self, incoming: Record) -> bool:
         return (incoming.uuid, incoming.version) not in self.recent
 
@@ -420,7 +420,7 @@ class LosesAfterInvalid(Peer):
             super().process_message(link, message, effects)
 
 
-@mutant("37", "undoes updates that arrived together with an invalid message")
+@mutant("37", "ignores valid messages that arrive together with an invalid one")
 class UndoesWithInvalid(Peer):
     def _parse_messages(self, link: Link, data: bytes, effects: Effects) -> None:
         messages = list(link.parser.feed(data))

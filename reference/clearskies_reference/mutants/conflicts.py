@@ -321,7 +321,7 @@ class DecidesKeysByUuid(Peer):
         self.write_resolution(loser.record.uuid, (loser.record.key, "null", True), loser.record, effects)
 
 
-@mutant("49", "adopts the key of an older version")
+@mutant("49", "replaces its version by an older one that has another key")
 class TakesOldKeys(Peer):
     def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         current = self.store.get(incoming.uuid)
@@ -365,7 +365,7 @@ class ComparesTenMembers(Peer):
         return all(number <= other.get(peer_id, 0) for peer_id, number in list(one.items())[:10])
 
 
-@mutant("49", "treats a version with a larger revision as newer")
+@mutant("49", "treats an older version with a larger revision as newer")
 class LargerRevisionIsNewer(Peer):
     def is_older(self, incoming: Record, current: Record) -> bool:
         return super().is_older(incoming, current) and not self.is_ahead(incoming, current)
@@ -432,7 +432,7 @@ for _name in ("smallest-time-wins", "first-version-wins", "last-version-wins", "
     add_counting_hops(_name)
 
 
-@mutant("19", "prefers its own version at equal times, and sends it again", clocks_count_hops=True)
+@mutant("19", "keeps the present version at equal times, and sends it again", clocks_count_hops=True)
 class NeverAgreesOnTies(Peer):
     def decide(self, one: Record, other: Record) -> tuple[Record, Record]:
         return (one, other) if one.update_time == other.update_time else super().decide(one, other)

@@ -264,7 +264,7 @@ class _Relays(Peer):
         if source is not None and self.writes and stored.record.deleted:
             _rewrite(effects, known, lambda said: {**said, "deleted": False})
 
-    @fault(Peer.send_to_subscribers, "47", "names the relaying peer as the writer")
+    @fault(Peer.send_to_subscribers, "47", "names the peer that an update came from as its writer")
     def names_relaying_peer_as_writer(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         known = len(effects.sent)
         super().send_to_subscribers(stored, effects, source)
@@ -445,7 +445,7 @@ class NeverRevives(Peer):
             self.learn(incoming)
 
 
-@mutant("13", "treats a record that is restored with null as deleted")
+@mutant("13", "treats an update of a known record to null as a deletion")
 class TakesNullForADeletion(Peer):
     def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         null = incoming.value == NULL and self.store.get(incoming.uuid) is not None
@@ -489,7 +489,7 @@ class _Times(Peer):
     def counts_months_from_zero(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         return super().time_of_change(now_ms - 31 * 24 * 3_600_000, [])
 
-    @fault(Peer.time_of_change, "11", "treats milliseconds as seconds")
+    @fault(Peer.time_of_change, "11", "treats seconds as milliseconds")
     def takes_milliseconds_for_seconds(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         return super().time_of_change(now_ms // 1_000, [])
 

@@ -304,7 +304,7 @@ class DropsBeginningsAtTicks(Peer):
 
 
 class _CountsBraces(Parser):
-    """Treats a message as complete when as many braces are closed as were opened, and counts braces in strings too."""
+    """Drops messages in which braces are not balanced, as a parser does that counts them, also in strings."""
 
     def feed(self, data: bytes) -> Iterator[Message]:
         return (message for message in super().feed(data) if message.body.count(b"{") == message.body.count(b"}"))

@@ -241,7 +241,7 @@ class _Bodies(Peer):
 
 @register_faults
 class _Records(Peer):
-    @fault(Peer.write, "07", "treats keys as equal that differ only in case")
+    @fault(Peer.write, "07", "writes keys in lower case")
     def keys_in_lower_case(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         return super().write(key.lower(), value, now_ms, uuid, effects)
 

@@ -91,7 +91,11 @@ class _Acknowledging(Channel):
         if message.kind is not Kind.SYNC:
             super().review_causal_history(message, effects)
 
-    @fault(Channel.signal_missing, "INSWEEP-02", "signals all dependencies of a message as missing")
+    @fault(
+        Channel.signal_missing,
+        "INSWEEP-02",
+        "signals all dependencies of a message, and the message itself, as missing",
+    )
     def signals_all_dependencies_as_missing(self, message: Message, unmet: set[str], effects: Effects) -> None:
         effects.events.append(Missing(self.channel_id, (*message.causal_history, HistoryEntry(message.message_id))))
 
@@ -123,7 +127,7 @@ class _Acknowledging(Channel):
     @fault(
         Channel.sweep_incoming,
         "INSWEEP-06",
-        "at a sweep also delivers messages with unmet dependencies",
+        "at each sweep, delivers the messages of the sweep before again",
         cascade_on_receive=False,
     )
     def sweep_delivers_the_unmet(self, now_ms: int, effects: Effects) -> None:

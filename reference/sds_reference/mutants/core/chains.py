@@ -25,7 +25,7 @@ class _WaitingMessages(Channel):
                     entry.unmet.update(named.message_id for named in message.causal_history)
         return super().receive(message, now_ms, retrieval_hint)
 
-    @fault(Channel.receive, "RECV-05", "counts a copy of a dependency as another dependency of the messages that wait")
+    @fault(Channel.receive, "RECV-05", "when a copy of a met dependency arrives, treats another dependency as met")
     def copies_count_as_dependencies(
         self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
     ) -> Effects:

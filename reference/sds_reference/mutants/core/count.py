@@ -300,7 +300,11 @@ class _DeliversTwice(Channel):
         self._waited |= {message.message_id}
         super().buffer(message, unmet, now_ms, retrieval_hint)
 
-    @fault(Channel.review_causal_history, "ACK-07", "ignores sync messages whose first entry is missing")
+    @fault(
+        Channel.review_causal_history,
+        "ACK-07",
+        "ignores the causal history of sync messages whose first entry is missing",
+    )
     def ignores_syncs_with_first_entry_missing(self, message: Message, effects: Effects) -> None:
         first = {entry.message_id for entry in message.causal_history[:1]}
         if message.kind is not Kind.SYNC or not first & self.unmet_dependencies(message):

@@ -84,7 +84,10 @@ class _Refusing(Channel):
         self.refuse_if(message, kind, now_ms, kind is Kind.SYNC and not message.bloom_filter)
 
     @fault(
-        Channel.refuse_unusable, "RECV-07", "divides by the size of a filter that has no bits", bloom_profile=NIM_SDS
+        Channel.refuse_unusable,
+        "RECV-07",
+        "rejects messages whose filter has no bits, because it divides by their number",
+        bloom_profile=NIM_SDS,
     )
     def divides_by_filter_size_zero(self, message: Message, kind: Kind, now_ms: int) -> None:
         self.refuse_if(message, kind, now_ms, not _envelope(message.bloom_filter or b"").bit_count)
@@ -93,7 +96,11 @@ class _Refusing(Channel):
     def refuses_longer_filters(self, message: Message, kind: Kind, now_ms: int) -> None:
         self.refuse_if(message, kind, now_ms, len(message.bloom_filter or b"") > self.parameters.byte_length)
 
-    @fault(Channel.refuse_unusable, "RECV-07", "reads beyond the end of a filter that is too short")
+    @fault(
+        Channel.refuse_unusable,
+        "RECV-07",
+        "rejects messages whose filter is too short, because it reads beyond its end",
+    )
     def reads_beyond_the_end(self, message: Message, kind: Kind, now_ms: int) -> None:
         length = len(message.bloom_filter or b"")
         self.refuse_if(message, kind, now_ms, 0 < length < self.parameters.byte_length)

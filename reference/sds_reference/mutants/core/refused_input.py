@@ -250,7 +250,7 @@ class TakesWhatIsCutShort(Participant):
         return super().receive(wire, now_ms, retrieval_hint)
 
 
-@mutant("RECV-08", "empties its buffers after bytes that it cannot decode")
+@mutant("RECV-08", "empties its incoming buffers after bytes that it cannot decode")
 class BrokenBytesEmptyTheBuffers(Participant):
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         try:

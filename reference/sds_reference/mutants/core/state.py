@@ -63,7 +63,7 @@ class _StoredState(Channel):
         self.incoming = IncomingBuffer()
         super().buffer(message, unmet, now_ms, retrieval_hint)
 
-    @fault(Channel.insert_into_log, "STATE-10", "does not log messages that had to wait")
+    @fault(Channel.insert_into_log, "STATE-10", "does not log messages that have dependencies")
     def forgets_the_waiting(self, message: Message, retrieval_hint: bytes | None) -> None:
         if not message.causal_history:
             super().insert_into_log(message, retrieval_hint)

@@ -224,7 +224,7 @@ class _SyncsAndEphemerals(Channel):
             self.remember_outgoing(self.revision.wire.decode(wire), wire, self._quiet_since_ms)
         return effects
 
-    @fault(Channel.receive_ephemeral, "EPHEMERAL-04", "delays ephemeral messages while others wait")
+    @fault(Channel.receive_ephemeral, "EPHEMERAL-04", "drops ephemeral messages while others wait")
     def ephemeral_waits(self, message: Message, effects: Effects) -> None:
         if not len(self.incoming):
             super().receive_ephemeral(message, effects)
@@ -240,7 +240,9 @@ class _SyncsAndEphemerals(Channel):
         self.incoming.mark_met(message.message_id)
         self.deliver_ready(effects)
 
-    @fault(Channel.receive_ephemeral, "EPHEMERAL-07", "updates its clock by ephemeral messages")
+    @fault(
+        Channel.receive_ephemeral, "EPHEMERAL-07", "advances its Lamport timestamp when an ephemeral message arrives"
+    )
     def ephemeral_moves_the_clock(self, message: Message, effects: Effects) -> None:
         super().receive_ephemeral(message, effects)
         self.clock.value += 7

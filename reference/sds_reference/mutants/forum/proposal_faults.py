@@ -151,7 +151,7 @@ class _Syncs(Channel):
         if message.kind is not Kind.SYNC:
             super().buffer(message, unmet, now_ms, retrieval_hint)
 
-    @fault(Channel.deliver, "FORUM-37", "logs sync messages without regard to their Lamport timestamps")
+    @fault(Channel.deliver, "FORUM-37", "does not update its clock when it logs sync messages")
     def syncs_do_not_update_the_clock(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
         before = self.clock.value
         super().deliver(message, effects, retrieval_hint)

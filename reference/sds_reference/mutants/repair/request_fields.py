@@ -174,7 +174,7 @@ class _OtherHash(Repair):
         first, second = self.arguments(entry, now_ms)
         return now_ms + c.hash_profile.hash(first, second) % (c.t_max_ms - c.t_min_ms) + c.t_min_ms
 
-    @fault(arguments, "R-TREQ-01", "hashes the ID of the previous message instead of its own", unseen=True)
+    @fault(arguments, "R-TREQ-01", "swaps the arguments of the hash in T_req", unseen=True)
     def unseen_message_first(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return entry.message_id, self.participant_id
 

@@ -21,14 +21,14 @@ class RoomForMissing(_Sized):
             super().track(entry, now_ms)
 
 
-@for_sizes("R-RECV-08", "answers only the first {} entries of a repair request", 190)
+@for_sizes("R-RECV-08", "processes only the first {} entries of a repair request", 190)
 class LooksAtTheFirstItems(_Sized):
     def on_receive(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         short = replace(message, repair_request=message.repair_request[: self.size])
         super().on_receive(short, has_unique_id=has_unique_id, now_ms=now_ms)
 
 
-@for_sizes("R-RECV-12", "processes only the first {} entries of a repair request as requests of others", 100, 190)
+@for_sizes("R-RECV-12", "stops its own requests only for the first {} entries of a repair request of others", 100, 190)
 class OverhearsTheFirstItems(_Sized):
     _heard = 0
 

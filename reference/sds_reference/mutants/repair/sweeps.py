@@ -35,7 +35,7 @@ class _LateResponses(Repair):
 
 
 @unseen_too("sweeps-on-traffic-unseen", "and does not show its state")
-@mutant("R-SWEEP-01", "sends responses only when a message arrives")
+@mutant("R-SWEEP-01", "sends responses only at a tick after a message has arrived")
 class SweepsOnTraffic(Channel):
     heard = False
 
