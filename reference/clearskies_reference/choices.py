@@ -139,10 +139,8 @@ class AnswersAtTicks(Peer):
 
 
 class AnswersInParts(SendsAtTicks):
-    """Send at most ten messages of an answer per link and tick, which is allowed.
-
-    Send other messages immediately.
-    """
+    """Sends at most ten messages on a link in one step: the specification names no time. The others wait for the next
+    step."""
 
     AT_ONCE = 10
 
@@ -268,8 +266,8 @@ class LargestValueWinsTies(Peer):
 
 
 class KeepsItsDeletion(Peer):
-    """Of two concurrent deletions of a record with the same update_time, keeps its own: the record is deleted either
-    way (CA-8, CA-9)."""
+    """Of two concurrent deletions of a record with the same update_time, keeps the one that it has: the record is
+    deleted either way (CA-8, CA-9)."""
 
     def decide(self, one: Record, other: Record) -> tuple[Record, Record]:
         both = one.deleted and other.deleted and one.uuid == other.uuid

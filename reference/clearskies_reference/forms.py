@@ -225,7 +225,7 @@ class AcceptsRepeatedNames(RepeatsBytes):
 
 
 class AcceptsDepth(Peer):
-    """ "The corresponding values are JSON", which has no maximum depth: this peer accepts any depth."""
+    """ "The corresponding values are JSON", which has no maximum depth: this peer accepts lists of any depth."""
 
     def read_body(self, body: bytes) -> Record | GetUpdates | None:
         shallow, deepest = collapse(body)

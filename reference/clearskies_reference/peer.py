@@ -240,7 +240,7 @@ class Peer(Database):
         return (link.subscribed or self.config.sends_unrequested) and (link.peer_id != came_from or self.config.echoes)
 
     def prepare_sending(self, stored: StoredRecord) -> StoredRecord:
-        """Count that a record is sent; a read-only peer repeats a record unchanged."""
+        """Count that a record is sent; a read-only peer relays a record unchanged."""
         counted = self.logical_clock.count_sending(stored) if self.writes else stored
         if counted is not stored:
             self.store_record(counted)

@@ -77,7 +77,8 @@ class Channel(Sender):
     def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
         """Reject a regular message that has no ID, because no message could reference it.
 
-        Also reject one whose Lamport timestamp is further ahead than ``Config.max_lamport_ahead_ms``.
+        Also reject a message of any kind whose Lamport timestamp is more than ``Config.max_lamport_ahead_ms`` ahead of
+        ``now_ms``.
         """
         if self.is_regular(kind) and not message.message_id:
             raise MalformedMessageError(f"a {kind.value} message without message_id")

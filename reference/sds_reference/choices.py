@@ -265,8 +265,8 @@ class LastChannelFirst(Participant):
 
 
 class WorksAtEveryCommand(Participant):
-    """Runs its due timers at every command, because each command carries the time, as a tick does: the specification
-    names no process that runs periodic work."""
+    """Runs its due timers also when it sends or receives, because these commands carry the time, as a tick does: the
+    specification names no process that runs periodic work."""
 
     def send(
         self,

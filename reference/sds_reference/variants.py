@@ -220,7 +220,9 @@ _OF_SDS = {
             "reorders-broadcasts",
             "reorders the broadcasts of a tick: every second message first",
         ),
-        _with_participant(choices.WorksAtEveryCommand, "works-at-every-command", "runs due timers at every command"),
+        _with_participant(
+            choices.WorksAtEveryCommand, "works-at-every-command", "runs due timers also when it sends or receives"
+        ),
         _with_channel(
             choices.DeliversWhileSending,
             "delivers-while-sending",
