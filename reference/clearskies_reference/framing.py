@@ -68,9 +68,9 @@ class Parser:
         self._before_attachment: Message | None = None
         """A message that is complete except for its attachment."""
         self._skipped = 0
-        """Bytes of the attachment, which are discarded."""
+        """Number of bytes of the message and its attachment that have left the buffer."""
         self._to_skip = 0
-        """Bytes of the attachment that have not arrived yet."""
+        """Number of bytes of the current piece of the attachment that have not left the buffer yet."""
 
     @property
     def incomplete_bytes(self) -> int:

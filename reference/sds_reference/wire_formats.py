@@ -61,7 +61,7 @@ def _decode_forum(wire: bytes) -> Message:
     except DecodeError as error:
         raise MalformedMessageError(f"not a message of the proposal: {error}") from None
     if parsed.lamport_timestamp < 0:
-        raise MalformedMessageError(f"a Lamport timestamp of {parsed.lamport_timestamp}")
+        raise MalformedMessageError(f"the Lamport timestamp {parsed.lamport_timestamp} is negative")
     return Message(
         parsed.sender_id,
         parsed.message_id,

@@ -49,6 +49,7 @@ def read_token(file: Path | None) -> str:
     token = text.strip()
     if len(text) > _LONGEST_TOKEN or not all("!" <= c <= "~" for c in token) or (file is not None and not token):
         raise ValueError(
-            f"{where} contains no token: a token is one line of at most {_LONGEST_TOKEN} letters without blanks"
+            f"{where} contains no token: a token is one line of at most {_LONGEST_TOKEN} ASCII characters "
+            "without blanks"
         )
     return token

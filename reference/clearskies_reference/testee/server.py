@@ -166,7 +166,7 @@ class Testee:
     def _observe(self, command: pb.Observe, reply: pb.Reply) -> None:
         reply.state.CopyFrom(state_to_pb(self._peer(command.handle), list(command.uuids)))
 
-    # These commands use a peer of the model, so that faults of mutants apply to them as well.
+    # CompareClocks, Unframe and Verify use the peer class, so that faults of mutants apply to them as well.
 
     def _compare_clocks(self, command: pb.CompareClocks, reply: pb.Reply) -> None:
         one, other = (vector_clock(json_text.read(text)) for text in (command.one, command.other))

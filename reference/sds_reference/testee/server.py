@@ -193,7 +193,7 @@ class Testee:
         asked: dict[str, Any] = {name: getattr(command, name) for name in _SIZE if command.HasField(name)}
         return config_from_pb(pb.Configuration(**asked), self._config)
 
-    # These three commands use the model's own participant, so that a fault of a mutant shows here as well.
+    # Encode and RepairTimes use a participant of the model, so that faults of mutants apply to them as well.
 
     def _encode(self, command: pb.Encode, reply: pb.Reply) -> None:
         message = message_of(command.message)
