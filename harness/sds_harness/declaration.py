@@ -68,13 +68,15 @@ class OutsideClock:
     """The result of the attempt to move the time of an implementation from outside."""
 
     moves: bool
-    """Whether the time follows. Then the implementation counts as having a virtual clock, even if it declares none."""
+    """Whether the time of the implementation follows. Then the implementation counts as having a virtual clock, even if
+    it declares none."""
     described: str
     """A phrase for reports that says whose clock it is."""
     why_not: str = ""
     """Why there is no virtual clock, as a reason for a skip; "" if there is one."""
     latest_ms: int = 253_402_300_799_000
-    """The last second of the year 9999. Libraries that read a clock do not support later times."""
+    """The latest time that is set: the last second of the year 9999. Libraries that read a clock do not support later
+    times."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ class Declaration:
     revisions: tuple[str, ...]
     capabilities: frozenset[int]
     profiles: Mapping[str, str]
-    """The declared choices where the specification leaves one, by their names in the handshake; "" for none."""
+    """The declared profiles, by their names in the handshake; "" if none is declared."""
     limits: Mapping[str, int | None]
     """Declared limits, by their names in the handshake; None means unbounded."""
     spoken: Language
@@ -155,7 +157,7 @@ class Declaration:
         return self.profile("dialect") if asked is None else asked
 
     def profile(self, name: str) -> str:
-        """The declared choice; "" if none was declared."""
+        """The declared profile with this name, such as ``bloom``; "" if none is declared."""
         return self.profiles.get(name, "")
 
     def limit(self, name: str) -> int | None:

@@ -161,7 +161,7 @@ def end_with_parent() -> Callable[[], None] | None:
 
 
 def record_survivors(processes: list[psutil.Process]) -> None:
-    """Record for ``survivors`` that these processes were still running after the command had ended."""
+    """Record for ``describe_survivors`` that these processes were still running after the command had ended."""
     for process in processes:
         name = "?"
         with contextlib.suppress(*GONE):

@@ -15,7 +15,7 @@ from google.protobuf.message import Message
 
 MAX_BYTES = 64 << 10
 """Maximum length of an identifier in bytes, unless the suite has sent a larger request in the same conversation.
-Identifiers in use have 32 to 64 bytes. With this bound the log of a filter with 10,000 messages still fits a reply."""
+Identifiers in use have 32 to 64 bytes."""
 
 
 def too_long(pairs: Iterable[tuple[str, str]], limit: int) -> str:

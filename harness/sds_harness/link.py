@@ -99,7 +99,7 @@ class Limits:
     kept_bytes: int = 1 << 30
     """Size of all requests and replies of one run. The harness keeps them until the run is judged."""
     total_s: float = math.inf
-    """Until the last answer of all."""
+    """From ``began`` to the last answer of all commands together."""
     began: Moment = field(default_factory=Moment, compare=False, repr=False)
     """The total time counts from this moment."""
 

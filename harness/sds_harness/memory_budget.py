@@ -5,9 +5,9 @@ from __future__ import annotations
 from google.protobuf.message import Message
 
 LARGE_BYTES = 1 << 16
-"""The entries of smaller messages are not counted."""
+"""A message of fewer bytes counts with its encoded size only, without its entries."""
 ENTRY_BYTES = 96
-"""Bytes of memory for an entry of a list, even an empty one, which has two bytes on the wire."""
+"""Bytes of memory for an entry of a list. An empty entry takes as much, although it has two bytes on the wire."""
 
 
 COPIES = 2

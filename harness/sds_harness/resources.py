@@ -70,7 +70,11 @@ def jobs_for(processors: int, memory: int | None) -> int:
 
 
 def usable_processors(root: Path = Path("/"), affinity: int | None = None) -> int:
-    """How many processors this process may use. ``root`` is the folder in which /proc and the cgroups are looked up."""
+    """How many processors this process may use.
+
+    ``root`` is the folder in which /proc and the cgroups are looked up. ``affinity`` is the number of processors that
+    the system lets this process run on; None asks the system.
+    """
     if affinity is None:
         has_affinity = hasattr(os, "sched_getaffinity")
         affinity = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1

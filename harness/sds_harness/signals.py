@@ -20,8 +20,8 @@ Python drops an exception that is raised in a destructor or in a callback of the
 KeyboardInterrupt, that is raised again.
 
 A hook has GRACE_S seconds; exceptions that it raises are ignored. To keep an interrupt out of a section, for example
-while results are being written, use ``with signals.held():``, or ``signals.hold_interrupts()`` for the rest of the
-command.
+while results are being written, use ``with signals.defer_signals():``, or ``signals.hold_interrupts()`` for the rest of
+the command.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ class Stage(Generic[S]):
         outside = self.trace.declaration.outside_clock
         latest = outside.latest_ms if outside is not None else (1 << 62) - 1
         if not 0 < self.now_ms + milliseconds <= latest:
-            raise ScheduleStoppedError(f"virtual time cannot advance by a period in force of {milliseconds} ms")
+            raise ScheduleStoppedError(f"virtual time cannot advance by {milliseconds} ms: it would be out of range")
         self.now_ms += milliseconds
 
     def need(self, *capabilities: int) -> None:

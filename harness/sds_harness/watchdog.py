@@ -2,14 +2,14 @@
 
 Every link enforces its own deadlines: it kills a process that does not answer, and cancels a call. But a call can block
 where no deadline of a link applies: in a library, in a system call, in the end of a process. So a session makes all
-calls to its link within ``bounded(seconds)``. A thread watches these deadlines.
+calls to its link within ``limit_time(seconds)``. A thread watches these deadlines.
 
 1. GRACE_S seconds after a deadline, the thread interrupts the main thread with a signal. The handler raises
    OverdueError in the block. The session turns it into a breakdown, and the finished steps are judged and reported.
 2. LAST_S seconds later, if the block still has not ended, the program reports that and ends.
 
-``watching`` switches the watchdog on. Only programs of the suite do so. In other programs, and outside the main thread,
-``bounded`` does nothing.
+``run_watchdog`` switches the watchdog on. Only programs of the suite do so. In other programs, and outside the main
+thread, ``limit_time`` does nothing.
 """
 
 from __future__ import annotations

@@ -43,8 +43,8 @@ def refuse_unbounded(text: str, deepest: int = DEEPEST) -> None:
 
 
 def parse(text: str) -> tuple[Any, dict[Path, int]]:
-    """The value of a text, and the line of each value in it by its path; for keys of a mapping that of the key. Raises
-    YamlError."""
+    """The value of a text, and the line of each value in it, by the path of the value. A value in a mapping has the
+    line of its key. Raises YamlError."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 

@@ -183,7 +183,7 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "a revision that the notes contradict": (
         row(revision="sds-2026-01", notes={"revision": "forum-2024"}),
-        "revision: the notes name another one, 'forum-2024'",
+        "revision: the notes name another revision, 'forum-2024'",
     ),
     "an expectation that is misspelt": (
         row(expect=[{"who": "bob", "deliver": ["m"]}]),

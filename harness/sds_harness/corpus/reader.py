@@ -25,7 +25,8 @@ from .shards import DamagedFileError, file_name, hold_to_count, pair_of
 TO_REBUILD = ("schedule", "position", "trace", "request", "reply")
 """The columns from which a group trace can be rebuilt."""
 Compare = Callable[[GroupTrace, Replay], None]
-"""Requests the twins: the group traces with which a group trace was compared when it was recorded."""
+"""Calls the replay for each twin of a group trace. The twins are the group traces with which it was compared when it
+was recorded."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,8 @@ class Stored:
     def group_trace(self, plan: Schedule | None = None) -> Rebuilt:
         """Rebuild the group trace. Raises DamagedFileError if the stored data contradict each other.
 
-        ``plan`` is the schedule, if the caller knows it: a schedule that a property derives may be one that a file
-        cannot hold.
+        ``plan`` is the schedule; None to parse the stored one. A schedule that a property derives may have values that
+        cannot be parsed from a file.
         """
         self.hold_to_digests()
         kind = self.corpus.kind
@@ -63,7 +64,8 @@ class Stored:
                 )
         except ContradictoryRowsError as error:
             raise DamagedFileError(
-                f"{self.where} is damaged, or of another suite: schedule {self.schedule}: {error}."
+                f"{self.where} is damaged, or was recorded by another version of the suite: "
+                f"schedule {self.schedule}: {error}."
             ) from None
         return rebuilt
 
@@ -79,15 +81,16 @@ class Stored:
             if wrong := [name for name in theirs if mine[name] != theirs[name]]:
                 at = f", position {theirs['position']}" if "position" in theirs else ""
                 raise DamagedFileError(
-                    f"{self.where} is damaged, or of another suite: schedule {self.schedule}{at}: "
-                    f"{', '.join(sorted(wrong))} in {folder} do not follow from its requests and replies."
+                    f"{self.where} is damaged, or was recorded by another version of the suite: "
+                    f"schedule {self.schedule}{at}: {', '.join(sorted(wrong))} in {folder} "
+                    "do not follow from its requests and replies."
                 )
 
     def hold_to_digests(self) -> None:
         """Compare the rows with the recorded digests. Raises DamagedFileError if rows are missing or differ."""
         side, rows = self.side, self.rows
         if len(rows) != side["rows"] or any(row["position"] != place for place, row in enumerate(rows, 1)):
-            wrong = f"has {len(rows)} rows, and not the positions 1 to {side['rows']}, each once"
+            wrong = f"has {len(rows)} rows, whose positions are not 1 to {side['rows']}, each once"
         elif exact_digest(message for row in rows for message in (row["request"], row["reply"])) != side["exact"]:
             wrong = "has requests and replies that differ from the recorded ones"
         elif plan_digest(side["json"]) != side["plan"]:
@@ -107,7 +110,8 @@ def stored_in(
 ) -> Iterator[Stored]:
     """The schedules of a shard, or some of them, in order.
 
-    ``columns`` are those to read of their rows; None for all. With ``twins``, the stored twins instead.
+    ``columns`` are the columns to read from their rows; None for all. With ``twins``, the schedules are twins, and
+    ``schedules`` are indexes of twins.
 
     Memory holds one row group in Arrow's columns and the objects of one schedule at a time. Raises DamagedFileError.
     """
@@ -151,13 +155,13 @@ def hold_to_manifest(corpus: Corpus, shard: int, found: Sequence[int]) -> None:
     wanted = corpus.manifest.range_of(shard)
     if len(found) != len(wanted) or any(one != other for one, other in zip(found, wanted, strict=True)):
         raise DamagedFileError(
-            f"{corpus.place.label}: {file_name(shard)} has {len(found)} schedules, which are not {wanted.start} to "
-            f"{wanted.stop - 1}, one each."
+            f"{corpus.place.label}: {file_name(shard)} has {len(found)} schedules, and not each of the schedules "
+            f"{wanted.start} to {wanted.stop - 1} once."
         )
 
 
 def twins_of(corpus: Corpus, shard: int, schedule: int, columns: Sequence[str] | None = TO_REBUILD) -> list[Stored]:
-    """The group traces with which a schedule was compared, in that order. Raises DamagedFileError."""
+    """The group traces with which a schedule was compared, in the order of the comparisons. Raises DamagedFileError."""
     first = schedule * TWINS_OF_ONE
     return list(stored_in(corpus, shard, range(first + 1, first + TWINS_OF_ONE), columns, twins=True))
 

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 PATIENCE = 64
 """The recording ends if the implementation breaks in this many schedules in a row."""
 TWINS_OF_ONE = 64
-"""The index of a twin is the index of its schedule times this, plus the number of the twin, from 1."""
+"""A twin is a schedule with which another one is compared. The index of a twin is the index of that other schedule
+times this number, plus the number of the twin, from 1."""
 
 Replay = Callable[[Schedule], GroupTrace]
 
@@ -118,7 +119,7 @@ class Recorder:
 _SUMS = ("schedules", "steps", "rows", "kept_steps", "kept_rows", "seconds")
 _SCHEMA = ", ".join(f"{name} {'double' if name == 'seconds' else 'long'}" for name in _SUMS) + ", trouble string"
 _TROUBLES = 8
-"""Maximum number of reasons that are reported."""
+"""Maximum number of reasons for missing shards that are reported."""
 
 
 @dataclass
@@ -224,7 +225,11 @@ def _count_of(corpus: Corpus, shard: int) -> Count:
     with side_of(corpus.place, shard) as side:
         table = side.read(["schedule", "steps", "rows"])
     if table["schedule"].to_pylist() != list(corpus.manifest.range_of(shard)):
-        raise CorpusError(f"{corpus.place.label}: shard {shard} does not have the schedules that it should.")
+        wanted = corpus.manifest.range_of(shard)
+        raise CorpusError(
+            f"{corpus.place.label}: {SIDE}/{file_name(shard)} does not have the schedules {wanted.start} to "
+            f"{wanted.stop - 1}: remove it, and record it again."
+        )
     return Count(table.num_rows, *(int(table[name].to_numpy().sum()) for name in ("steps", "rows")))
 
 
@@ -267,7 +272,7 @@ def _play_all(
         broken = 0 if played else broken + 1
         if broken >= PATIENCE:
             last = cast_under_test.schedule(index).name
-            raise NotDrivenError(f"The implementation broke in {PATIENCE} schedules in a row, the last {last}.")
+            raise NotDrivenError(f"The implementation broke in {PATIENCE} schedules in a row; the last one is {last}.")
 
 
 def _play_one(

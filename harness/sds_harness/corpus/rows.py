@@ -177,9 +177,9 @@ class _StoredLink(Link):
         bare_request = bare(self._portable(request))
         row = self._rows[self._next] if self._next < len(self._rows) else None
         if command == "close" and (row is None or row["request"] != bare_request):
-            return reply(id=request.id, effects={})  # at the end of a session, only faults are stored
+            return reply(id=request.id, effects={})  # a `close` at the end of a session was stored only if it failed
         if row is None:
-            raise ContradictoryRowsError(f"it ends before a request {command}")
+            raise ContradictoryRowsError(f"there is no row for a request of this suite ({command})")
         if row["request"] != bare_request:
             raise ContradictoryRowsError(
                 f"at row {row['position']} the stored request differs from that of this suite ({command})"
@@ -193,7 +193,7 @@ class _StoredLink(Link):
     def _breakdown_error(self) -> Exception:
         kind, detail, stderr = self._fault
         if kind not in {known.value for known in FaultKind}:
-            return ContradictoryRowsError("it broke in an unknown way")
+            return ContradictoryRowsError("its kind of breakdown is unknown")
         return TesteeError(FaultKind(kind), detail, stderr)
 
     @property
@@ -228,7 +228,7 @@ def rebuild(kind: CorpusKind, revision: str, side: Row, rows: Sequence[Row], pla
         stages = [_stage(kind, revision, link, of, schedule) for link, of in zip(links, traces, strict=True)]
     except TesteeError as fault:  # a schedule is recorded only after a valid handshake
         raise ContradictoryRowsError(f"a stored handshake is invalid: {fault.breakdown.detail}") from None
-    # The player orders traces by their first members, now as in the recording.
+    # The player orders traces by their first members, as it did during the recording.
     group_trace = kind.play(schedule, {name: stages[n] for name, n in zip(schedule.names, cast, strict=True)})
     if left := sum(link.remaining_rows for link in links):
         raise ContradictoryRowsError(f"{left} of its {len(rows)} rows were not used")
@@ -251,6 +251,6 @@ def _parse_stored(reply: Any, part: Any, stored: bytes, number: int) -> Any:
     try:
         part.MergeFromString(stored)
     except DecodeError:
-        raise ContradictoryRowsError("a stored reply is not a reply") from None
+        raise ContradictoryRowsError("a stored reply cannot be parsed") from None
     reply.id = number
     return reply

@@ -57,9 +57,9 @@ KEYS: tuple[Column, ...] = (
 )
 PARTICIPANT = normative("participant", TEXT, "who acts")
 COMMAND = normative("command", TEXT, "name of the command in testee.proto")
-AT_MS = normative("at_ms", pa.int64(), "virtual time since the start, by no participant's clock, in milliseconds")
+AT_MS = normative("at_ms", pa.int64(), "virtual milliseconds since the start, without the offset of any clock")
 ANSWER = normative("answer", TEXT, "name of the answer in testee.proto; empty where the conversation broke")
-TRACE = Column("trace", pa.int8(), "which of the implementations in the cast, from 0")
+TRACE = Column("trace", pa.int8(), "number of the implementation in the cast, from 0")
 KEPT: tuple[Column, ...] = (
     Column("request", pa.binary(), "the Request of testee.proto, without its id"),
     Column("reply", pa.binary(), "the Reply, without its id; null where the conversation broke", nullable=True),
@@ -72,7 +72,8 @@ class Columns:
     """The columns of ``steps/``: those of every corpus and those of a protocol."""
 
     compared: tuple[Column, ...]
-    """The normative columns in the order in which they are hashed, including the four above."""
+    """The normative columns in the order in which they are hashed, including ``PARTICIPANT``, ``COMMAND``, ``AT_MS``
+    and ``ANSWER``."""
     informative: tuple[Column, ...] = ()
     """The informative columns of the protocol."""
     asked: tuple[str, ...] = ()

@@ -48,7 +48,7 @@ together."""
 MOST_ROWS = 1 << 18
 MOST_VALUES = 1 << 23
 MOST_BYTES = 1 << 29
-"""Bounds of one read: about 50 times the size of a row group of generated schedules."""
+"""Maximum number of rows, values and bytes of one read: about 50 times those of a row group of generated schedules."""
 _UNKNOWN = (0, 1 << 62)
 """Bounds of a row group without statistics: it may contain any schedule."""
 

@@ -62,7 +62,7 @@ class SparkOptions:
     master: str = LOCAL
     """``local[N]``, the address of a cluster, or ``sc://HOST`` for a Spark Connect server."""
     memory: str = MEMORY
-    """Heap of the computing Java process: the embedded one, or an executor on a cluster."""
+    """Heap of the Java process that computes, such as "1g": of the embedded one, or of each executor on a cluster."""
 
     @property
     def printable_master(self) -> str:
@@ -284,7 +284,7 @@ def _quiet_logs() -> Iterator[None]:
 
 
 def _quiet_counters() -> None:
-    """Suppress the tracebacks that PySpark's servers of counters print when a signal ends Java before them."""
+    """Suppress the tracebacks that PySpark's accumulator servers print when a signal ends Java before they end."""
     from pyspark import accumulators
 
     def handle_error(server: socketserver.BaseServer, request: Any, address: Any) -> None:

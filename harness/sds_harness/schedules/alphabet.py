@@ -1,4 +1,4 @@
-"""The interface between the small worlds of a protocol and the command that enumerates them.
+"""The interface between the small worlds (see ``worlds``) of a protocol and ``exhaust``, which enumerates them.
 
 A protocol has one alphabet: the names of events that a user can select, the world that they make, and the schedule of
 each word. The enumeration in ``worlds`` knows no protocol.
@@ -44,7 +44,7 @@ class Alphabet(ABC):
         """The word as a schedule. ``setting`` has everything that all words share."""
 
     def check(self, participants: int, most: int, parts: Collection[AlphabetPart]) -> set[str]:
-        """The names in the parts.
+        """Check a request for a world. Returns the names in the parts.
 
         Raises ValueError for unknown names, and for a number of participants that is not from 1 to ``most``.
         """
@@ -59,7 +59,8 @@ class Alphabet(ABC):
         return [name for part in parts for name in part.names if name not in self.names]
 
     def select(self, there: Collection[str], wanted: Collection[AlphabetPart]) -> tuple[AlphabetPart, ...]:
-        """The parts with only the names in ``there``, in the usual order and without duplicates."""
+        """The parts in ``wanted`` without the names that are not in ``there``, in the usual order and without
+        duplicates."""
         names = [name for name in self.names if name in there]
         return tuple(
             dict.fromkeys(AlphabetPart(tuple(n for n in names if n in part.names), part.most) for part in wanted)

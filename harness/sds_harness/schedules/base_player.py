@@ -136,7 +136,7 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
             outside = stage.trace.declaration.outside_clock
             latest = outside.latest_ms if outside is not None else MOST
             if not 0 < self._epochs[id(stage)] + self._elapsed + ms <= latest:
-                raise ScheduleStoppedError(f"virtual time cannot advance by a period in force of {ms} ms")
+                raise ScheduleStoppedError(f"virtual time cannot advance by {ms} ms: it would be out of range")
         self._pass(ms)
 
     def _in_force(self, name: str) -> int | None:
@@ -145,7 +145,7 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
         return None
 
     def _value(self, expression: str) -> int:
-        """The value of an expression; 0 if there is none. Raises ScheduleStoppedError if it has no value."""
+        """The value of an expression; 0 for an empty one. Raises ScheduleStoppedError if another one has no value."""
         if not expression:
             return 0
         times: dict[str, int] = {"now_ms": self._now_ms, "start_ms": min(self._epochs.values())}
@@ -250,7 +250,7 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
     _repeated = 0
     """The number of operations that were played in rounds."""
     _packets_before_round = 0
-    """The number of packets before the last round."""
+    """The number of packets before the current round."""
     _messages_per_round: Mapping[str, int] = MappingProxyType({})
     """The number of messages that each scripted peer writes in a round."""
 

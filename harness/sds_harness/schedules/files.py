@@ -47,7 +47,7 @@ VERSION = 1
 """Version of the file format. Other versions are rejected."""
 MAX_BYTES = 4 << 20
 MAX_YAML_BYTES = 256 << 10
-"""A megabyte of YAML takes eight seconds to read."""
+"""Maximum size of a YAML file, which is smaller because a megabyte of YAML takes eight seconds to read."""
 YAML_SUFFIXES = (".yaml", ".yml")
 MOST_ERRORS = 50
 MOST_ARRIVALS = 6_000
@@ -72,9 +72,9 @@ class ScheduleDocument:
 
     data: Any
     text: str = ""
-    """The text if it is JSON."""
+    """The text of a JSON file; "" for YAML, and for values that were not read from a file."""
     lines: Mapping[yaml_text.Path, int] = field(default_factory=dict)
-    """The line of each value if it is YAML."""
+    """The line of each value of a YAML file; empty for JSON."""
 
     def line(self, path: yaml_text.Path) -> int:
         """The line of a value, or of the innermost value around it that exists; 0 if it is unknown."""
@@ -91,7 +91,7 @@ class Notation:
     """The operations by their names in a file."""
     member: type[Member]
     entry: Callable[..., Any] = dict
-    """Makes a value of an object within a list, from its fields."""
+    """Converts an object within a list, such as an entry of a causal history. Called with the fields of the object."""
     named: frozenset[str] = field(kw_only=True)
     """The names in expressions that are not fields of the configuration: limits, and other names of the protocol."""
     absent: Mapping[str, frozenset[str]] = field(default_factory=dict, kw_only=True)
@@ -151,7 +151,7 @@ class Notation:
         rules = self.schema["properties"]
         notes = dict(data.get("notes", {}))
         if "revision" in data and notes.setdefault("revision", data["revision"]) != data["revision"]:
-            message = f"the notes name another one, {printable(repr(notes['revision']), 60)}"
+            message = f"the notes name another revision, {printable(repr(notes['revision']), 60)}"
             raise ScheduleFileError(f"revision: {message}", ("revision",))
         return Schedule(
             tuple(
@@ -317,7 +317,7 @@ def _number(text: str) -> int | float:
 
 
 def _case(validator: Any, cases: list[dict[str, Any]], instance: Any, schema: dict[str, Any]) -> Iterator[Any]:
-    """A fast ``allOf`` for the only one in the schema, which has one case per operation type.
+    """A fast validator of ``allOf``. The schema has only one ``allOf``, with a case per operation type.
 
     Only the matching case is evaluated. Evaluating each case for each operation took more than half of the time of
     reading a stored schedule.

@@ -70,7 +70,9 @@ class Network(Generic[W]):
         return gone
 
     def due(self, until_ms: int) -> tuple[int, str, Packet[W]] | None:
-        """The next copy that arrives by then: its time, its listener and the packet."""
+        """Remove and return the next copy that is due by ``until_ms``: its time, its listener and the packet. None if
+        no copy is due.
+        """
         if self._under_way and self._under_way[0][0] <= until_ms:
             at_ms, _, listener, packet = heapq.heappop(self._under_way)
             return at_ms, listener, packet
@@ -94,7 +96,9 @@ class Network(Generic[W]):
         return PERFECT
 
     def _fate(self, sender: str, number: int, listener: str, rule: Links) -> tuple[bool, bool, int, int]:
-        """Whether a copy is lost, whether there is a second copy, its delay, and the extra delay of the second one."""
+        """Whether a copy is lost, whether there is a second copy, the delay of the first one in milliseconds, and how
+        much later the second one arrives.
+        """
         if rule is PERFECT:
             return False, False, 0, 0
         drawn = blake2b(f"{self._seed}|{sender}|{number}|{listener}".encode(), digest_size=16).digest()

@@ -89,7 +89,7 @@ class Wait(Operation, op="wait"):
 @dataclass(frozen=True, slots=True)
 class Require(Operation, op="require"):
     """End the schedule here unless all implementations declare these capabilities and a condition holds. At the start
-    of a schedule, it is before any participant is opened, unless there is a condition."""
+    of a schedule, requirements without a condition are checked before any participant is opened."""
 
     capabilities: Annotated[tuple[OptionalName, ...], Shape(maxItems=20)] = ()
     """Their names, as in the declaration."""
@@ -195,7 +195,8 @@ class Repeat(Operation, op="repeat"):
     most: Annotated[int, Shape(minimum=1, maximum=2_000)]
     """Maximum number of rounds."""
     rounds: Expression = ""
-    """The number of rounds, if it is less: an expression over the configuration in force, see ``expressions``."""
+    """The number of rounds, if it is less than ``most``: an expression over the configuration in force, see
+    ``expressions``."""
     until: Expression = ""
     """A comparison of expressions; the round after which it holds is the last one."""
 

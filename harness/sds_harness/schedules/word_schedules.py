@@ -93,7 +93,7 @@ def unfold(world: World, word: Word, setting: Schedule) -> UnfoldedBroadcasts:
             more += sum(map(_lasts_ms, stories[one.known]))
         else:
             sources[one.known] = len(operations)
-            # Messages under way during a story arrive after it, as they do in the word.
+            # Messages that are under way while an event takes time arrive after the event, as in the word.
             later = {to: at + sum(ms for began, ms in lasting if began < at) - more for to, at in one.arrives.items()}
             operations += _story(world, names, one, _route(names, one, later))
     schedule = replace(setting, members=setting.members[: world.participants], operations=tuple(operations))

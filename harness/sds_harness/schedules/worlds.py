@@ -106,7 +106,11 @@ class AlphabetPart:
 
     @classmethod
     def read(cls, text: str) -> AlphabetPart:
-        """Parse the text form: names separated by commas, optionally followed by ``:8``. Raises ValueError."""
+        """Parse the text form: names separated by commas, optionally followed by the maximum length, as in
+        ``send,arrive:8``.
+
+        Raises ValueError.
+        """
         names, colon, most = text.partition(":")
         return cls(tuple(name.strip() for name in names.split(",") if name.strip()), int(most) if colon else 0)
 

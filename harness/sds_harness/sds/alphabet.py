@@ -67,7 +67,7 @@ class SdsAlphabet(Alphabet):
     def select_possible(
         self, declared: Declaration, profile: str, wanted: Collection[AlphabetPart]
     ) -> tuple[AlphabetPart, ...]:
-        """Without SDS-R if the profile does not judge it."""
+        """The parts that the implementation can play, without SDS-R if the profile does not judge it."""
         there = {name for name in self.names if name not in _NEEDS or declared.can(_NEEDS[name])}
         return self.select(there - {REPAIR} if profile == "core" else there, wanted)
 

@@ -110,7 +110,7 @@ def _standing_timers(stage: Stage) -> Iterator[str]:
 
 
 def _wait_until(actor: Actor, seen: Callable[[Step], bool]) -> bool:
-    """Return whether one of the next ticks, each a day apart, shows it."""
+    """Tick once a day. Return whether ``seen`` holds for one of the steps."""
     return any(seen(actor.after(DAY_MS).tick()) for _ in range(PAUSES))
 
 

@@ -31,20 +31,20 @@ COMPARED: tuple[Column, ...] = (
     normative(
         "lamport",
         pa.int64(),
-        "its Lamport timestamp, or the clock that is shown, as if the start were that of virtual time; the bits of an "
-        "unsigned number; 0 for none",
+        "Lamport timestamp of `message`, or the clock in the state; shifted as if the schedule had started at the "
+        "start of virtual time; an unsigned number of 64 bits, stored as a signed one; 0 for none",
         dictionary=False,
     ),
     normative("delivered", TEXTS, "names of the messages delivered, in causal order"),
     _digest("contents", summary="digest of the delivered contents, in the order of `delivered`"),
     normative("acknowledged", TEXTS, "names of the messages acknowledged, sorted"),
-    normative("possibly_acknowledged", TEXTS, "and possibly acknowledged"),
+    normative("possibly_acknowledged", TEXTS, "names of the messages possibly acknowledged, sorted"),
     normative("missing", TEXTS, "names of the messages that are signalled as missing, sorted, without duplicates"),
     normative("lost", TEXTS, "names of the messages that are signalled as lost, sorted, without duplicates"),
     normative("broadcasts", TEXTS, "names of the messages broadcast, sorted"),
     _digest(
         "wire",
-        summary="digest of them without the parts that the specification leaves open: ID, encoding, filter, length of "
+        summary="digest of the broadcasts without what the specification leaves open: ID, encoding, filter, length of "
         "the causal history (its newest entry counts), repair request",
     ),
     normative("repair_requests", TEXTS, "names of the requested messages, sorted, without duplicates"),
@@ -55,7 +55,7 @@ COMPARED: tuple[Column, ...] = (
 )
 INFORMATIVE: tuple[Column, ...] = (
     Column("message_id", TEXT, "ID of `message`, unchanged"),
-    Column("dependencies", pa.int16(), "length of its causal history; -1 for no message"),
+    Column("dependencies", pa.int16(), "length of the causal history of `message`; -1 for no message"),
     Column("history", pa.int64(), "digest of the names in the causal histories broadcast", dictionary=False),
     Column("filter", pa.int64(), "digest of the filters broadcast and of the query results", dictionary=False),
     Column("due", pa.int64(), "digest of the times in the repair request buffers", dictionary=False),

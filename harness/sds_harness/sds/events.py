@@ -14,7 +14,7 @@ from .generator import NAMES
 from .operations import Calm, Ephemeral, Operation, Route, Send, Sync, Tick
 
 PERIOD_MS = 31_000
-"""After this time, everything is due that a small world has due within 30 seconds."""
+"""A wait in milliseconds, after which all work with a period of at most 30 seconds is due."""
 REST = "rest"
 KINDS: list[EventKind] = []
 """All kinds except arrivals, in the order in which words are spelled."""

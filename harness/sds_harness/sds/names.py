@@ -80,8 +80,8 @@ class Names:
         return self.names_of(*newest) if newest is not None else ""
 
     def newest_lamport(self, message: Message) -> int | None:
-        """The Lamport timestamp of that entry; None for an empty history, or if no participant or scripted peer sent
-        the message."""
+        """The Lamport timestamp of the newest entry in a causal history; None for an empty history, or if no
+        participant or scripted peer sent the message."""
         newest = self._newest(message)
         return self._lamport(newest) if newest in self._messages else None
 

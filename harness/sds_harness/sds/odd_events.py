@@ -130,13 +130,13 @@ def tells(who: str, label: str, route: Route) -> Operation:
 
 @odd()
 def names_two(who: str, label: str, route: Route) -> Operation:
-    """A message names two messages, and before them a missing one."""
+    """The causal history of a message has a missing message first, then two messages of participants."""
     return Say(PEER, label, after=("ghost", OWN, NEXT), to=who)
 
 
 @odd()
 def tells_twice(who: str, label: str, route: Route) -> Said:
-    """Two filters contain the message, and one does not."""
+    """Filters of peers contain a message of the participant, except for one empty filter in between."""
     own, then = f"{label}.own", f"{label}.then"
     return (
         Send(who, own),
@@ -212,7 +212,7 @@ for _lamport_ms in (-(10**13) + 1, (1 << 53) - 1_800_000_000_000, (1 << 63) - 1_
 
 @odd()
 def in_another_order(who: str, label: str, route: Route) -> Said:
-    """Messages that are later in the log arrive first; several have one timestamp, and IDs that differ also in case."""
+    """Messages that are later in the log arrive first; some have equal timestamps, and IDs in mixed case."""
     return (
         *(Say(PEER, f"{label}.{n}", lamport_ms=n, to=who) for n in (9, 3, 12, 6)),
         *(Say(PEER, f"{label}.{n}", lamport_ms=5, to=who) for n in ("b", "C", "a", "D")),
@@ -239,7 +239,7 @@ def impostor(who: str, label: str, route: Route) -> Said:
 
 @odd()
 def reflected(who: str, label: str, route: Route) -> Said:
-    """The network returns an own message, and another message with its ID."""
+    """The network returns an own message; then a message of a peer arrives with the same ID."""
     return (
         Send(who, f"{label}.own"),
         Again(f"{label}.own", who),
@@ -268,7 +268,7 @@ for _raw in ("00", "ff" * 9, "01" * 40, "ff" * 49_000, "0a0508001000", "0801"):
 
 @odd()
 def unfiltered(who: str, label: str, route: Route) -> Said:
-    """Messages have no filter, unknown fields, another order of fields, or hints."""
+    """Messages have no filter; some have hints, unknown fields, or their fields in reverse order."""
     return (
         Say(PEER, f"{label}.1", to=who),
         Say(PEER, f"{label}.2", after=(f"{label}.1",), hint=True, senders_named=True, to=who),

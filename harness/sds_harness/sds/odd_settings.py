@@ -104,7 +104,7 @@ def crowd(who: str, label: str, route: Route) -> Said:
 
 def _goes_round(ms: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """Messages become due before and after a count of this many milliseconds, or of its seconds, overflows."""
+        """Resends and lost messages become due before and after a counter of milliseconds or of seconds overflows."""
         own, other, missing = f"{label}.1", f"{label}.2", f"{label}.3"
         return (
             *passing(who, ms - 20_000),
@@ -126,7 +126,7 @@ def _goes_round(ms: int) -> Story:
 
 def _repairs_go_round(ms: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """Repair requests and answers become due before and after the overflow."""
+        """Repair requests and responses become due before and after a counter of (milli)seconds overflows."""
         held, missing = f"{label}.1", f"{label}.2"
         return (
             *passing(who, ms - 10_000),
@@ -147,7 +147,7 @@ def _repairs_go_round(ms: int) -> Story:
 
 def _rarely(ms: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """Periodic work runs so rarely that a count of this many milliseconds overflows each time."""
+        """Periodic work runs so rarely that a counter of milliseconds with 31 or 32 bits overflows each time."""
         own, other, missing = f"{label}.1", f"{label}.2", f"{label}.3"
         return (
             Send(who, own),

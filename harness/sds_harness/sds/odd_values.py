@@ -71,7 +71,7 @@ def empty_content(who: str, label: str, route: Route) -> Said:
 
 @values()
 def long_ids(who: str, label: str, route: Route) -> Said:
-    """Message IDs differ only in their last character, after a thousand."""
+    """Message IDs of more than a thousand characters differ only in the last one."""
     first, second = (f"{label}-{'x' * _LONG}{n}" for n in range(2))
     return (
         lost(who, f"{label}.1", message_id=first),
@@ -98,7 +98,7 @@ def awaited(who: str, label: str, route: Route) -> Said:
 
 def _at_the_end(bits: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """A peer's timestamp is close to the maximum of 63 or 64 bits, and own messages reach it."""
+        """A peer's timestamp is just below 2^63 or 2^64, and own messages follow it up to that limit."""
         return (
             Say(PEER, f"{label}.1", lamport_ms=(1 << bits) - 4 - START_MS, to=who),
             *(Send(who, f"{label}.{n}") for n in range(2, 8)),
@@ -115,7 +115,7 @@ for _bits in (63, 64):
 
 @values()
 def in_its_name(who: str, label: str, route: Route) -> Said:
-    """A peer poses as the participant, names one of its messages, and has it in filters."""
+    """A peer sends in the participant's name; history and filter contain a message of the participant."""
     own = f"{label}.own"
     posing = partial(Say, PEER, after=(own,), filter=(own,), poses_as=who, to=who)
     return (

@@ -92,7 +92,7 @@ many()(_many_peer_messages(420))
 
 @many()
 def waiting_and_naming(who: str, label: str, route: Route) -> Said:
-    """Each of many messages names an own one and a missing one."""
+    """Each of many messages of a peer depends on a missing message and on an own message of the participant."""
     names = tuple(f"{label}.{n}" for n in range(1, 120))
     return (
         Send(who, label, times=len(names) + 1),
@@ -103,7 +103,7 @@ def waiting_and_naming(who: str, label: str, route: Route) -> Said:
 
 @many()
 def syncs_and_ephemerals(who: str, label: str, route: Route) -> Said:
-    """Sync and ephemeral messages of the participant and of a peer, whose sync messages each name another message."""
+    """Many sync and ephemeral messages of participant and peer; each sync message of the peer has a different history."""
     rounds = range(120)
     own = f"{label}.own"
     return (

@@ -288,9 +288,9 @@ class Garble(Operation, op="garble"):
     label: OptionalLabel = ""
     """A label: a part of the message with this label, in place of ``wire``."""
     end: Annotated[int, Shape(minimum=-1_000_000, maximum=1_000_000)] = 0
-    """The byte of that message after the last one that arrives; a negative number counts from its end."""
+    """How many bytes of that message arrive; a negative number counts the bytes at its end that do not."""
     percent: Percent = 100
-    """The part of its bytes that arrives, in place of ``end``."""
+    """How many percent of its bytes arrive, if ``end`` is 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,13 +305,13 @@ class Await(Operation, op="await"):
     messages: Labels
     """Labels."""
     nth: Annotated[int, Shape(minimum=1, maximum=1_000)] = 1
-    """Which of these times, in order."""
+    """Number of the due time to wait for, in ascending order, from 1."""
     ms: SignedMs = 0
-    """Milliseconds after that time; negative for a time before it."""
+    """Milliseconds after the due time at which the wait ends; negative for a moment before the due time."""
     most: Expression = ""
     """The longest period that passes: an expression over the configuration in force."""
     otherwise: Expression = ""
-    """The period that passes if the times are unknown: such an expression."""
+    """The period that passes if the times are unknown: an expression over the configuration in force."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,7 +338,7 @@ class Member(operations.Member):
     """A participant of a schedule."""
 
     sds_r: bool | None = None
-    """Whether it uses SDS-R, if that differs from the others."""
+    """Whether the participant uses SDS-R; by default as the configuration of the schedule says."""
     channels: Annotated[tuple[Channel, ...], Shape(maxItems=64)] = ()
     """Numbers of the channels that it joins; () for all."""
     configuration: Settings = ()

@@ -602,7 +602,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         return message.message_id if message is not None else f"{NEVER}{reference}"
 
     def _twin(self, message_id: str, kind: str) -> str:
-        """An ID that resembles another one; one that was never sent if it would be the same ID or empty."""
+        """An ID that resembles ``message_id``. If it would be empty or the same ID, an ID that was never sent."""
         twin = TWINS[kind](message_id)
         return twin if twin not in ("", message_id) else f"{NEVER}{kind}"
 

@@ -340,9 +340,10 @@ class Part:
         return self
 
     def receive(self, *messages: Message, hint: bytes | None = b"", optional: bool = False) -> None:
-        """Let messages arrive, in order; ``hint`` is the retrieval hint that the transport has.
+        """Let messages arrive, in order.
 
-        If the transport cannot have hints, the schedule ends, unless the hint is ``optional``. None is an empty hint.
+        ``hint`` is the retrieval hint that the transport has; b"" for none, and None for an empty one. If the
+        implementation takes no hints, the schedule ends, unless the hint is ``optional``.
         """
         if hint and not optional:
             self.script.need(pb.CAPABILITY_RETRIEVAL_HINTS)
@@ -362,7 +363,7 @@ class Part:
         self.script.add(Garble(self.name, wire.hex()))
 
     def receive_part(self, message: Message, end: int = 0, percent: int = 100) -> None:
-        """Let a message arrive up to a byte, where a negative number counts from its end, or some percent of it."""
+        """Let only the first bytes of a message arrive; ``end`` and ``percent`` as in ``Garble``."""
         self.script.add(Garble(self.name, label=message.label, end=end, percent=percent))
 
     def receive_copy(self, message: Message, *requests: Message) -> None:
@@ -382,10 +383,10 @@ class Part:
         may_be_refused: bool = False,
         hint: bytes | None = b"",
     ) -> Message:
-        """Send content, by default that of the n-th message.
+        """Send content, by default content with the number of the message.
 
-        The schedule goes on if the implementation refuses and the message ``may_be_refused``. ``hint`` is its retrieval
-        hint, if the implementation can have one; None is an empty hint.
+        The schedule goes on if the implementation refuses and the message ``may_be_refused``. ``hint`` is the retrieval
+        hint of the message, if the implementation supports hints; b"" for none, and None for an empty one.
         """
         if message_id:
             self.script.need(pb.CAPABILITY_MESSAGE_ID_ACCEPTED)

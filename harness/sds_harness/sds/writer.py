@@ -65,7 +65,7 @@ class Writer:
         self.bloom_capacity = int(configuration.get("bloom_capacity", 10_000))
         self.resend_ms = int(configuration.get("resend_unacknowledged_ms", 30_000))
         self.sync_interval_ms = int(configuration.get("sync_interval_ms", 0))
-        """0 if no sync messages are sent automatically."""
+        """Milliseconds between automatic sync messages; 0 if none are sent."""
         self.response_groups = int(configuration.get("num_response_groups", 1))
         self.t_min_ms = int(configuration.get("t_min_ms", 30_000))
         self.t_max_ms = int(configuration.get("t_max_ms", 120_000))

@@ -35,7 +35,7 @@ class TranscriptMessage:
     size: int = 0
     """Length in bytes of a message that was not stored whole."""
     head: Row = field(default_factory=dict)
-    """The small fields of such a message."""
+    """The small fields of a message that was not stored whole."""
 
 
 @dataclass
@@ -92,7 +92,7 @@ class TranscriptPart:
     ends: str = ""
     """How the conversation ended after this part; "" if it went on."""
     stderr: tuple[str, ...] = ()
-    """The last lines of stderr at that end."""
+    """The last lines of stderr when the conversation ended."""
 
 
 def remarks(path: Path) -> Iterator[tuple[str, Row]]:

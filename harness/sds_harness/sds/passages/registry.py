@@ -14,7 +14,7 @@ Premise = Callable[[Writer], bool]
 
 @dataclass(frozen=True)
 class Passage:
-    """A short plot."""
+    """A function that writes operations about one kind of trouble, and when it applies."""
 
     name: str
     write: PassageFunction

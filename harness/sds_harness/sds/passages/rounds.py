@@ -93,7 +93,8 @@ def repaired_then_asked(writer: Writer) -> None:
 
 @passage(4, repairs=True, scripted=True)
 def clock_before_the_gap(writer: Writer) -> None:
-    """A clock is set back and its participant sends; when the clock has caught up, a message is missing and due."""
+    """A clock is set back and its participant sends; after the clock has caught up, a missing message is to be
+    requested."""
     poor = writer.pick_participant()
     writer.send(poor)
     writer.add(StepClock(poor, -60_000))
