@@ -108,7 +108,9 @@ def compare_command(
     elif len(columns) < 2:
         raise click.UsageError(f"{reports[0]} is one report: name another one to compare it with")
     elif since is not None:
-        raise click.UsageError("--since is for one folder of dated reports of the same implementation, named alone")
+        raise click.UsageError(
+            "--since needs a folder of dated reports of one implementation: name that folder and no other report"
+        )
     else:
         result = _ComparisonResult(compare(columns, globs), every, ways, _with_ways(reports, only))
     _write(html, result.html)

@@ -74,10 +74,8 @@ def read_here() -> tuple[Path, dict[str, Any]] | None:
         return FILE, read(FILE)
     if not PROJECT_FILE.exists():
         return None
-    from sds_harness.files import (
-        FileError,
-        read_text,
-    )  # It imports modules that Windows lacks; the message about Windows must come first
+    # Import this late: it imports modules that Windows lacks, and the message about Windows must come first.
+    from sds_harness.files import FileError, read_text
 
     try:
         text = read_text(PROJECT_FILE, _LARGEST_BYTES)

@@ -326,7 +326,8 @@ def _show(out: Console, coverage: Coverage) -> None:
         text = (
             f"{tally.declaration.name} breaks down at {'these events' if len(coverage.without) > 1 else 'this event'}."
         )
-        out.print(f"{text} To play without their letters from the start, use --alphabet.\n", style="yellow")
+        advice = "To leave them out from the start, select the other events with --alphabet."
+        out.print(f"{text} {advice}\n", style="yellow")
     if coverage.otherwise:
         text = f"{tally.declaration.name} is not deterministic: {coverage.otherwise}."
         out.print(f"{text} So no cached reply was used.\n", style="yellow")
@@ -345,7 +346,7 @@ def _last_screen(coverage: Coverage, roots: Sequence[Root], shrunk: Shrunk, driv
 
 
 def events_left_out(coverage: Coverage) -> list[str]:
-    """Describe the kinds of events that are excluded: each letter of the alphabet with its description."""
+    """Describe the kinds of events that are excluded, each with its name in the alphabet."""
     kinds = (coverage.order.world.kinds[kind] for kind in sorted(coverage.without))
     descriptions = ((kind.name, first_line(kind.write) if kind.write else "") for kind in kinds)
     return list(dict.fromkeys(f"{name}: {words}" if words else name for name, words in descriptions))
@@ -367,7 +368,7 @@ def describe_progress(coverage: Coverage) -> str:
 
 
 def _letters(coverage: Coverage) -> str:
-    """Return the letters of the alphabet whose events are excluded, as text."""
+    """Return the names of the excluded events in a phrase, such as "send or time in them"."""
     names = dict.fromkeys(coverage.order.world.kinds[kind].name for kind in sorted(coverage.without))
     return f"{' or '.join(names)} in them"
 

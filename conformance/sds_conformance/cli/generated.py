@@ -67,7 +67,8 @@ def generated_faults(
         functions_of = [place.name.partition(":")[0] for place in every]
         meant = did_you_mean(only[0].partition(":")[0], functions_of) if only else ""
         raise click.UsageError(
-            f"no place has such a name: `--json` names them, for example `channel.Channel.tick: *`.{meant}"
+            f"no place has such a name: `--json` lists the names of the changed places in the source, for example "
+            f"`channel.Channel.tick: *`.{meant}"
         )
     if sample is not None and sample < len(chosen):
         drawn = set(random.Random(seed).sample(chosen, sample))

@@ -102,7 +102,7 @@ def hunt_faults(
     mutants = match_globs(mutant_names, only)
     variants = match_globs(variant_names, only) if variant_examples else []
     if not mutants and not variants:
-        raise unknown_name_error(only, [*mutant_names, *variant_names], " that schedules are about")
+        raise unknown_name_error(only, [*mutant_names, *variant_names], " that generated schedules can be played with")
     require_folders(write)
     without = {name: not_found(name, revision) for name in mutants}
     within = [name for name, result in without.items() if not result.out_of_reach or name in only]

@@ -119,7 +119,7 @@ def limits_command(
     if misfit := protocol.rules.find_misfit(revision, profile, driven.dialect or ""):
         raise click.UsageError(misfit)
     if files and report_dir is not None:
-        raise click.UsageError("--report keeps the limits of the suite's dimensions: omit it or --scenario-file")
+        raise click.UsageError("a report has only limits of the suite's dimensions: omit --report or --scenario-file")
     dimensions = _dimensions_of_files(files, revision)
     if only or not files:
         dimensions += _dimensions(protocol, revision, profile, only)
@@ -176,7 +176,7 @@ def _last_screen(
     data: dict[str, Any], driven: DrivenImplementation, revision: str, report_dir: Path | None
 ) -> LastScreen:
     spoken_of = ["--revision", revision] if revision != CURRENT else []
-    facts = [("Played", Text(format_count(len(data["rows"]), "dimension") + "; only larger sizes were not tried"))]
+    facts = [("Played", Text(format_count(len(data["rows"]), "dimension") + "; larger sizes were not tried"))]
     if report_dir is not None:
         facts.append(("Report", Text(str(report_dir / NAME), no_wrap=True)))
     worst = worst_of(data)

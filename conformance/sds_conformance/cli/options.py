@@ -76,7 +76,7 @@ class DrivenImplementation:
     endpoint: Endpoint | None = None
     """The gRPC server to use instead of stdin and stdout. If there is no command, the server is already running."""
     clock: Faketime | None = None
-    """Sets the clock of the implementation from outside; None if the commands contain the time."""
+    """Sets the clock of the implementation from outside, with ``--clock faketime``; otherwise None."""
     bundled: bool = False
     """True if no command was given, so that the bundled reference is driven."""
 
@@ -303,7 +303,7 @@ SAVE = click.option(
 
 
 class StoryCount(click.ParamType[int]):
-    """A number of stories; "all" is more than there are."""
+    """Parameter type: a number of stories, or "all"."""
 
     name = "number of stories"
 

@@ -136,7 +136,7 @@ def test_2_sizes_that_a_file_cannot_have_and_reports(tmp_path: Path) -> None:
     file = waiting(tmp_path)
     for option, value, said in (
         ("--at", "2001", "--at 2001: waiting.yaml is played up to 2000"),
-        ("--report", tmp_path, "--report keeps the limits of the suite's dimensions: omit it or --scenario-file"),
+        ("--report", tmp_path, "a report has only limits of the suite's dimensions: omit --report or --scenario-file"),
     ):
         result = typed("limits", "--scenario-file", file, option, value)
         assert result.exit_code == 2

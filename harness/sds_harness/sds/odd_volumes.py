@@ -103,7 +103,7 @@ def waiting_and_naming(who: str, label: str, route: Route) -> Said:
 
 @many()
 def syncs_and_ephemerals(who: str, label: str, route: Route) -> Said:
-    """Many sync and ephemeral messages of participant and peer; each sync message of the peer has a different history."""
+    """Many sync and ephemeral messages of participant and peer; each sync message of the peer has another history."""
     rounds = range(120)
     own = f"{label}.own"
     return (

@@ -140,7 +140,7 @@ def show_certificate(file: Path, page_file: Path | None) -> None:
 
 
 def show_level(out: Console, made: Certificate) -> None:
-    """Return one line with the implementation and its level."""
+    """Print one line with the implementation and its level."""
     aside = f" ({unjudged_note(made.current_level)})" if unjudged_note(made.current_level) else ""
     out.print(Text.assemble(f"{made.name}, {made.data['revision']}: ", (f"level {made.level}", "bold"), aside))
 

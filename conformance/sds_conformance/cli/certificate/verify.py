@@ -82,7 +82,10 @@ def _add_certificate_argument(function: Callable[..., None]) -> Callable[..., No
                 )
             console(stderr=True).print(f"Driving the command of the certificate: {shown}", soft_wrap=True)
         if command and not rest["grpc"] and certificate.data["carrier"] == "grpc":
-            raise click.UsageError("it was driven over gRPC: add --grpc ADDRESS, or --grpc auto -- COMMAND to start it")
+            raise click.UsageError(
+                "the certified implementation was driven over gRPC: add --grpc ADDRESS, or --grpc auto -- COMMAND "
+                "to start it"
+            )
         typed = click.get_current_context().get_parameter_source
         certified = _as_certified(certificate.data)
         rest |= {name: value for name, value in certified.items() if typed(name) is ParameterSource.DEFAULT}
@@ -153,7 +156,7 @@ def verify(
         _end(
             out,
             "Not rerun",
-            "the command in it is started only on request:",
+            "the command in the certificate is started only on request:",
             Exit.NOTHING_EXERCISED,
             _command_to_repeat(certificate, file),
         )
@@ -162,7 +165,7 @@ def verify(
         _end(
             out,
             "Not rerun",
-            "it has no verdicts, so no sample can be drawn: type --all",
+            "the certificate has no verdicts, so no sample can be drawn: type --all",
             Exit.NOTHING_EXERCISED,
         )
     where = ", ".join(environment.name for environment in sample.plan.environments)

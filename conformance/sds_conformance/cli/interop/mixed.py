@@ -249,7 +249,7 @@ class MixedGroups:
         out = self._out
         played = f"seed {mixed.seed}, {format_count(mixed.steps, 'step')}, {mixed.seconds:.1f} s"
         out.print()
-        out.print(Text.assemble(("Mixed groups", "bold"), f", all of them in one ({played})"), soft_wrap=True)
+        out.print(Text.assemble(("Mixed groups", "bold"), f" of all implementations ({played})"), soft_wrap=True)
         width = max(cell_len(name) for name in (*mixed.names, *(["group"] if mixed.discoveries_of(GROUP) else [])))
         for name in (*mixed.names, GROUP):
             found = mixed.discoveries_of(name)

@@ -53,7 +53,8 @@ def scenario_of(file: Path) -> tuple[LoadedScenario, dict[str, str]]:
     unknown = [member for member in schedule.names if member not in roles]
     if unknown:
         raise click.UsageError(
-            f"{file} assigns no implementation to {_join_names(unknown)}: add the note 'plays {unknown[0]}' to one"
+            f"{file} assigns no implementation to {_join_names(unknown)}: add 'plays {unknown[0]}' to its "
+            "notes, with the NAME of an implementation"
         )
     return loaded, roles
 
