@@ -41,7 +41,7 @@ _lock = threading.RLock()
 """Held while a process is started, so that it is not taken for a stray before it is registered."""
 _open: set[Family] = set()
 _ours: set[int] = set()
-"""Children for which only their owner may wait."""
+"""IDs of child processes that only the code that started them may reap."""
 _numbers = count(1)
 _token = ""
 _guard: subprocess.Popen[bytes] | None = None
@@ -170,7 +170,8 @@ def record_survivors(processes: list[psutil.Process]) -> None:
 
 
 def describe_survivors() -> str:
-    """One line that names the processes that implementations left running; empty if none. Kills unclaimed strays."""
+    """One line that names the processes that implementations left running; empty if none. Kills adopted processes
+    that belong to no family."""
     with _lock, contextlib.suppress(*GONE):
         strays = [child for child in psutil.Process().children() if _is_stray(child.pid, os.getpid())]
         family = [*strays, *(one for stray in strays for one in stray.children(recursive=True))]

@@ -34,7 +34,7 @@ CONNECT_S = 5.0
 """Seconds to wait for a connection to a server that is already running: a supervisor may be restarting it."""
 _LOOK_EVERY_S = 0.05
 _LATE_S = 0.5
-"""Seconds after its timeout by which a call must have ended."""
+"""A call must have ended this many seconds after its timeout."""
 _CLOSE_S = 1.0
 """Seconds that a connection may take to close, before and after the server process is ended."""
 _MOST_STUCK = 8

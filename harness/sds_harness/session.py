@@ -168,7 +168,8 @@ class Session:
             self._fail(FaultKind.WRONG_ANSWER, f"the handshake was refused: {refusal[:200] or 'no reason given'}")
         if reply.hello.protocol_version != PROTOCOL_VERSION:
             spoken = reply.hello.protocol_version
-            self._fail(FaultKind.WRONG_ANSWER, f"uses version {spoken} of the testee protocol, not {PROTOCOL_VERSION}")
+            detail = f"it uses version {spoken} of the testee protocol, not {PROTOCOL_VERSION}"
+            self._fail(FaultKind.WRONG_ANSWER, detail)
         if not reply.hello.name:
             self._fail(FaultKind.WRONG_ANSWER, "the answer to the handshake names no implementation")
         declared = Declaration.from_hello(reply.hello, self.language)

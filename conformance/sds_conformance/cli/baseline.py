@@ -222,6 +222,7 @@ def _require_same_revision(one: JudgedResult, baseline: Baseline) -> JudgedResul
     if one.revision != baseline.revision:
         theirs = printable(one.revision, 40)
         raise click.UsageError(
-            f"{baseline.printable_path} is for {printable(baseline.revision, 40)}, the report for {theirs}"
+            f"{baseline.printable_path} is for {printable(baseline.revision, 40)}, the report for {theirs}: "
+            "name a report of the same revision"
         )
     return one

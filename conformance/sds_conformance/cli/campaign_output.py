@@ -126,7 +126,7 @@ def span(seconds: float) -> str:
 
 @contextmanager
 def driven_or_ended(err: Console, driven: DrivenImplementation) -> Iterator[None]:
-    """End the command if the implementation cannot be driven, with the breakdown and its exit code.
+    """If the implementation does not complete the handshake, print the breakdown and end the command with exit code 3.
 
     Raises UsageError if it declares another revision than the implementations that it plays with.
     """

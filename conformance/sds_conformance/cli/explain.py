@@ -46,7 +46,7 @@ _NAMES = 20
     default="",
     type=Pattern("requirements"),
     metavar="GLOB",
-    help="Show only the steps behind findings of this requirement, else some runs that judged it.",
+    help="Show only the steps behind findings of this requirement; if there are none, some runs that judged it.",
 )
 def explain_command(file: Path, participant: str, channel: str, requirement: str) -> None:
     """Show a transcript as a readable dialogue.

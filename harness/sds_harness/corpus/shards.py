@@ -196,7 +196,8 @@ class ShardFile:
         self.token: bytes = facts.get(_TOKEN, b"")
 
     def read(self, columns: Sequence[str] | None = None, schedules: Sequence[int] | None = None) -> pa.Table:
-        """The rows of all schedules or of some. Only row groups that may contain them are read."""
+        """The rows of these schedules; None for all. Only these columns are read; None for all. Row groups that cannot
+        contain the schedules are skipped."""
         with self._damaged_file_errors():
             if schedules is None:
                 groups: Sequence[int] = range(self._parquet.num_row_groups)

@@ -147,7 +147,7 @@ class Links(Operation, op="links"):
     loss_percent: Percent = 0
     duplicate_percent: Percent = 0
     delay_ms: tuple[Ms, Ms] = (0, 0)
-    """Least and greatest delay."""
+    """Least and greatest delay of a copy, in milliseconds."""
     sender: OptionalName = EVERYBODY
     """Change only the links from this participant."""
     listener: OptionalName = EVERYBODY
@@ -175,8 +175,8 @@ class Heal(Operation, op="heal"):
 class Calm(Operation, op="calm"):
     """Heal the network and then play up to ``rounds`` rounds. In each round a period passes, and all participants run
     their periodic work and exchange their state, as their protocol does. The rounds end early when two of them in a row
-    change nothing. While a participant lacks a message, the rounds do not end before two rounds after the longest time
-    in which the message may still arrive."""
+    change nothing. While a participant lacks a message, the rounds without a change must also last as long as the
+    message may still take to arrive."""
 
     rounds: Annotated[int, Shape(minimum=1, maximum=200)] = 20
     period_ms: Annotated[int, Shape(minimum=1, maximum=10**9)] = 60_000
@@ -207,9 +207,9 @@ class Member:
 
     name: Name
     late: bool = False
-    """Whether it is absent until it joins."""
+    """Whether it is absent until a `join` opens it."""
     clock_ms: SignedMs = 0
-    """The offset of its clock."""
+    """Milliseconds by which its clock is ahead; negative if it is behind."""
     may_be_refused: bool = False
     """Whether the implementation may refuse to open it. The schedule then goes on without it."""
 

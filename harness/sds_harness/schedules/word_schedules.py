@@ -46,8 +46,8 @@ class Unfolded(ABC):
 
     @abstractmethod
     def find_missing(self, group_trace: GroupTrace[Any, Any, Any]) -> dict[Copy, int]:
-        """The copies that cannot arrive, because the implementation did not send them, each with the index of the event
-        of the word that shows it."""
+        """The copies that cannot arrive, because the implementation did not send them. Maps each copy to the index in
+        the word of the event at which this is known."""
 
 
 @dataclass(frozen=True)

@@ -148,9 +148,10 @@ class Actor:
         return self._do(pb.Request(tick=pb.Tick(now_ms=self.stage.now_ms, handle=self.party.handle)))
 
     def settle(self) -> None:
-        """Tick until nothing more happens: some implementations deliver at once, others in sweeps, one level at a time.
+        """Tick until no more messages are delivered or given up.
 
-        Time passes between ticks: the configured sweep period, or 60 s if the configuration names none.
+        Some implementations deliver at once, others in sweeps, one level of dependencies at a time. Time passes between
+        ticks: the configured sweep period, or 60 s if the configuration names none.
         """
         quiet = 0
         for _ in range(MAX_TICKS):

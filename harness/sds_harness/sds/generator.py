@@ -93,7 +93,7 @@ def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "",
     pair = pick(choices, (("Grüße", "GRÜSSE"), ("c1", "C1"))) if chance(choices, 12) else ("c1", "c2")
     channels = pair[: 2 if chance(choices, 20) else 0 if chance(choices, 3) else 1]
     writer = Writer(choices, members, len(channels) or 1, dict(configuration), text)
-    # With SDS-R, about every other passage is about it.
+    # With SDS-R, these weights make about half of the passages deal with repairs.
     possible = [
         (passage, passage.weight * (4 if passage.repairs else 1))
         for passage in map(PASSAGES.__getitem__, _IN_ORDER)
@@ -138,7 +138,8 @@ def _configuration(choices: Choices, *, sds_r: bool, text: Text) -> tuple[tuple[
     if chance(choices, 25):
         periods = pick(choices, ((5_000, 20_000), (60_000, 180_000)))
         chosen["resend_unacknowledged_ms"], chosen["resend_possibly_acknowledged_ms"] = periods
-    # Repairs make up half of the schedules. Without them there is more room for periodic work.
+    # Rarer only if the revision has SDS-R and the schedule does not use it: a revision without SDS-R has no passages
+    # about repairs, which leaves more room for periodic work.
     if chance(choices, 12 if text.repairs and not sds_r else 40):
         chosen["sync_interval_ms"] = pick(choices, (10_000, 10_000, 30_000, 60_000))
     if chance(choices, 12):

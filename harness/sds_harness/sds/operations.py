@@ -153,7 +153,7 @@ class Ephemeral(Operation, op="ephemeral", command="send_ephemeral"):
 
 @dataclass(frozen=True, slots=True)
 class Lookup(Operation, op="lookup"):
-    """A participant fetches all messages that it knows to be missing from a store, including their dependencies."""
+    """A participant fetches from a store all messages that it knows to be missing, and their dependencies."""
 
     who: OptionalName = EVERYBODY
 

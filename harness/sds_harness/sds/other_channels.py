@@ -1,4 +1,4 @@
-"""Repeats the operations of a scenario in the third channel in two other channels."""
+"""Repeats, in two other channels, the operations that a scenario plays in the third channel."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ MIRRORED = ("send", "send_ephemeral", "send_sync", "receive", "observe")
 
 
 class OtherChannels:
-    """Repeats each command that names the third channel in the other two.
+    """Repeats, in the two other channels, each command that names the third channel.
 
-    In the first channel the command is repeated before the next command. In the second it is repeated one command
-    later, unless time passes or a tick follows. So in the second channel a message may arrive before its dependency
-    while the third has both.
+    In the first channel the command is repeated before the next command. In the second channel it is repeated before
+    the command after that, unless time passes or a tick follows. So in the second channel a message may arrive before
+    its dependency while the third has both.
 
     Messages of scripted peers have the same IDs in all three channels. A message of a participant under test is
     different in each channel: it is replaced by the message that its sender sent in that channel.

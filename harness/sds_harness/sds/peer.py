@@ -68,7 +68,7 @@ class ScriptedPeer:
         return Message(self.name, message_id or f"eph-{self.name}-{number}", self.channel_id, content=content)
 
     def skip(self, messages: int) -> None:
-        """Count messages that were written elsewhere."""
+        """Advance the counter by a number of messages that were written elsewhere."""
         self._count += messages
 
     def _next(self) -> int:

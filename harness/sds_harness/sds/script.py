@@ -256,7 +256,7 @@ class Script(script.Script[Member]):
     def repeat(self, rounds: Period | int, most: int = 0, until: str = "") -> Iterator[None]:
         """Repeat the operations that are added here, see ``Repeat``.
 
-        If the number of ``rounds`` is not known when the script is written, ``most`` is the greatest.
+        If the number of ``rounds`` is not known when the script is written, ``most`` is the maximum.
         """
         begin, most = len(self.operations), rounds if isinstance(rounds, int) else most
         self._mark = None
@@ -492,7 +492,7 @@ class Peer:
         self._count = 0
 
     def skip(self, messages: int) -> None:
-        """Leave out the numbers of some messages."""
+        """Do not use the next numbers of messages, as many as ``messages``."""
         self._count += messages
 
     def content(

@@ -212,9 +212,9 @@ class Step(trace.Step):
 
     @LazyProperty
     def asked_for(self) -> Wire | None:
-        """The broadcast that the application requested; None if it requested none.
+        """The broadcast that the application requested; None if it requested none, or if nothing was broadcast.
 
-        Copies and due sync messages may be in the same reply, before or after it. A sent message is the one with the
+        Resends and due sync messages may be in the same reply, before or after it. A sent message is the one with the
         ``message_id`` of the effects; a sync message is the first one of that kind. If no broadcast has that ID or
         kind, it is the first one that has the given content or cannot be decoded, else the first broadcast.
         """

@@ -135,7 +135,7 @@ def show_certificate(file: Path, page_file: Path | None) -> None:
     out = console()
     show(out, read)
     if other:
-        text = f"{'; '.join(other)}. The level is what this version computes from its rows"
+        text = f"{'; '.join(other)}. This version computed the level again from the rows of the certificate"
         print_labelled(out, "Warning", Text(printable(text, 600), "yellow"))
 
 

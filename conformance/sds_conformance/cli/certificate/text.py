@@ -76,7 +76,7 @@ def _show_head(out: Console, certificate: Certificate) -> None:
         "By",
         Text(f"{data['suite']['name']} {printable(data['suite']['version'], 40)}, {printable(data['date'], 40)}"),
     )
-    print_labelled(out, "Command", Text(command_of(data) or "none: it was running already"))
+    print_labelled(out, "Command", Text(command_of(data) or "none: the server was running already"))
     print_labelled(out, "Carrier", Text(data["carrier"]))
     print_labelled(out, "Declares", Text(format_declaration(data), "dim"))
     counts = ((run["scenarios"], "scenario"), (run["runs"], "run"), (run["steps"], "step"))
