@@ -30,7 +30,7 @@ class Environment:
     all_scripts: bool = False
     """Whether names of participants and channels, and so message IDs, use many scripts."""
     clock_offsets_ms: tuple[int, ...] = ()
-    """Offsets of the clock, one per step, repeated cyclically."""
+    """Milliseconds by which the clock is ahead, one number per step, repeated cyclically."""
     needs: tuple[int, ...] = ()
     """Capabilities that an implementation must declare for this environment."""
     presumes: str = ""
@@ -52,7 +52,7 @@ class Environment:
 PLAIN = Environment("plain", "nothing unusual")
 ALL_SCRIPTS = Environment("all-scripts", "names and message IDs in many alphabets", all_scripts=True)
 UNSTEADY_MS = (0, 60 * MINUTE_MS, -60 * MINUTE_MS, 250, -5_000, 10 * MINUTE_MS)
-"""Offsets of a clock that jumps forwards and backwards."""
+"""Offsets, in milliseconds, of a clock that jumps forwards and backwards."""
 PROCESSES = (
     Environment(
         "turkish",

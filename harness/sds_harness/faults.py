@@ -68,11 +68,11 @@ class Breakdown:
 
     kind: FaultKind
     detail: str
-    """One sentence: the expected and the received answer."""
+    """What broke, as a clause such as "no answer to send within 10 s"."""
     stderr: tuple[str, ...] = ()
-    """The last lines of its standard error."""
+    """The last lines of the standard error of the implementation."""
     hint: str = ""
-    """A hint, if it differs from that of the kind."""
+    """A hint for the user in place of that of the kind; "" for none."""
 
     @property
     def advice(self) -> str:

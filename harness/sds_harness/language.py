@@ -24,7 +24,7 @@ class HonouredLimit:
     """The bounds within which checks honour a declared limit. A limit outside of them counts as the nearest bound."""
 
     reason: str
-    """Why, as a clause that names the position or the sentence of the specification that decides it."""
+    """Why checks honour no other limits, as a clause that names the position or the sentence of the specification."""
     least: int = 0
     most: int = (1 << 64) - 1
 

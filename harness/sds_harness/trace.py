@@ -102,14 +102,15 @@ class Party:
     """A participant under test, and how it was opened."""
 
     name: str
-    """The name of the participant in the trace: its participant ID, unless another participant has the same ID."""
+    """The name of the participant in the trace: its participant ID, followed by a distinguishing word in brackets if
+    another participant has the same ID."""
     handle: int
     channels: tuple[str, ...]
     opened_ms: int
     asked: Any
     """The requested configuration, a message of the testee protocol."""
     in_force: Any
-    """The configuration that it reports."""
+    """The configuration in force, as the implementation reports it."""
     unnamed: bool = False
     """Whether it was opened without naming a channel."""
     participant_id: str = ""

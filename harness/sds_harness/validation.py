@@ -135,7 +135,7 @@ class Validator(Listener):
         try:
             message: Message = self._kinds[side].FromString(body)
         except DecodeError:
-            yield "", "this is not protobuf of a reply", ""
+            yield "", "the message is not a Reply in protobuf", ""
             return
         yield from _unknown_fields(message, "")
 

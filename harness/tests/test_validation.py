@@ -108,7 +108,7 @@ def test_over_binary_framing_fields_are_unknown_by_their_numbers() -> None:
     assert complaints(right + b"\xf8\x01\x01", framing=Framing.BINARY) == [("", "field number 31 is unknown in Reply")]
     inner = b"\x08\x01\xba\x01\x07\x12\x05\xf8\x01\x01\x0a\x00"
     assert complaints(inner, framing=Framing.BINARY) == [("effects.events[0]", "field number 31 is unknown in Event")]
-    assert complaints(b"\xff", framing=Framing.BINARY) == [("", "this is not protobuf of a reply")]
+    assert complaints(b"\xff", framing=Framing.BINARY) == [("", "the message is not a Reply in protobuf")]
 
 
 @pytest.mark.every_python

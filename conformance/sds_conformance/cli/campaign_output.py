@@ -75,7 +75,7 @@ def found_bar(err: Console, what: str, total: int, width: int = 40) -> Iterator[
 
 @contextmanager
 def shrinking_bar(err: Console, what: str, done: int, total: int, width: int = 40) -> Iterator[None]:
-    """Show a progress bar with the finding (``what``) that is shrunk now, after ``done`` schedules."""
+    """Show a progress bar with the finding (``what``) that is shrunk now, after ``done`` of ``total`` findings."""
     with progress_bar(err, width) as bar:
         bar.add_task(f"shrinking {what}", total=total, completed=done)
         yield

@@ -79,4 +79,4 @@ def docs_command(name: str | None, path: bool, opened: bool) -> None:
     for known, page in PAGES.items():
         click.echo(f"{known:<19} {page.file if path else page.summary}")
     if not path:
-        click.echo(f"\n`{program()} docs PAGE` prints one, Markdown or a file for programs.")
+        click.echo(f"\n`{program()} docs PAGE` prints a page: Markdown, or a file for programs.")

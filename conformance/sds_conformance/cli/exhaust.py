@@ -132,7 +132,7 @@ def _complete_alphabet(context: click.Context, parameter: click.Parameter, incom
     "(sc://HOST:PORT).",
 )
 @click.option(
-    "--whole", is_flag=True, help="Ask the implementation every command of every schedule; reuse no earlier answers."
+    "--whole", is_flag=True, help="Send every command of every schedule to the implementation; reuse no answers."
 )
 @click.option(
     "--resume",

@@ -86,7 +86,7 @@ def explain_command(file: Path, participant: str, channel: str, requirement: str
 def _report_no_match(err: Console, dialogue: Dialogue, selection: DialogueSelection) -> NoReturn:
     """End the command. Print why nothing matches, and the possible choices."""
     if not dialogue.parts:
-        err.print("It contains no messages.", style="yellow")
+        err.print("The transcript contains no messages.", style="yellow")
     elif selection.findings and not (selection.participant or selection.channel):
         err.print("The transcript lacks the evidence of the findings, or it could not be read.", style="yellow")
     elif selection.globs and not (selection.findings or selection.runs):

@@ -175,9 +175,9 @@ def _show(out: Console, reckoning: AlterationSummary, source: ModelSource, seed:
         out.print(f"{len(reckoning.excuses)} excuses are more than a fifth of all places.", style="bold red")
     style = "bold green" if reckoning.met else "bold red"
     out.print(
-        f"{reckoning.share_killed_by_run:.1%} of {len(reckoning.counted_results)} found by run "
+        f"{reckoning.share_killed_by_run:.1%} of {len(reckoning.counted_results)} faults found by `run` "
         f"(goal {GOAL_BY_RUN:.0%}), "
-        f"{reckoning.share_killed:.1%} by anything (goal {GOAL:.0%}).",
+        f"{reckoning.share_killed:.1%} by `run` or another test (goal {GOAL:.0%}).",
         style=style,
         soft_wrap=True,
     )

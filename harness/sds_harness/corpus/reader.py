@@ -1,7 +1,8 @@
 """Reads stored schedules one after the other and checks each against the digests made when it was recorded.
 
-Judging reads some columns. Verifying reads all columns: it computes every row again, also those of the twins, compares
-it with the stored row, and rejects files and rows that belong to no schedule.
+Judging reads some columns. Verifying reads all columns: it computes every row again and compares it with the
+stored row, also for the twins (the schedules with which others are compared), and rejects files and rows that belong to
+no schedule.
 """
 
 from __future__ import annotations

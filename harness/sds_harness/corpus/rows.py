@@ -2,8 +2,8 @@
 
 A group trace is rebuilt without the implementation, so that the checks can judge it like a live one. The player plays
 the stored schedule on stages whose links answer with the stored replies. A request is a function of the schedule and
-the replies, so it must be equal to the stored one, byte for byte. If it is not, the corpus was changed, or recorded by
-a suite that plays differently; then it is reported as unsound.
+the replies, so it must be equal to the stored one, byte for byte. If it differs, the corpus was changed, or
+was recorded by a suite that plays differently; the corpus is then reported as unsound.
 """
 
 from __future__ import annotations

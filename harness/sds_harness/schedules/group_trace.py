@@ -103,7 +103,7 @@ class GroupTrace(Generic[S, T, W]):
     left_out: dict[int, str] = field(default_factory=dict)
     """Operations that could not be played, with the reason: a missing capability or a refusal."""
     ended: str = ""
-    """Why the schedule ended early: something that the implementation does not have."""
+    """Why the schedule ended early: what the implementation does not have; "" if it did not end early."""
     crashed: dict[str, int] = field(default_factory=dict)
     """Participants that crashed, with the index of the operation."""
     calm_rounds: int = 0
@@ -113,9 +113,9 @@ class GroupTrace(Generic[S, T, W]):
     storm: bool = False
     """Whether the run was stopped because participants sent messages without end."""
     breakdown: Breakdown | None = None
-    """The breakdown of the conversation with an implementation."""
+    """The breakdown of the conversation with an implementation; None if none broke down."""
     broken: str = ""
-    """The participant whose conversation broke."""
+    """The participant whose conversation broke; "" for none."""
 
     @property
     def parties(self) -> dict[str, Party]:

@@ -92,7 +92,7 @@ class Require(Operation, op="require"):
     of a schedule, requirements without a condition are checked before any participant is opened."""
 
     capabilities: Annotated[tuple[OptionalName, ...], Shape(maxItems=20)] = ()
-    """Their names, as in the declaration."""
+    """Names of capabilities, as in the declaration."""
     condition: Expression = ""
     """A comparison of expressions over the configuration in force that must hold, too, such as ``t_max_ms <= 3600000``,
     see ``expressions``."""
@@ -234,7 +234,7 @@ class Schedule:
     members: tuple[Member, ...]
     operations: tuple[Operation, ...] = ()
     channels: tuple[str, ...] = ("c1",)
-    """Empty: the application names no channel."""
+    """Names of the channels. If there are none, the application names no channel."""
     configuration: Settings = ()
     """The configuration that the participants are asked to use, by the field names of the testee protocol."""
     seed: int = 0

@@ -206,7 +206,7 @@ class Write(Operation, op="write"):
     """Fields that are present and empty: ``sender``, ``channel``, ``filter``, ``message_id``; with ``hint`` also
     ``hints``."""
     poses_as: OptionalName = ""
-    """The participant that it names as its sender."""
+    """The participant whose ID is the sender ID of the message; "" for the ID of the peer."""
     encoding: Annotated[str, Shape(enum=[*ENCODINGS])] = "usual"
     """The encoding: ``usual``, ``reversed`` fields, with ``unknown`` fields, or unknown fields of four or eight bytes
     (``unknown-4``, ``unknown-8``) or in history entries (``unknown-inside``), with two IDs of which the last counts

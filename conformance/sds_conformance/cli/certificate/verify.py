@@ -198,7 +198,7 @@ def _check(out: Console, certificate: Certificate, file: Path, allowed: Path | N
         _end(out, "Not rerun", text, Exit.NOTHING_EXERCISED)
     _refuse(out, contradictory_claims(data))
     what = format_count(len(data["requirements"]), "requirement")
-    print_labelled(out, "Level", Text(f"and counts follow from its {what}, {count_judged(data)} of them judged"))
+    print_labelled(out, "Level", Text(f"follows from its {what}, as do the counts; {count_judged(data)} are judged"))
     print_labelled(
         out, "Suite", Text(f"{data['suite']['version']}, with the catalogue and the vectors of this installation")
     )

@@ -87,8 +87,8 @@ Exit codes:
     help="Number of generated schedules that all play in one group; 0 for none.",
 )
 @with_scenario_files(
-    "Play this scenario file, or all in this folder, in mixed groups before the generated schedules, once with each "
-    "implementation as each participant, and check its expectations; repeatable."
+    "Play this scenario file, or all in this folder, in mixed groups before the generated schedules, and check its "
+    "expectations. Each implementation plays each participant once; repeatable."
 )
 @which_seed(SEED_HELP, "S")
 @click.option(
