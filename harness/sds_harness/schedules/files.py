@@ -413,7 +413,7 @@ def _flow(value: Any) -> str:
 
 
 def _plain(item: Any) -> dict[str, Any]:
-    """The fields of a member, an operation or a part of one whose value differs from their default."""
+    """The fields that differ from their defaults, of a member, of an operation or of an object within one."""
     out: dict[str, Any] = {}
     for f in fields(item):
         value = getattr(item, f.name)

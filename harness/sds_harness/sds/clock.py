@@ -23,7 +23,7 @@ from .trace import Step
 
 DAY_MS = 86_400_000
 TIMES_MS = (START_MS, START_MS + DAY_MS + 12_345_678, START_MS + 321)
-"""Times that go forwards and back, by fractions of seconds."""
+"""Times, in epoch milliseconds, that go forwards and back and are not whole seconds apart."""
 EXACT_MS = 10
 UNITS = (1, 1_000, 1_000_000)
 """Units of a timestamp per millisecond. A timestamp in seconds or microseconds is wrong, but still shows that the clock

@@ -57,7 +57,7 @@ def _names_a_size(command: pb.BuildFilter | pb.QueryFilter) -> bool:
 HONOURED_LIMITS: dict[str, HonouredLimit] = {
     "content_bytes": HonouredLimit("every application sends contents of that size (AMB-145)", least=1_024),
     "lamport_ahead_ms": HonouredLimit(
-        "1,000 messages of one millisecond are legally 999 ms ahead (AMB-107)", least=1_000
+        "the last of 1,000 messages sent in one millisecond is legally 999 ms ahead (AMB-107)", least=1_000
     ),
     "log_entries": HonouredLimit("a causal history names the preceding few messages of the log (AMB-96)", least=2),
     "repair_clock_ms": HonouredLimit("a clock coarser than a second is no excuse (AMB-05)", most=1_000),

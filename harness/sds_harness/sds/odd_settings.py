@@ -29,7 +29,7 @@ story = partial(event, most=1, equals=False, starts=True, aware=True)
 
 @story(PERIODIC)
 def periodic(who: str, label: str, route: Route) -> Said:
-    """Sync messages are due repeatedly, also after a day, and after 31 bits of milliseconds."""
+    """Sync messages are due repeatedly, also after a day, and after 2^31 milliseconds."""
     minutes = (SYNC_INTERVAL_MS,) * 12
     return (
         Send(who, label),
@@ -89,9 +89,7 @@ def unrepaired(who: str, label: str, route: Route) -> Said:
 
 @story(CROWD)
 def crowd(who: str, label: str, route: Route) -> Said:
-    """A peer requests messages in a group of hundreds of members, each of which answers requests for some of the
-    messages.
-    """
+    """A peer requests messages in a group of hundreds, in which each member answers for some of the messages."""
     return (
         *(Say(PEER, f"{label}.{n}", to=who) for n in range(4)),
         Say(OTHER, label, content=None, asks=tuple(f"{label}.{n}" for n in range(4)), senders_named=True, to=who),

@@ -50,7 +50,7 @@ def _many_own_messages(number: int) -> Story:
 
 def _many_peer_messages(number: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """Many messages of peers: the first are late, one names them all, and one waits for the last."""
+        """Many messages of peers; one sorts before them in the log, others depend on them and on missing messages."""
         all_names = tuple(f"{label}.{n}" for n in range(number))
         names = _first_and_last(all_names)
         return (

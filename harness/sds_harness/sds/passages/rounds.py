@@ -11,9 +11,7 @@ from .repairs import missed, pass_time, speak, step_ms
 
 @passage(5, repairs=True, scripted=True)
 def asked_in_vain(writer: Writer) -> None:
-    """A participant requests a message that does not exist, receives its name again, and should request it again after
-    T_max.
-    """
+    """A participant requests a missing message, receives its ID again, and should request it again after T_max."""
     ghost = f"ghost{len(writer.labels)}"
     poor = writer.pick_participant()
     writer.say(after=(ghost,), senders_named=True, to=poor)
@@ -93,8 +91,7 @@ def repaired_then_asked(writer: Writer) -> None:
 
 @passage(4, repairs=True, scripted=True)
 def clock_before_the_gap(writer: Writer) -> None:
-    """A clock is set back and its participant sends; after the clock has caught up, a missing message is to be
-    requested."""
+    """A clock is set back and its participant sends; when the clock has caught up, a repair request becomes due."""
     poor = writer.pick_participant()
     writer.send(poor)
     writer.add(StepClock(poor, -60_000))
@@ -109,9 +106,7 @@ def clock_before_the_gap(writer: Writer) -> None:
 
 @passage(5, repairs=True, scripted=True)
 def left_to_others(writer: Writer) -> None:
-    """A participant receives another one's request for a message that it misses, and later messages: it must still
-    request the message.
-    """
+    """A participant receives a request for a message that it misses, too; it must still request the message itself."""
     ghost = f"ghost{len(writer.labels)}"
     poor = writer.pick_participant()
     writer.say(after=(ghost,), senders_named=True, to=poor)

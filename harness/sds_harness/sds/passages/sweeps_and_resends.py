@@ -66,7 +66,7 @@ def no_longer_in_a_filter(writer: Writer) -> None:
 
 @passage(4)
 def busy_sender(writer: Writer) -> None:
-    """A participant whose messages reach no other sends more often than it resends."""
+    """A participant sends more often than it resends, and its messages reach no other participant."""
     who = writer.pick_participant()
     lost = Route(lost=tuple(writer.others(who)))
     for _ in writer.times(5, 8):
