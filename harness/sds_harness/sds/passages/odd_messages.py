@@ -84,7 +84,7 @@ def impostors(writer: Writer) -> None:
 
 @passage(4, scripted=True)
 def strange_ephemerals(writer: Writer) -> None:
-    """Ephemeral messages of a peer: some name dependencies, and other messages depend on some."""
+    """A message depends on an ephemeral message of a peer, or an ephemeral message has a history and a filter."""
     passing = writer.say(lamport_ms=None)
     if writer.chance(50):
         writer.say(after=(passing,))

@@ -56,7 +56,7 @@ def chain_in_reverse(writer: Writer) -> None:
 
 @passage(7)
 def diamond(writer: Writer) -> None:
-    """Two answer the same message independently, a third answers both; one participant receives the end first."""
+    """Two participants reply to a message, its author to both; one participant receives the first message last."""
     first, left, right = writer.pick_participant(), writer.pick_participant(), writer.pick_participant()
     late = writer.pick_participant(first)
     writer.send(first, Route(late=((late, 30),)) if late != first else Route())

@@ -120,7 +120,7 @@ def asked_for_many(writer: Writer) -> None:
 
 @passage(6, repairs=True, scripted=True)
 def unanswerable(writer: Writer) -> None:
-    """A message depends on others that do not exist: participants ask repeatedly; sometimes it arrives in the end."""
+    """A message depends on others that do not exist; participants ask repeatedly, and peers may name one again."""
     ghosts = tuple(f"ghost{number}" for number in writer.times(1, 5))
     writer.say(after=(*ghosts, *sample(writer.choices, writer.recent(2), 30)), senders_named=writer.chance(70))
     for _ in writer.times(2, 4):
@@ -164,7 +164,7 @@ def to_the_millisecond(writer: Writer) -> None:
 
 @passage(5, repairs=True, scripted=True)
 def gap_of_strangers(writer: Writer) -> None:
-    """A participant misses more messages of a peer than fit into one request; they arrive one by one, or not at all."""
+    """A participant misses up to five messages of a peer, sometimes too many for one request; some arrive later."""
     labels = [f"m{len(writer.labels) + 2 + place}" for place in range(writer.choices.integer(1, 5))]
     poor = writer.pick_participant()
     writer.say(

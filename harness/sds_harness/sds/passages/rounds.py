@@ -41,7 +41,7 @@ def answered_by_another(writer: Writer) -> None:
 
 @passage(5, repairs=True, scripted=True)
 def all_at_once(writer: Writer) -> None:
-    """One request has more entries than one of the participant's own requests would have."""
+    """A peer requests three to nine messages at once, often more than a participant's own request would have."""
     labels = [writer.say(lamport_ms=place) for place in range(writer.choices.integer(3, 7))]
     ghosts = tuple(f"ghost{place}" for place in range(writer.choices.integer(0, 2)))
     writer.say(asks=(*ghosts, *labels), content=None, senders_named=True)
@@ -68,7 +68,7 @@ def asked_by_two(writer: Writer) -> None:
 
 @passage(8, repairs=True, scripted=True, fits=lambda writer: writer.response_groups > 1)
 def asked_by_three(writer: Writer) -> None:
-    """Three peers ask for the same messages, one after another; participants stay in their response groups."""
+    """Three peers ask for the same messages, one after another, in a group with several response groups."""
     author, holder = writer.two()
     labels = [writer.send(author, Route(lost=tuple(writer.others(author, holder)))) for _ in range(2)]
     for peer in writer.peers[:3]:

@@ -80,7 +80,7 @@ def strangers_far_ahead(writer: Writer) -> None:
 
 @passage(5, scripted=True)
 def strangers_with_a_gap(writer: Writer) -> None:
-    """A message of a peer depends on one that never arrives, on one that arrives later, and on one that has arrived."""
+    """A message of a peer may depend on one that never arrives; a second message depends on the first."""
     missing = f"ghost{len(writer.labels)}"
     known = tuple(sample(writer.choices, writer.recent(2), 50))
     writer.say(after=(*known, missing) if writer.chance(60) else known)

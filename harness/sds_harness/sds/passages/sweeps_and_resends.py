@@ -54,7 +54,7 @@ def possibly_for_long(writer: Writer) -> None:
 
 @passage(3, scripted=True)
 def no_longer_in_a_filter(writer: Writer) -> None:
-    """A filter contains a message, and a later one does not: the longer resend period stays."""
+    """A filter contains a message, and a later filter does not: the longer resend period stays."""
     who = writer.pick_participant()
     lost = Route(lost=tuple(writer.others(who)))
     label = writer.send(who, lost)
@@ -85,7 +85,7 @@ def automatic_syncs(writer: Writer) -> None:
 
 @passage(6, fits=lambda writer: writer.bloom_capacity <= 30)
 def roll_over(writer: Writer) -> None:
-    """A participant receives several times the capacity of its filter, and shows its filter on the way."""
+    """A participant receives several times the capacity of its filter, and sends its filter in between."""
     who, speaker = writer.two()
     heard, unheard = Route(lost=tuple(writer.others(speaker, who))), Route(lost=tuple(writer.others(who)))
     for number in range(1, 7):
