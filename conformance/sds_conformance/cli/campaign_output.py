@@ -167,7 +167,7 @@ def print_unwritable_folder(err: Console, folder: Path, error: OSError) -> str:
 
 
 def show_played(out: Console, group_trace: GroupTrace, example: Counterexample | None) -> None:
-    """Print the story of one schedule: first its findings, then the operations that were not played."""
+    """Print the story of one schedule, marked with the finding of ``example`` if given, and the operations left out."""
     lines_labelled(out, "Story", story(group_trace) if example is None else story_of(example))
     for index, reason in group_trace.left_out.items():
         what = group_trace.schedule.operations[index].op if index >= 0 else "opening"
@@ -176,7 +176,7 @@ def show_played(out: Console, group_trace: GroupTrace, example: Counterexample |
 
 
 def show_proof(out: Console, example: Counterexample) -> None:
-    """Print the findings of a counterexample that has not been shrunk."""
+    """Print the proof of a finding, and the lines of stderr that belong to it."""
     lines_labelled(out, "Proof", proof_of(example))
     print_stderr(out, example.finding.stderr_lines)
     out.print()
@@ -192,7 +192,7 @@ def group_trace_json(group_trace: GroupTrace, findings: Iterable[dict[str, Any]]
 
 
 def unshrunk_json(example: Counterexample) -> dict[str, Any]:
-    """Return the findings of a schedule that was played once, as JSON."""
+    """Return the finding of a schedule that was played once, with its proof, as JSON."""
     finding = example.finding
     return {
         "id": example.what,

@@ -131,9 +131,7 @@ def record_command(
 
 
 def _declaration(err: Console, driven: DrivenImplementation, order: CampaignOrder) -> Declaration:
-    """Perform the handshake, and check that PySpark is installed: before anything is written, and before the slow start
-    of Spark.
-    """
+    """Perform the handshake, before anything is written and before the slow start of Spark."""
     cast_under_test = order.cast_under_test()
     try:
         with driven_or_ended(err, driven):
