@@ -126,7 +126,7 @@ def test_a_folder_tells_when_each_requirement_changed(nightly: Path, tmp_path: P
         (["old", "nowhere"], "nowhere is not a report"),
         (["old", "empty"], "is not a report, and there is none in it"),
         (["old", "broken"], "report.jsonl is not a report"),
-        (["old", "new", "--since", "2026-01-01"], "--since is for one folder"),
+        (["old", "new", "--since", "2026-01-01"], "--since needs a folder of dated reports"),
         (["old", "new", "--only", "SDS-NO-*"], "nothing matches SDS-NO-*"),
         (["old", "new", "--html", "nowhere/page.html"], "there is no folder"),
     ],
