@@ -264,7 +264,7 @@ class LastChannelFirst(Participant):
         return effects
 
 
-class WorksAtEveryCommand(Participant):
+class WorksAtSendsAndReceipts(Participant):
     """Runs its due timers also when it sends or receives, because these commands carry the time, as a tick does: the
     specification names no process that runs periodic work."""
 

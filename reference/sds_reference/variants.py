@@ -221,7 +221,9 @@ _OF_SDS = {
             "reorders the broadcasts of a tick: every second message first",
         ),
         _with_participant(
-            choices.WorksAtEveryCommand, "works-at-every-command", "runs due timers also when it sends or receives"
+            choices.WorksAtSendsAndReceipts,
+            "works-at-sends-and-receipts",
+            "runs due timers also when it sends or receives",
         ),
         _with_channel(
             choices.DeliversWhileSending,

@@ -82,7 +82,7 @@ FAULTS = {
     "causal-history": "history-by-arrival",
     "bloom-build-waku-sds-js": "filter-omits-every-third sets-three-times-the-bits",
     "bloom-query-waku-sds-js": "ignores-filters",
-    "hash-sha256-be64": "unseen-message-first",
+    "hash-sha256-be64": "unseen-swaps-hash-arguments",
     "t-req": "t-req-modulo-one-more hashes-the-sender no-t-min",
     "t-resp": "t-resp-within-the-window t-resp-adds-distance-and-hash author-delays-response",
     "response-groups": "half-a-group outside-its-own-group one-group-more groups-of-a-hundred",

@@ -114,7 +114,7 @@ class _Contents(Peer):
         super().apply_update(incoming, signed, source, effects)
 
     @fault(Peer.read_body, "02", 'ignores updates that contain the text "database.get_updates"')
-    def finds_types_in_values(self, body: bytes) -> Record | GetUpdates | None:
+    def ignores_updates_that_name_a_type(self, body: bytes) -> Record | GetUpdates | None:
         parsed = super().read_body(body)
         return None if isinstance(parsed, Record) and b"database.get_updates" in body else parsed
 
@@ -421,7 +421,7 @@ class LosesAfterInvalid(Peer):
 
 
 @mutant("37", "ignores valid messages that arrive together with an invalid one")
-class UndoesWithInvalid(Peer):
+class IgnoresValidBesideInvalid(Peer):
     def _parse_messages(self, link: Link, data: bytes, effects: Effects) -> None:
         messages = list(link.parser.feed(data))
         invalid = any(not self._is_valid(link, message) for message in messages)

@@ -462,7 +462,7 @@ class RevivesAsDeleted(Peer):
 
 
 @mutant("13", "deletes a record if a deleted record with its key has a later time")
-class DeletionsKeepTheirKeys(Peer):
+class LaterDeletionsDeleteEqualKeys(Peer):
     def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         super().apply_update(incoming, signed, source, effects)
         gone = [k.record for k in self.store if k.record.deleted and k.record.key == incoming.key]
@@ -490,7 +490,7 @@ class _Times(Peer):
         return super().time_of_change(now_ms - 31 * 24 * 3_600_000, [])
 
     @fault(Peer.time_of_change, "11", "treats seconds as milliseconds")
-    def takes_milliseconds_for_seconds(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
+    def treats_seconds_as_milliseconds(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         return super().time_of_change(now_ms // 1_000, [])
 
     @fault(Peer.time_of_change, "11", "keeps the first time of a record in later changes")

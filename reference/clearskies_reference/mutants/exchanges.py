@@ -250,7 +250,7 @@ class _Links(Peer):
             self.change(found, record.uuid, record.content, time, effects, is_resolution=True)
 
     @fault(Peer.connect, "07", "writes a record of its own whenever a link with an even number opens")
-    def writes_a_record_per_link(self, number: int, peer_id: str, level: Any, now_ms: int) -> Effects:
+    def writes_a_record_at_even_links(self, number: int, peer_id: str, level: Any, now_ms: int) -> Effects:
         effects = super().connect(number, peer_id, level, now_ms)
         if self.writes and number % 2 == 0:
             with self._transaction() as more:

@@ -84,7 +84,7 @@ class _Levels(Peer):
         return True
 
     @fault(Peer.is_genuine, "06", "accepts any signature of 256 bytes")
-    def checks_only_start_of_signed_body(self, message: Message) -> bool:
+    def accepts_signatures_of_256_bytes(self, message: Message) -> bool:
         return super().is_genuine(message) or len(message.signature_bytes()) == 256
 
     @fault(Peer.refuse_unauthorised, "06", "counts a refused update as known, and does not request it again")

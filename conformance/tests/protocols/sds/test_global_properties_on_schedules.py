@@ -27,7 +27,7 @@ CASES = [
 ]
 """Revisions, properties of SDS, and the names of these in the revision."""
 FAULTS: dict[str, tuple[str, ...]] = {
-    "G-01": ("one-level-only", "forgets-the-waiting"),
+    "G-01": ("one-level-only", "logs-nothing-with-dependencies"),
     "G-02": ("ties-by-arrival", "own-last-among-equals"),
     "G-03": ("log-by-arrival", "highest-hash-first"),
     "G-06": ("does-not-buffer-outgoing", "unseen-does-not-buffer-outgoing"),

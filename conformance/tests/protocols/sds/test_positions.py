@@ -100,7 +100,7 @@ NO_POSITION = {
         signals-missing-once signals-all-that-is-missing
     """,
     "nothing says which process does periodic work, or when": """
-        works-at-every-command delivers-while-sending resends-at-fixed-times loss-timers-restart
+        works-at-sends-and-receipts delivers-while-sending resends-at-fixed-times loss-timers-restart
     """,
     "the text permits it": "asks-with-zeros asks-without-itself polls repeats-its-request sends-own-changes-twice",
     "the text does not describe what is between a peer and its application": """

@@ -113,7 +113,7 @@ LEGAL = {
         ),
     ),
     "SDS-SYNC-03: a sync message is due when a message from far ahead arrives, and goes out first": (
-        reference(participant=VARIANTS["works-at-every-command"].participant_class),
+        reference(participant=VARIANTS["works-at-sends-and-receipts"].participant_class),
         schedule(
             Send("alice", "m1"),
             Wait(15_000),
@@ -154,7 +154,7 @@ LEGAL = {
 OF_OTHER_REVISIONS = {
     "a sync message of the proposal precedes content of the same step": (
         FORUM_2024.name,
-        reference(participant=VARIANTS["works-at-every-command"].participant_class),
+        reference(participant=VARIANTS["works-at-sends-and-receipts"].participant_class),
         schedule(
             Send("alice", "m1"),
             Wait(15_000),

@@ -130,7 +130,7 @@ class _Acknowledging(Channel):
         "at each sweep, delivers the messages of the sweep before again",
         cascade_on_receive=False,
     )
-    def sweep_delivers_the_unmet(self, now_ms: int, effects: Effects) -> None:
+    def sweeps_deliver_again(self, now_ms: int, effects: Effects) -> None:
         again = self._by_the_last_sweep
         known = len(effects.events)
         super().sweep_incoming(now_ms, effects)

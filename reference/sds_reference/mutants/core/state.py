@@ -64,7 +64,7 @@ class _StoredState(Channel):
         super().buffer(message, unmet, now_ms, retrieval_hint)
 
     @fault(Channel.insert_into_log, "STATE-10", "does not log messages that have dependencies")
-    def forgets_the_waiting(self, message: Message, retrieval_hint: bytes | None) -> None:
+    def logs_nothing_with_dependencies(self, message: Message, retrieval_hint: bytes | None) -> None:
         if not message.causal_history:
             super().insert_into_log(message, retrieval_hint)
 

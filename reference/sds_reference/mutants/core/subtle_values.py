@@ -52,6 +52,7 @@ add_log_order(
 @register_faults
 class _LargeAndLong(Channel):
     _contents: frozenset[bytes] = frozenset()
+    _swept_ms = 0
     _recent: tuple[str, ...] = ()
 
     @fault(Channel.send, "STATE-12", "treats its own broadcast as an acknowledgement")
@@ -88,6 +89,14 @@ class _LargeAndLong(Channel):
         content = message.content or b""
         seen, self._contents = content in self._contents, self._contents | {content}
         return seen or super().is_duplicate(message)
+
+    @fault(Channel.sweep_incoming, "RECV-05", "delivers each waiting message at the second sweep after its arrival")
+    def delivers_after_two_sweeps(self, now_ms: int, effects: Effects) -> None:
+        super().sweep_incoming(now_ms, effects)
+        before, self._swept_ms = self._swept_ms, now_ms
+        for entry in self.incoming.take_older(before):
+            if entry.message.kind is Kind.CONTENT:
+                self.deliver(entry.message, effects, entry.retrieval_hint)
 
     @fault(Channel.buffer, "RECV-08", "has a capacity of sixty waiting messages")
     def buffer_of_sixty(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:

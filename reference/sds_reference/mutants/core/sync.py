@@ -225,7 +225,7 @@ class _SyncsAndEphemerals(Channel):
         return effects
 
     @fault(Channel.receive_ephemeral, "EPHEMERAL-04", "drops ephemeral messages while others wait")
-    def ephemeral_waits(self, message: Message, effects: Effects) -> None:
+    def drops_ephemerals_while_others_wait(self, message: Message, effects: Effects) -> None:
         if not len(self.incoming):
             super().receive_ephemeral(message, effects)
 
@@ -261,6 +261,21 @@ class _SyncsAndEphemerals(Channel):
         if message.kind is Kind.SYNC and message.content is not None:
             self.filter.insert(message.message_id)
         return super().receive(message, now_ms, retrieval_hint)
+
+
+@mutant("EPHEMERAL-04", "delivers ephemeral messages at the next tick")
+class DeliversEphemeralsAtTicks(Channel):
+    _delayed: tuple[Message, ...] = ()
+
+    def receive_ephemeral(self, message: Message, effects: Effects) -> None:
+        self._delayed = (*self._delayed, message)
+
+    def tick(self, now_ms: int) -> Effects:
+        effects = super().tick(now_ms)
+        for message in self._delayed:
+            super().receive_ephemeral(message, effects)
+        self._delayed = ()
+        return effects
 
 
 @mutant("EPHEMERAL-05", "treats a dependency on an ephemeral message as met")

@@ -264,7 +264,7 @@ SHARED: dict[str, tuple[str, ...]] = {
     "FORUM-20": ("filter-on-delivery", "frozen-filter"),
     "FORUM-21": ("loses-foreign-filters", "drops-everything", "delivers-placeholders", "delivers-at-the-sweep"),
     "FORUM-22": ("first-dependency-only", "drops-the-unmet", "refuses-the-unmet", "names-the-waiting"),
-    "FORUM-24": ("forgets-the-waiting", "log-by-arrival"),
+    "FORUM-24": ("logs-nothing-with-dependencies", "log-by-arrival"),
     "FORUM-25": ("ties-ignoring-case", "highest-hash-first", "own-last-among-equals", "ties-by-arrival"),
     "FORUM-26": ("acknowledges-the-first", "acknowledges-strangers"),
     "FORUM-27": ("ignores-filters",),
@@ -275,7 +275,7 @@ SHARED: dict[str, tuple[str, ...]] = {
     "FORUM-34": ("never-syncs", "two-syncs-are-enough", "sync-with-content"),
     "FORUM-37": ("ignores-sync-filters",),
     "FORUM-38": ("ephemeral-with-filter", "ephemeral-with-history", "ephemeral-with-timestamp"),
-    "FORUM-39": ("buffers-ephemerals", "ephemeral-waits", "refuses-all-ephemerals"),
+    "FORUM-39": ("buffers-ephemerals", "drops-ephemerals-while-others-wait", "refuses-all-ephemerals"),
     "FORUM-45": ("delivers-children-first",),
 }
 """Requirements of the proposal, each with mutants of SDS that violate it as well."""

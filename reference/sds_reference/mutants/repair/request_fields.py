@@ -175,7 +175,7 @@ class _OtherHash(Repair):
         return now_ms + c.hash_profile.hash(first, second) % (c.t_max_ms - c.t_min_ms) + c.t_min_ms
 
     @fault(arguments, "R-TREQ-01", "swaps the arguments of the hash in T_req", unseen=True)
-    def unseen_message_first(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
+    def unseen_swaps_hash_arguments(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return entry.message_id, self.participant_id
 
     @fault(arguments, "R-TREQ-02", "hashes the original sender instead of itself")
