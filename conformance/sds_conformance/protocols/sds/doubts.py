@@ -201,7 +201,7 @@ def extract_doubt_data(trace: Trace) -> Heard:
 
 
 def _reads(channel_id: str, message: Message | None) -> bool:
-    # Without a channel ID in the command, the implementation uses its own.
+    # If the command has no channel ID, the implementation chooses the channel.
     return message is not None and not in_another_layout(message, [channel_id or message.channel_id])
 
 

@@ -201,7 +201,7 @@ FREEDOMS: tuple[Freedom, ...] = (
     Freedom("ties", "message IDs, by which messages with equal timestamps are ordered", _ties),
     Freedom(
         "first-timestamps",
-        "the time from which a participant starts to count in a channel, and whether it starts one later",
+        "the initial Lamport timestamp of a channel: when the participant reads the clock, and whether it adds one",
         _first_timestamps,
     ),
     Freedom(
@@ -228,7 +228,7 @@ FREEDOMS: tuple[Freedom, ...] = (
         "in which order one step sends several messages, of one channel or of several",
         _in_another_order,
     ),
-    Freedom("calm", "the time until nothing more happens", calm),
+    Freedom("calm", "how long a calm phase takes until nothing more happens", calm),
 )
 """The permitted differences, in the order in which they are tried."""
 

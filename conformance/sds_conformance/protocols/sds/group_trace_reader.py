@@ -128,9 +128,11 @@ class SdsReading(Reading):
                 described = teller.describe_message(packets[0]) if packets else short(op.label)
                 return f"{short(op.peer)}, a scripted peer, writes {described}"
             case Receive(asked=True):
-                return f"those of {', '.join(map(short, op.messages))} that {short(op.who)} requests arrive at it"
+                messages = ", ".join(map(short, op.messages))
+                return f"those messages of {messages} that {short(op.who)} requests arrive there"
             case Receive(unanswered_since=since) if since:
-                return f"those of {', '.join(map(short, op.messages))} that are unanswered arrive at {short(op.who)}"
+                messages = ", ".join(map(short, op.messages))
+                return f"those messages of {messages} that have an unanswered repair request arrive at {short(op.who)}"
             case Receive():
                 return f"{', '.join(map(short, op.messages))} arrive{'s' * (len(op.messages) == 1)} at {short(op.who)}"
             case Settle():
@@ -141,7 +143,7 @@ class SdsReading(Reading):
                 return f"a part of {short(label)} arrives at {short(op.to)}"
             case Await():
                 messages = ", ".join(map(short, op.messages))
-                return f"time passes until {short(op.who)} is due to request {messages} or to send them"
+                return f"time passes until {short(op.who)} is due to request {messages}, or to respond with {messages}"
             case BuildFilter():
                 return "the codec builds a bloom filter"
             case RepairTimes():

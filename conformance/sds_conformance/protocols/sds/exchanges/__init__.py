@@ -20,8 +20,8 @@ EXCHANGES = Exchanges(
     describe_declaration,
     ("bloom", "hash"),
     notes,
-    # Filters of another size are in a foreign format. An implementation that drops messages with such filters shows no
-    # other reaction.
+    # Equal filter sizes let generated schedules show more: some implementations drop all messages whose filter has
+    # another size.
     {"bloom_capacity": 24},
 )
 

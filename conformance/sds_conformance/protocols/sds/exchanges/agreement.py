@@ -168,11 +168,11 @@ def repairs(group_trace: ReadGroupTrace, pair: Pair) -> Cell:
         return failed_cell(f"{them} requests a message again that it received as a response of {ours}")
     if _requests_repair(group_trace, "heard", m1):
         return failed_cell(
-            f"{ours} requests a message that {them} has just requested: a request of another participant cancels "
-            "its own"
+            f"{ours} requests a message that {them} has just requested: a received request must cancel "
+            "the own request for the same message"
         )
     if not _requests_repair(group_trace, "unheard", m1):
-        return Cell(YES.mark, f"{ours} sends no requests, so nothing shows whether a request of {them} cancels its own")
+        return Cell(YES.mark, f"{ours} sends no requests, so nothing shows whether a request of {them} cancels them")
     return YES
 
 

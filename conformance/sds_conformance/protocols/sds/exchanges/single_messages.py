@@ -218,13 +218,13 @@ _ALL_REPLIES = range(index_of_send(REPLIES, "r1"), len(REPLIES.operations))
 
 
 def _arrived(group_trace: ReadGroupTrace, pair: Pair) -> tuple[dict[str, str], Message] | Cell:
-    """The IDs of the receiver's messages, with labels, and its reply; a cell if one is missing."""
+    """Return (labels by ID of the messages that the receiver got, its reply); a cell if either is missing."""
     if (cell := cell_if_unsent(group_trace, pair, *_RECEIVED)) is not None:
         return cell
     reply, named = group_trace.message("r1"), group_trace.named_by(RECEIVER)
     if reply is None:
         return left_open(
-            f"{pair.receiver.name} sends no reply that can be read: {group_trace.left_out() or 'no reason'}"
+            f"{pair.receiver.name} sends no reply that can be read: {group_trace.left_out() or 'no reason given'}"
         )
     ids = {group_trace.id_of(label): label for label in _RECEIVED}
     got = {i: label for i, label in ids.items() if i in named or group_trace.has(RECEIVER, i)}
@@ -294,10 +294,10 @@ def _sizes_differ(group_trace: ReadGroupTrace, pair: Pair) -> str:
             party.in_force.HasField("bloom_capacity") and party.in_force.HasField("bloom_error_rate")
         ):
             return ""
-        sizes.append(f"{party.in_force.bloom_capacity} IDs at {party.in_force.bloom_error_rate:g}")
+        sizes.append(f"{party.in_force.bloom_capacity} IDs with error rate {party.in_force.bloom_error_rate:g}")
     if sizes[0] == sizes[1]:
         return ""
-    return f"sizes of filters differ: {pair.sender.name} has them for {sizes[0]}, {pair.receiver.name} for {sizes[1]}"
+    return f"sizes of filters differ: {sizes[0]} at {pair.sender.name}, {sizes[1]} at {pair.receiver.name}"
 
 
 # ---- 6 sync, 7 ephemeral -------------------------------------------------------------------------------------------

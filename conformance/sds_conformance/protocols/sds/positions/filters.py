@@ -25,8 +25,9 @@ def _last_with_filter(view: ChannelView) -> Sent | None:
 
 @shows("AMB-19")
 def own_ids(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The last filter holds the three own messages before it, or lacks one of them; their filters may hold them,
-    too.
+    """The last filter holds the three own messages before it, or lacks one of them.
+
+    If it holds them, each of these three messages may also be in its own filter (the way "itself").
     """
     last = _last_with_filter(view)
     holds = view.filter_of(last.message.bloom_filter) if last is not None else None

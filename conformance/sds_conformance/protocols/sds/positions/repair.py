@@ -76,7 +76,8 @@ def unit_of_times(view: ChannelView) -> Iterator[tuple[Step, str]]:
 def after_a_request(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """A message did not arrive after a request: a later own message requests it again, or none does.
 
-    None does if, T_max after another message named it again, a content message and a sync message do not request it.
+    A missing second request counts only if a content message and a sync message do not request it later than T_max
+    after another message has named it again.
     """
     side, t_max = requester(view), view.terms.t_max_ms
     for missing in side.requestable if t_max else ():
@@ -110,7 +111,7 @@ def what_is_entered_again(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """An entry was removed, and the next received message does not name the missing message: the entry is added again,
     or not.
 
-    The specification requires it, and the check of SDS-R-RECV-04 yields the observations.
+    The specification requires the entry, and the check of SDS-R-RECV-04 yields the observations.
     """
     if view.revision.requests_again:
         for seen in removed_entries_are_added_again(view):
@@ -160,8 +161,8 @@ def senders_in_histories(view: ChannelView) -> Iterator[tuple[Step, str]]:
 def whether_it_asks(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """The participant sends a repair request, or none in the whole trace.
 
-    None counts only if a content message and a sync message were sent later than T_max after a message was found
-    missing, and nothing else happened to this message before.
+    The second way is shown only if a content message and a sync message were sent later than T_max after a message was
+    found missing, and nothing else happened to this message before.
     """
     if not view.terms.on or not view.terms.t_max_ms:
         return

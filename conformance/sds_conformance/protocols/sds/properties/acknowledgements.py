@@ -247,13 +247,13 @@ def _leftover(view: GroupView, side: Side, act: Act, state: pb.State) -> tuple[s
     for message_id in state.incoming.message_ids:
         if message_id in log:
             expected = f"{message_id!r} out of the incoming buffer of {side.who}, which has it in its log"
-            return "left-in-incoming", expected, "it is still in it"
+            return "left-in-incoming", expected, "the buffer still contains it"
     named = _first_acknowledgements(view)[side.who, side.channel_id]
     for entry in state.outgoing.entries:
         unacknowledged = entry.state == pb.ACK_STATE_UNACKNOWLEDGED
         if unacknowledged and entry.message_id in named and entry.message_id in side.sent:
             expected = f"{entry.message_id!r} out of the outgoing buffer of {side.who}, as it was acknowledged"
-            return "left-in-outgoing", expected, "it is still in it, unacknowledged"
+            return "left-in-outgoing", expected, "the buffer still contains it as unacknowledged"
         sync = view.other_ids.get((side.channel_id, entry.message_id)) is Kind.SYNC
         if sync and not view.is_regular(Kind.SYNC) and entry.message_id not in side.sent:
             expected = f"no sync message in the outgoing buffer of {side.who}"
@@ -261,11 +261,11 @@ def _leftover(view: GroupView, side: Side, act: Act, state: pb.State) -> tuple[s
     for wanted in state.outgoing_repairs.entries:
         arrival, other = side.arrivals.get(wanted.message_id), (side.channel_id, wanted.message_id) in view.other_ids
         if arrival is not None and not other and wanted.message_id in log:
-            expected = f"nothing that arrived in the outgoing repair request buffer of {side.who}"
+            expected = f"no message that has arrived in the outgoing repair request buffer of {side.who}"
             return (
                 "left-in-requests",
                 expected,
-                f"{wanted.message_id!r} is in it, which arrived at step {arrival.act.number}",
+                f"{wanted.message_id!r} is in the buffer, but arrived at step {arrival.act.number}",
             )
     ticks = [t for t in view.ticks.get(side.who, ()) if t.number < act.number and side.who not in view.stepped]
     overdue = ticks[-SWEEPS].step.now_ms - SECOND_MS if len(ticks) >= SWEEPS else 0

@@ -93,7 +93,7 @@ def _undelivered(view: GroupView, side: Side, arrival: Arrival, claims: set[str]
     if sum(1 for tick in ticks if ready < tick.number <= last) >= allowed:
         got = f"which got it at step {arrival.act.number} and has all that it depends on"
         expected = f"{message_id!r} in the log of {side.who}, {got}"
-        seen = f"it is missing, {allowed} sweeps after the last of these"
+        seen = f"it is missing {allowed} sweeps after it and its dependencies arrived"
         yield Omission(side, message_id, "delivery", "never-delivered", view.last_act(side), expected, seen)
 
 
@@ -246,7 +246,7 @@ def _not_asked(
             return
         if act.number >= first and due <= act.step.now_ms < expires:
             expected = f"{side.who} to request {message_id!r}, which it has missed since step {naming.act.number}"
-            seen = f"its message does not request it,  {act.step.now_ms - detected} ms later"
+            seen = f"its message does not request it, {act.step.now_ms - detected} ms later"
             yield Omission(side, message_id, "repair", "never-asked", act, expected, seen)
             return
 

@@ -68,8 +68,8 @@ def _last_log(view: GroupView, side: Side) -> tuple[Act, list[str]] | None:
     "CONFLICT-01",
     codes={
         "logged-twice": "a message is in the log twice",
-        "wrong-order": "messages are in the log against their Lamport timestamps",
-        "ties-wrong-order": "messages with equal Lamport timestamps are in the log against their IDs",
+        "wrong-order": "messages in the log are not in the order of their Lamport timestamps",
+        "ties-wrong-order": "messages with equal Lamport timestamps are not in the order of their IDs in the log",
     },
 )
 @of_each_side
@@ -119,7 +119,7 @@ def _fault(view: GroupView, channel_id: str, shown: list[tuple[str, int]]) -> tu
 def _disorder(side: Side, act: Act, first: str, second: str, tie: bool) -> Sighting:
     if first == second:
         expected = f"{first!r} once in the log of {side.who}"
-        return observe_violation(act, side.channel_id, "logged-twice", expected, "it is in it twice")
+        return observe_violation(act, side.channel_id, "logged-twice", expected, "the log contains it twice")
     expected = f"{second!r} before {first!r} in the log of {side.who}, by Lamport timestamp and ID"
     position = "AMB-88" if only_in_utf16_order(first, second) else ""
     code = "ties-wrong-order" if tie else "wrong-order"

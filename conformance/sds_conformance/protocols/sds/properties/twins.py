@@ -119,7 +119,7 @@ def _compare(view: GroupView, twin: GroupView, change: str, one: Contents, other
         for content in sorted(here ^ there):
             wrong = True
             has, lacks = ("is", "is not") if content in here else ("is not", "is")
-            seen = f"the message that says {content!r:.60} {has} in it here, and {lacks} in the other run"
+            seen = f"the message with content {content!r:.60} {has} in it in this run, and {lacks} in the twin's"
             expected = f"the log of {who} to be the same {change}"
             yield observe_violation(_end(view, channel_id, who), channel_id, "log-differs", expected, seen)
             break
@@ -288,7 +288,7 @@ def repair_times_are_the_same_in_every_run(view: GroupView, replay: Replay) -> I
             expected = (
                 f"{act.who} to request and answer as in a second run of the same schedule: {_describe_work(theirs)}"
             )
-            yield observe_violation(act, "", "times-differ", expected, f"here it is: {_describe_work(mine)}")
+            yield observe_violation(act, "", "times-differ", expected, f"in this run: {_describe_work(mine)}")
             return
         if _plain_work(act) != _plain_work(other):
             break

@@ -18,11 +18,11 @@ from ...view.repair_terms import TIMED
 from ...view.responder import FEW, ResponsePeriod, names_one_author, position_in_request, response_periods
 
 FEWEST, MOST = 40, 50
-"""Minimum number of samples for a share, and the maximum number of pending requests. With more, a limit may distort the
-share.
+"""Minimum number of samples for a share, and maximum number of pending requests when a sample is taken. With more
+pending requests, a limit of the implementation may distort the share.
 """
 _FAR = 0.8
-"""Entries from this part of a repair request on are near its end."""
+"""Entries of a repair request count as near its end from this fraction of its length on."""
 _MANY = 128
 """Minimum number of participants for more than one response group."""
 ALARM = 1e-7
@@ -65,13 +65,13 @@ def group_membership_is_stable(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-GROUP-01", *TIMED, of="asked sds-r", together=True)
 def some_answer_and_some_do_not(view: ChannelView) -> Iterator[Observation]:
-    """With any hash, a participant is in the response groups of some of many messages, each of another author.
+    """With any hash, a participant is in the response group of at least one of many messages by different authors.
 
     SDS-R-RECV-08 judges participants that answer nothing at all (AMB-141).
     """
     share = _Share(view)
     if share.has_enough_samples and share.last is not None and answers_any_request(view):
-        which = f"some of {share.samples} messages, each of another author"
+        which = f"some of {share.samples} messages, each by a different author"
         expected = f"{which}, answered, with {share.groups} response groups"
         yield observe_outcome(
             share.last, "member-left-out", share.hits > 0 or share.least <= 0, expected, "none was answered"
@@ -79,7 +79,7 @@ def some_answer_and_some_do_not(view: ChannelView) -> Iterator[Observation]:
 
 
 class _Share:
-    """The number of messages, each of another author, that a participant answers.
+    """The number of messages, each by a different author, that a participant answers.
 
     The authors differ, because a weak hash may treat all messages of one author equally. Messages that a log of
     declared size may have dropped do not count, whether they were answered or not (AMB-96).
@@ -102,8 +102,8 @@ class _Share:
         self.answers_late_entries = any(
             position_in_request(period) >= _FAR * len(period.request.message.repair_request) for period in answered_for
         )
-        """Are entries near the end of a repair request answered? Then the length of requests explains no small
-        share.
+        """Does the participant answer entries near the end of a repair request? If so, a share that is too small is not
+        caused by long requests.
         """
         self.hits = len(answered_for)
         ends = [period.answer or period.overdue or period.since for period in chosen.values()]
@@ -166,7 +166,7 @@ def reported_groups_are_consistent(view: ChannelView) -> Iterator[Observation]:
                     "not-transitive" if mutual else "not-mutual",
                     met,
                     why,
-                    seen if apart is None else f"{seen}, and {apart!r} is in one group only",
+                    seen if apart is None else f"{seen}, and {apart!r} is in the group of only one of them",
                 )
 
 
@@ -177,7 +177,7 @@ def a_share_is_answered(view: ChannelView) -> Iterator[Observation]:
     if not share.has_enough_samples or share.last is None:
         return
     if share.hits > share.most or (0 < share.hits < share.least and share.answers_late_entries):
-        which = f"{share.least} to {share.most} of {share.samples} messages, each of another author"
+        which = f"{share.least} to {share.most} of {share.samples} messages, each by a different author"
         expected = f"{which}, answered, with {share.groups} response groups"
         code = "share-too-large" if share.hits > share.most else "share-too-small"
         yield observe_violation(share.last, code, expected, f"{share.hits} were")

@@ -47,7 +47,7 @@ def arrived_messages_are_dropped(view: ChannelView) -> Iterator[Observation]:
         if kept is not None:
             which = f"{missing.message_id!r}, arrived at step {arrived.index}"
             expected = f"{which}, no longer in the outgoing repair request buffer"
-            yield observe_violation(kept.step, "not-dropped", expected, "it is still in it")
+            yield observe_violation(kept.step, "not-dropped", expected, "the buffer still contains it")
         elif asked is not None and not side.shown and _is_leftover(side, missing, asked):
             expected = f"no request for {missing.message_id!r}, which has arrived at step {arrived.index}"
             yield observe_violation(asked.step, "not-dropped", expected, "it is requested")
@@ -119,7 +119,8 @@ def unmet_dependencies_are_added(view: ChannelView) -> Iterator[Observation]:
 def named_again_is_requested_again(view: ChannelView) -> Iterator[Observation]:
     """If a request was lost, a message that names the missing message again leads to another request (AMB-68).
 
-    A participant that repeats its requests and gives up T_max after T_req (AMB-81) has already sent another request.
+    A participant that repeats its requests, and gives up T_max after T_req (AMB-81), passes: it has already sent
+    another request.
     """
     side, terms = requester(view), view.terms
     if terms.t_max_ms is None:
@@ -229,7 +230,7 @@ def _judge_dropped(view: ChannelView, missing: Missing, received: Received, code
             yield observe_met(shown.step)
         elif entry == old:
             waited = entry - missing.detected.step.now_ms
-            seen = f"its request is still planned, {waited} ms after it was found missing, as before"
+            seen = f"its request is still planned, {waited} ms after it was found missing: T_req is unchanged"
             yield observe_violation(shown.step, code, expected, seen, soft)
         else:
             continue
@@ -257,7 +258,7 @@ def overheard_requests_are_dropped(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-RECV-12", *TIMED, of="missing sds-r")
 def every_entry_is_overheard(view: ChannelView) -> Iterator[Observation]:
-    """Every entry of another participant's request removes the own entry, even a late entry, or one without sender."""
+    """Every entry of another participant's request removes the own entry, not only the first, or one with a sender."""
     for missing, received in _find_overheard(requester(view), "among others"):
         yield from _judge_dropped(view, missing, received, "entry-ignored")
 
@@ -378,7 +379,7 @@ def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
                 "not-computed-anew",
                 met,
                 expected,
-                f"{due - step.now_ms} ms after it{view.terms.clock_hint(near)}",
+                f"{due - step.now_ms} ms after that step{view.terms.clock_hint(near)}",
             )
         elif not side.shown:
             until = side.next_copy_or_request(missing.message_id, step.index)
@@ -392,7 +393,7 @@ def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
                     continue
                 soonest = overheard.now_ms + offsets.low
                 hint = view.terms.clock_hint(asking.now_ms >= soonest - SECOND_MS)
-                seen = f"requested {asking.now_ms - step.now_ms} ms after it{hint}"
+                seen = f"requested {asking.now_ms - step.now_ms} ms after that step{hint}"
                 yield observe_outcome(
                     asking, "not-computed-anew", asking.now_ms >= soonest - side.slack_ms, expected, seen
                 )

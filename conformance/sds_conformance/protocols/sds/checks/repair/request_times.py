@@ -30,7 +30,7 @@ from .times import classify_wrong_time
 _MIN_DISTINCT_SAMPLES = 8
 """Minimum number of samples for a verdict on different times."""
 _SETS = 1_000
-"""Maximum number of judged sets in a run."""
+"""Assumed maximum number of sets of times that are judged in a run. They share the allowed probability of error."""
 _MIN_SPREAD_SAMPLES = 200
 """Minimum number of samples for a verdict on the spread."""
 _ENDING = 6
@@ -40,9 +40,9 @@ _BINS = 10
 _SUM_FACTOR = 2.8
 """Factor by which the limit of chi-square for independent samples is raised.
 
-A hash may be a sum of functions of both IDs, such as a polynomial. Its values are spread as evenly, but 20 participants
-and 50 messages give 70 independent values, not 1,000. The limit for independent samples is 47.8 for ten parts. Of 6
-million such sums, one in a million exceeds 124, and none exceeds 139.
+A hash may be a sum of functions of both IDs, such as a polynomial. Its values are spread evenly, too, but 20
+participants and 50 messages give only 70 independent values, not 1,000. The limit for independent samples is 47.8 for
+ten parts. Of 6 million such sums, one in a million exceeds 124, and none exceeds 139.
 """
 _WIDE = 60
 """The spread is judged only if T_max - T_min is at least this multiple of the tolerance. Then 1,000 samples that are
@@ -165,16 +165,16 @@ def _equal_request_delays(view: ChannelView, code: str, *, near: bool) -> Iterat
             slack = max(side.slack_ms, first[key][0].slack_ms)
             expected = f"T_req of {missing.message_id!r} {_format_span(before)} after it was found missing"
             expected += f", as with the same participant ID at step {other.detected.step.index}"
-            expected += "" if near else f", {apart} ms earlier or later"
+            expected += "" if near else f" (the two detections are {apart} ms apart)"
             seen_span = f"{_format_span(seen)}{_hint_coarse_clock(side, seen, before)}"
             yield observe_outcome(missing.detected.step, code, seen.overlaps(before, slack), expected, seen_span)
 
 
 @cache_per_view
 def _repeatedly_missing(view: ChannelView) -> list[tuple[tuple[object, ...], Requester, Missing]]:
-    """Missing messages of which at least two have equal participant ID, T_min, T_max and message ID, which are the key.
+    """Return (key, requester, missing message) for each key that occurs at least twice.
 
-    Each is (key, requester, missing message).
+    The key is (participant ID, T_min, T_max, message ID).
     """
     wanted = [
         ((side.terms.participant_id, side.terms.t_min_ms, side.terms.t_max_ms, missing.message_id), side, missing)
@@ -217,9 +217,9 @@ class _TimeSample:
     count: int
     """The number of all participants or messages in the sample, whether the trace reveals their T_req or not."""
     opportunities: set[int]
-    """The times, from detection on, at which a message was sent that could carry a request."""
+    """The times, in milliseconds after the detection, at which a message was sent that could carry a request."""
     slack: int
-    """The tolerance of a time."""
+    """The tolerance of each time, in milliseconds."""
 
     def least_distinct_times(self, low: int, high: int, tests: int) -> int | None:
         """The minimum number of different times, if T_req is spread evenly from ``low`` to ``high``.
@@ -308,7 +308,7 @@ def _least_distinct_before(
 ) -> int | None:
     """The minimum number of different times up to a repair request of maximum length.
 
-    Such a request may come at any opportunity, so the number of tests is multiplied by their number.
+    Such a request may be sent at any opportunity, so the number of tests is multiplied by the number of opportunities.
     """
     at, end, low = full.step.index, full.step.now_ms - group[0][0].detected.step.now_ms, (side.terms.t_min_ms or 0)
     # An unknown time counts if the message could no longer be requested at ``full``. Otherwise T_req is later.
@@ -389,8 +389,9 @@ def _bins(offsets: list[Window], low: int, high: int) -> tuple[list[int], list[f
     uppers = Counter(upper for _, upper in between)
     edges = sorted({low, high, *(edge for pair in between for edge in pair)})
     if any(edges[bisect_right(edges, lower)] != upper for lower, upper in between if lower < high):
-        return [], []  # the messages were not sent at the same times
-    counts, shares, count, since = [], [], len(offsets) - len(between), low  # the rest is at T_min itself
+        return [], []  # the participants sent messages at different times, so they have no parts in common
+    # A T_req of exactly T_min counts in the first part.
+    counts, shares, count, since = [], [], len(offsets) - len(between), low
     for edge in edges[1:]:
         count += uppers[edge]
         if edge - since >= (high - low) / _BINS or edge == high:

@@ -199,7 +199,7 @@ def requests_by_t_max(view: ChannelView) -> Iterator[Observation]:
             if not side.clock_is_monotonic(detected, sent.step) or (side.is_full(sent) and not asks):
                 continue
             if sent.message.kind not in side.kinds:
-                continue  # SDS-R-SEND-01 requires requests in both kinds
+                continue  # SDS-R-SEND-01 judges participants that never request in this kind of message
             if sent.step.now_ms > last + SECOND_MS:
                 break
             if asks:
@@ -309,7 +309,8 @@ def lowest_t_req_first(view: ChannelView) -> Iterator[Observation]:
         latest = max(taken, key=lambda message_id: taken[message_id])
         expected = f"{len(chosen)} requests with the lowest T_req of {len(chosen) + len(left)} that are due"
         seen = f"a request for {latest!r}, due {taken[latest] - min(left)} ms after a request that is left out"
-        apart = 0 if side.shown else view.terms.clock_ms  # two times that count from different readings of the clock
+        # Without a shown buffer, both times were computed from separate readings of a coarse clock.
+        apart = 0 if side.shown else view.terms.clock_ms
         yield observe_outcome(sent.step, "wrong-order", taken[latest] <= min(left) + apart, expected, seen)
 
 
@@ -456,7 +457,9 @@ def _judge_scheduled_syncs(view: ChannelView, *, noisy: bool) -> Iterator[Observ
                 break
             if tick.now_ms > since + _TOLERATED_INTERVALS * interval:
                 others = ", even while others send" if noisy else ""
-                passed = f"{_TOLERATED_INTERVALS} intervals of {interval} ms have passed since"
+                passed = (
+                    f"{_TOLERATED_INTERVALS} intervals of {interval} ms have passed since T_req or its last message"
+                )
                 expected = f"a sync message{others}: the request for {missing.message_id!r} is due, and {passed}"
                 yield observe_violation(tick, "sync-suppressed" if noisy else "sync-not-sent", expected, "none is sent")
                 break

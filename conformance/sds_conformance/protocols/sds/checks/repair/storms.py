@@ -58,6 +58,7 @@ def _allowed_senders(
 
     ``sent`` has the steps that sent the messages, in order. ``received_ms`` has the times when the other participants
     received the first message, and ``opportunities`` the steps at which each participant could send.
+    ``no_backoff_share`` is the share of participants that may send without a backoff.
     """
     first = sent[0].now_ms
     by = max(received_ms, default=first)
@@ -82,7 +83,7 @@ def few_answer_before_they_hear_an_answer(view: ChannelView) -> Iterator[Observa
         if len(holders) < FEWEST or not answers or len(since) > 1:
             continue
         if not all(asked.answers or asked.copies for _, asked in holders):
-            continue  # a holder that never received an answer had to send an answer
+            continue  # a holder neither sent nor received an answer: another requirement judges this
         received_ms = [asked.copies[0].step.now_ms for _, asked in holders if asked.copies]
         t_max = view.terms.t_max_ms or 0
         allowed = _allowed_senders(
@@ -122,7 +123,7 @@ def few_ask_before_they_hear_a_request(view: ChannelView) -> Iterator[Observatio
         if not all(missing.overheard or missing.requests for _, missing in requesters):
             continue
         if any(not m.overheard and m.requests[0].step is not requests[0] for _, m in requesters):
-            continue  # a participant that receives no request must send a request
+            continue  # this participant did not receive the first request, so it had to send its own
         received_ms = [missing.overheard[0].step.now_ms for _, missing in requesters if missing.overheard]
         sends = [[sent.step for sent in other.repair.carriers] for other, _ in requesters]
         room = terms.t_max_ms - terms.t_min_ms

@@ -85,7 +85,10 @@ def answers_wait_for_no_traffic(view: ChannelView) -> Iterator[Observation]:
 
 
 def _delayed_the_answer(view: ChannelView, period: ResponsePeriod) -> bool:
-    """Did a sweep delay the answer? If T_resp is not known exactly, only if the answer waited for other messages."""
+    """Did a sweep delay the answer?
+
+    If T_resp is not known exactly, only a wait for other messages proves this.
+    """
     late = period.answer is not None and not period.in_time and not period.repeats
     return late and (period.exact or _waited_for_traffic(view, period))
 
@@ -134,12 +137,13 @@ def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
             )
             continue
         yield observe_met(period.answer)
-        # A tick that sent other answers ran a sweep. It could have sent this answer if another tick sent more.
+        # A tick that sent other answers ran a sweep. If another tick sent more answers than this one, no limit
+        # explains why the answer is missing.
         missed = [
             tick
             for tick in view.ticks
             if tick.now_ms == period.window.low and period.since.index < tick.index < period.answer.index
-            if not view.terms.clock_ms  # with a coarse clock, this millisecond is not distinct
+            if not view.terms.clock_ms  # a coarse clock does not tell this millisecond from its neighbours
             if 0 < answers[tick.index] < max(answers.values())
         ]
         if missed and period.since.now_ms < period.window.low:

@@ -176,8 +176,8 @@ _BIAS = 0.06
 """
 _END = 0.1
 """Of 200 delays, some are in the first tenth of the range and some in the last. The probability that one of these
-tenths has no delay is (1 - 0.073)^200 < 3e-7. A delay is in it with a probability of at least 0.073, the value for 90
-units.
+tenths has no delay is (1 - 0.073)^200 < 3e-7: each delay is in that tenth with a probability of at least 0.073, which
+is the value for a T_max of 90 units.
 """
 
 

@@ -100,9 +100,9 @@ def copies_after_a_loss(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("DELIVER-01", "CONFLICT-01", "RECV-07", "STATE-10", needs=(pb.CAPABILITY_LOST,), asked=IMPATIENT)
 def deliveries_after_a_loss(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A message waits for one that never arrives, until that is given up; it may be delivered then.
+    """A message waits until its dependency, which never arrives, is given up; then the message may be delivered.
 
-    Messages with its timestamp follow, and one that depends on it.
+    Messages with the same timestamp follow, and a message that depends on it.
     """
     at = script.now + HOUR_MS
     alice.receive(carol.content(script.now))

@@ -217,7 +217,7 @@ def ties_at_the_ends(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("RECV-08", "STATE-05")
 def two_participants_of_one_process(script: Script, alice: Part, bob: Peer) -> None:
-    """Two participants take turns; neither shows messages of the other, and opening one disturbs none."""
+    """Two participants receive and send in turn; neither shows the other's messages, and both still work."""
     root = bob.content(script.now + 1)
     alice.receive(bob.content(script.now + 2, root))
     carol = script.open("carol")
@@ -231,7 +231,7 @@ def two_participants_of_one_process(script: Script, alice: Part, bob: Peer) -> N
 
 @scenario("RECV-05")
 def waiting_in_two_channels(script: Script) -> None:
-    """What a message of one channel waits for comes in the other channel first."""
+    """A message waits in one channel; its dependency arrives in the other channel first, then in the same one."""
     alice = script.open(channels=("c1", "c2"))
     in_c1, in_c2 = script.peer("bob", "c1"), script.peer("bob", "c2")
     alice.given(in_c1.content(script.now + 1, "root", message_id="kid")).observe(channel="c2")

@@ -93,7 +93,7 @@ def refused_to_send(script: Script, alice: Part, bob: Peer) -> None:
 def refused_with_requests(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A message beyond a declared bound on timestamps requests a logged message and names a missing one.
 
-    That message is missing, too.
+    Another message beyond the bound is missing before it arrives.
     """
     with script.when(AHEAD_IS_DECLARED):
         (held,) = deliver_messages(alice, bob, 1)

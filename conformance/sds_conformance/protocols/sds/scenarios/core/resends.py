@@ -21,7 +21,7 @@ UNACKNOWLEDGED, POSSIBLY = Period("resend_unacknowledged_ms"), Period("resend_po
 
 
 def _wait(alice: Part) -> None:
-    """Tick twice per shorter period, three periods long, and then three times per longer period."""
+    """Tick twice per shorter period, for three of these periods, and then three times per longer period."""
     fine = (least(UNACKNOWLEDGED, POSSIBLY) + 1) // 2
     coarse = greatest(fine, (greatest(UNACKNOWLEDGED, POSSIBLY) + 2) // 3)
     for _ in range(FINE_TICKS):
