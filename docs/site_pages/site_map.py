@@ -81,7 +81,7 @@ SITE_MAP = (
         "how-to/add-a-revision",
         "CONTRIBUTING.md",
         "add a revision of the specification",
-        section="Another revision of the text",
+        section="Another revision of the specification",
     ),
     Page(
         "how-to/change-the-vectors",

@@ -138,8 +138,9 @@ class ChannelView:
     def history_size_of(self, sent: Sent) -> int:
         """The number of message IDs that the causal history of a message must have room for; 0 if unknown.
 
-        If the size in use is unknown, each message may have another size ("Send Message": it depends on the
-        application), but at least 1 if any causal history has an ID. A log of declared size limits the number (AMB-96).
+        If the size in use is unknown, it is the size of the message's own causal history ("Send Message": it depends on
+        the application), but at least 1 if any causal history has an ID. A log of declared size limits the number
+        (AMB-96).
         """
         count = len(set(sent.history))
         if self.configuration.HasField("causal_history_size"):
@@ -407,7 +408,7 @@ class ChannelView:
         unmet = frozenset(i for i in ids if i not in self._log)
         waits, again = frozenset(i for i in unmet if self._is_waiting(i)), event.message_id in self._log
         if received is not None and received.delivered_silently is not None and not received.delivered:
-            again = False  # the event is late
+            again = False  # the event reports the silent delivery late
         dropped = not self.kept_entries.holds(event.message_id)
         delivery = Delivered(step, event.message_id, event.content, received, unmet, waits, again, dropped)
         self.delivered.append(delivery)
@@ -446,7 +447,8 @@ class ChannelView:
         if message_id in self._buffered:
             return self._buffered[message_id]
         arrivals = [r for r in self.arrivals.get(message_id, ()) if r.kind is not Kind.SYNC or self._is_regular(r.kind)]
-        silent = [r for r in arrivals if r.delivered_silently is not None and not r.delivered]  # the event is late
+        # The event may report a silent delivery late.
+        silent = [r for r in arrivals if r.delivered_silently is not None and not r.delivered]
         return max(silent or arrivals, key=lambda received: (not received.own, received.step.index), default=None)
 
     def _read_broadcasts(self, step: Step, *, certain: bool) -> None:
@@ -465,7 +467,7 @@ class ChannelView:
             elif message.channel_id != self.channel_id and (
                 step.channel_id != self.channel_id or (not asked_for and message.channel_id in self.party.channels)
             ):
-                # In none of its channels: a response in the wrong channel, if a request for this message exists.
+                # A requested message in a channel that was not joined is a response in the wrong channel.
                 if message.channel_id not in self.party.channels and message.message_id in self.first_requests:
                     self.repair.broadcast(step, message)
                 continue

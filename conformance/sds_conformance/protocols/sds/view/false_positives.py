@@ -116,7 +116,7 @@ def rate_deviation(capacity: int, rate: float) -> float:
 
 
 def rate_at(load: float, rate: float) -> float:
-    """The rate of false positives of a filter with ``load`` times the IDs of its capacity, at which it has ``rate``.
+    """The rate of false positives of a filter that holds ``load`` times its capacity; at capacity, it is ``rate``.
 
     For example, a filter with 1 % at its capacity has 15 % at twice its capacity.
     """
@@ -184,6 +184,6 @@ def binomial_tail(trials: int, rate: float, hits: int) -> float:
     for successes in range(hits, trials + 1):
         total += term
         term *= (trials - successes) / (successes + 1) * odds
-        if term <= total * 1e-16:  # also if the term is too small for a float
+        if term <= total * 1e-16:  # also ends the loop if the term has become zero
             break
     return total

@@ -77,8 +77,8 @@ def _is_waiting(view: ChannelView, message_id: str, before: int) -> bool:
 
 @cache_per_view
 def _wait_bounds(view: ChannelView) -> tuple[list[int], list[int]]:
-    """Two lists for a fast search: the steps at which content begins to wait, ascending, and for each of these the last
-    step up to which any content waits that began to wait by then.
+    """Two lists for a fast search: the steps at which content begins to wait, ascending; and for each of these, the
+    last step at which any content still waits that began to wait at this step or before.
     """
     waits = sorted(wait for found in _waiting_spans(view).values() for wait in found)
     return [since for since, _ in waits], list(itertools.accumulate((until for _, until in waits), max))

@@ -17,7 +17,7 @@ from .windows import Window
 
 TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
 """The capabilities that checks of T_req and T_resp need."""
-COARSE = "; if its clock shows no milliseconds, it declares the step as repairClockMs in the limits of Hello"
+COARSE = "; if its clock has no milliseconds, declare the resolution as repairClockMs in the limits of Hello"
 """Hint for a report, if a time of SDS-R is wrong by less than a second."""
 SECOND_MS = 1_000
 """One second in milliseconds. An implementation may keep times in whole seconds, by a clock of this resolution

@@ -1,4 +1,4 @@
-"""Rebroadcasts of own messages, and the times between them. They are known only to the ticks of the schedule."""
+"""Rebroadcasts of own messages, and the times between them, which are known only as exactly as the ticks allow."""
 
 from __future__ import annotations
 

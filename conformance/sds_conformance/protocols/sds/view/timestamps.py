@@ -65,7 +65,7 @@ def describe_wrong_timestamp(e: LamportExpectation, now: int, seen: int) -> str:
     if seen == e.low & 0xFFFF_FFFF:
         return f"{seen}, the lower 32 bits of {e.low}"
     if seen == e.low << 1:
-        return f"{seen}, {e.low} in the encoding of a signed number"
+        return f"{seen}, which is {e.low} in the encoding of a signed number"
     return f"{seen}, one more than the largest allowed value" if seen == e.high + 1 and e.low == e.high else f"{seen}"
 
 

@@ -258,7 +258,7 @@ def overheard_requests_are_dropped(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-RECV-12", *TIMED, of="missing sds-r")
 def every_entry_is_overheard(view: ChannelView) -> Iterator[Observation]:
-    """Every entry of another participant's request removes the own entry, not only the first, or one with a sender."""
+    """An entry of another participant's request removes the own entry, also if it is not the first or has no sender."""
     for missing, received in _find_overheard(requester(view), "among others"):
         yield from _judge_dropped(view, missing, received, "entry-ignored")
 

@@ -64,7 +64,7 @@ def asks_for_what_is_missing(script: Script, alice: Part, bob: Peer) -> None:
     "R-SEND-01", "R-STATE-09", "R-STATE-01", "R-GLOBAL-10", "R-RECV-03", "MSG-08", "R-FIELDS-01", "R-FIELDS-02"
 )
 def content_and_sync_ask(script: Script, alice: Part, bob: Peer) -> None:
-    """A message is missing until T_max, twice. First content is sent first, the second time a sync message."""
+    """Twice a message is missing until T_max. The first time content is sent first, the second time a sync message."""
     for content_first in (True, False):
         lost = lose_messages(alice, bob)
         alice.observe()
@@ -114,7 +114,7 @@ def more_is_due_than_fits(script: Script, alice: Part, bob: Peer) -> None:
 
 @repair_scenario("R-SEND-06")
 def nothing_to_ask_for(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages are sent when nothing is missing, when what is missing is not due yet, and when it has come."""
+    """Messages are sent when nothing is missing, when a request is not due yet, and after the arrival."""
     send_both_kinds(alice, 0, content_first=True)
     (lost,) = lose_messages(alice, bob)
     send_both_kinds(alice, T_MIN // 2, content_first=True)

@@ -81,7 +81,7 @@ def asked_for_what_it_has(script: Script, alice: Part, bob: Peer, dave: Peer, ca
 
 @repair_scenario("R-RECV-12", "R-RECV-09")
 def asked_for_several_at_once(script: Script, alice: Part, bob: Peer, carol: Peer, frank: Peer) -> None:
-    """One message asks for what is known and what is not, with an author and without; another for a single message."""
+    """One message requests known and unknown messages, with and without author, and another one a single message."""
     # The IDs are those of the released transcript.
     first, second, third = deliver_messages(alice, bob, 3, ("bob-2", "bob-3", "bob-4"))
     unknown = entry("never-sent", sender="erin")
@@ -274,7 +274,7 @@ def t_max_is_zero(script: Script, bob: Peer, carol: Peer, dave: Peer) -> None:
 
 @repair_scenario("R-RECV-02", "R-STATE-05", "R-RECV-13")
 def copies_of_formerly_blocked_messages(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Four messages were blocked, then delivered. Some are requested; duplicates arrive, and one requests more."""
+    """Four messages were blocked, then delivered. Three are requested; duplicates arrive, and one has a request."""
     root = bob.content(script.now + 1)
     waited = [bob.content(script.now + 2 + number, *signed(root)) for number in range(4)]
     deliver_and_settle(alice, *waited, root)

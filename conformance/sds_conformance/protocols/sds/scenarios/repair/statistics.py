@@ -98,7 +98,7 @@ def equal_participant_ids_miss_the_same(script: Script, bob: Peer) -> None:
 
 
 def _reveal_in_turn(script: Script, first: Part, second: Part) -> None:
-    """Let both send sync messages from T_min to T_max after detection; the second starts one pace later."""
+    """Let both send sync messages from T_min to T_max after detection; the second starts one interval later."""
     script.advance(T_MIN)
     for number in range(PROBES + 3):
         if number < PROBES + 2:

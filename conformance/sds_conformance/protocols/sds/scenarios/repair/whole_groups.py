@@ -113,7 +113,8 @@ def the_request_and_the_response_are_lost(script: Script, bob: Peer) -> None:
         script.connect(DELAY_MS)
         if deaf:
             script.cut([asker, *holders], deaf)
-        for _ in range(2):  # Bob sends more, and names it again
+        # Each time, Bob sends another message at the end, which names the lost message again.
+        for _ in range(2):
             with script.repeat(6, until=until):
                 asker.send_sync(optional=True)
                 script.advance(PERIOD_MS)

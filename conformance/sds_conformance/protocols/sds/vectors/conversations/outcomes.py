@@ -29,7 +29,8 @@ UNLISTED = frozenset(
         *("histories-of-two-and-three", "asks-for-the-empty-id", "monotonic-clock", "last-version-wins"),
     }
 )
-"""Variants whose outcomes transcripts do not list yet. Those of the proposal would make its file ten times larger."""
+"""Variants whose outcomes transcripts do not list yet. The variants of the proposal would make its file ten times
+larger."""
 
 
 def models_of_revision(revision: str) -> Iterator[TesteeOptions]:

@@ -173,7 +173,9 @@ class _Recorder:
 
     def _require_no_own_id(self, wire: bytes) -> None:
         if any(message_id.encode() in wire for message_id in self._names_of_own):
-            raise NotRecordableError("own messages are received in an encoding that differs from that of their fields")
+            raise NotRecordableError(
+                "a received message contains own IDs, and its bytes are not the usual encoding of its fields"
+            )
 
     def _replace_own_ids(self, message: Message) -> tuple[dict[str, Any], bool]:
         """Replace the IDs of own messages by their names. Return the fields, and whether an ID was replaced."""

@@ -72,7 +72,7 @@ def _find_unshown_parts(seen: dict[str, Any], outcome: dict[str, Any], needs: li
 
 
 def _judge_unlisted(subject: SdsSubject, trace: Any, unlisted: str) -> VectorResult:
-    """Translate the trace of an unlisted outcome like those of all vectors, and judge it with the checks."""
+    """Judge the trace of an unlisted outcome with the checks, after its translation from the dialect."""
     trace.translate()
     catalogue = load_catalogue()
     ids = [r.id for r in catalogue.requirements.values() if r.id in CHECKS and r.is_stated_in(subject.revision)]

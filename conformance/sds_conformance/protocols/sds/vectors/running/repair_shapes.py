@@ -55,8 +55,8 @@ def ask_hash(subject: SdsSubject, vector: Vector) -> VectorResult:
 
 
 def ask_repair_times(subject: SdsSubject, vector: Vector) -> VectorResult:
-    """Compare T_req, T_resp and membership by its codec operations, and the default number of groups by a
-    configuration.
+    """Compare T_req, T_resp or membership, which the codec computes, or the default number of groups, which a new
+    participant shows.
     """
     function = _FUNCTIONS[vector["function"]]
     answer = function(subject, vector)

@@ -74,7 +74,7 @@ def _describe_difference(form: WireFormat, written: list[Row], wanted: list[Row]
             differences.append(f"{'another' if seen else 'no'} {name}")
         else:
             empty = all(not value for _, _, value in seen)
-            differences.append(f"{'an empty' if empty else 'a'} {name}, which is unset")
+            differences.append(f"{'an empty' if empty else 'a'} {name}, which must be unset")
     return "; ".join(differences)
 
 
