@@ -155,7 +155,7 @@ _BEFORE_ITS_ROOT = range(BACKWARDS.operations.index(Again("m1", RECEIVER)))
 
 
 def _only_log_meets_dependencies(group_trace: ReadGroupTrace) -> bool:
-    """Do only messages in the log meet dependencies, not waiting ones? Open if the revision logs sync messages."""
+    """Do only messages in the log meet dependencies, not waiting ones? False if the revision does not say so."""
     return not group_trace.revision.syncs_are_logged
 
 

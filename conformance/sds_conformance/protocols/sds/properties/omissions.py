@@ -108,8 +108,8 @@ def _not_resent(view: GroupView, side: Side, key: Key) -> Iterator[Omission]:
     overdue = overdue_resend(view, sender, key[1])
     if overdue is not None:
         tick, copies = overdue
-        which = f"{key[1]!r}, which nothing that it received acknowledges"
-        expected = f"{sender.who} to resend {which}, and {side.who} to get it"
+        which = f"{key[1]!r}, which no message that it received acknowledges"
+        expected = f"{sender.who} to resend {which}, so that {side.who} receives it"
         seen = f"the tick passes without a copy, and {side.who} never gets it"
         yield Omission(
             side, key[1], "resending", "never-resent", tick, expected, seen, "AMB-64" if copies >= CAP else ""

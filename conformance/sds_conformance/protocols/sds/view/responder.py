@@ -186,7 +186,7 @@ def answered_any(view: ChannelView, *, others: bool) -> bool:
 
 @cache_per_view
 def find_never_answered(view: ChannelView) -> frozenset[str]:
-    """Messages of other participants for which no request is answered, if all requests for the remaining messages are.
+    """Messages of other participants for which no request is answered, if all other requests are answered.
 
     This pattern shows response groups. If each request were answered with probability p instead, 12 messages with three
     requests each, at least three of them answered and three not, would show the pattern with a probability below 1e-6:

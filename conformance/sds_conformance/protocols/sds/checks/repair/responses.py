@@ -94,8 +94,8 @@ def only_what_was_asked_for_is_sent(view: ChannelView) -> Iterator[Observation]:
 
 
 def _find_answer_after_copy(view: ChannelView, period: ResponsePeriod) -> tuple[Step | None, Step | None]:
-    """For a response period that a copy from another participant ended: (step of a later answer, last tick at which an
-    answer would have been due). Either may be None.
+    """If the arrival of the message ended a response period: (step of a later answer, last tick at which an answer
+    would have been due). Either may be None; both are None if something else ended the period.
     """
     if period.copy is None or period.answer is not None or period.copy.step.index != period.end:
         return None, None
@@ -107,7 +107,7 @@ def _find_answer_after_copy(view: ChannelView, period: ResponsePeriod) -> tuple[
 
 @check("SDS-R-STATE-05", *TIMED, of="asked sds-r")
 def no_answer_after_another_participants(view: ChannelView) -> Iterator[Observation]:
-    """After a copy from another participant, the participant does not send the message again."""
+    """If a requested message arrives from another participant, this participant sends no answer."""
     for period in response_periods(view):
         answer, silent = _find_answer_after_copy(view, period)
         if answer is not None:
@@ -119,7 +119,7 @@ def no_answer_after_another_participants(view: ChannelView) -> Iterator[Observat
 
 @check("SDS-R-RECV-02", *TIMED, of="asked sds-r")
 def a_copy_ends_the_request(view: ChannelView) -> Iterator[Observation]:
-    """A copy removes the request from the buffer. If the buffer is not shown, no answer follows."""
+    """The arrival of a requested message removes the request. If the buffer is not shown, no answer follows."""
     for period in response_periods(view):
         if period.copy is None or period.copy.step.index != period.end or period.answer is not None:
             continue

@@ -42,7 +42,7 @@ def one_history_in_three_channels(script: Script) -> None:
 
 @scenario("RECV-06", "STATE-12", "STATE-16", "STATE-01", long=True)
 def own_messages_in_three_channels(script: Script) -> None:
-    """Histories and filters in each of three channels name own messages of another; then timestamps jump ahead."""
+    """Histories and filters in each of three channels name own messages of another channel; then timestamps jump."""
     alice, peers = _open_in_three(script)
     own = [alice.send(channel=channel) for channel in CHANNELS]
     for number, peer in enumerate(peers):

@@ -212,7 +212,7 @@ def missing_in_many_groups(script: Script) -> None:
 
 @repair_scenario("R-RECV-08", "R-RECV-13", "R-SWEEP-02")
 def newcomers_request(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer, erin: Peer) -> None:
-    """Peers that have sent nothing before request messages: in a sync message, one that waits, and another one."""
+    """Peers that have sent nothing before request messages: in a sync message, in waiting and in delivered content."""
     messages = deliver_messages(alice, bob, 3)
     alice.receive(carol.sync(script.now + 1, requests=signed(messages[0])))
     alice.receive(dave.content(script.now + 2, "never-sent", requests=signed(messages[1])))
@@ -222,7 +222,7 @@ def newcomers_request(script: Script, alice: Part, bob: Peer, carol: Peer, dave:
 
 @_resending("R-STATE-07", "OUTSWEEP-01", violated=("R-RECV-08",))
 def own_messages_are_requested_after_copies(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Own messages are requested just after their first copy, their second one and their third one."""
+    """Own messages are requested after one, two and three resends."""
     period = alice.in_force.resend_unacknowledged_ms
     for copies in (1, 2, 3):
         own = alice.send()

@@ -129,7 +129,7 @@ def ask_lamport(subject: SdsSubject, vector: Vector) -> VectorResult:
     stage.now_ms = now_ms
     seen = run_operation(subject, actor, vector["operation"], received)
     _skip_after_unasked_sync(actor)
-    # If the state is not shown, read it from the next message, unless the clock hides it.
+    # If no state shows the timestamp, read it from the next message, unless the clock hides it.
     after = observed_part(actor, "lamport_timestamp")
     if after is not None:
         seen["local"] = str(after)
@@ -158,7 +158,8 @@ def _adopted_timestamp(actor: Actor, local: int) -> bool:
     now = observed_part(actor, "lamport_timestamp")
     if now is not None:
         return bool(now == local)
-    # If nothing shows the timestamp, a dropped message is missing from the log as well.
+    # If no state shows the timestamp, the delivery of the message shows that it was adopted. Without delivery events,
+    # assume that it was.
     trace = actor.stage.trace
     delivered = any(event.kind == "delivered" for step in trace.steps for event in step.events)
     return delivered or not trace.declaration.can(pb.CAPABILITY_DELIVERED)
