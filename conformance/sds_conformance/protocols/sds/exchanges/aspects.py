@@ -36,7 +36,7 @@ MEANINGS: Mapping[str, str] = {
     Aspect.SYNC: "sync messages are understood",
     Aspect.EPHEMERAL: "ephemeral messages are delivered",
     Aspect.ORDER: "logs have the same order, even with equal Lamport timestamps",
-    Aspect.REPAIR: "SDS-R: the row answers requests of the column, and cancels its own requests for the same messages",
+    Aspect.REPAIR: "SDS-R: the row answers requests of the column, and cancels equal requests of its own",
 }
 
 

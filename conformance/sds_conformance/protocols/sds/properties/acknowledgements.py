@@ -181,7 +181,7 @@ def _unacknowledged(view: GroupView, side: Side, act: Act, message_id: str, why:
     position = "AMB-64" if copies >= CAP else ""  # the participant may have given up the message, and dropped it
     expected = f"{message_id!r} of {side.who} {how}acknowledged, as {why}"
     code = "not-possibly-acknowledged" if how else "not-acknowledged"
-    return observe_violation(act, side.channel_id, code, expected, "there is no evidence that it is", position)
+    return observe_violation(act, side.channel_id, code, expected, "no signal or state shows this", position)
 
 
 def _readable(view: GroupView, side: Side, other: Side) -> bool:
@@ -234,7 +234,7 @@ def buffers_drain(view: GroupView) -> Iterator[Sighting]:
 
 
 def _exercised(side: Side, state: pb.State) -> bool:
-    """Did any message wait in the incoming buffer before, which the state shows as empty?"""
+    """Does the state show an empty incoming buffer, in which a message waited before?"""
     waited = any(
         not any(d.act is a.act and d.message_id == i for d in side.deliveries) for i, a in side.arrivals.items()
     )

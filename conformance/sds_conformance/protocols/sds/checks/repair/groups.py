@@ -71,8 +71,8 @@ def some_answer_and_some_do_not(view: ChannelView) -> Iterator[Observation]:
     """
     share = _Share(view)
     if share.has_enough_samples and share.last is not None and answers_any_request(view):
-        which = f"some of {share.samples} messages, each by a different author"
-        expected = f"{which}, answered, with {share.groups} response groups"
+        which = f"at least one of {share.samples} messages by different authors"
+        expected = f"{which} answered, with {share.groups} response groups"
         yield observe_outcome(
             share.last, "member-left-out", share.hits > 0 or share.least <= 0, expected, "none was answered"
         )
@@ -177,8 +177,8 @@ def a_share_is_answered(view: ChannelView) -> Iterator[Observation]:
     if not share.has_enough_samples or share.last is None:
         return
     if share.hits > share.most or (0 < share.hits < share.least and share.answers_late_entries):
-        which = f"{share.least} to {share.most} of {share.samples} messages, each by a different author"
-        expected = f"{which}, answered, with {share.groups} response groups"
+        which = f"{share.least} to {share.most} of {share.samples} messages by different authors"
+        expected = f"{which} answered, with {share.groups} response groups"
         code = "share-too-large" if share.hits > share.most else "share-too-small"
         yield observe_violation(share.last, code, expected, f"{share.hits} were")
     elif share.hits >= share.least:

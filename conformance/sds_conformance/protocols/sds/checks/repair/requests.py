@@ -458,7 +458,7 @@ def _judge_scheduled_syncs(view: ChannelView, *, noisy: bool) -> Iterator[Observ
             if tick.now_ms > since + _TOLERATED_INTERVALS * interval:
                 others = ", even while others send" if noisy else ""
                 passed = (
-                    f"{_TOLERATED_INTERVALS} intervals of {interval} ms have passed since T_req or its last message"
+                    f"{_TOLERATED_INTERVALS} intervals of {interval} ms have passed since T_req and its last message"
                 )
                 expected = f"a sync message{others}: the request for {missing.message_id!r} is due, and {passed}"
                 yield observe_violation(tick, "sync-suppressed" if noisy else "sync-not-sent", expected, "none is sent")
