@@ -228,7 +228,9 @@ def test_a_difference_that_many_share_is_reported_once() -> None:
 
     outcome = asked(lambda: altered(apply), ["wire-encoding"])
     (cause,) = wrong(outcome)
-    assert {one.answer.difference for one in cause.answered} == {"an empty repair_request (field 13), which must be unset"}
+    assert {one.answer.difference for one in cause.answered} == {
+        "an empty repair_request (field 13), which must be unset"
+    }
     assert len(cause.answered) == outcome.count(Status.FAIL) > 20
 
 
