@@ -153,7 +153,7 @@ class GroupView:
         return origin.message if origin is not None and key not in self.disputed else None
 
     def is_sound(self, key: Key) -> bool:
-        """Is it content that every participant must accept unchanged as soon as its dependencies are met?"""
+        """Is it content in a single version, which every participant must deliver once its dependencies are met?"""
         return (
             key in self.origins
             and key not in self.disputed

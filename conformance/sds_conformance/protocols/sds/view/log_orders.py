@@ -61,8 +61,8 @@ def only_in_utf16_order(first: str, second: str) -> bool:
 
 
 def shown_orders(view: ChannelView) -> Iterator[tuple[Step, list[LogItem]]]:
-    """Yield (step, known entries, oldest first) of each shown log, and of each causal history: it is the end of a
-    log. IDs of which different messages arrived are left out.
+    """Yield (step, known entries with the oldest first) of each shown log, and of each causal history, which is the
+    end of a log. IDs of which different messages arrived are left out.
     """
     for observed in view.observed:
         if observed.state.HasField("log"):

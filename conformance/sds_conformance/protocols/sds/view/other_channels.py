@@ -26,8 +26,9 @@ def asked_for_elsewhere(view: ChannelView) -> dict[str, int]:
 
 @cache_per_view
 def requested_elsewhere(view: ChannelView) -> dict[str, int]:
-    """By message ID that repair requests of other channels name, perhaps also of this channel: the index of the first
-    such step.
+    """By message ID that repair requests of other channels name: the index of the first such step.
+
+    Requests of this channel may name the ID, too.
     """
     return {e.message_id: step.index for step, message in _received_elsewhere(view) for e in message.repair_request}
 

@@ -45,13 +45,13 @@ def clock_steps_back(script: Script, alice: Part) -> None:
 
 @scenario("STATE-02")
 def clock_at_first_use(script: Script, alice: Part) -> None:
-    """An old message arrives first; the clock still starts at the epoch time."""
+    """An old message arrives first; the Lamport timestamp still starts at the current time."""
     alice.given(script.peer("bob").content(1)).after(-60_000).send()
 
 
 @scenario("STATE-02", long=True)
 def clock_at_first_use_of_several_channels(script: Script) -> None:
-    """An old message arrives first in each of three channels; each clock still starts at the epoch time."""
+    """An old message arrives first in each of three channels; Lamport timestamps still start at the current time."""
     channels = ("c1", "c2", "c3")
     alice = script.open(channels=channels)
     for channel in channels:

@@ -7,7 +7,7 @@ from ..scripts import QUICK_RESENDS, Part, Peer, Script, scenario, tick_every
 
 @scenario("STATE-14", "ACK-01", asked=QUICK_RESENDS)
 def one_of_three_is_enough(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """Three others are known; one of them names a message, and the others continue without naming it."""
+    """Three peers are known; one of them names an own message, and the others send messages without naming it."""
     period = alice.in_force.resend_unacknowledged_ms
     for number, peer in enumerate((bob, carol, dave)):
         alice.receive(peer.content(script.now + number))

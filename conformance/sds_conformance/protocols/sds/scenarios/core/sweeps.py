@@ -77,7 +77,7 @@ def waits_without_a_loss_timeout(script: Script, alice: Part, bob: Peer, carol: 
     asked=pb.Configuration(lost_timeout_ms=600_000),
 )
 def given_up_while_others_wait(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """One message waits longer than the loss timeout; two others arrive meanwhile and wait for less."""
+    """One message waits longer than the loss timeout; two others arrive meanwhile and wait for a shorter time."""
     timeout = alice.in_force.lost_timeout_ms
     first, second = carol.content(script.now), carol.content(script.now + 1)
     alice.receive(bob.content(script.now + 2, "never-sent"))
@@ -128,7 +128,7 @@ def idle_with_automatic_syncs(script: Script) -> None:
 
 @scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), of_one_text=True)
 def idle_with_a_long_log(script: Script) -> None:
-    """A participant with many received messages and no outstanding ones is idle for many sync intervals."""
+    """A participant with many received and no unacknowledged messages is idle for many sync intervals."""
     alice, bob = script.open(configuration=pb.Configuration(sync_interval_ms=30_000)), script.peer("bob")
     own = alice.send()
     for _ in range(60):

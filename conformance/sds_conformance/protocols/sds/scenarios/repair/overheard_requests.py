@@ -89,7 +89,8 @@ def _overhear_request(
 ) -> None:
     """Let a message of Bob be missing, and let Dave request it one second before T_max, after the entries ``before``.
 
-    Dave's request is in content or in a sync message, which may depend on other messages.
+    Dave's request is in content or in a sync message, which may depend on other messages. ``sender`` says whether the
+    requested entry has a sender.
     """
     script = alice.script
     lost = bob.content(script.now - 1)

@@ -80,7 +80,7 @@ def a_crowd_misses_one(script: Script, bob: Peer) -> None:
 
 @scenario("R-RECV-06", "R-TREQ-05")
 def equal_participant_ids_miss_the_same(script: Script, bob: Peer) -> None:
-    """Participants with the same ID miss the same two messages: two within seconds, a third one an hour later."""
+    """Participants with one ID miss the same two messages: two participants within seconds, a third an hour later."""
     lost, revealing = _write_lost(script, bob, 2)
     first = open_with_repairs(script)
     first.given(revealing).observe()
