@@ -122,7 +122,10 @@ def make_or_reuse(folder: Path, rows: int, percent: float) -> tuple[list[Path], 
         known.write_text(json.dumps({"rows": rows, "divergent": percent, "changes": changes}))
     found = json.loads(known.read_text())
     if (found["rows"], found["divergent"]) != (rows, percent):
-        sys.exit(f"{folder} has corpora of {found['rows']:,} rows, {found['divergent']} % of the schedules divergent")
+        sys.exit(
+            f"{folder} has corpora of other sizes: {found['rows']:,} rows, {found['divergent']} % of the schedules "
+            "divergent. Give these sizes, or name another folder."
+        )
     return load(folder)
 
 

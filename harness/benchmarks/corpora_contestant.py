@@ -116,7 +116,7 @@ def duckdb_join(job: Job) -> Iterator[Run]:
 
 @contextmanager
 def session(job: Job) -> Iterator[SparkSession]:
-    """PySpark with its defaults, except for the size, the logging, and a scratch folder for all files."""
+    """PySpark with its defaults, except for memory, threads, logging, and a scratch folder for all files."""
     from pyspark.sql import SparkSession
 
     settings = {

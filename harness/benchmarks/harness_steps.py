@@ -4,8 +4,8 @@ In a step, a command goes through Stage, Session and Link to `python -m sds_refe
 are recorded in a Trace. The echo is a Python child that reads as many bytes as the command has, writes as many as the
 answer has, and does nothing else. Both take turns in short rounds, and `ratio` is the median of steps over round trips
 within a round. `local` is the throughput of the same steps without a pipe, with the reference in this process: it shows
-the cost that is not caused by the pipe. Over gRPC the answer comes from the same reference, and the echo stays a pipe:
-its row shows the cost of the carrier.
+the cost that is not caused by the pipe. Over gRPC the answer comes from the same reference, but the echo still uses a
+pipe: the row of gRPC shows the cost of this transport.
 
 The cost of a round trip depends on where the kernel puts the two processes: on one core it is two context switches, on
 two cores each end must be woken up every time. --cores sets this for the echo and for the steps.

@@ -49,7 +49,7 @@ def conversation(messages: int) -> float:
         sender, receiver = receiver, sender
     seconds = process_time() - started
     pending = max(len(party.channel(CHANNEL).outgoing) for party in (sender, receiver))
-    assert pending <= 2, f"{pending} messages are unacknowledged: the conversation is not the one to measure"
+    assert pending <= 2, f"{pending} messages are unacknowledged: the measured conversation must have at most 2"
     return seconds
 
 

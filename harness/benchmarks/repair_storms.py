@@ -1,10 +1,10 @@
 """Simulates whether the backoff of SDS-R prevents storms with up to 10,000 participants.
 
 requests   N participants miss the same message and notice it at the same moment. How many of them request it? Each
-requests once, with its first message after T_req, unless it has heard another request by then. responses  N
-participants hold a message that one participant asks for, once. How many copies of it are sent? Each
-           member of the response group answers at its first sweep after T_resp, unless it has heard another copy by
-           then.
+           requests once, with its first message after T_req, unless it has received another request by then.
+responses  N participants hold a message that one participant requests once. How many copies of it are sent? Each
+           member of the response group answers at its first sweep after T_resp, unless it has received another copy
+           by then.
 
 The formulas and the hash are those of the reference model. Only the moments of the sweeps and of the participants' own
 messages are random, determined by the seed. Each trial has another message of another sender, and other moments.
@@ -108,9 +108,10 @@ def own_moment(due_ms: int, phase_ms: int, period_ms: int) -> int:
 
 
 def on_the_wire(planned_ms: Sequence[int], delay_ms: int, unstoppable_ms: int | None = None) -> list[int]:
-    """The times of sent messages, ascending: of all messages that are planned before the first message arrives.
+    """Return the times at which messages are sent, ascending.
 
-    ``unstoppable_ms`` is always sent.
+    A message is sent if its planned time is before the first message arrives at the others, ``delay_ms`` after it was
+    sent. The message planned at ``unstoppable_ms`` is always sent.
     """
     own = [] if unstoppable_ms is None else [unstoppable_ms]
     first_heard_ms = min([*planned_ms, *own], default=0) + delay_ms
@@ -164,7 +165,7 @@ class Trial:
         return self._t_req[t_max_ms]
 
     def t_resp(self, t_max: int) -> list[int]:
-        """T_resp of all participants, counted from the moment at which the request is heard, in the unit of
+        """T_resp of all participants, counted from the moment at which the request is received, in the unit of
         ``t_max``."""
         if t_max not in self._t_resp:
             self._t_resp[t_max] = [

@@ -114,8 +114,8 @@ def measure(command: tuple[str, ...], framing: Framing, examples: int, *, record
     answering = sum(link.seconds for link in links) - before
     shares = {
         "generating schedules": generating,
-        "the implementation, with what carries it": answering,
-        "driving it, and the network": playing - answering,
+        "the implementation and the transport": answering,
+        "driving it, with the simulated network": playing - answering,
         "recording" if record else "judging": working,
     }
     whole = sum(shares.values())

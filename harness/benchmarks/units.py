@@ -222,4 +222,5 @@ UNITS = (
     ),
     Unit("whole_commands", "whole_commands", (), ("--quick", "--rounds", "1"), of_commands),
 )
-"""All units, in the order of their subjects. repair_storms.py is not among them, because it does not measure speed."""
+"""All units, in the order of their subjects. small_worlds.py and repair_storms.py are not among them,
+because they do not measure speed."""

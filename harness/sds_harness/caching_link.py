@@ -15,7 +15,7 @@ from typing import Any
 from .link import Link, Listener
 
 MOST = 200_000
-"""Maximum number of answers in the cache. It is emptied when it has as many."""
+"""Maximum number of answers in the cache. A full cache is emptied when no participant is open."""
 _AGAIN = 1 << 32
 """First number of replayed requests, far above the numbers of a session."""
 

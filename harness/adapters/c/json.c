@@ -49,7 +49,7 @@ bool kit_same(kit_text one, kit_text other) {
     return one.size == other.size && (one.size == 0 || memcmp(one.at, other.at, one.size) == 0);
 }
 
-/* The length in bytes of the character that begins there, or 0 if none does. */
+/* The length in bytes of the UTF-8 character that begins at `at`, or 0 if the bytes there are not valid UTF-8. */
 static size_t utf8_length(const unsigned char *at, size_t left) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     size_t length = at[0] < 0x80 ? 1 : at[0] >> 5 == 6 ? 2 : at[0] >> 4 == 14 ? 3 : at[0] >> 3 == 30 ? 4 : 0;

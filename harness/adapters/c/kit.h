@@ -36,11 +36,11 @@ typedef struct {
     /* The capabilities, for example "CAPABILITY_SYNC", with NULL at the end. Commands that need others are answered
        `unsupported`. */
     const char *const *capabilities;
-    /* Makes a participant, which is not NULL, and puts the effective configuration. */
+    /* Returns a new participant, never NULL, and puts the effective configuration. */
     void *(*open)(const kit_json *given);
-    /* These put Effects. */
+    /* Each of these puts the fields of an Effects message. */
     kit_handler *close, *send, *receive, *tick, *send_sync, *send_ephemeral;
-    /* State, Filter, Membership, Encoded, Decoded, RepairOffsets. */
+    /* These put the fields of State, Filter, Membership, Encoded, Decoded and RepairOffsets, in this order. */
     kit_handler *observe, *build_filter, *query_filter, *encode, *decode, *repair_times;
 } kit_implementation;
 

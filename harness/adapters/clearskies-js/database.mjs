@@ -29,7 +29,7 @@ export class Database {
 
   // ---- Changes of the application ----------------------------------------------------------------------------------
 
-  /** A new record, or a new value of the one that has the key. Returns its uuid. */
+  /** Creates a record with this key, or changes the value of the record that has it. Returns the record's uuid. */
   put(key, value, uuid, nowMs) {
     this.#checkWriter();
     const text = jsonValue(value, DEPTH - 1);
@@ -99,7 +99,7 @@ export class Database {
     return this.records.get(uuid);
   }
 
-  /** The record's vector clock at this peer: with its own member, which also increases when a record arrives. */
+  /** The record's vector clock with this peer's own member, which also increases when the record arrives. */
   clock({ version, own }) {
     return own > 0n ? new Map(version).set(this.#peerId, own) : version;
   }
@@ -123,7 +123,7 @@ export class Database {
       this.records.note(incoming.by, incoming.rev);
       return outcome;
     }
-    // Rule 4: count the reception, and then take the larger of the two.
+    // Rule 4: increment the own member for the reception, and then take the larger of it and the received member.
     const own = larger(tick(current?.own ?? 0n), incoming.version.get(this.#peerId) ?? 0n);
     const arrived = { ...incoming, own, unsent: false, provisional: false };
     if (current && !descends) this.#sameUuid(current, arrived, nowMs, outcome);
@@ -171,7 +171,7 @@ export class Database {
     }
   }
 
-  /** Neither of two versions of a record descends from the other. */
+  /** Resolves a conflict of two versions of one record: neither descends from the other. */
   #sameUuid(current, arrived, nowMs, outcome) {
     const version = join(current.version, arrived.version);
     if (version.size > PEERS) throw new Refused(`vector_clock: more than ${PEERS} members`);
@@ -191,7 +191,7 @@ export class Database {
     this.#separate(winner, loser, nowMs, outcome);
   }
 
-  /** Two records have the same key: only one can keep it. */
+  /** Resolves a conflict of two records with the same key: only one can keep it. */
   #sameKey(rival, record, nowMs, outcome) {
     outcome.events.push({ conflict: { uuid: rival.uuid, incomingUuid: record.uuid } });
     if (this.#readOnly) return;
@@ -199,7 +199,7 @@ export class Database {
     const loser = winner === record ? rival : record;
     const value = this.#mergedValue(winner, loser);
     this.#separate(winner, loser, nowMs, outcome);
-    // It is tracked as deleted, so that no copy restores it, and others receive the deletion.
+    // The loser stays as a deleted record, so that no older message restores it, and others receive the deletion.
     this.#change({ ...loser, value: "null", deleted: true }, nowMs, outcome);
     if (value !== undefined) this.#change({ ...winner, value }, nowMs, outcome);
   }

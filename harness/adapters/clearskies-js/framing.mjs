@@ -13,7 +13,7 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 /** Maximum length of a number: the digits of BODY_BYTES. */
 const DIGITS = String(BODY_BYTES).length;
 
-/** The bytes of a message: `body` is that of a JSON object, `signature` bytes or null. */
+/** The bytes of a message. `body` is the text of a JSON object as bytes, `signature` is bytes or null. */
 export function frame(body, signature = null) {
   if (body[0] !== BRACE) throw new Refused("a body starts with {");
   if (body.length > BODY_BYTES) throw new Refused(`a body has at most ${BODY_BYTES} bytes`);

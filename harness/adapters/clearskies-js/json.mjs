@@ -9,7 +9,7 @@ const WORDS = ["true", "false", "null"];
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** Reads pieces of a text one after the other; `at` is the place of the next one. */
+/** Reads a text from left to right; `at` is the index of the next character. */
 class Scanner {
   constructor(text) {
     this.text = text;
@@ -81,7 +81,7 @@ class Scanner {
  */
 function scan(text, depth, onMember) {
   const scanner = new Scanner(text);
-  /** The open containers: the set of names of an object, null for an array. */
+  /** One item per open container: the set of names seen so far in an object, null for an array. */
   const open = [];
   let member;
   let start = 0;

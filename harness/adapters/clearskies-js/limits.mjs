@@ -21,9 +21,9 @@ export const SIGNATURE_CHARACTERS = 1_024;
 /** Largest revision and clock number: "a 64-bit integer", taken as unsigned. */
 export const UINT64 = (1n << 64n) - 1n;
 
-/** Number of records with the same key that a read-only peer keeps hidden until a read-write peer resolves the
+/** Maximum number of records with the same key that a read-only peer keeps hidden until a read-write peer resolves the
  * conflict. */
 export const HIDDEN = 1_024;
 
-/** Number of database.get_updates in one piece of a link that are answered: each answer can be the whole database. */
+/** Maximum number of database.get_updates that arrive in one Receive. Each answer can be the whole database. */
 export const REQUESTS = 16;

@@ -40,7 +40,7 @@ function toTheMinute(time) {
   return new Date(atUtc).toISOString().slice(0, -8);
 }
 
-/** The same time in UTC with nine digits after the point: such texts have the order of time. */
+/** The same time in UTC with nine digits after the point: sorting such texts sorts by time. */
 function sortable(time) {
   const [, digits = ""] = /\.(\d+)/.exec(time) ?? [];
   return `${toTheMinute(time)}${time.slice(16, 19)}.${digits.padEnd(9, "0")}`;
@@ -80,7 +80,7 @@ export function parse(body) {
 }
 
 /**
- * The record in a database.update: uuid, key, value (JSON text, "null" of what is deleted), by and rev
+ * The record in a database.update: uuid, key, value (JSON text, "null" if the record is deleted), by and rev
  * (last_updated_*), time (update_time), deleted and version (vector_clock).
  */
 export function update(fields) {

@@ -13,9 +13,9 @@ class Link {
   unframer = new Unframer();
   /** This peer has sent a database.get_updates, and is subscribed to later changes. */
   asked = false;
-  /** The other end has sent one. */
+  /** The other end has sent a database.get_updates, so later changes are sent to it. */
   subscribed = false;
-  /** Number of requests that it has sent in one piece. */
+  /** Number of database.get_updates in the current Receive. */
   requests = 0;
 
   constructor(number, peerId, readOnly) {
@@ -36,8 +36,8 @@ export class Peer {
   #failure = null;
 
   /**
-   * @param keys `{readWritePrivate, readWritePublic}`, the first only for a read-write peer. @param store the path of a
-   * file, "" for none.
+   * @param keys `{readWritePrivate, readWritePublic}`; only a read-write peer has `readWritePrivate`.
+   * @param store the path of a file, "" for none.
    */
   constructor({ peerId, readOnly, keys, resolution, store }) {
     this.#readOnly = readOnly;
@@ -155,7 +155,7 @@ export class Peer {
     this.#drop(link.number);
   }
 
-  /** A link has ended. If it was the subscribed one, another link to the same peer replaces it. */
+  /** Removes a link. If updates were requested on it, they are requested on another link to the same peer. */
   #drop(number) {
     const gone = this.#links.get(number);
     this.#links.delete(number);

@@ -23,8 +23,9 @@ export class Records {
   known = new Map();
   #peerId;
   #records = new Map();
-  /** By key: the record that has it, and the records that are hidden because of that one. */
+  /** By key: the uuid of the record that has the key. */
   #owners = new Map();
+  /** By key: the uuids of the other records with that key, which the application does not see. */
   #hidden = new Map();
   #store = null;
   /** Changes that are not in the store yet: uuids, and peers in `known`. */
@@ -61,7 +62,7 @@ export class Records {
     return record.deleted || this.#owners.get(record.key) === record.uuid;
   }
 
-  /** @throws {Refused} if the store is full. */
+  /** @throws {Refused} if a received record would exceed the limits HIDDEN or PEERS. */
   checkRoom({ key, by }) {
     if (this.#hidden.get(key)?.size >= HIDDEN) throw new Refused(`more than ${HIDDEN} records with one key`);
     if (this.known.size >= PEERS && !this.known.has(by)) throw new Refused(`more than ${PEERS} peers`);
@@ -77,8 +78,8 @@ export class Records {
   }
 
   /**
-   * Replaces the record with the same uuid. If another record has or had its key, that one is returned: the winner of
-   * the two has the key now, the other is hidden.
+   * Stores a record in place of the record with the same uuid. If another record had the key of the new one, returns
+   * that other record. The winner of these two records has the key now, and the loser is hidden.
    */
   place(record) {
     const old = this.#records.get(record.uuid);

@@ -61,7 +61,7 @@ export class Store {
     return whole;
   }
 
-  /** Adds a line. Throws the error of the file: the line is not safe then. */
+  /** Adds a line. Throws the error of the file system; then the line may not be in the file. */
   append(line) {
     this.#bytes += writeAll(this.#file, `${line}\n`);
   }

@@ -17,7 +17,7 @@ import (
 // Implementation is yours: it makes participants. Filters, Codec and RepairTimer have commands that need no
 // participant.
 type Implementation interface {
-	// Hello returns the declaration of the implementation; revision is the one that the run judges.
+	// Hello returns the declaration of the implementation. The run judges by this revision of the specification.
 	Hello(revision string) HelloReply
 	// Open makes a participant that is a member of the channels, and returns the effective configuration.
 	Open(Open) (Participant, Configuration, error)
@@ -235,7 +235,7 @@ func (s *server) need(capability string) error {
 // errMissing is for a command whose interface is not implemented.
 var errMissing = errors.New("missing")
 
-// to wraps commands to a participant, pure those to the implementation.
+// to wraps a method of a participant as a command; pure wraps a method of the implementation.
 func to[Who any, In interface{ handle() uint64 }, Out any](
 	do func(Who, In) (Out, error),
 ) func(*server, []byte) (any, error) {

@@ -126,7 +126,7 @@ func decode(wire []byte) (m message, err error) {
 	return m, err
 }
 
-// takeText sets to if the field has the given number.
+// takeText stores a text field in *to. It skips the field if to is nil.
 func takeText(to *string, value []byte) error {
 	if to == nil {
 		return nil

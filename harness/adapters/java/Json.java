@@ -278,7 +278,7 @@ final class Json {
         throw fault();
     }
 
-    /** Reads an escape after its backslash; then its last character is the current one. */
+    /** Reads an escape whose backslash is at {@code at}, and moves {@code at} to its last character. */
     private char escape() {
         at++;
         char letter = at < text.length() ? text.charAt(at) : 0;

@@ -15,8 +15,8 @@ export class Unsupported extends Error {}
 class RequestError extends Error {}
 
 // ---- Values --------------------------------------------------------------------------------------------------------
-// Each converter takes a value of ProtoJSON and the path of the field, for messages. In ProtoJSON bytes are base64,
-// 64-bit numbers are strings, and fields that are 0 or empty may be absent.
+// Each converter takes a value of ProtoJSON, and the path of the field for error messages. In ProtoJSON bytes are
+// base64, 64-bit numbers are strings, and fields that are 0 or empty may be absent.
 
 function text(value, path) {
   if (typeof value !== "string") throw new RequestError(`${path}: a string is needed`);

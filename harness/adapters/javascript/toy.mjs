@@ -44,7 +44,7 @@ function encode({ senderId, messageId, channelId, lamport, history, bloom, conte
   ]);
 }
 
-/** The number that begins there, and the place after it. */
+/** The number that begins at the index `at`, and the index after it. */
 function readVarint(wire, at) {
   let value = 0n;
   for (let index = 0; index < 10 && at + index < wire.length; index++) {

@@ -56,7 +56,7 @@ proc has*(given: JsonNode, name: string): bool =
   given.kind == JObject and given.hasKey(name) and given[name].kind != JNull
 
 proc charLength(text: string, at: int): int =
-  ## The number of bytes of the character that begins there, 0 if none does.
+  ## The number of bytes of the UTF-8 character that begins at `at`, 0 if the bytes there are not valid UTF-8.
   let first = text[at].ord
   let more = if first < 0x80: 0 elif first shr 5 == 6: 1 elif first shr 4 == 14: 2 elif first shr 3 == 30: 3 else: 9
   if more >= text.len - at:

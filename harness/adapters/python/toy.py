@@ -59,7 +59,7 @@ def encode(message: Message) -> bytes:
 
 
 def read_varint(wire: bytes, at: int) -> tuple[int, int]:
-    """The number that begins there, and the place after it."""
+    """The number that begins at the index ``at``, and the index after it."""
     value = 0
     for index, byte in enumerate(wire[at : at + 10]):
         value |= (byte & 0x7F) << 7 * index

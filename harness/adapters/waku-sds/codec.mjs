@@ -37,7 +37,7 @@ export function queryFilter({ bloomFilter, messageIds, ...size }) {
 export function encode({ messageId, channelId, senderId, causalHistory, lamportTimestamp, ...rest }) {
   const { bloomFilter, content, repairRequest } = rest;
   if (repairRequest.length > 0 && !hasRepairs) throw new Unsupported("repair_request: this release has no such field");
-  // Without the field, the constructor takes another one at its place, which is not encoded.
+  // In a release without this field, this parameter of the constructor means something else and is not encoded.
   const requests = hasRepairs ? repairRequest : undefined;
   const lamport = lamportTimestamp === undefined ? undefined : counted(lamportTimestamp);
   const message = refusing(

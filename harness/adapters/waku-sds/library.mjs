@@ -20,11 +20,11 @@ export const NEWEST = RELEASES.find((version) => FOLDERS.get(version) === NAME);
 
 /** What the release exports. */
 export let library;
-/** Its name and version, as it states them. */
+/** Name and version of the release, from its package.json. */
 export let identity;
-/** Whether it has SDS-R: repair buffers, field 13, senders in history entries. */
+/** Whether the release has SDS-R: repair buffers, field 13, senders in history entries. */
 export let hasRepairs;
-/** Whether its Lamport timestamps are BigInts. Those of old releases are Numbers, and have 32 bits on the wire. */
+/** Whether Lamport timestamps are BigInts. Those of old releases are Numbers, and have 32 bits on the wire. */
 export let countsInBigInts;
 
 /** Load a release. The error of the import names a missing module. */

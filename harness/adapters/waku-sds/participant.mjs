@@ -62,7 +62,7 @@ function configurationInForce(configuration) {
     possibleAckThreshold: possibleAcksThreshold === Number.MAX_SAFE_INTEGER ? 0 : possibleAcksThreshold,
     sdsR: repairManager !== undefined,
     ...(repairManager && repairInForce(repairManager.config)),
-    // The library does not store it.
+    // The library does not store the number of participants.
     numParticipants: derivesGroups(configuration) ? configuration.numParticipants : undefined,
   };
 }

@@ -1,8 +1,8 @@
 """The events of a small world of ClearSkies, and the configuration of its participants.
 
 Each event is a function that returns one operation, or several that belong together. Its arguments are the participant,
-a label that no other event has, and a route, which streams do not have. The first line of its docstring is printed to
-users.
+a label that no other event has, and a route, which is unused because the links of ClearSkies are streams. The first
+line of its docstring is printed to users.
 
 All applications use few keys, so that their changes meet: one record is changed by several participants, and several
 records have one key.
