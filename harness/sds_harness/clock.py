@@ -2,8 +2,8 @@
 
 libfaketime is a preloaded library. It answers calls for the time with the content of a file. The harness writes the
 file before each command that has a time; between two commands the time does not advance. The file holds seconds of the
-epoch, so time zones do not matter. A probe finds out whether time really moves for an implementation. It does not for a
-static binary, or for a program that gets the time from the kernel without the C library.
+epoch, so time zones do not matter. A probe finds out whether time really moves for an implementation. Time does not
+move for a static binary, or for a program that gets the time from the kernel without the C library.
 
 Monotonic time is not changed: event loops and locks wait by it and would never wake up. There is one exception. If the
 probe shows that the clock follows but the timers do not, and that both follow when monotonic time is moved as well,
@@ -132,7 +132,7 @@ class _TimeFile:
 
 
 class ClockedLink(Link):
-    """A link to an implementation whose time is moved from outside, or for which the probe showed that it cannot be."""
+    """A link to an implementation under libfaketime, or to one whose time cannot be moved, as the probe has shown."""
 
     def __init__(
         self,

@@ -30,9 +30,9 @@ COMPARED: tuple[Column, ...] = (
     normative("record", TEXT, "name of the record that the application writes"),
     normative("arrives", TEXTS, "names of the messages that arrive whole, in order"),
     normative("sent", TEXTS, "names of completely written messages, each after its recipient, sorted"),
-    _digest("updates", summary="digest of the records in these messages: name, record, key, value, deleted"),
-    _digest("times", summary="digest of their update times, in whole seconds since the start of virtual time"),
-    _digest("since", summary="digest of the revisions after which they request updates"),
+    _digest("updates", summary="digest of the records in sent updates: name, record, key, value, deleted"),
+    _digest("times", summary="digest of the times of sent updates, in whole seconds since the start of virtual time"),
+    _digest("since", summary="digest of the revisions after which sent requests ask for updates"),
     normative("signed", TEXTS, "the messages of `sent` with a signature"),
     normative("changed", TEXTS, "names of the updates in change signals, sorted"),
     normative("conflicts", TEXTS, "names of the records in conflict signals, in pairs, sorted"),
@@ -90,7 +90,7 @@ KIND = CorpusKind(
     write_dialect,
     read_dialect,
     translate,
-    # Their answers depend only on the request.
+    # The answers to these commands depend only on the request.
     frozenset({"compare_clocks", "frame", "unframe", "verify"}),
     stored_names={"signature": "signature_profile"},
     portable=without_store,

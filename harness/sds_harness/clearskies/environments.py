@@ -17,7 +17,7 @@ LAST_BYTES = 2
 
 @dataclass(frozen=True)
 class ClearSkiesEnvironment(Environment):
-    """An environment that changes something that only links and databases have."""
+    """An environment with settings for links and databases, which only ClearSkies has."""
 
     torn: bool = False
     """Whether deliveries arrive in pieces, some of one byte."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAX_DELIVERIES = 2_000
 """Maximum number of deliveries caused by one operation. With more, the peers answer each other without end."""
 DELIVERIES_A_LINK = 100
-"""Maximum number of deliveries for each link, if their sum is larger."""
+"""The maximum is this number per link if there are so many links that this is more than ``MAX_DELIVERIES``."""
 
 
 class Network:
@@ -182,7 +182,7 @@ class Network:
             case ScriptedLink() as link if link.actor is actor:
                 self._forget(link)
             case _:
-                pass  # the trace records it
+                pass  # the peer closed a link that does not exist; the trace records that
 
     def _break(self, line: Line, gone: Actor | None = None) -> None:
         """Break a line and tell the ends that still have it."""

@@ -33,7 +33,7 @@ from ..schedules.shapes import (
 
 MOST_BYTES = 32 << 20
 Place = Annotated[int, Shape(minimum=-MOST_BYTES, maximum=MOST_BYTES)]
-"""The place of a byte."""
+"""Index of a byte in a message."""
 Key = Annotated[str, Shape("key", maxLength=4_096)]
 Json = Annotated[str, Shape("json", maxLength=500_000)]
 
@@ -42,9 +42,9 @@ SIGNATURES = ("usual", "none", "forged", "flipped", "read-only", "read-write", "
 the key of read-only peers, with the key of read-write peers even if no signature is required, or with an empty
 signature."""
 SIGNATURES_OF_OTHER_TEXTS = ("reordered", "sorted", "spaced", "cited", "repeated")
-"""A valid signature, but of another text: of the usual text, while the body has its members in reverse order; of the
-text with sorted members; of the text without blanks, while the body has some; of the value alone; of the last message
-that this peer or another one signed."""
+"""A valid signature of another text than the body: of the usual text, while the members of the body are in reverse
+order; of the text with sorted members; of the text without blanks, while the body has blanks; of the value alone; or of
+the last message that any scripted peer signed."""
 ODDITIES = (
     "",
     *("nan", "deep", "twice", "surrogate", "fraction", "list", "no-clock", "no-uuid", "no-time", "negative"),
@@ -89,7 +89,7 @@ class Put(Operation, op="put", command="put"):
     label: Label
     key: Key = "k"
     text: Text = ""
-    """The value as JSON, or invalid text; "" is a value that no other write has."""
+    """The value as JSON, or invalid text; "" stands for a value that no other write has."""
     times: Annotated[int, Shape(minimum=1, maximum=1_000)] = 1
     """Number of records at once. The keys and labels of the others end in ".2", ".3", ..."""
     value: Json = ""
@@ -126,7 +126,7 @@ class Link(Operation, op="link", command="connect"):
     who: Name
     to: Name
     held: bool = False
-    """Whether the link is held from the beginning, including what both send when it begins."""
+    """Whether the link is held from the beginning, so that also the first messages of both stay in transit."""
     second: bool = False
     """Whether to link them even if there is a link between them."""
 
@@ -216,18 +216,18 @@ class Write(Operation, op="write"):
     label: Label = "x"
     key: Key = "k"
     content: Text = ""
-    """A string as its value; "" is one that no other message has."""
+    """The value of the record, a string; "" stands for a string that no other message has."""
     deleted: bool = False
     after: OptionalLabel = ""
-    """The label of the update whose record it changes, by uuid; "" for its own record with that key."""
+    """The label of an earlier update with the same uuid. "" for the peer's own record with this key."""
     concurrent: bool = False
-    """Whether it is concurrent to the change with that label."""
+    """Whether this update is concurrent to the update ``after``."""
     at_ms: SignedMs = 0
     """The update_time of the record, relative to virtual time."""
     digits: Annotated[int, Shape(minimum=0, maximum=9)] = 3
     """Digits after the decimal point of its update_time."""
     poses_as: OptionalName = ""
-    """The participant that it names as the last writer."""
+    """The participant that the update names as the last writer."""
     revision: Uint64 = 0
     """The revision of the record; 0 means the peer's next one."""
     clock_members: Annotated[int, Shape(minimum=0, maximum=20_000)] = 0
@@ -247,9 +247,9 @@ class Write(Operation, op="write"):
     time: OptionalName = ""
     """The update_time of the record, in place of ``at_ms`` and ``digits``."""
     members: Json = ""
-    """A JSON object: members that are added or replace others."""
+    """A JSON object: its members are added to those of the update, or replace them."""
     without: Annotated[tuple[Name, ...], Shape(maxItems=20)] = ()
-    """Members that it lacks."""
+    """Names of the members that the update lacks."""
     body: Json = ""
     """A JSON object: the whole message, in place of an update."""
     length: Bytes = 0
@@ -295,9 +295,9 @@ class Send(Scripted, op="send"):
 
     labels: ClassVar[tuple[str, ...]] = ("messages",)
     messages: Annotated[tuple[Label | Copy, ...], Shape(maxItems=1_000)] = field(kw_only=True)
-    """Labels, or copies. Messages that were never sent are left out."""
+    """The messages, by label or as a ``Copy``. Messages that were never sent or written are left out."""
     joined: bool = field(default=False, kw_only=True)
-    """Whether they arrive in one piece."""
+    """Whether the messages arrive together, in one piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +306,7 @@ class Again(Scripted, op="again"):
 
     label: Label = "m1"
     flipped: bool = False
-    """Whether one bit of it is flipped."""
+    """Whether one bit of the body is flipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,9 +315,9 @@ class Ask(Scripted, op="ask"):
 
     labels: ClassVar[tuple[str, ...]] = ("label", "since")
     known: Uint64 = 0
-    """The revision that it claims to know of each participant; 0 for none."""
+    """The revision of each participant that the peer claims to know; 0 for none."""
     since: Entries = ()
-    """The revisions that it claims to know, by peer."""
+    """The revision of each listed peer that this peer claims to know."""
     members: Json = ""
     """A JSON object: members that are added to the request or replace others."""
 
@@ -341,7 +341,8 @@ class Member(operations.Member):
 
     read_only: bool = False
     store: bool = False
-    """Whether it has a store, if it supports one: its records are kept when it is reopened."""
+    """Whether the participant has a store, if the implementation supports that. The store keeps its records when it is
+    reopened."""
 
 
 OPERATIONS: dict[str, type[Operation]] = {

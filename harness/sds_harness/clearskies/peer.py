@@ -16,7 +16,7 @@ from .trace import Trace
 
 
 class Setting(Protocol):
-    """The members of a stage that a scripted peer uses."""
+    """The attributes and methods of a stage that a scripted peer uses."""
 
     trace: Trace
     now_ms: int
@@ -29,11 +29,11 @@ class Setting(Protocol):
         ...
 
     def label(self, name: str) -> str:
-        """A key in this environment."""
+        """The key of a record as this environment spells it, for example in another script."""
         ...
 
     def value(self, value: Any) -> Any:
-        """A JSON value in this environment."""
+        """A JSON value as this environment spells it, for example with strings in other scripts."""
         ...
 
 

@@ -23,11 +23,11 @@ DEPTH = 20_000
 DEEPEST = 200
 """Maximum nesting of a value that an operation gives."""
 LONGEST = 100
-"""Maximum length, in characters, of a text that the reason for an operation that was not played quotes."""
+"""Maximum length, in characters, of a text that is quoted in the reason why an operation was not played."""
 LATEST_MS = 253_402_300_799_000
-"""The last second of the year 9999, the last one with four digits."""
+"""The last second of the year 9999, which is the last year with four digits; in epoch milliseconds."""
 _FLAT = "the value"
-"""A value that is replaced in the text of a body."""
+"""A placeholder for the value: it is replaced in the text of a body."""
 LARGE_BYTES = 15_000_000
 """Length of a string in bytes. A body that contains the string is almost as large as allowed."""
 
@@ -159,7 +159,7 @@ def sign_frame(frame: Frame, how: str, peer: ScriptedPeer, listener: AccessLevel
 
 
 def _sign_another_text(frame: Frame, how: str, peer: ScriptedPeer) -> Frame:
-    """The object of a message under a signature of another text of it."""
+    """The message with a valid signature of another text: another form of its JSON object, or another message."""
     if how == "repeated":
         return replace(frame, signature=peer.stage.last_signature)
     members = json.loads(frame.body)
@@ -194,7 +194,7 @@ def _without_members(name: str) -> Callable[[dict[str, Any]], bytes]:
 
 
 def _value(text: bytes) -> Callable[[dict[str, Any]], bytes]:
-    """A body with this text as its value."""
+    """Return a function that makes a body in which this text is the value of the record."""
     return lambda members: _text(members | {"value": 0}).replace(b'"value":0', b'"value":' + text, 1)
 
 

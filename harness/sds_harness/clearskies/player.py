@@ -72,7 +72,7 @@ _RESOLUTIONS = {int(known): known for known in (pb.RESOLUTION_MERGE, pb.RESOLUTI
 
 
 def play(schedule: Schedule, stages: Mapping[str, Stage]) -> GroupTrace:
-    """Play a schedule; ``stages`` is the stage of each member.
+    """Play a schedule; ``stages`` has the stage of each participant under test, by name.
 
     The stages are closed at the end. A breakdown of an implementation ends the group trace and is recorded in it.
     """
@@ -258,7 +258,8 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
     # ---- links -----------------------------------------------------------------------------------------------------
 
     def _lines_between(self, who: str, to: str) -> list[Line]:
-        """The links between two participants, or all links of one participant, or all links."""
+        """The links between two participants; with ``EVERYBODY`` as one name all links of the other participant, and as
+        both names all links."""
         self._lines = [line for line in self._lines if not line.broken]
         named = {who, to} - {EVERYBODY}
         return [line for line in self._lines if named <= {end.name for end in line.ends}]

@@ -125,8 +125,9 @@ class Part:
     def put(self, key: str, value: Any = None, *, text: str = "", record: str = "", length: int = 0) -> Message:
         """Write a value under a key.
 
-        ``text`` replaces ``value`` and need not be valid JSON, or a string of a ``length``; ``record`` is the name of
-        the record, which determines the uuid that the application gives.
+        ``text`` replaces ``value`` and need not be valid JSON. A ``length`` above 0 replaces ``value`` by a string of
+        this number of letters. ``record`` is the name of the record, which determines the uuid that the application
+        gives.
         """
         if record:
             self.script.need(pb.CAPABILITY_UUID_ACCEPTED)

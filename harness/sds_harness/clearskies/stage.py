@@ -171,7 +171,7 @@ class Stage(stage.Stage[Step]):
         """A new path for a store. The files there are removed at the end."""
         if self._stores is None:
             self._stores = Path(tempfile.mkdtemp(prefix="clearskies-"))
-            # Also if the stage is never closed, because the conversation broke.
+            # This removes the folder even if the stage is never closed because the conversation broke.
             self._removal = weakref.finalize(self, shutil.rmtree, self._stores, ignore_errors=True)
         self._count += 1
         return str(self._stores / f"{self._count}-{self.trace.club.join(name)[:8]}.store")
@@ -193,7 +193,7 @@ class Stage(stage.Stage[Step]):
         """Raises ScheduleStoppedError if no file of the store exists, for example because the implementation runs on
         another machine."""
         if not _files_of(path):
-            raise ScheduleStoppedError(f"no file on this machine has the path {path}, or begins with it")
+            raise ScheduleStoppedError(f"no file on this machine has a path that begins with {path}")
 
 
 def play_until_quiet(traces: Sequence[Trace], play_round: Callable[[], None], clock_offsets: int) -> None:
@@ -202,7 +202,8 @@ def play_until_quiet(traces: Sequence[Trace], play_round: Callable[[], None], cl
     ``clock_offsets`` is the number of offsets of an unsteady clock. Raises ScheduleStoppedError if peers do not become
     quiet, which is recorded in the traces.
     """
-    # If the clock steps back, an implementation that waits for a time gets all offsets of the clock twice.
+    # An unsteady clock can step back before a time that an implementation waits for. So each offset of the clock must
+    # have been in use in ``QUIET_ROUNDS`` quiet rounds.
     quiet, enough = 0, QUIET_ROUNDS * max(1, clock_offsets)
     for _ in range(MAX_ROUNDS):
         known = [len(trace.steps) for trace in traces]

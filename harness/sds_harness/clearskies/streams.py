@@ -1,4 +1,4 @@
-"""Streams: the bytes of one direction of a link, split into messages wherever the pieces end.
+"""Streams: the bytes of one direction of a link, split into messages. The pieces of bytes that arrive can end anywhere.
 
 A stream that breaks is recorded, with the position; no error is raised (core protocol, "Framing").
 """

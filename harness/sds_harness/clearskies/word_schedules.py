@@ -35,7 +35,7 @@ ENDING_TICKS = 3
 
 
 def stranger_of(who: str) -> str:
-    """The scripted peer that is linked to a participant. Their link has the same name.
+    """The scripted peer that is linked to a participant. The name of the peer is also the name of their link.
 
     Scripted peers share no state, so the messages of one do not depend on other participants.
     """
@@ -47,7 +47,8 @@ class UnfoldedStreams(Unfolded):
     """A word whose messages travel on links, in order."""
 
     arrivals: dict[int, tuple[Copy, int]] = field(default_factory=dict)
-    """By the index of an operation that delivers: the copy, and the index of the event in the word."""
+    """By the index of a delivering operation: the delivered copy of a message, and the index of the event in the
+    word."""
 
     def find_missing(self, group_trace: GroupTrace[Any, Any, Any]) -> dict[Copy, int]:
         arrived = {act.operation for act in group_trace.acts if act.step.command == "receive"}
@@ -62,7 +63,7 @@ class _Action:
     who: int
     operations: tuple[Operation, ...]
     arrival: tuple[Copy, int] | None = None
-    """For an arrival: the copy, and the index of the event in the word."""
+    """For an arrival: the delivered copy of a message, and the index of the event in the word."""
 
 
 def unfold(world: World, word: Word, setting: Schedule) -> UnfoldedStreams:

@@ -20,4 +20,7 @@ class SuiteFaultError(Exception):
 
 
 class NotDrivenError(CorpusError):
-    """The implementation could not be driven, or was abandoned. The message has the place and the reason."""
+    """The implementation failed the handshake, changed its name, did not play a schedule, or broke down too often.
+
+    The message has the place and the reason.
+    """

@@ -50,8 +50,10 @@ def run_tasks(spark: SparkSession, numbers: Sequence[int], work: Work, schema: s
 
 
 def in_schedules(progress: Progress, numbers: int, schedules: int, known: int = 0) -> Progress:
-    """Converts progress in tasks of a job over ``numbers`` to progress in schedules, ``known`` of which are already
-    recorded.
+    """Return a function that converts progress in tasks to progress in schedules, and reports it to ``progress``.
+
+    ``numbers`` is how many numbers the job has, ``schedules`` the number of all schedules, and ``known`` the number of
+    schedules that were recorded before.
 
     A finished task has finished its schedules, or has reported why not.
     """

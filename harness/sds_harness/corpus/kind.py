@@ -42,7 +42,7 @@ class CorpusKind:
     stage: Callable[[Session, str, Any], Stage[Any]]
     """Makes the stage for a schedule with this name, in this dialect."""
     play: Callable[[Schedule, Mapping[str, Any]], GroupTrace]
-    """Plays a schedule. The mapping is the stage of each member."""
+    """Plays a schedule. The mapping has the stage of each participant under test, by name."""
     dumps: Callable[[Schedule], str]
     """Serialises a schedule for the side table."""
     loads: Callable[[str], Schedule]

@@ -30,7 +30,7 @@ def together(writer: Writer, one: str, other: str, *, held: bool) -> None:
 
 @passage(10, fits=two_writers)
 def concurrent_edits(writer: Writer) -> None:
-    """Two or three peers change one record without having heard of each other's changes."""
+    """Two or three peers change one record before they receive each other's changes."""
     writer.connect_all()
     one, other = writer.two_writers()
     key = writer.new_key()
@@ -80,7 +80,7 @@ def renamed_onto_each_other(writer: Writer) -> None:
 
 @passage(8, fits=two_writers)
 def deleted_and_edited(writer: Writer) -> None:
-    """One peer deletes a record that the other edits or renames, one of them later than the other."""
+    """One peer deletes a record, and the other one edits or renames it, before they receive each other's change."""
     writer.connect_all()
     one, other = writer.two_writers()
     key = writer.new_key()
@@ -118,7 +118,7 @@ def renamed_and_edited(writer: Writer) -> None:
 
 @passage(6, fits=lambda writer: len(writer.writers) > 2)
 def three_ways(writer: Writer) -> None:
-    """Three or more versions of a record in three places meet in some order."""
+    """Three isolated peers change a record, and then receive each other's versions in some order."""
     writer.connect_all()
     one, other = writer.two_writers()
     third = writer.writer(one, other)

@@ -206,7 +206,7 @@ def clocks_against_times(writer: Writer) -> None:
         after=first,
         at_ms=pick(writer.choices, (-3_600_000, -50, -600_000)),
         deleted=writer.chance(15),
-        # With the number of its first change, its clock may equal that of the other change.
+        # With 1, the number of the peer's first change, the vector clock may equal that of the version before.
         clock_number=1 if writer.chance(20) else 0,
     )
     for label in sample(writer.choices, writer.recent(2), 60):
@@ -224,10 +224,10 @@ def in_one_second(writer: Writer) -> None:
 
 @passage(6, scripted=True)
 def the_newest_comes_first(writer: Writer) -> None:
-    """A peer that was away receives a change before the changed version, which is newer by its time."""
+    """An isolated peer receives a change before the changed version, and that version has the later time."""
     peer, to, key = pick(writer.choices, writer.peers), writer.pick_participant(), writer.new_key()
     writer.isolate(to)
-    # With the number of the first change, the second one has the same clock. If both have the same content, there is no
+    # With the clock number 1, both changes have the same vector clock. If they also have the same content, there is no
     # conflict to resolve.
     equal = writer.chance(25)
     text = "the same" if equal else ""

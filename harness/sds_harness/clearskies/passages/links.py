@@ -109,7 +109,7 @@ def changes_during_an_answer(writer: Writer) -> None:
 
 @passage(4)
 def second_link(writer: Writer) -> None:
-    """Two peers have a second link; then only one again, or none and a new one."""
+    """Two peers get a second link, and change records. Then all their links end, and a new one begins."""
     who = writer.writer()
     other = writer.neighbour(who)
     writer.add(Link(who, other, second=True))

@@ -14,7 +14,7 @@ Premise = Callable[[Writer], bool]
 
 @dataclass(frozen=True)
 class Passage:
-    """A short plot."""
+    """One kind of trouble, as a function that writes operations for it into a schedule."""
 
     name: str
     write: PassageFunction
