@@ -54,7 +54,7 @@ class Unit:
     needs: tuple[Callable[[], str], ...] = ()
     """Functions that return what is missing; "" if nothing is."""
     first: tuple[str, ...] = field(default=())
-    """A script that runs before, with its arguments. The last argument is the size, ``FEW`` with --quick."""
+    """A script that must run before this one, with its arguments. The last one is the size, ``FEW`` with --quick."""
 
     @property
     def missing(self) -> str:

@@ -1,4 +1,4 @@
-// Changes of records: by the application, by other peers, and by conflicts of the two.
+// Changes of records: by the application, by other peers, and to resolve conflicts between these changes.
 //
 // A read-write peer resolves a conflict by writing a record and sending it. A read-only peer cannot sign anything: it
 // keeps the message of the winner, merges the clocks, and waits for the resolution of a read-write peer.
@@ -155,7 +155,7 @@ export class Database {
     return old;
   }
 
-  /** A change that resolves a conflict. If it would exceed a limit, it is not made. */
+  /** Makes a change that resolves a conflict. Returns false, without the change, if it would exceed a limit. */
   #change(record, nowMs, outcome) {
     try {
       this.#touch(record.uuid, outcome);

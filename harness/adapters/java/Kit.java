@@ -266,7 +266,7 @@ final class Kit {
 
     // ---- The commands ------------------------------------------------------------------------------------------
 
-    /** The answer, the capability that the command needs, and the fields, each with the capability that it needs. */
+    /** The name of the answer, the capability of the command, and the capability that each of its fields needs. */
     private record Command(String answer, String capability, Map<String, String> fields) {}
 
     private static final Map<String, Command> COMMANDS = new HashMap<>();

@@ -150,8 +150,8 @@ proc bytesJson*(bytes: string): JsonNode =
 
 const sizes = " bloomCapacity:FILTER_SIZES bloomErrorRate:FILTER_SIZES"
 const commands = {
-  # The answer, the capability that the command needs, and the fields, each with the capability that it needs if it is
-  # set.
+  # For each command: the name of its answer, its capability, and its fields. After the colon stands the capability that
+  # a field needs.
   "hello": ("hello", "", ""),
   "open": ("opened", "", "nowMs participantId channels configuration"),
   "close": ("effects", "", "nowMs handle"),

@@ -57,10 +57,10 @@ RECORD = "of strangers"
 HOUR_MS = 3_600_000
 RESTART, REST = "restart", "rest"
 READER = "reader"
-"""Not an event: the second participant may only read."""
+"""A name for an alphabet that is not an event: with it, the second participant may only read."""
 UUIDS = "uuids"
-"""Not an event: the application gives the uuids of new records. Otherwise implementations choose them at random, and
-answer differently each time."""
+"""A name for an alphabet that is not an event: with it, the application gives the uuids of new records. Otherwise
+implementations choose them at random, and answer differently each time."""
 Operations = tuple[Operation, ...]
 
 _KINDS: list[EventKind] = []

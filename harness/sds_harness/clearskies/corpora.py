@@ -24,7 +24,7 @@ _digest = partial(Column, type=pa.int64(), normative=True, dictionary=False, opa
 COMPARED: tuple[Column, ...] = (
     PARTICIPANT,
     COMMAND,
-    normative("link", TEXT, "link of the command: name of the peer at its other end, and its number"),
+    normative("link", TEXT, "link of the command: name of the peer at its other end, and number of the link"),
     AT_MS,
     ANSWER,
     normative("record", TEXT, "name of the record that the application writes"),
@@ -44,7 +44,7 @@ COMPARED: tuple[Column, ...] = (
 INFORMATIVE: tuple[Column, ...] = (
     Column("clocks", pa.int64(), "digest of the vector clocks that are sent or shown", dictionary=False),
     Column("bodies", pa.int64(), "digest of the bytes written to each link", dictionary=False),
-    Column("revision", pa.int64(), "the revision counter that is shown; the bits of an unsigned number; -1 for none"),
+    Column("revision", pa.int64(), "the shown revision counter, as the signed number with the same bits; -1 for none"),
 )
 COLUMNS = Columns(COMPARED, INFORMATIVE)
 

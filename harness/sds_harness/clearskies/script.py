@@ -90,7 +90,7 @@ class Script(script.Script[Member]):
     ) -> Part:
         """Open a peer under test; with a ``store``, its records are kept when it is reopened.
 
-        All resolve conflicts in the same way.
+        All peers of a schedule resolve conflicts in the same way: the last ``resolution`` applies to all.
         """
         if read_only:
             self.need(pb.CAPABILITY_READ_ONLY)

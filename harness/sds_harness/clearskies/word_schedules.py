@@ -29,7 +29,7 @@ STRANGERS = ("xavier", "zoe", "wendy")
 
 
 END_MS = 300_000
-"""The end is a multiple of this time after the start. Only words with many periods reach the second one."""
+"""Schedules end at a multiple of this time after their start: at the first multiple, unless a word has many periods."""
 ENDING_TICKS = 3
 """Ticks before participants are observed: some implementations process messages when they are ticked."""
 

@@ -30,7 +30,7 @@ WIRES = (
 
 @passage(8, scripted=True)
 def forgeries(writer: Writer) -> None:
-    """A read-only peer sends changes, unsigned or wrongly signed, of its own and of others."""
+    """A read-only peer sends unsigned or wrongly signed changes, often in the name of a writer."""
     peer, to = pick(writer.choices, LURKERS), writer.pick_participant()
     if writer.chance(70):
         writer.put(writer.writer())
