@@ -50,18 +50,18 @@ _LARGEST_INT32 = (1 << 31) - 1
 
 MEETS_IF: Mapping[str, Mapping[str, str]] = {
     "sds": {
-        "delivers": "It delivers these messages, in this order; others may come between.",
-        "does_not_deliver": "It delivers none of these messages.",
-        "acknowledged": "It reports these messages of its own as acknowledged.",
-        "not_acknowledged": "It reports none of these messages as acknowledged.",
-        "misses": "It reports these messages as missing.",
-        "gives_up": "It reports these messages as lost.",
-        "refuses": "It rejects these messages, or the commands to send them.",
+        "delivers": "The participant delivers these messages, in this order; others may come between.",
+        "does_not_deliver": "The participant delivers none of these messages.",
+        "acknowledged": "The participant reports these messages of its own as acknowledged.",
+        "not_acknowledged": "The participant reports none of these messages as acknowledged.",
+        "misses": "The participant reports these messages as missing.",
+        "gives_up": "The participant reports these messages as lost.",
+        "refuses": "The participant rejects these messages, or the commands to send them.",
     },
     "clearskies": {
-        "delivers": "It accepts these changes, in this order; others may come between.",
-        "does_not_deliver": "It accepts none of these changes.",
-        "refuses": "It rejects the commands for these changes.",
+        "delivers": "The participant accepts these changes, in this order; others may come between.",
+        "does_not_deliver": "The participant accepts none of these changes.",
+        "refuses": "The participant rejects the commands for these changes.",
     },
 }
 """The expectations of each protocol, with the condition under which they are met."""
@@ -121,12 +121,14 @@ def schema_of(protocol: str) -> Json:
             "operations": {"description": "The steps, in order. Each has the key `op`.", **_operations(notation)},
             "description": {"description": top["description"], "type": "string", "maxLength": 4_000},
             "revision": {
-                "description": "The revision of the specification that it is about. Default: the current one.",
+                "description": "The revision of the specification for which the schedule is written. Default: the "
+                "current one.",
                 "type": "string",
                 "maxLength": 64,
             },
             "requirements": {
-                "description": "IDs of the requirements that it tests. `run` warns if one of them is not exercised.",
+                "description": "IDs of the requirements that the schedule tests. `run` warns if one of them is not "
+                "exercised.",
                 "type": "array",
                 "items": {"type": "string", "minLength": 1, "maxLength": 64},
                 "maxItems": 200,

@@ -158,7 +158,7 @@ def uncompared(new: Kept, old: Kept) -> Iterator[str]:
         if name not in old:
             yield f"not compared, because the earlier run does not have it: {name}"
         elif old[name]["quick"] != now["quick"]:
-            yield f"not compared, because one of the two was --quick: {name}"
+            yield f"not compared, because only one of the two runs was made with --quick: {name}"
 
 
 def parse() -> argparse.Namespace:

@@ -132,7 +132,7 @@ class _TimeFile:
 
 
 class ClockedLink(Link):
-    """A link to an implementation under libfaketime, or to one whose time cannot be moved, as the probe has shown."""
+    """A link to an implementation under libfaketime, or to an implementation whose time is not moved."""
 
     def __init__(
         self,

@@ -29,7 +29,7 @@ class Setting(Protocol):
         ...
 
     def label(self, name: str) -> str:
-        """The key of a record as this environment spells it, for example in another script."""
+        """A key or another string as this environment spells it, for example in another script."""
         ...
 
     def value(self, value: Any) -> Any:

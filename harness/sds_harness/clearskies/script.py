@@ -233,9 +233,9 @@ class Peer:
     ) -> dict[str, Any]:
         """The fields of a Write or Say.
 
-        ``time`` is its update_time, or the number of milliseconds after virtual time. ``after`` is the update whose
-        record it changes. ``clock`` is its vector clock. ``members`` are members that it has in addition, or in place
-        of others.
+        ``time`` is the update_time, as text or in milliseconds after the virtual time. ``after`` is the update whose
+        record this update changes. ``clock`` is the vector clock; None for the usual one. ``members`` are added to the
+        members of the update, or replace them.
         """
         self._revision += 1
         fields: dict[str, Any] = {"label": self._label(), "key": key, "value": _json(value)} | rest

@@ -71,7 +71,7 @@ def store_name(path: str) -> str:
 
 
 LARGE_BYTES = 1 << 16
-"""Replies of this size are stored without their messages, which are shared with other steps."""
+"""Replies of at least this many bytes are stored without their messages, which are shared with other steps."""
 
 
 @dataclass

@@ -222,7 +222,8 @@ class Writer:
         return [name for name in self.here if name not in but]
 
     def connect_others(self, *but: str) -> None:
-        """Add links until all participants except these are connected, without a path through these."""
+        """Add links until all participants except ``but`` are connected. Those should have no links: paths through them
+        count."""
         first, *others = self.others_than(*but) or [self.here[0]]
         for name in others:
             if not any(name in part and first in part for part in self.parts()):

@@ -102,9 +102,9 @@ def watch_progress(spark: SparkSession, progress: Progress) -> Iterator[None]:
 
 @contextlib.contextmanager
 def convert_task_failures() -> Iterator[None]:
-    """Convert exceptions of a task to exceptions that tell faults of the suite from others.
+    """Convert OSError and MemoryError of a task to CorpusError, and other exceptions to SuiteFaultError.
 
-    The driver sees only the exception.
+    The driver sees only the type and the text of an exception.
     """
     try:
         yield

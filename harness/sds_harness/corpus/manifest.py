@@ -111,7 +111,7 @@ class Manifest:
 
 
 _APART = ("version", "capabilities")
-"""A suffix that distinguishes implementations with the same name."""
+"""Fields of the declaration that distinguish implementations with the same name."""
 
 
 @dataclass(frozen=True)
