@@ -182,7 +182,7 @@ def main() -> None:
     for name, death in deaths_of(left, play, arguments.jobs, arguments.minutes):
         kept.take(name, death)
     if missing := sum(name not in kept.deaths for name in mutants):
-        print(f"{missing} of {len(mutants)} mutants are left: the same command continues.")
+        print(f"{missing} of {len(mutants)} mutants were not played: run the same command again to continue.")
         return
     deaths = {name: kept.deaths[name] for name in mutants}
     paid = price(arguments.events, alphabet)

@@ -244,7 +244,7 @@ export class Implementation {
   setClock(nowMs) {}
 
   open({ nowMs, participantId, channels, configuration }) {
-    todo("open: make a participant, join the channels; return {who, configuration}, the effective one");
+    todo("open: make a participant, join the channels; return {who, configuration}, with the effective configuration");
   }
   close(who, { nowMs }) {
     todo("close: free the participant, not the process; return nothing");
@@ -277,10 +277,10 @@ export class Implementation {
     todo("encode: return {wire: bytes} of a message with exactly these fields");
   }
   decode({ wire }) {
-    todo("decode: return {message: {...}, kind}, the fields that are set; throw Rejected");
+    todo("decode: return {message, kind}, the message with the fields that are set; throw Rejected for invalid bytes");
   }
   repairTimes({ nowMs, participantId, messageId, senderId, tMinMs, tMaxMs, numResponseGroups }) {
-    todo("repairTimes: return {tReqMs, tRespMs, inResponseGroup}, times from nowMs on");
+    todo("repairTimes: return {tReqMs, tRespMs, inResponseGroup}; the times are milliseconds after nowMs");
   }
 
   /** The answer to one command: an object with the one key of Reply.answer. */

@@ -83,17 +83,17 @@ class Implementation:
         raise NotImplementedError('return {"hits": [...]}, a bool for each ID')
 
     def encode(self, message: Any = ()) -> Any:
-        raise NotImplementedError('return {"wire": bytes} of a message with exactly these fields, a dict of those set')
+        raise NotImplementedError('return {"wire": bytes} of a message with exactly the fields in the dict')
 
     def decode(self, wire: bytes = b"") -> Any:
         raise NotImplementedError(
-            'return {"message": {...}, "kind": ...}, the fields that are set; raise RejectedError'
+            'return {"message": {fields that are set}, "kind": ...}; raise RejectedError for invalid bytes'
         )
 
     def repair_times(self, now_ms: int = 0, participant_id: str = "", message_id: str = "", **more: Any) -> Any:
         # More: sender_id, t_min_ms, t_max_ms, num_response_groups; values that are 0 or empty may be absent.
         raise NotImplementedError(
-            'return {"tReqMs": ..., "tRespMs": ..., "inResponseGroup": ...}, times from now_ms on'
+            'return {"tReqMs": ..., "tRespMs": ..., "inResponseGroup": ...}; the times are ms after now_ms'
         )
 
 
