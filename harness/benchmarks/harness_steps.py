@@ -228,7 +228,9 @@ def verdict(row: dict[str, object]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=2_000, help="steps, and round trips, in a round")
+    parser.add_argument(
+        "--steps", type=int, default=2_000, help="number of steps, and of round trips, in a round (%(default)s)"
+    )
     parser.add_argument(
         "--rounds", type=int, default=7, help="number of rounds; the result is their median (%(default)s)"
     )

@@ -219,11 +219,11 @@ def _give_uuids(write: Write) -> Write:
     """An event whose new records have the uuids that the application gives."""
 
     @wraps(write)
-    def write_with_names(who: str, label: str, route: Route) -> Operation | Operations:
+    def write_with_uuids(who: str, label: str, route: Route) -> Operation | Operations:
         operation = write(who, label, route)
         return operation.with_values(record=label) if isinstance(operation, Put) else operation
 
-    return write_with_names
+    return write_with_uuids
 
 
 def _kinds(names: Collection[str]) -> tuple[EventKind, ...]:

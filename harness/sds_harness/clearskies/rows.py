@@ -126,7 +126,7 @@ def _sort_values(values: Iterable[list[Any]]) -> list[str]:
 
 
 def _plain(text: str) -> list[Any]:
-    """The value of a JSON text in one form; invalid JSON as a digest."""
+    """The value of a JSON text as ``_form`` returns it; for invalid JSON, a digest of the text."""
     try:
         return _form(json.loads(text))
     except (ValueError, RecursionError):

@@ -202,7 +202,7 @@ class Stray:
 
 
 class _Wiring:
-    """The links in the steps of a trace that were read."""
+    """The links and messages of a trace, from the steps that were read so far."""
 
     def __init__(self, profile: SignatureProfile | None, bodies: Bodies) -> None:
         self.profile = profile
