@@ -11,5 +11,5 @@ _WINDOWS = (
 
 
 def unsupported_system() -> str:
-    """Why implementations cannot be driven on this system, and what to do instead; "" if they can."""
+    """Why implementations cannot be tested on this system, and what to do instead; "" if they can."""
     return _WINDOWS if platform.system() == "Windows" else ""

@@ -72,7 +72,7 @@ Exit codes:
   0  conformant                   70   fault of this suite
   1  non-conformant               129  hung up (SIGHUP)
   2  usage error                  130  interrupted (SIGINT)
-  3  implementation not driven    141  output pipe closed (SIGPIPE)
+  3  implementation not tested    141  output pipe closed (SIGPIPE)
   4  nothing exercised            143  terminated (SIGTERM)
 
 `sds-conformance docs tutorial` is the first guide to read, and

@@ -140,7 +140,7 @@ def driven_or_ended(err: Console, driven: DrivenImplementation) -> Iterator[None
         ) from None
     except TesteeError as fault:
         show_breakdown(err, BrokenRun.at_last_step("handshake", fault.breakdown))
-        text = f"{driven.command_line} could not be driven: it did not complete the handshake."
+        text = f"{driven.command_line} could not be tested: it did not complete the handshake."
         err.print(text, style="bold red", soft_wrap=True)
         sys.exit(Exit.NOT_DRIVEN)
 

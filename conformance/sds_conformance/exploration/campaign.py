@@ -204,7 +204,7 @@ def explore(
 ) -> CampaignTally:
     """Play and judge. ``begun`` is called after the handshake.
 
-    Raises TesteeError if the implementation cannot be driven at all. An interrupt (Ctrl-C) ends the playing; the
+    Raises TesteeError if the implementation cannot be tested at all. An interrupt (Ctrl-C) ends the playing; the
     schedules that were played count.
     """
     began = time.monotonic()

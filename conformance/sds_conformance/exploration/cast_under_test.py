@@ -60,7 +60,7 @@ class CastUnderTest:
         self.cast = Cast(implementations, revision)
 
     def start(self) -> Declaration:
-        """Perform the handshake. Raises TesteeError if the implementation cannot be driven, and RevisionMismatchError
+        """Perform the handshake. Raises TesteeError if the implementation cannot be tested, and RevisionMismatchError
         if it declares another specification than the references in the cast.
         """
         self.cast.start()

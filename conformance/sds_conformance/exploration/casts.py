@@ -240,7 +240,7 @@ class Cast:
         stages: dict[str, Stage[Any]] = {}
         for name in dict.fromkeys(roles[member] for member in schedule.names):
             if name in self.undriven:
-                raise not_played_error(name, self.undriven[name], "could not be driven")
+                raise not_played_error(name, self.undriven[name], "could not be tested")
             if self._in_a_row.get(name, 0) >= PATIENCE:
                 raise AbandonedError(name, f"broke down {PATIENCE} times in a row and was given up")
             try:

@@ -286,7 +286,7 @@ def last_line(tally: CampaignTally, found: Iterable[Root], name: str) -> Text:
     if tally.errors:
         return Text(f"A fault of the suite: no verdict on {name} ({played}).", "bold white on red")
     if tally.not_started:
-        return Text(f"{name} could not be driven to the end: no verdict ({played}).", "magenta")
+        return Text(f"{name} could not be tested to the end: no verdict ({played}).", "magenta")
     if tally.exit_code is Exit.NON_CONFORMANT:
         return Text(f"{name} does not conform: {tally.gave_up}{warnings} ({played}).", "bold red")
     if not (tally.found or tally.interrupted or any(tally.exercised.values())):

@@ -81,7 +81,7 @@ class Interop:
     @property
     def exit_code(self) -> int:
         """0 everything is understood; 1 an aspect is misunderstood, or an implementation broke down; 3 an
-        implementation could not be driven; 4 a pair understood no message, although no aspect is misunderstood; 130
+        implementation could not be tested; 4 a pair understood no message, although no aspect is misunderstood; 130
         interrupted.
         """
         if self.interrupted:

@@ -242,7 +242,7 @@ def explore_mixed(
     progress: Progress = lambda mixed: None,
     files: Sequence[Schedule] = (),
 ) -> Mixed:
-    """Play schedules with all implementations that can be driven, and judge them. The ``files`` of users are first:
+    """Play schedules with all implementations that can be tested, and judge them. The ``files`` of users are first:
     each is played once per implementation, so that each implementation plays each participant. The expectations of
     files are checked in each cast. Generated schedules follow.
 

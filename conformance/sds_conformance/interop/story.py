@@ -148,7 +148,7 @@ class InteropStory:
         if not outcome.misunderstandings and not hard and outcome.exit_code != Exit.NOT_DRIVEN:
             number = len(outcome.names)
             return Text(f"{_NUMBERS.get(number, f'All {number}')} agree ({played}).", "bold green")
-        parts = [f"{name} could not be driven" for name in outcome.undriven]
+        parts = [f"{name} could not be tested" for name in outcome.undriven]
         pairs = sum(not meeting.is_understood for meeting in outcome.meetings.values())
         parts += [f"{format_count(pairs, 'pair')} of {len(outcome.meetings)} not understood"] if pairs else []
         parts += [f"{name} broke down" for name in hard if name not in outcome.undriven]

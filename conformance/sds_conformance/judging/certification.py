@@ -99,7 +99,7 @@ class Certification:
 
     @property
     def exit_code(self) -> int:
-        """0 conformant, 1 not, 3 could not be driven, 4 nothing was exercised, 70 an error of the suite, 130
+        """0 conformant, 1 not, 3 could not be tested, 4 nothing was exercised, 70 an error of the suite, 130
         interrupted.
         """
         if self.interrupted:
@@ -133,7 +133,7 @@ def certify(
     sharing: Sharing | None = None,
     begun: Callable[[Certification, int], None] = lambda outcome, runs: None,
 ) -> Certification:
-    """Play and judge. Raises TesteeError if the implementation cannot be driven at all.
+    """Play and judge. Raises TesteeError if the implementation cannot be tested at all.
 
     An implementation that is ``running`` already is not restarted: environments that need a new process are skipped.
     The runs ``first`` are played before the others. If ``enough`` is given, it is called with each failed requirement,
@@ -256,7 +256,7 @@ def not_driven(what: Plan, name: str, fault: TesteeError, dialect: str | None, s
     )
     judge = Judge(what.rules, what.requirements, strict=strict)
     for run in what.runs:
-        judge.record_unplayed(run, "not played: the implementation could not be driven")
+        judge.record_unplayed(run, "not played: the implementation could not be tested")
     out.verdicts = judge.verdicts()
     out.breakdowns = [BrokenRun.at_last_step("handshake", fault.breakdown)]
     return out

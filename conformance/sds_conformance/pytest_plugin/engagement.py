@@ -22,7 +22,7 @@ from ..judging.verdict import RANK, Judge, RequirementVerdict, Verdict
 from .session_options import SessionOptions
 from .stories import LONGEST, StoryError, brief_of, describe_breakdown, story_of
 
-UNDRIVEN = "the implementation could not be driven: the first error says why"
+UNDRIVEN = "the implementation could not be tested: the first error says why"
 GAVE_UP = "inconclusive: not played: too many breakdowns"
 
 

@@ -42,7 +42,7 @@ def compute_overall_result(report: Report) -> OverallResult:
     hard = len(report.hard_breakdowns)
     unfinished = report.why_incomplete
     if data["summary"]["exit_code"] == Exit.NOT_DRIVEN:
-        return OverallResult(Tone.BAD, "could not be driven", "could not be driven: nothing was exercised.")
+        return OverallResult(Tone.BAD, "could not be tested", "could not be tested: nothing was exercised.")
     if counts["fail"]:
         return _faulty(report, counts, unfinished)
     if unfinished and (not hard or report.cut_off or data["summary"]["interrupted"]):

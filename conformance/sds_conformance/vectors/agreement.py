@@ -49,7 +49,7 @@ def _answers_of_models(
         try:
             outcome = VectorExaminer(material, model, Limits(), revision).examine([file])
         except TesteeError as fault:
-            raise AssertionError(f"the reference model cannot be driven: {fault}") from fault
+            raise AssertionError(f"the reference model cannot be tested: {fault}") from fault
         for asked in outcome.answered:
             answers.setdefault(asked.vector["id"], []).append(asked.answer)
     for test in document.written_vectors:

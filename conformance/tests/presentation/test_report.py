@@ -185,5 +185,5 @@ def test_an_implementation_that_does_not_get_through_the_handshake_has_a_report_
     assert not data["summary"]["complete"]
     assert data["breakdowns"][0]["stderr"] == ["no such protocol"]
     assert {row["reason"].partition(": ")[2] for row in data["requirements"]} == {
-        "not played: the implementation could not be driven"
+        "not played: the implementation could not be tested"
     }

@@ -147,7 +147,7 @@ def test_what_cannot_be_driven_is_one_error(pytester: pytest.Pytester, command: 
     assert outcomes["errors"] == 1
     assert set(outcomes) <= {"errors", "skipped", "deselected", "warnings"}
     result.stdout.fnmatch_lines([said])
-    result.stdout.fnmatch_lines(["SKIPPED * sds:*: the implementation could not be driven: the first error says why"])
+    result.stdout.fnmatch_lines(["SKIPPED * sds:*: the implementation could not be tested: the first error says why"])
 
 
 def test_a_fault_of_ours_is_an_error(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,7 @@ def test_it_is_complete_in_itself_and_says_what_it_shows(kind: str) -> None:
         (lambda: changed(whole(), whole=False), Tone.PARTIAL, "partial, no faults"),
         (lambda: Report(whole().data, "after line 9"), Tone.NONE, "not complete"),
         (KINDS["interrupted"], Tone.NONE, "not complete"),
-        (KINDS["not driven"], Tone.BAD, "could not be driven"),
+        (KINDS["not driven"], Tone.BAD, "could not be tested"),
         (KINDS["broken"], Tone.BAD, "2 breakdowns"),
         (faulty, Tone.BAD, ""),
         (lambda: known(faulty(), *(row["id"] for row in faulty().requirements("fail"))), Tone.BAD, ""),

@@ -245,7 +245,7 @@ def record_shard(recording: Recording, shard: int) -> Count:
         try:
             cast_under_test.start()
         except TesteeError as fault:
-            raise NotDrivenError(f"The implementation could not be driven: {fault.breakdown.detail}.") from None
+            raise NotDrivenError(f"The implementation could not be tested: {fault.breakdown.detail}.") from None
         with contextlib.ExitStack() as stack:
             rows = stack.enter_context(ShardWriter(place, shard, recording.kind.columns))
             twins = None

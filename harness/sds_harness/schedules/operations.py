@@ -191,7 +191,7 @@ class Repeat(Operation, op="repeat"):
     """
 
     operations: Annotated[int, Shape(minimum=1, maximum=200)]
-    """How many of the next operations are repeated. None of them is a `repeat`."""
+    """How many of the next operations are repeated. A `repeat` cannot be among them."""
     most: Annotated[int, Shape(minimum=1, maximum=2_000)]
     """Maximum number of rounds."""
     rounds: Expression = ""

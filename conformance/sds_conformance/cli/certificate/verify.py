@@ -48,7 +48,7 @@ Examples:
 
 \b
 Exit codes:
-  0  all replayed verdicts agree     3    implementation not driven
+  0  all replayed verdicts agree     3    implementation not tested
   1  a replayed verdict differs      4    nothing compared
   2  forged or unreadable            130  interrupted
      certificate, or usage error
@@ -215,7 +215,7 @@ def _refuse(out: Console, wrong: Iterable[str]) -> None:
 def _play_sample(
     err: Console, driven: DrivenImplementation, certificate: Certificate, sample: Sample, out: Console
 ) -> Certification:
-    """Play the sample. Ends the command if the implementation cannot be driven, or is not the certified one."""
+    """Play the sample. Ends the command if the implementation cannot be tested, or is not the certified one."""
     data, rules = certificate.data, sample.plan.rules
     try:
         with driven_or_ended(err, driven):

@@ -45,7 +45,7 @@ must have the same path on every machine.
 Exit codes:
   0   recorded                         70   fault of the suite, or of Spark
   2   usage error, or another corpus   129  hung up (SIGHUP)
-  3   implementation not driven        130  interrupted (SIGINT)
+  3   implementation not tested        130  interrupted (SIGINT)
                                        143  terminated (SIGTERM)
 
 An interruption loses no recorded schedule.

@@ -68,7 +68,7 @@ Examples:
 
 \b
 Exit codes:
-  0  all messages understood     3    an implementation not driven
+  0  all messages understood     3    an implementation not tested
   1  a failure                   4    nothing exchanged
   2  usage error                 130  interrupted
 """

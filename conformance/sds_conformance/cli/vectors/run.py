@@ -50,7 +50,7 @@ Examples:
 
 \b
 Exit codes:
-  0  all answers legal                 3    implementation not driven
+  0  all answers legal                 3    implementation not tested
   1  a wrong answer or a crash         4    nothing asked
   2  usage error                       130  interrupted
 """

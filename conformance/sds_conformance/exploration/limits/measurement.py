@@ -82,7 +82,7 @@ class MeasurementResult:
 
 
 def perform_handshake(order: MeasurementOrder) -> MeasurementResult:
-    """Perform the handshake. Raises TesteeError if the implementation cannot be driven, and UnknownDialectError."""
+    """Perform the handshake. Raises TesteeError if the implementation cannot be tested, and UnknownDialectError."""
     runner = _runner(order, order.limits)
     try:
         declared = runner.start()

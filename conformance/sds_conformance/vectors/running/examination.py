@@ -108,7 +108,7 @@ class VectorExaminer:
         """Number of consecutive new processes that failed the handshake."""
 
     def start(self) -> Declaration:
-        """Perform the handshake. Raises TesteeError if the implementation cannot be driven at all."""
+        """Perform the handshake. Raises TesteeError if the implementation cannot be tested at all."""
         session = self._open()
         # No vector can be run with an unknown dialect.
         self._material.open(session, self._revision, self._dialect, {}).close()

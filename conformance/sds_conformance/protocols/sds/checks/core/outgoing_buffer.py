@@ -88,7 +88,9 @@ def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
         waiting = (e.message_id for e in entries if e.state != pb.ACK_STATE_ACKNOWLEDGED)
         left = next((message_id for message_id in waiting if message_id in certain), None)
         expected = f"{left!r}, acknowledged, out of the outgoing buffer"
-        yield observe_outcome(observed.step, "still-buffered", left is None, expected, "it is still in it")
+        yield observe_outcome(
+            observed.step, "still-buffered", left is None, expected, "the outgoing buffer still contains it"
+        )
 
 
 _PERIODS_OF_WAITING = 5

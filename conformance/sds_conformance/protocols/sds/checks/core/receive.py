@@ -513,7 +513,7 @@ def delivered_messages_leave_the_buffer(view: ChannelView) -> Iterator[Observati
         left = waited & set(observed.state.incoming.message_ids)
         if left:
             expected = f"{min(left)!r}, delivered, out of the incoming buffer"
-            yield observe_violation(observed.step, "still-buffered", expected, "it is still in it")
+            yield observe_violation(observed.step, "still-buffered", expected, "the incoming buffer still contains it")
         elif waited:
             yield observe_met(observed.step)
 
