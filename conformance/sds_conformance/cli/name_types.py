@@ -51,7 +51,8 @@ def _events(revision: str) -> dict[str, str]:
         for kind in reversed(alphabet.world(2, [AlphabetPart(alphabet.names)]).kinds)
         if kind.write is not None
     }
-    return {name: summaries.get(name, "") for name in alphabet.names}
+    summaries |= alphabet.others
+    return {name: summaries[name] for name in alphabet.names}
 
 
 def _dimensions(revision: str) -> dict[str, str]:

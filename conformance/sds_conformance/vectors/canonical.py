@@ -44,4 +44,4 @@ def _plain(value: Any) -> None:
         for inner in value:
             _plain(inner)
     elif not isinstance(value, str | int):  # bool is an int
-        raise ValueError(f"{value!r} is not allowed in a file of vectors: use an integer, a string, or omit the field")
+        raise ValueError(f"{value!r} is not allowed here: use an integer, a string, or omit the field")

@@ -93,11 +93,16 @@ def test_version_has_one_fact_in_each_line() -> None:
         assert re.fullmatch(r"sha256:[0-9a-f]{64}", facts[f"catalogue {name}"])
 
 
+DESCRIBED_BY_SENTENCES = ("scenarios", "positions", "passages", "events", "dimensions")
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_list_shows_the_names_of_each_revision(kind: str) -> None:
     for revision in revisions():
         names = json.loads(typed("list", kind, "--revision", revision, "--json").stdout)
         assert names == names_of(kind, revision)
+        cut = [name for name, text in names.items() if kind in DESCRIBED_BY_SENTENCES and text[-1:] not in (".", "?")]
+        assert cut == []
     current = next(iter(revisions()))
     text = typed("list", kind, "--revision", current).stdout
     assert too_wide(text) == []

@@ -187,7 +187,7 @@ def test_one_that_was_cut_off_or_is_no_file_is_refused(tmp_path: Path) -> None:
     made = certified()
     file = kept(made, tmp_path)
     file.write_bytes(made.raw.replace(b'"exit_code": 0', b'"exit_code": 0.0'))
-    with pytest.raises(CertificateError, match=r"0\.0 has no place"):
+    with pytest.raises(CertificateError, match=r"0\.0 is not allowed"):
         read_certificate(file)
     for what in ("revision", "profile"):
         file.write_bytes(made.raw.replace(f'"{what}": "{made.data[what]}"'.encode(), f'"{what}": "other"'.encode()))

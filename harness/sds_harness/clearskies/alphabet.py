@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial, wraps
 from itertools import combinations
+from types import MappingProxyType
 from typing import Any
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
@@ -251,6 +252,13 @@ class ClearSkiesAlphabet(Alphabet):
         AlphabetPart(("write", "arrive", "odd", UUIDS), 2),
     )
     example = AlphabetPart(("write", "arrive"))
+    others = MappingProxyType(
+        {
+            "arrive": "A message on its way arrives at a peer.",
+            READER: "Not an event: the second peer may only read.",
+            UUIDS: "Not an event: the application gives the uuids of new records, so that they are not random.",
+        }
+    )
 
     def select_possible(
         self, declared: Declaration, profile: str, wanted: Collection[AlphabetPart]

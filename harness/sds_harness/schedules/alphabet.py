@@ -7,7 +7,8 @@ each word. The enumeration in ``worlds`` knows no protocol.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import ClassVar
 
 from ..declaration import Declaration
 from .operations import Schedule
@@ -24,6 +25,8 @@ class Alphabet(ABC):
     """The parts that are played by default."""
     example: AlphabetPart
     """A short alphabet in which participants send something, for messages to users."""
+    others: ClassVar[Mapping[str, str]]
+    """A sentence on each name that does not write operations: arrivals, and settings of the whole world."""
 
     @abstractmethod
     def select_possible(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from types import MappingProxyType
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
@@ -63,6 +64,13 @@ class SdsAlphabet(Alphabet):
     names = ALPHABET
     usual: tuple[AlphabetPart, ...] = USUAL
     example = AlphabetPart(("send", "arrive"))
+    others = MappingProxyType(
+        {
+            "arrive": "A message on its way arrives at a participant.",
+            "twice": "A message on its way arrives at a participant twice.",
+            REPAIR: "Not an event: the participants use SDS-R, and all messages carry its requests.",
+        }
+    )
 
     def select_possible(
         self, declared: Declaration, profile: str, wanted: Collection[AlphabetPart]

@@ -127,8 +127,7 @@ def unsigned_to_a_reader(writer: Writer) -> None:
 
 @passage(3, scripted=True)
 def a_crowd_listens(writer: Writer) -> None:
-    """All scripted peers request updates from one peer, which is also linked to all others and then changes
-    something."""
+    """All scripted peers request updates from a peer, which is linked to all others and changes records."""
     who = writer.writer()
     for other in writer.others_than(who):
         writer.link(who, other)

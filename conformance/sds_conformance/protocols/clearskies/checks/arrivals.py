@@ -246,8 +246,10 @@ def required_updates_are_accepted(view: PeerView) -> Iterator[tuple[Step, Proof]
 
 @check("CSDB-37", of="received shown")
 def no_update_before_an_accepted_one_is_skipped(view: PeerView) -> Iterator[Observation]:
-    """After an invalid message, a peer may stop reading a link. If it accepts an update of a writer that arrived later,
-    it has accepted the earlier ones of that writer."""
+    """A peer that accepts a writer's update after an invalid message has accepted the writer's earlier updates as well.
+
+    After an invalid message, a peer may stop reading a link.
+    """
     times = Counter(arrival.update.version for arrival in view.arrivals)
     doubtful = (a.update for a in view.arrivals if a.excuse == AFTER_DOUBT and not a.prohibition)
     once = (update for update in doubtful if update.version is not None and times[update.version] == 1)
