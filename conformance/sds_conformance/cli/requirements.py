@@ -449,7 +449,7 @@ def _property(out: Console, protocol: Protocol, r: Row) -> None:
     if r["says"]:
         grid.add_row("Text", f"“{r['says']}”")
     _add_codes(grid, r)
-    _add_statements(grid, "Rests on", protocol, r["requirements"])
+    _add_statements(grid, "Based on", protocol, r["requirements"])
     about = next(known.revisions for known in repertoires() if r["id"] in known.properties)
     which = "" if default().rules.current in about else f" --revision {about[0]}"
     grid.add_row("Played by", f"generated schedules: `{program()} fuzz{which} -- COMMAND`")
@@ -463,7 +463,7 @@ def _scenario(out: Console, protocol: Protocol, r: Row) -> None:
     which = "" if revision == default().rules.current else f" --revision {revision}"
     out.print(Text.assemble((r["id"], "bold"), "  scenario"))
     grid = _grid()
-    grid.add_row("Plot", r["summary"])
+    grid.add_row("Summary", r["summary"])
     _add_statements(grid, "For", protocol, r["requirements"])
     grid.add_row("Played in", ", ".join(r["environments"]))
     grid.add_row("Play it", f"{program()} run --scenario {r['id']}{which} -- COMMAND")

@@ -272,12 +272,12 @@ def _show_since(out: Console, before: Report, report: Report) -> None:
     then = {row["id"]: row["verdict"] for row in before.requirements()}
     now = {row["id"]: row["verdict"] for row in report.requirements()}
     changes = {
-        "Mended": [what for what, verdict in now.items() if verdict == "pass" and then.get(what) in ("fail", "warn")],
+        "Fixed": [what for what, verdict in now.items() if verdict == "pass" and then.get(what) in ("fail", "warn")],
         "New": [what for what, verdict in now.items() if verdict == "fail" and then.get(what, "fail") != "fail"],
     }
     for label, ids in changes.items():
         if ids:
-            print_labelled(out, label, Text(", ".join(ids), "green" if label == "Mended" else "bold red"))
+            print_labelled(out, label, Text(", ".join(ids), "green" if label == "Fixed" else "bold red"))
     if not any(changes.values()):
         print_labelled(out, "Since", Text(f"no failure of the report of {before.data['started'][:10]} is fixed"))
 

@@ -84,13 +84,15 @@ VARIANT_EXAMPLES = 100
 """Number of generated schedules for each legal variant."""
 DECLARATIONS = 40
 """Number of declarations of each protocol in a complete self-test."""
+QUICK_DECLARATIONS = 20
+"""Number of declarations of each protocol in a quick self-test."""
 MIXTURES = 60
 """Number of models with several faults in a complete self-test."""
-QUICK_MIXTURES = 10
+QUICK_MIXTURES = 5
 """Number of models with several faults in a quick self-test."""
 HONEST_DECLARATIONS = 12
-"""Number of declarations with which the unchanged model is played. This takes ten times as long as playing a broken
-model, which stops at the first failure.
+"""Maximum number of declarations with which the unchanged model is played. This takes ten times as long as playing a
+broken model, which stops at the first failure. At most a third of the declarations are played with it.
 """
 
 Named = tuple[str, str]
@@ -344,7 +346,7 @@ def run_self_test(
             for acceptance in with_progress(err, "legal variants", accepting, len(variants)):
                 acceptances.append(acceptance)
         if whole:
-            _try_declarations(proof, err, DECLARATIONS, 0, jobs)
+            _try_declarations(proof, err, QUICK_DECLARATIONS if quick else DECLARATIONS, 0, jobs)
             _try_mixtures(proof, err, QUICK_MIXTURES if quick else MIXTURES, 0, jobs)
     if interruption.happened or not whole:
         return replace(proof, interrupted=interruption.happened)
@@ -379,7 +381,7 @@ def _try_declarations(proof: SelfTestProof, err: Console, count: int, seed: int,
     if not count:
         return
     drawn = [
-        (protocol.name, number, declared)
+        (protocol.name, number < min(HONEST_DECLARATIONS, count // 3), declared)
         for protocol in protocols()
         if protocol.model.start_in_dialect is not None
         for number, declared in enumerate(declarations(protocol.rules, count, seed))
@@ -389,10 +391,10 @@ def _try_declarations(proof: SelfTestProof, err: Console, count: int, seed: int,
             proof.declarations.append(one)
 
 
-def _declaration(drawn: tuple[str, int, Declared]) -> DeclarationResults:
-    name, number, declared = drawn
+def _declaration(drawn: tuple[str, bool, Declared]) -> DeclarationResults:
+    name, with_honest, declared = drawn
     protocol = _protocol((name, ""))
-    how = (HONEST, *BROKEN) if number < HONEST_DECLARATIONS else BROKEN
+    how = (HONEST, *BROKEN) if with_honest else BROKEN
     examined: DeclarationResults = examine_declaration(protocol.rules, protocol.model, name, declared, how)
     return examined
 

@@ -231,7 +231,7 @@ def show_under(
         by_reason.setdefault(why, []).append(what)
     for why, those in by_reason.items():
         names = Text(", ").join(Text(printable(what, 150), "bold") for what in those)
-        print_labelled(console, "With it", Text.assemble(names, f": {printable(why, _LONGEST)}" if why else ""))
+        print_labelled(console, "Effects", Text.assemble(names, f": {printable(why, _LONGEST)}" if why else ""))
         for what in those:
             for line in details(what):
                 text = Text.assemble(f"{printable(what, 150)} " if len(those) > 1 else "", line)

@@ -69,7 +69,7 @@ def show_scenario_files(console: Console, files: Sequence[Row]) -> None:
     for one in unmet(files):
         console.print(headline(Verdict.FAIL, "expectation", Text(printable(one.place, LONGEST))))
         if description := one.file["description"].partition("\n")[0]:
-            print_labelled(console, "Plot", Text(printable(description, LONGEST)))
+            print_labelled(console, "Summary", Text(printable(description, LONGEST)))
         print_labelled(console, "Expected", Text(printable(one.data["text"], LONGEST)))
         print_labelled(console, "Seen", Text(printable(one.data["seen"], LONGEST)))
         if one.file["again"]:

@@ -176,5 +176,5 @@ def test_since_plays_first_what_failed_last_time(folder: Path) -> None:
     assert data["summary"]["runs"] == 1
     assert data["causes"][0]["scenarios"][0] in failing
     reference = typed("run", *SHORT, "--since", folder / "out", *REFERENCE)
-    assert "Mended" in reference.stdout
+    assert "Fixed" in reference.stdout
     assert typed("run", "--since", str(folder / "nothing")).exit_code == 2

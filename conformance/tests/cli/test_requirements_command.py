@@ -51,7 +51,7 @@ def test_all_words_count_and_ids_beside_them() -> None:
 def test_a_property_of_the_group_is_explained() -> None:
     text = words(typed("requirements", "g-01").stdout)
     assert text.startswith("G-01 property of the group Rule All logs have the same entries.")
-    assert f"Rests on SDS-STATE-10: {REQUIREMENTS['SDS-STATE-10'].statement}" in text
+    assert f"Based on SDS-STATE-10: {REQUIREMENTS['SDS-STATE-10'].statement}" in text
     assert "sds-conformance fuzz -- COMMAND" in text
     assert ids("G-*") == {name for repertoire in repertoires() for name in repertoire.properties}
 

@@ -336,7 +336,7 @@ def test_replay_checks_expectations(tmp_path: Path) -> None:
     assert (passing.exit_code, "and 1 expectation met." in words(passing.output)) == (0, True)
     failing = typed("replay", file, *MUTANT)
     assert failing.exit_code == 1
-    assert "line 9 Plot A message that depends on a waiting message must wait, too." in words(failing.output)
+    assert "line 9 Summary A message that depends on a waiting message must wait, too." in words(failing.output)
     assert "Expected alice does not deliver second, third" in words(failing.output)
 
 

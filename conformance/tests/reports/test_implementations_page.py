@@ -34,7 +34,7 @@ def tables(text: str) -> dict[str, list[list[str]]]:
 def test_it_has_a_column_for_everyone_and_a_row_for_each_requirement_of_its_time() -> None:
     head, *rows = tables(PAGE)["Requirement"]
     first, *names, last = head
-    assert (first, last) == ("Requirement", "It says")
+    assert (first, last) == ("Requirement", "Statement")
     assert len(names) == len(NAMES) + 1
     assert all(name.startswith(known) for name, known in zip(names, [*NAMES, "toy-sds"], strict=True))
     output = [row for row in rows if row != head]

@@ -51,7 +51,7 @@ Examples:
 \b
 Exit codes:
   0  all answers legal                 3    implementation not tested
-  1  a wrong answer or a crash         4    nothing asked
+  1  a wrong answer or a crash         4    no vector asked
   2  usage error                       130  interrupted
 """
 _SHOWN = (Status.FAIL, Status.BROKEN, Status.ERROR, Status.WARN)

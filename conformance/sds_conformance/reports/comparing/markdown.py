@@ -99,7 +99,7 @@ def matrix(columns: Sequence[ReportColumn], rows: Sequence[ComparisonRow]) -> li
     for row in rows:
         cells = (_cell(verdict, number in row.otherwise) for number, verdict in enumerate(row.cells))
         out.append((row.requirement.id, *cells, prose(row.requirement.statement)))
-    lines = table(("Requirement", *(prose(column.title) for column in columns), "It says"), out)
+    lines = table(("Requirement", *(prose(column.title) for column in columns), "Statement"), out)
     used = {cell for row in rows for cell in row.cells}
     legend = [f"{sign} {meaning}" for meaning, sign in ABSENT.items() if meaning in used]
     legend += [rf"\{OTHERWISE} violated differently than before"] if any(row.otherwise for row in rows) else []

@@ -186,7 +186,7 @@ def _show_rows(console: Console, rows: Sequence[ComparisonRow], columns: int) ->
         rest = console.width - ids - _CELL * len(shown)
         statements = rest >= _LEAST_STATEMENT
         heads = [TableColumn(mark(number), min_width=_CELL - 2, no_wrap=True) for number in shown]
-        more = [TableColumn("It says", overflow="fold")] if statements else []
+        more = [TableColumn("Statement", overflow="fold")] if statements else []
         table = plain_table(TableColumn("Requirement", no_wrap=True, min_width=ids - 2), *heads, *more)
         for row in rows:
             cells = [_cell(row, number) for number in shown]
