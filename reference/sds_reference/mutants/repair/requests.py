@@ -179,7 +179,7 @@ class _Arrivals(Repair):
             self.outgoing.add(entry.entry, entry.due_ms)  # until it is delivered
 
     @unseen_too("unseen-tracks-only-the-first-missing", "and does not show its state")
-    @fault(Repair.track_missing, "R-RECV-03", "tracks only the first missing dependency")
+    @fault(Repair.track_missing, "R-RECV-03", "tracks only the first entry of a causal history")
     def tracks_only_the_first_missing(self, message: Message, now_ms: int) -> None:
         super().track_missing(replace(message, causal_history=message.causal_history[:1]), now_ms)
 
