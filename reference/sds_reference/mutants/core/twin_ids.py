@@ -1,4 +1,4 @@
-"""Faults that treat two IDs as equal: IDs cut at a zero character or at a length, or in a normal form."""
+"""Faults that treat two IDs as equal: IDs cut at a NUL or at a length, or in a normal form."""
 
 from __future__ import annotations
 

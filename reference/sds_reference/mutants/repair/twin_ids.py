@@ -1,4 +1,4 @@
-"""Faults of SDS-R that treat two IDs as equal: IDs cut at a zero character, or in a normal form."""
+"""Faults of SDS-R that treat two IDs as equal: IDs cut at a NUL, or in a normal form."""
 
 from __future__ import annotations
 

@@ -131,14 +131,14 @@ def ids_that_look_alike(script: Script, alice: Part, bob: Peer) -> None:
 
 
 TWINS = (("n", "n\0"), ("n\0a", "n\0b"), ("\u00e9", "e\u0301"), ("\u2126", "\u03a9"), ("\ufb01", "fi"))
-"""Different IDs that are equal up to a zero character or in a normal form. They must not be normalised (AMB-89)."""
+"""Different IDs that are equal up to a NUL or in a normal form. They must not be normalised (AMB-89)."""
 OWN_TWINS = (*TWINS, ("z\0", "z"), ("\U00010000\U000103ff", "\ud7ff\U000103ff"))
 """`TWINS` and two more pairs for IDs of own messages; the IDs of the last pair are similar in UTF-16."""
 
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "SEND-04", "STATE-05", "RECV-04", asked=WIDE, long=True)
 def ids_with_one_start_or_one_form(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """IDs differ after a zero character or in normal form: one arrives, then a message that depends on the other.
+    """IDs differ after a NUL or in normal form: one arrives, then a message that depends on the other.
 
     Then the other one arrives. At the end, messages with such IDs wait at the same time.
     """
@@ -166,7 +166,7 @@ def acknowledged_under_a_twin_id(script: Script, alice: Part, bob: Peer) -> None
 
 @scenario("RECV-07", "MSG-15", long=True)
 def senders_and_channels_with_twins(script: Script) -> None:
-    """Senders and channels differ from the own ones only in normal form or by the text after a zero character."""
+    """Senders and channels differ from the own ones only in normal form or by the text after a NUL."""
     alice = script.open("alici\u00e9", channels=("c\u00e9",))
     for sender, channel in (("alicie\u0301", "ce\u0301"), ("alici\u00e9\0x", "c\u00e9\0x")):
         here = script.peer(sender, "c\u00e9")

@@ -11,7 +11,7 @@ from .responses import request_messages, wait_for_responses
 
 @repair_scenario("R-STATE-04", "R-RECV-09", long=True)
 def asked_for_twins(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Requests have IDs that equal those of known messages up to a zero character, or in a normal form."""
+    """Requests have IDs that equal those of known messages up to a NUL, or in a normal form."""
     alice.receive(*[bob.content(script.now + number, message_id=known) for number, (known, _) in enumerate(TWINS)])
     request_messages(carol, alice, *[bob.content(script.now, message_id=other) for _, other in TWINS])
     alice.observe()
