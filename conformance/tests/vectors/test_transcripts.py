@@ -17,7 +17,7 @@ from sds_conformance.protocols.sds.vectors.conversations.recording import (
 )
 from sds_conformance.protocols.sds.vectors.running.conversations import ask_transcript
 from sds_conformance.protocols.sds.vectors.running.subject import SdsSubject
-from sds_conformance.protocols.sds.vectors.transcripts import OF_THE_PROPOSAL
+from sds_conformance.protocols.sds.vectors.transcripts import COMMENTS, OF_THE_PROPOSAL
 from sds_conformance.vectors.running.subject import Status, VectorResult, VectorSkippedError
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.language import open_session
@@ -33,6 +33,11 @@ def _of(revision: str) -> dict[str, dict[str, Any]]:
 
 
 TRANSCRIPTS = _of(CURRENT)
+
+
+def test_only_a_scenario_with_a_new_summary_has_its_old_one_as_a_comment() -> None:
+    assert set(COMMENTS) <= set(TRANSCRIPTS) | set(_of(FORUM))
+    assert [name for name, comment in COMMENTS.items() if comment == SCENARIOS[name].summary] == []
 
 
 def _told(name: str, revision: str = CURRENT) -> dict[str, Any]:

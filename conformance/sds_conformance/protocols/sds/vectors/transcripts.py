@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from sds_reference.revision import Revision
@@ -94,6 +96,10 @@ the ID.
 """
 
 
+COMMENTS: dict[str, str] = json.loads((Path(__file__).parent / "conversations" / "comments.json").read_text("utf-8"))
+"""By scenario: the comment of a released transcript, which never changes, if the scenario has another summary now."""
+
+
 @group("transcripts", "transcript", "Conversations of one participant, step by step.", NOTES, EVERY)
 def transcripts(revision: Revision) -> list[Vector]:
     """Every chosen scenario, as it is played under a revision."""
@@ -110,7 +116,12 @@ def _transcript(topic: str, name: str, revision: str) -> Vector:
     # The requirement of a scenario may belong to another revision only; the conversation is valid in this one as well.
     slug = f"{name}-{EDITIONS[name]}" if name in EDITIONS else name
     return stepwise(
-        slug, scenario.summary, flags, requirements or _select_stated(NOTES[topic].ids, revision), fields, steps
+        slug,
+        COMMENTS.get(name, scenario.summary),
+        flags,
+        requirements or _select_stated(NOTES[topic].ids, revision),
+        fields,
+        steps,
     )
 
 

@@ -23,7 +23,7 @@ from ..scripts import (
 
 @scenario("ACK-01", "ACK-05", "STATE-12", "STATE-15", "SEND-10", "STATE-08")
 def named_in_a_history(script: Script, alice: Part, bob: Peer) -> None:
-    """Of three own messages two are named in a causal history, with strangers beside them, and named again later.
+    """Two of three own messages are named in a causal history, together with other messages, and named again later.
 
     A fourth is named in a message whose filter lacks it, for example after a roll-over.
     """
@@ -104,7 +104,7 @@ def second_filter_holds_more(script: Script, alice: Part, bob: Peer, carol: Peer
 
 @scenario("ACK-07", "SYNC-12", "SYNC-10", "ACK-02", of_one_text=True)
 def acknowledged_by_anything(script: Script, alice: Part, bob: Peer) -> None:
-    """Sync messages acknowledge, with an ID that repeats too, and so do messages that must wait."""
+    """Sync messages, some of them with the same ID, and a message that must wait acknowledge own messages."""
     sent = [alice.send() for _ in range(4)]
     base = script.now
     alice.given(bob.sync(base + 1, message_id="s"), bob.sync(base + 2, sent[0], message_id="s")).observe()
@@ -115,7 +115,7 @@ def acknowledged_by_anything(script: Script, alice: Part, bob: Peer) -> None:
 
 @resending("OUTSWEEP-01", "OUTSWEEP-06", "MSG-21", "SEND-10", "STATE-08", "MSG-13")
 def nobody_answers(script: Script, alice: Part, bob: Peer) -> None:
-    """A message is not acknowledged by anybody: it is broadcast again and again, and it stays the same message."""
+    """Nobody acknowledges a message: it is resent again and again without a change."""
     alice.send()
     alice.observe()
     tick_every(alice, greatest(1, alice.in_force.resend_unacknowledged_ms) // 3, times=13).observe()

@@ -93,7 +93,7 @@ def sends_after_old_messages(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("DELIVER-01", "DELIVER-02", "SEND-01")
 def ahead_and_behind(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages from ahead, from behind and from the same instant are delivered under a frozen clock."""
+    """Messages with timestamps ahead of a frozen clock, behind it and equal to it are delivered."""
     alice.given(bob.content(script.now + 5_000)).observe()
     alice.send()
     alice.given(bob.content(script.now + 100)).send()
@@ -105,7 +105,7 @@ def ahead_and_behind(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("DELIVER-03", "DELIVER-01")
 def waiting_from_ahead(script: Script, alice: Part, bob: Peer) -> None:
-    """A message from ahead must wait for its dependency; only its delivery moves the clock."""
+    """A message with a timestamp ahead waits for its dependency; only its delivery advances the Lamport timestamp."""
     root = bob.content(script.now + 10)
     alice.given(bob.content(script.now + 9_000, root)).send()
     deliver_and_settle(alice, root).send()

@@ -23,7 +23,7 @@ def a_missing_dependency(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("RECV-06", "RECV-09", "DELIVER-07", "INSWEEP-04", "INSWEEP-06", asked=WIDE)
 def a_chain_in_reverse(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A chain of three arrives from its end; each waits for one that waits itself."""
+    """A chain of three messages arrives in reverse order, so that a message waits for one that waits itself."""
     first = bob.content(script.now + 1)
     second = carol.content(script.now + 2, first)
     third = bob.content(script.now + 3, second)
@@ -35,7 +35,7 @@ def a_chain_in_reverse(script: Script, alice: Part, bob: Peer, carol: Peer) -> N
 
 @scenario("RECV-06", "RECV-09")
 def a_dependent_of_the_buffered(script: Script, alice: Part, bob: Peer) -> None:
-    """A message whose only dependency waits in the buffer arrives after it; its root never comes."""
+    """A message depends only on a message in the incoming buffer, whose own dependency never arrives."""
     middle = bob.content(script.now + 2, "never-sent")
     deliver_and_settle(alice, middle, bob.content(script.now + 3, middle), bob.content(script.now + 4))
     alice.after(100).send()
@@ -53,7 +53,7 @@ def a_long_chain_in_reverse(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("DELIVER-07", "RECV-05", "RECV-06")
 def a_diamond(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Two messages depend on one and a fourth on both; they arrive in a bad order."""
+    """Two messages depend on one message, and a fourth on both; each arrives before a message that it depends on."""
     top = bob.content(script.now + 1)
     left, right = bob.content(script.now + 2, top), carol.content(script.now + 2, top)
     deliver_and_settle(alice, right, carol.content(script.now + 3, left, right), top)
@@ -98,7 +98,7 @@ def unsent_messages_with_own_sender_id(script: Script, alice: Part, bob: Peer) -
 
 @scenario("RECV-04", "SEND-09", "RECV-03", "RECV-11", "STATE-05")
 def the_filter_and_the_buffer(script: Script, alice: Part, bob: Peer) -> None:
-    """Received messages enter the filter, those that wait as well, and a waiting message acknowledges."""
+    """Received messages, also a waiting one, enter the filter, and the waiting one acknowledges an own message."""
     own = alice.send()
     delivered = [bob.content(script.now + number) for number in range(1, 5)]
     alice.receive(*delivered)

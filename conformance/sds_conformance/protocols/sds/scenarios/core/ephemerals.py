@@ -9,7 +9,7 @@ from ..scripts import HOUR_MS, WIDE, Message, Part, Peer, Script, deliver_and_se
 
 @scenario("EPHEMERAL-04", "EPHEMERAL-05", "MSG-18", "RECV-05")
 def received_ephemerals(script: Script, alice: Part, bob: Peer) -> None:
-    """Ephemeral messages arrive while others wait, and somebody depends on one: it is in no log."""
+    """Ephemeral messages arrive while others wait, and a message depends on an ephemeral one, which is in no log."""
     alice.receive(bob.ephemeral(b"typing"))
     for number in range(3):
         alice.receive(bob.content(script.now + number, f"never-sent-{number}"))
@@ -41,7 +41,7 @@ def own_ephemerals(script: Script, alice: Part) -> None:
 
 @scenario("EPHEMERAL-06", asked=WIDE)
 def hybrids(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Content comes without a timestamp, but with a history or a filter; what it names came, comes or never does."""
+    """Content arrives without timestamp, but with history or filter; some of its dependencies never arrive."""
     known, to_come = carol.content(script.now), carol.content(script.now + 1)
     alice.receive(known, bob.ephemeral(b"typing"))
     histories: tuple[tuple[Message | str, ...], ...] = ((known,), (), (known, to_come), ("never-sent",))

@@ -84,7 +84,7 @@ def messages_cut_short(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("RECV-06", "RECV-07", "RECV-09")
 def impossible_dependencies(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages depend on themselves, on each other, on an empty ID, and twice on the same; others go on."""
+    """Messages depend on themselves, on each other, on an empty ID, or twice on one message; the others are valid."""
     base = script.now
     alice.receive(bob.content(base + 1, "itself", message_id="itself"))
     alice.receive(

@@ -231,7 +231,7 @@ def two_participants_of_one_process(script: Script, alice: Part, bob: Peer) -> N
 
 @scenario("RECV-05")
 def waiting_in_two_channels(script: Script) -> None:
-    """What a message of one channel waits for comes in the other channel first."""
+    """A message waits in one channel; its dependency arrives in the other channel first, then in the same one."""
     alice = script.open(channels=("c1", "c2"))
     in_c1, in_c2 = script.peer("bob", "c1"), script.peer("bob", "c2")
     alice.given(in_c1.content(script.now + 1, "root", message_id="kid")).observe(channel="c2")

@@ -49,7 +49,7 @@ def _receive_tied(script: Script, actor: Part, *message_ids: str) -> None:
 
 @scenario("CONFLICT-01", "DELIVER-05", "SEND-05", asked=pb.Configuration(causal_history_size=20))
 def ties(script: Script, alice: Part) -> None:
-    """Messages with equal Lamport timestamps and IDs of many shapes arrive in an order that is none."""
+    """Messages with equal Lamport timestamps and IDs of many shapes arrive, not in the order of their IDs."""
     _receive_tied(script, alice, "a0", "B", "9", "a", "10", "Z", "_", "-", "aa")
     _reveal_log(script, alice)
 

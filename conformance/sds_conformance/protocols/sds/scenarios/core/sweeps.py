@@ -45,7 +45,7 @@ def three_wait_for_one(script: Script, alice: Part, bob: Peer, carol: Peer, dave
     asked=pb.Configuration(lost_timeout_ms=600_000),
 )
 def given_up_for_lost(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Two messages wait; the time passes after which that may be given up, and then one dependency comes after all."""
+    """Two messages wait for longer than the loss timeout; then a dependency of one of them arrives after all."""
     timeout = alice.in_force.lost_timeout_ms
     late = carol.content(script.now + 1)
     alice.receive(bob.content(script.now + 2, late), bob.content(script.now + 3, "never-sent"))

@@ -9,7 +9,7 @@ from ..scripts import HOUR_MS, MAX_LAMPORT, WIDE, Part, Peer, Script, deliver_an
 
 @scenario("FORUM-09", "FORUM-15", "FORUM-04", "FORUM-05", "FORUM-35")
 def counting_from_zero(script: Script, alice: Part) -> None:
-    """A participant says this and that, before it has heard anything; hours pass in between."""
+    """A participant that has received nothing sends content and sync messages; hours pass between some of them."""
     alice.observe()
     for _ in range(3):
         alice.send()
@@ -34,7 +34,7 @@ def at_the_end_of_31_bits(script: Script, bob: Peer) -> None:
 
 @scenario("FORUM-09", "FORUM-35", needs=(pb.CAPABILITY_SYNC,))
 def a_sync_at_first(script: Script, alice: Part) -> None:
-    """The first that a newcomer says is a sync message, the next is none."""
+    """The first message of a new participant is a sync message, and the second one is content."""
     alice.send_sync()
     alice.send()
     alice.observe()
@@ -42,7 +42,7 @@ def a_sync_at_first(script: Script, alice: Part) -> None:
 
 @scenario("FORUM-37", "FORUM-20", "FORUM-23", "FORUM-16", "FORUM-24", asked=WIDE)
 def syncs_like_all_others(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Sync messages come from ahead, some of them wait; others depend on them, and own messages follow them."""
+    """Sync messages with timestamps ahead arrive, and one waits; messages depend on them, and own messages follow."""
     base = script.now
     known = bob.content(base)
     sync = bob.sync(base + 50_000, known)
@@ -57,7 +57,7 @@ def syncs_like_all_others(script: Script, alice: Part, bob: Peer, carol: Peer) -
 
 @scenario("FORUM-37", "FORUM-19", "FORUM-27")
 def syncs_of_many(script: Script, alice: Part) -> None:
-    """Nobody says anything but sync messages, each of which names the last one; they acknowledge what is sent."""
+    """Peers send only sync messages, each of which names the previous one; these acknowledge own messages."""
     peers = [script.peer(name) for name in ("bob", "carol", "dave")]
     own, other = alice.send(), alice.send()
     last = own
@@ -72,7 +72,7 @@ def syncs_of_many(script: Script, alice: Part) -> None:
 
 @scenario("FORUM-40", "FORUM-20", needs=(pb.CAPABILITY_VIRTUAL_CLOCK,))
 def ten_minutes_of_talk(script: Script, alice: Part, bob: Peer) -> None:
-    """Twenty messages come within ten minutes, then the participant says something."""
+    """Twenty messages arrive within ten minutes, then the participant sends a message."""
     for _ in range(20):
         alice.receive(bob.content(script.now))
         script.advance(28_000)

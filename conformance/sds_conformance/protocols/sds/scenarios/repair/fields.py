@@ -47,7 +47,7 @@ def authors_with_long_ids(script: Script, alice: Part, bob: Peer) -> None:
 
 @repair_scenario("R-FIELDS-02", needs=(pb.CAPABILITY_RETRIEVAL_HINTS,))
 def requests_with_hints(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """What is missing was named with retrieval hints, what is logged was, too; the requests repeat the former."""
+    """Missing and logged messages are named with retrieval hints; requests repeat the hints of the missing ones."""
     first, second, here = (bob.content(script.now - number) for number in (5, 4, 3))
     alice.receive(here)
     alice.receive(

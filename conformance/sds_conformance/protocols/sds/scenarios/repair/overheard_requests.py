@@ -71,7 +71,7 @@ def missing_arrives_after_t_req(script: Script, alice: Part, bob: Peer) -> None:
 
 @repair_scenario("R-SEND-07")
 def one_of_two_comes_when_it_is_due(script: Script, alice: Part, bob: Peer) -> None:
-    """Two are due; one comes before a message goes out, which asks for the other alone."""
+    """Requests for two messages are due; one of the two arrives, and the next own message requests only the other."""
     first, second = lose_messages(alice, bob, 2)
     alice.after(T_MAX + 1_000).receive(second)
     send_either(alice, content=False)
@@ -196,7 +196,7 @@ def _ask_again(alice: Part) -> None:
 
 @repair_scenario("R-RECV-04", asked=pb.Configuration())
 def its_request_is_lost(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A participant asks, nobody hears it, and the next message is about something else; it has to ask again."""
+    """A request is lost, and the next message does not name what is missing; the participant must request it again."""
     (lost,) = lose_messages(alice, bob)
     alice.observe()
     send_either(alice.after(T_MAX), content=False)
@@ -221,7 +221,7 @@ def named_again_after_the_request_of_another(script: Script, alice: Part, bob: P
 
 @repair_scenario("R-RECV-03")
 def named_again_after_its_request(script: Script, alice: Part, bob: Peer) -> None:
-    """A participant asks, and nothing comes; then another message depends on what is missing, and time passes."""
+    """A request gets no response; then another message depends on the missing message, and T_max passes."""
     (lost,) = lose_messages(alice, bob)
     send_both_kinds(alice, T_MAX - 1_000, 500, 500)
     alice.receive(bob.content(script.now, *signed(lost)))

@@ -114,7 +114,7 @@ def more_is_due_than_fits(script: Script, alice: Part, bob: Peer) -> None:
 
 @repair_scenario("R-SEND-06")
 def nothing_to_ask_for(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages are sent when nothing is missing, when what is missing is not due yet, and when it has come."""
+    """Messages are sent when nothing is missing, when a request is not due, and after the missing message arrived."""
     send_both_kinds(alice, 0, content_first=True)
     (lost,) = lose_messages(alice, bob)
     send_both_kinds(alice, T_MIN // 2, content_first=True)
