@@ -47,7 +47,7 @@ class Class(Enum):
     LEGAL = "legal", "#2e7d4f", "neither violates a requirement, and the specification leaves the difference open"
 
     colour: str
-    """Colour of its bars in a chart."""
+    """Colour of the bars of the class in a chart, as #rrggbb."""
     words: str
 
     def __new__(cls, value: str, colour: str = "", words: str = "") -> Class:
@@ -200,7 +200,7 @@ def _violations(rebuilt: Rebuilt, assessment: Assessment, rules: Rules) -> tuple
 
 
 def as_row(one: Classified) -> dict[str, Any]:
-    """The row in the Parquet file of all divergences."""
+    """The row of one divergence in the Parquet file of all divergences."""
     divergence, row = one.divergence, one.divergence.row
     return {name: value_of(one, divergence, row) for name, (_, value_of) in _COLUMNS.items()}
 

@@ -78,7 +78,7 @@ class DivergenceCause:
 
 @dataclass
 class Sum:
-    """Counts of divergent schedules."""
+    """Counts of divergent schedules: by class, by cause, by violated requirement and by column."""
 
     classes: Counter[Class] = field(default_factory=Counter)
     alike: dict[tuple[Class, str], DivergenceCause] = field(default_factory=dict)
@@ -155,7 +155,7 @@ class Differ:
 
     @property
     def ranges(self) -> int:
-        """Number of ranges."""
+        """Number of ranges, one for each task."""
         return -(-self.schedule_count // self.per_range)
 
     @property
@@ -164,7 +164,7 @@ class Differ:
         return max(self.a.manifest.schedules, self.b.manifest.schedules)
 
     def range_of(self, number: int) -> range:
-        """The schedules of a range."""
+        """The numbers of the schedules in a range; ``number`` counts ranges from 0."""
         return range(number * self.per_range, min(self.schedule_count, (number + 1) * self.per_range))
 
     def __call__(self, number: int) -> Iterator[pa.RecordBatch]:
@@ -191,7 +191,7 @@ class Differ:
         batch: list[Divergence] = []
         for divergence in divergences(self.a, self.b, schedules, verify=self.verify, read_all=self.read_all):
             if divergence.schedule in reported:
-                continue  # a wrong digest is reported, and explains the divergence
+                continue  # already reported with a wrong digest, which explains this divergence
             reported.add(divergence.schedule)
             batch.append(divergence)
             if len(batch) == SCHEDULES_PER_ROW_GROUP:
@@ -231,7 +231,7 @@ class CorpusDifference:
 
     @property
     def classes(self) -> dict[Class, int]:
-        """Divergent schedules, by class."""
+        """Number of divergent schedules, by class; classes without schedules are left out."""
         return {kind: self.found.classes[kind] for kind in Class if kind in self.found.classes}
 
     @property
@@ -252,7 +252,7 @@ class CorpusDifference:
         """A sentence for each side whose dialect was translated, because faults of the dialect are not shown."""
         return [
             f"{name} speaks the dialect {printable(corpus.manifest.dialect, 40)}, which is translated here: violations "
-            "by that layout are not listed per schedule; `corpus check` lists them."
+            "of that dialect's layout are not listed per schedule; `corpus check` lists them."
             for name, corpus in (("A", self.a), ("B", self.b))
             if corpus.manifest.dialect
         ]

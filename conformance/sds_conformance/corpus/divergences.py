@@ -47,7 +47,7 @@ class Divergence:
     fields: tuple[str, ...] = ()
     """The columns that differ in that step."""
     a: Row | None = None
-    """The row of A at that step; None if it has none."""
+    """The row of A at that step; None if A has no such row."""
     b: Row | None = None
     side: str = ""
     """The faulty corpus, ``A`` or ``B``; "" if neither is faulty."""
@@ -109,7 +109,7 @@ class _RangeReader(ExitStack):
             self.enter_context(steps)
 
     def digests(self) -> pa.Table:
-        """The first columns of the side table, for the schedules of the range.
+        """The columns `DIGESTS` of the side table, for the schedules of the range.
 
         Raises DamagedFileError if a schedule is in the wrong shard, where no task would find it.
         """
@@ -127,7 +127,9 @@ class _RangeReader(ExitStack):
         return pa.concat_tables(tables[1:] or tables)
 
     def rows(self, schedules: Sequence[int], columns: Sequence[str]) -> pa.Table:
-        """The compared rows of some schedules, ordered by schedule and step."""
+        """The rows of some schedules, with some columns, ordered by schedule and step. Steps without a number are not
+        compared and are left out.
+        """
         table = pa.concat_tables([steps.read(columns, schedules) for _, steps in self._shards.values()])
         step = _numbers(table, "step")
         if not step.all():

@@ -1,4 +1,4 @@
-"""Exhausts a small world on Spark. A task plays a piece of the enumeration, which is defined by its first word.
+"""Runs ``exhaust`` on Spark. A task plays a piece of the enumeration of words, which starts at a given first word.
 
 There is one job per bound. A task starts its own implementation, enumerates words from the first word of its piece, and
 returns a tally. Only the finished chunks of a piece count.

@@ -1,4 +1,4 @@
-"""The kind of corpora of a protocol, by the revision in a manifest."""
+"""Finds how a protocol stores its corpora, by the revision in a manifest."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..protocols.corpora import Corpora
 
 
 def corpora_of(revision: str) -> Corpora:
-    """The corpora of the protocol that judges this revision. Raises CorpusError if it has none."""
+    """How the protocol of a revision stores and reads corpora. Raises CorpusError if the protocol has no corpora."""
     try:
         judged = judged_revision(revision)
         protocol = protocol_of(judged)

@@ -102,7 +102,7 @@ class DivergenceSample:
     story: str = ""
     """Where and how the two sides differ first, in one sentence."""
     proof: tuple[str, ...] = ()
-    """The proof of the violation that is the cause, one line each."""
+    """The proof of the violation that is the cause, as lines of text."""
 
 
 def write_samples(difference: CorpusDifference, scopes: tuple[Scope, Scope], out: Place) -> list[DivergenceSample]:
@@ -184,7 +184,7 @@ def _draw_sample(
 
 
 def _example(rebuilt: Rebuilt, scope: Scope, what: str) -> Counterexample | None:
-    """The first violation of a requirement or property."""
+    """The first violation of requirement or property ``what``; None if no finding fails it."""
     group_trace = rebuilt.group_trace
     findings = assess(group_trace, scope, rebuilt.judged).findings
     fails = [f for f in findings if f.requirement == what and f.severity is Verdict.FAIL]
@@ -198,7 +198,7 @@ def sentence(divergence: Divergence, opaque: frozenset[str]) -> str:
     """Where and how a schedule first differs; values of ``opaque`` columns are not shown."""
     row = divergence.row
     if not row:
-        return f"They differ first at step {divergence.step}."
+        return f"A and B differ first at step {divergence.step}."
     parts = [
         f"{name} differs" if name in opaque else f"{name} is {_short(a)} in A and {_short(b)} in B"
         for name, (a, b) in divergence.values.items()
@@ -206,7 +206,7 @@ def sentence(divergence: Divergence, opaque: frozenset[str]) -> str:
     missing = "A" if divergence.a is None else "B"
     what = "; ".join(parts[:4]) or f"{missing} has no such step"
     who, does = (printable(str(row[name]), 40) for name in ("participant", "command"))
-    return f"They differ first at step {divergence.step}, {who}: {does}: {what}."
+    return f"A and B differ first at step {divergence.step}, {who}: {does}: {what}."
 
 
 def _short(value: object) -> str:
@@ -234,7 +234,7 @@ class Bar:
 
 
 def page(difference: CorpusDifference, samples: list[DivergenceSample]) -> str:
-    """The page as HTML."""
+    """The page that shows a diff, as HTML."""
     return _template().render(
         difference=difference,
         corpora={"A": difference.a, "B": difference.b},
@@ -303,7 +303,7 @@ def _requirements(difference: CorpusDifference) -> list[tuple[str, str, int, int
 
 
 def as_json(difference: CorpusDifference, samples: list[DivergenceSample]) -> dict[str, Any]:
-    """The outcome as JSON values."""
+    """The result of a diff as JSON values."""
     return {
         "format": FORMAT,
         "a": _side(difference.a),

@@ -16,8 +16,8 @@ from ..protocols import repertoire_of
 
 
 def compare_twins(revision: str, group_trace: GroupTrace, replay: Replay) -> None:
-    """Play the changed schedules whose group traces properties compare with ``group_trace``. Ignore the results of the
-    properties: they are examined when the corpus is checked.
+    """Record the changed schedules (twins) that properties compare with ``group_trace``, by examining these properties.
+    Their results are ignored: a check of the corpus examines them again.
     """
     properties = repertoire_of(revision).properties
     with raise_corpus_errors(replay) as played, contextlib.suppress(Exception):
@@ -27,7 +27,8 @@ def compare_twins(revision: str, group_trace: GroupTrace, replay: Replay) -> Non
 class RestartingCast:
     """A cast that is replaced by a new one when its implementation is abandoned.
 
-    A campaign ends after a few consecutive breakdowns, but a corpus has all breakdowns. See ``recorder.RecordingCast``.
+    A campaign ends after a few consecutive breakdowns, but a recording goes on and contains all breakdowns. See
+    ``recorder.RecordingCast``.
     """
 
     def __init__(self, order: CampaignOrder) -> None:

@@ -59,7 +59,7 @@ def sum_rows(rows: DataFrame) -> list[Summed]:
 
 
 def take(tally: CampaignTally, of: Iterable[Summed]) -> Iterator[tuple[str, str, int]]:
-    """Add the sums to a tally. Yield kind, subject and count of the sums that do not belong in a tally."""
+    """Add the sums to a tally. Yield the kind, subject and count of each sum of another kind."""
     for kind, what, schedules, first, details in of:
         match kind:
             case "schedules" | "steps":

@@ -1,1 +1,1 @@
-"""Generated schedules: played in large numbers, judged, shrunk, described and drawn."""
+"""Plays and judges generated schedules in large numbers, and shrinks, describes and draws those with findings."""

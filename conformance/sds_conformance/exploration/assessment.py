@@ -34,7 +34,7 @@ ENDLESS = "endless"
 
 
 class UnknownRevisionError(ValueError):
-    """A file names an unknown revision; the message has its name."""
+    """A file names an unknown revision; the message quotes the revision."""
 
 
 def judged_revision(recorded: str) -> str:
@@ -107,7 +107,7 @@ class Scope:
 
 @dataclass
 class Assessment:
-    """The result of one group trace."""
+    """The result of judging one group trace."""
 
     findings: list[Finding] = field(default_factory=list)
     """The first finding of each severity, for each check on each view and for each property; also breakdowns."""
@@ -174,7 +174,9 @@ def _assess(
 
 
 def make_time_key(group_trace: GroupTrace) -> Callable[[Finding], int]:
-    """Return a sort key that orders findings by time. Step numbers do not, because each implementation has its own."""
+    """Return a sort key that orders findings by time. Step numbers do not give this order, because each implementation
+    counts its own steps.
+    """
     places = {(id(act.trace), act.step.index): place for place, act in enumerate(group_trace.acts)}
 
     def place_of(finding: Finding) -> int:

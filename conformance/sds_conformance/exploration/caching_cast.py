@@ -1,4 +1,4 @@
-"""A cast with a cache: an answer to the same sequence of requests is taken from the cache."""
+"""A cast with a cache: the answers to a sequence of requests that was played before are taken from the cache."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Suspects:
         self._sound: frozenset[int] = frozenset()
         """Kinds of events in words that did not end in a breakdown."""
         self._broken: list[frozenset[int]] = []
-        """Kinds of events of each word since the last one without a breakdown."""
+        """The kinds of events of each word that was played after the last word without a breakdown."""
 
     def note(self, kinds: frozenset[int], *, broke: bool) -> None:
         """Record that a word with these kinds of events was played, and whether it ended in a breakdown (``broke``)."""
@@ -33,8 +33,8 @@ class Suspects:
             self._sound |= kinds
 
     def find(self, odd: frozenset[int]) -> bool:
-        """After consecutive breakdowns, suspect the kinds of events in these words that occur in no word without a
-        breakdown. If there are none, suspect those of the ``odd`` kinds that all these words have.
+        """Suspect the kinds of events in the last words, which all ended in a breakdown, that occur in no word without
+        a breakdown. If there are none, suspect the ``odd`` kinds that occur in each of the last words.
 
         Returns False if no kind is suspected, or if every word so far ended in a breakdown.
         """
@@ -79,7 +79,7 @@ class CachingCast(CastUnderTest):
 
     @property
     def whole(self) -> bool:
-        """Does the implementation play all requests? Then its answers are compared with the cache."""
+        """Are all requests sent to the implementation, and its answers compared with the cached answers?"""
         return self._whole
 
     @whole.setter

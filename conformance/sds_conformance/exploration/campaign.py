@@ -35,8 +35,8 @@ from .cast_under_test import CastKind, CastUnderTest
 from .casts import NotPlayedError, NotStartedError
 
 TWINS_EVERY = 8
-"""This is n: every n-th schedule is played a second time with a change, for properties that compare two group traces.
-The second play takes as long as another schedule.
+"""If this is n, every n-th schedule is played a second time with a change, for properties that compare two group
+traces. The second play takes as long as another schedule.
 """
 
 
@@ -96,7 +96,7 @@ class Played:
     assessment: Assessment
     breakdown: Breakdown | None = None
     expectations: ExpectationResult | None = None
-    """Result of its expectations; None for a generated schedule."""
+    """Result of the expectations in the schedule's file; None for a generated schedule."""
 
 
 @dataclass
@@ -107,8 +107,8 @@ class CampaignTally:
     schedules: int = 0
     steps: int = 0
     found: dict[str, Finding] = field(default_factory=dict)
-    """Maps requirements and properties to the worst finding. If several are equally bad, it is that of the first
-    schedule.
+    """Maps requirements and properties to the worst finding. Among equally bad findings, the finding of the first
+    schedule counts.
     """
     found_at: dict[str, int] = field(default_factory=dict)
     """Maps requirements and properties to the index of the schedule of the finding in ``found``."""
@@ -202,7 +202,7 @@ def explore(
     progress: Progress = lambda tally: None,
     begun: Callable[[Declaration], None] = lambda declared: None,
 ) -> CampaignTally:
-    """Play and judge. ``begun`` is called after the handshake.
+    """Play and judge the schedules of a campaign. ``begun`` is called after the handshake.
 
     Raises TesteeError if the implementation cannot be tested at all. An interrupt (Ctrl-C) ends the playing; the
     schedules that were played count.

@@ -1,4 +1,4 @@
-"""Plays schedules when one implementation is under test: a cast has its processes and those of the references."""
+"""Plays schedules with one implementation under test. A cast contains the implementation and, if needed, references."""
 
 from __future__ import annotations
 

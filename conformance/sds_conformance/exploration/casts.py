@@ -36,7 +36,7 @@ class Implementation:
     """One implementation of a cast, and how to start it."""
 
     name: str
-    """The name in this cast, which may differ from the declared one."""
+    """The name in this cast, which may differ from the declared name."""
     connect: Connect
     limits: Limits = field(default_factory=Limits)
     dialect: str | None = None
@@ -69,8 +69,8 @@ class OutOfTimeError(NotPlayedError):
 
 
 class RevisionMismatchError(ValueError):
-    """An implementation declares no revision of the specification by which the cast is judged. The message has its name
-    and its revisions.
+    """An implementation declares no revision of the specification by which the cast is judged. The message names the
+    implementation and its revisions.
     """
 
     def __init__(self, name: str, spoken: Sequence[str], revision: str) -> None:
@@ -145,8 +145,8 @@ class Cast:
         return tuple(name for name in self.declarations if name not in self.undriven)
 
     def check_text(self) -> None:
-        """Raise RevisionMismatchError if an implementation declares only revisions of another specification, which
-        cannot be judged by this one.
+        """Raise RevisionMismatchError if an implementation declares only revisions of another specification than that
+        of ``revision``.
         """
         known, text = revisions(), revisions()[self.revision].prefix
         for name in self.driven:
@@ -193,8 +193,8 @@ class Cast:
         return group_trace
 
     def play_after_breakdowns(self, schedule: Schedule, roles: Mapping[str, str]) -> GroupTrace:
-        """Play even if an implementation was abandoned. Shrinking needs this, because it reproduces a breakdown many
-        times.
+        """Play a schedule even if an implementation was abandoned. Shrinking needs this, because it reproduces a
+        breakdown many times.
         """
         try:
             return self.play(schedule, roles)

@@ -1,7 +1,8 @@
 """Stores the progress of an exhaustion in a file, to resume it later.
 
-The file has the numbers of schedules with findings and of finished chunks. When it is read, the schedules with findings
-are replayed. A file that the same small world cannot have produced is rejected.
+The file contains the indexes of schedules with findings and the numbers of finished chunks. When it is read, the
+schedules with findings are replayed. A file is rejected if an exhaustion with the same parameters cannot have written
+it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ minute.
 
 
 class ResumeError(Exception):
-    """The file cannot be resumed from; the message says why."""
+    """An exhaustion cannot be resumed from the file; the message says why."""
 
 
 def save(coverage: Coverage, path: Path) -> None:

@@ -42,13 +42,13 @@ class Counterexample:
     group_trace: GroupTrace
     original: Schedule
     attempts: int
-    """Number of schedules played to shrink it."""
+    """Number of schedules that were played for shrinking."""
     out_of_time: bool = field(default=False, kw_only=True)
     """The time for shrinking was over, so the schedule may not be the smallest one."""
 
     @property
     def act(self) -> Act | None:
-        """The act with the step of the finding; None if the group trace does not have this step."""
+        """The act (a step of the group trace) that shows the finding; None if the group trace does not have it."""
         trace = self.group_trace.cast.get(self.finding.participant)
         for candidate in [trace] if trace is not None else self.group_trace.traces:
             act = self.group_trace.act_of(candidate, self.finding.step)
@@ -67,10 +67,10 @@ class Counterexample:
         return self._with_numbers_of_acts(self.finding.seen)
 
     def _with_numbers_of_acts(self, text: str) -> str:
-        """Replace step numbers in a text of a check. Checks count the steps of one trace; stories and drawings count
-        the steps of all participants.
+        """Replace the step numbers in a text of a check. Checks count the steps of one participant; stories and
+        drawings count the steps of all participants.
 
-        Texts of properties already have the numbers of stories.
+        Texts of properties count the steps of all participants, and stay unchanged.
         """
         act = self.act
         if act is None or property_of(self.what) is not None:
@@ -80,7 +80,7 @@ class Counterexample:
 
     @property
     def slug(self) -> str:
-        """Name for files."""
+        """Name of the counterexample, used in the names of its files."""
         return make_slug(self.what)
 
     @classmethod
@@ -111,7 +111,7 @@ def shrink_to_smallest(
     max_attempts: int,
     budget_s: float = math.inf,
 ) -> Counterexample | None:
-    """Shrink a schedule that shows a finding; None if it is not reproduced.
+    """Shrink a schedule that shows a finding; return None if the finding is not reproduced.
 
     ``shown`` plays a schedule and returns the group trace with the finding, or None. No attempt starts after
     ``budget_s`` seconds.

@@ -1,7 +1,8 @@
-"""Enumerates all schedules of a small world, the shortest first, and plays them.
+"""Enumerates all schedules of a small world (a few participants and an alphabet of events), the shortest first, and
+plays them.
 
 The number of a schedule, counted over all bounds, depends only on the participants and the alphabet. Chunks of
-schedules are distributed and finished in any order; a bound is finished when all of its chunks are.
+schedules are distributed and finished in any order; a bound is finished when all of its chunks are finished.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ SCHEMA_ID = "sds-conformance/exhaust/1"
 CHUNK = 250
 """Number of schedules in a chunk, which takes some seconds to play."""
 TWINS_EVERY = 64
-"""This is n: every n-th schedule is played twice, for properties that compare two group traces, and without the cache.
+"""If this is n, every n-th schedule is played twice, for properties that compare two group traces, and without the
+cache.
 """
 SHORT = 2
 """Schedules with at most this number of events are played without the cache."""
@@ -43,7 +45,7 @@ def alphabet_of(revision: str) -> Alphabet:
     """The alphabet of the protocol of a revision. Raises ValueError if there is none."""
     alphabet = repertoire_of(revision).alphabet
     if alphabet is None:
-        raise ValueError(f"there are no small worlds for {revision}")
+        raise ValueError(f"there is no alphabet of events for {revision}")
     return alphabet
 
 
@@ -81,11 +83,11 @@ class Exhaustion(CampaignOrder):
 
     @cached_property
     def setting(self) -> Schedule:
-        """The settings that all schedules share."""
+        """A schedule without operations: the participants and the configuration that all schedules share."""
         return self.letters.make_setting(self.alphabet)
 
     def setting_of(self, word: Word) -> Schedule:
-        """The settings of one word, which depend on its events."""
+        """A schedule without operations: the participants and the configuration that the events of ``word`` need."""
         return self._settings(frozenset(event.kind for event in word))
 
     @cached_property
@@ -232,7 +234,7 @@ class Prober:
 
     @property
     def left_out_kinds(self) -> frozenset[int]:
-        """Words with these kinds of events are not played."""
+        """The excluded kinds of events: words with one of them are not played."""
         return self._suspects.guilty
 
     def leave_out(self) -> bool:

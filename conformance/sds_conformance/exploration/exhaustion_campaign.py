@@ -1,4 +1,4 @@
-"""Plays every schedule of a small world, bound by bound, within the time budget, on all processors."""
+"""Plays all schedules that `exhaustion` enumerates, bound by bound, within the time budget, on all processors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_EVENTS = 64
 
 @dataclass
 class Coverage:
-    """The progress, and the findings so far."""
+    """The progress of an exhaustion, and its findings so far."""
 
     order: Exhaustion
     tally: CampaignTally
@@ -44,7 +44,9 @@ class Coverage:
 
     @property
     def last_complete(self) -> Bound | None:
-        """The last bound of which all smaller bounds are complete as well."""
+        """The last complete bound such that all smaller bounds are complete as well; None if the first is not
+        complete.
+        """
         last = None
         for bound in self.bounds:
             if not bound.is_complete:
@@ -318,7 +320,7 @@ def _play_with_workers(
 def _play_nth_chunks(
     order: Exhaustion, cast_under_test: CachingCast, tasks: list[Task], worker: int, ended: Callable[[], bool]
 ) -> Iterator[ChunkResults]:
-    """Play every n-th chunk."""
+    """Play the chunks of one worker: every n-th chunk, where n is the number of workers."""
     with rare_garbage_collection():
         yield from play_chunks(
             order, cast_under_test, tasks, lambda events, chunk: (events + chunk) % order.jobs == worker, ended

@@ -1,4 +1,4 @@
-"""Searches for mutants with generated schedules only. Reports how many schedules find each mutant, and the size of its
+"""Plays generated schedules against mutants. Reports after how many schedules each mutant is found, and the size of the
 counterexample.
 """
 
@@ -60,15 +60,15 @@ class MutantHunt:
     requirement: str
     summary: str
     found_after: int = 0
-    """Number of schedules up to the one that found it; 0 if none did."""
+    """Number of schedules that were played until one found the mutant; 0 if none found it."""
     found_by: str = ""
-    """The violated requirement or property. If the requirement of the mutant is violated, it is this one."""
+    """The violated requirement or property: the requirement of the mutant, if that is violated."""
     operations: int = 0
     """Number of operations in the shrunk schedule."""
     participants: int = 0
     schedule: Schedule | None = None
     out_of_reach: str = ""
-    """Why schedules cannot find it; "" if they can."""
+    """Why schedules cannot find the mutant; "" if they can."""
 
 
 def order_for(mutant: Fault, casting: CastKind = CastKind.TOGETHER, seed: int = 0, revision: str = "") -> CampaignOrder:

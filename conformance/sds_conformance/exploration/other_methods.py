@@ -1,4 +1,4 @@
-"""Other methods to find a fault: generated schedules and golden vectors."""
+"""Methods to find a fault of a model without scenarios: generated schedules and golden vectors."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ MAX_ATTEMPTS = 3_000
 
 @dataclass
 class Shrunk:
-    """The shrunk schedule."""
+    """A shrunk schedule, and how it was found."""
 
     schedule: Schedule
     attempts: int
@@ -266,5 +266,5 @@ def _smaller_route(operation: Operation) -> Iterator[Operation]:
     for name in dict.fromkeys([*route.lost, *(n for n, _ in route.late), *route.twice]):
         yield operation.with_values(route=_route_without(route, name))
     for name, _ in route.late:
-        # A loss is simpler than a delay, because nothing waits for it.
+        # A loss is simpler than a delay, because no later step delivers a lost message.
         yield operation.with_values(route=replace(_route_without(route, name), lost=(*route.lost, name)))

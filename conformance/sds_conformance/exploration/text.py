@@ -41,7 +41,7 @@ SCHEMA_ID = "sds-conformance/fuzz/2"
 Shrunk = dict[str, tuple[Counterexample | None, dict[str, Path]]]
 """Maps requirements and properties to their counterexample (None after an interrupt) and its files."""
 RARE_PERCENT = 2
-"""Situations are listed if a smaller percentage of the schedules reached them."""
+"""A situation is listed if less than this percentage of the schedules reached it."""
 
 
 def rule_of(what: str) -> tuple[str, str]:
@@ -50,7 +50,7 @@ def rule_of(what: str) -> tuple[str, str]:
     if entry is not None:
         return f"property of the group, {', '.join(entry.requirements)}", entry.title
     if what in (BREAKDOWN, STORM):
-        return "testee protocol", "Every request is answered, and messages come to an end."
+        return "testee protocol", "Every request is answered, and participants do not answer each other without end."
     protocol = stating(what)
     assert protocol is not None, what
     requirement = protocol.rules.catalogue.requirements[what]
@@ -69,8 +69,8 @@ def severity_number(what: str) -> int:
 
 
 def failure_of(finding: Finding, schedules: int, exercised: int) -> Failure:
-    """Return the `Failure` of a finding. ``schedules`` is the number of schedules that show it, ``exercised`` of those
-    that exercise it.
+    """Return the `Failure` of a finding. ``schedules`` is the number of schedules that show the finding; ``exercised``
+    is the number that exercise its requirement.
     """
     entry = property_of(finding.requirement)
     rests_on = tuple(entry.requirements) if entry is not None else ()
@@ -133,7 +133,7 @@ def describe_finding(example: Counterexample) -> str:
 
 
 def story_of(example: Counterexample) -> list[str]:
-    """The operations and their results, line by line."""
+    """The operations of a counterexample and their results, line by line."""
     return story(example.group_trace, example.act, f"{example.expected} {example.seen}")
 
 
@@ -199,7 +199,7 @@ def show_flaky(
     """Print a flaky finding, or one that could not be replayed (``again`` is None); ``late`` if time ran out."""
     print_labelled(console, "Found", Text(f"by {found_by}"))
     if again is None:
-        why = "the total time was used up" if late else "the implementation could not be started to play it again"
+        why = "the total time was used up" if late else "the implementation could not be started for a replay"
         print_labelled(console, "", Text(f"Not shrunk: {why}."))
     show_flaky_line(console, again, " So nothing could be shrunk.")
     show_seen(console, finding)
@@ -227,8 +227,8 @@ def show_head(console: Console, finding: Finding) -> None:
 
 
 def show_coverage(console: Console, tally: CampaignTally, scope: Scope) -> None:
-    """Print what the schedules reached: a table of situations, and the requirements and properties that few or none
-    reached.
+    """Print what the schedules reached: a table of situations, and the requirements and properties that few or no
+    schedules exercised.
     """
     if not tally.schedules:
         return

@@ -13,7 +13,7 @@ PEERS = ("xavier", "zoe", "wendy", "victor", "uma", "trent", "sybil")
 
 
 def with_usual_names(schedule: Schedule, names: Sequence[str]) -> Schedule:
-    """Rename the participants to ``names``, those of generated schedules, in the same order. A schedule with more
+    """Rename the participants, in order, to ``names``, which are the names in generated schedules. A schedule with more
     participants than names stays unchanged.
     """
     usual = dict(zip(schedule.names, names, strict=False))

@@ -27,7 +27,7 @@ from ..protocols.exchanges import (
 )
 
 Progress = Callable[[str, int, int], None]
-"""Called with the current activity, its number from 0, and the total."""
+"""Called with a description of what is played now, its number from 0, and the total number."""
 
 
 @dataclass
@@ -36,7 +36,7 @@ class PairResult:
 
     pair: Pair
     through: str
-    """Name of the aspect that must be understood; without it, no message is understood."""
+    """Name of the aspect without which no message is understood at all."""
     cells: dict[str, Cell] = field(default_factory=dict)
     """The result of each aspect."""
 
@@ -80,9 +80,9 @@ class Interop:
 
     @property
     def exit_code(self) -> int:
-        """0 everything is understood; 1 an aspect is misunderstood, or an implementation broke down; 3 an
-        implementation could not be tested; 4 a pair understood no message, although no aspect is misunderstood; 130
-        interrupted.
+        """Exit code: 0 if everything is understood; 1 if an aspect is misunderstood or an implementation broke down; 3
+        if an implementation could not be tested; 4 if a pair understood no message, although no aspect is
+        misunderstood; 130 if interrupted.
         """
         if self.interrupted:
             return Exit.INTERRUPTED

@@ -147,7 +147,7 @@ class Discovery:
 
 @dataclass
 class Mixed:
-    """The results of all schedules."""
+    """The results of all schedules of mixed groups."""
 
     names: tuple[str, ...]
     seed: int
@@ -171,7 +171,7 @@ class Mixed:
 
     @property
     def has_failures(self) -> bool:
-        """Does anything fail?"""
+        """Is an expectation unmet, or is the severity of a discovery a failure?"""
         return self.unmet_count > 0 or any(d.finding.severity is Verdict.FAIL for d in self.discoveries.values())
 
     @property
@@ -209,7 +209,7 @@ class Mixed:
         )
 
     def discoveries_of(self, name: str) -> list[Discovery]:
-        """The discoveries against one implementation, in the same order."""
+        """The discoveries against one implementation, in the order of `sorted_discoveries`."""
         return [discovery for discovery in self.sorted_discoveries if discovery.name == name]
 
     def add(self, index: int, group_trace: GroupTrace, roles: Roles, judged: Mapping[str, Assessment]) -> None:

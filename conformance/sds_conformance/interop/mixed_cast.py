@@ -63,7 +63,7 @@ def members_of(name: str, schedule: Schedule, roles: Roles) -> list[str]:
 
 
 class MixedCast:
-    """A cast. For each of its implementations, it also has a second cast in which references play all other
+    """A cast of several implementations and, for each implementation, a second cast in which references play all other
     participants.
     """
 
@@ -79,8 +79,8 @@ class MixedCast:
         self.kill()
 
     def play_among_references(self, name: str, schedule: Schedule, roles: Roles) -> GroupTrace:
-        """Play with references in place of all implementations but ``name``. The references use its bloom filters and
-        times. Raises NotPlayedError.
+        """Play with references in place of all implementations but ``name``. The references use the bloom filters and
+        the times of implementation ``name``. Raises NotPlayedError.
         """
         other = f"{SUBSTITUTE} of {name}"
         if name not in self._among:

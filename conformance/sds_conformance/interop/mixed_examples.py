@@ -28,9 +28,9 @@ from .mixed_cast import MixedCast, Roles, describe_roles, roles_to_note
 ATTEMPTS = 1_000
 """Maximum number of schedules that are played to shrink one discovery."""
 FEW_ATTEMPTS = 250
-"""The maximum if many discoveries must be shrunk."""
+"""Maximum number of schedules per discovery if many discoveries must be shrunk."""
 STORM_ATTEMPTS = 30
-"""The maximum for endless messages: each attempt has thousands of messages."""
+"""Maximum number of schedules to shrink a discovery of endless messages: each schedule has thousands of messages."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,12 @@ class MixedExample(Counterexample):
 
     @property
     def slug(self) -> str:
-        """Name for files."""
+        """Name of the example, used in the names of its files."""
         return f"{super().slug}-{_safe(self.name) or 'group'}"
 
     @property
     def fails_alone(self) -> bool:
-        """Is it the only implementation in the shrunk schedule?"""
+        """Does the accused implementation play all participants of the shrunk schedule?"""
         return set(self.roles.values()) == {self.name}
 
     @property
@@ -78,8 +78,8 @@ def shrunk(
     cast, best, played_by = mixed_cast.cast, discovery.schedule, discovery.roles
 
     def roles_in(candidate: Schedule) -> dict[str, str]:
-        """Return the implementation of each participant. It is the original one of the same name, or of the same
-        position if names were changed.
+        """Return the implementation of each participant: that of the original participant with the same name, or at the
+        same position if participants were renamed.
         """
         if len(candidate.names) == len(best.names):
             return {new: played_by[old] for new, old in zip(candidate.names, best.names, strict=True)}

@@ -102,7 +102,8 @@ class InteropStory:
         self._console.print(Text(f"  {signs}, or not declared", "dim"), soft_wrap=True)
         if any(meeting.pair.translated for meeting in self._outcome.meetings.values()):
             numbers = self._outcome.exchanges.translated
-            line = f"t  wire layouts differ: {min(numbers)} to {max(numbers)} were played with translation between them"
+            played = f"aspects {min(numbers)} to {max(numbers)} were played with translated messages"
+            line = f"t  wire layouts differ: {played}"
             self._console.print(Text(f"  {line}", "yellow"), soft_wrap=True)
         self._console.print()
 
@@ -152,7 +153,7 @@ class InteropStory:
         pairs = sum(not meeting.is_understood for meeting in outcome.meetings.values())
         parts += [f"{format_count(pairs, 'pair')} of {len(outcome.meetings)} not understood"] if pairs else []
         parts += [f"{name} broke down" for name in hard if name not in outcome.undriven]
-        return Text(f"Not all agree: {', '.join(parts) or 'see above'} ({played}).", "bold red")
+        return Text(f"Not all pairs agree: {', '.join(parts) or 'see above'} ({played}).", "bold red")
 
     def facts(self) -> list[tuple[str, Text]]:
         """Return lines about the pairs that understand each other, and about those that do not."""
@@ -166,7 +167,7 @@ class InteropStory:
         return facts
 
     def _join_aspects(self, aspects: Sequence[str]) -> str:
-        """Format aspects by number and, if they are few, by name."""
+        """Format aspects by their numbers in the legend and, if they are few, also by their names."""
         few = len(aspects) <= _FEW
         return ", ".join(
             f"{self._aspects[aspect]} {aspect}" if few else str(self._aspects[aspect]) for aspect in aspects

@@ -39,7 +39,7 @@ class Requirement:
     softened: str
     """The position that turns a violation into a warning; "" if none does."""
     revisions: tuple[str, ...]
-    """The revisions that state the requirement. If the current revision states it, it comes first."""
+    """The revisions that state the requirement. The current revision comes first if it states the requirement."""
     link: str = ""
     """Link to the nearest heading with an anchor in the published specification; "" if no published specification is
     known to state the requirement.
@@ -88,8 +88,8 @@ POSITIONS = "AMB"
 """Default prefix of position IDs, before the dash. A protocol can use another one."""
 
 POSITION_VERDICTS: dict[str, str] = {
-    "assert": "the suite demands it of every implementation",
-    "tolerate": "every choice that it names is accepted",
+    "assert": "the suite demands the position of every implementation",
+    "tolerate": "every choice that the position names is accepted",
     "warn": "a deviation, or only the named kind of it, is a warning; with --strict, it fails if it breaks a MUST",
     "config": "the verdict depends on the configuration in force, or on how the suite plays the scenarios",
     "profile": "exact results are judged under a declared profile or for the revision of the run only",
@@ -159,7 +159,9 @@ class Consequence:
     """
 
     def explains(self, cause: str, effect: str) -> bool:
-        """Does it declare that a fault in ``cause`` can violate ``effect``, with any code or with some codes only?"""
+        """Does the consequence declare that a fault in ``cause`` can violate ``effect``, with any code or with some
+        codes only?
+        """
         return cause in self.of and any(one.partition("/")[0] == effect for one in self.fail)
 
     def explained_codes(self, effect: str, codes: frozenset[str]) -> frozenset[str]:
@@ -175,7 +177,8 @@ def read_catalogue(package: str, names: Sequence[str]) -> Catalogue:
     ``positions.json``.
 
     A row belongs to all revisions of its file unless it lists revisions of its own. ``consequences.json`` is optional.
-    The JSON key ``text`` is the address of the first revision. If ``anchored`` is set, links go to its headings.
+    The JSON key ``text`` is the address of the first revision. If ``anchored`` is set, links go to the headings of that
+    page.
     """
     texts = [json.loads(files(package).joinpath(name).read_text("utf-8")) for name in names]
     requirements = [

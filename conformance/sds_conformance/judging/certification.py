@@ -72,7 +72,7 @@ class Certification:
     """Maps positions to the error of the suite that occurred while the position was examined."""
     seconds: float = 0.0
     gave_up: bool = False
-    """The rest was not played: the implementation broke down too often, or a resource was used up."""
+    """Some runs were not played, because the implementation broke down too often, or a resource was used up."""
     exhausted_resource: str = ""
     """The resource that was used up; "" if none was."""
     ended_early: bool = False
@@ -99,8 +99,8 @@ class Certification:
 
     @property
     def exit_code(self) -> int:
-        """0 conformant, 1 not, 3 could not be tested, 4 nothing was exercised, 70 an error of the suite, 130
-        interrupted.
+        """Exit code: 0 conformant, 1 not conformant, 3 could not be tested, 4 nothing was exercised, 70 an error of the
+        suite, 130 interrupted.
         """
         if self.interrupted:
             return Exit.INTERRUPTED
@@ -133,15 +133,15 @@ def certify(
     sharing: Sharing | None = None,
     begun: Callable[[Certification, int], None] = lambda outcome, runs: None,
 ) -> Certification:
-    """Play and judge. Raises TesteeError if the implementation cannot be tested at all.
+    """Play the runs of a plan and judge them. Raises TesteeError if the implementation cannot be tested at all.
 
     An implementation that is ``running`` already is not restarted: environments that need a new process are skipped.
     The runs ``first`` are played before the others. If ``enough`` is given, it is called with each failed requirement,
-    and with ``breakdown`` or ``expectation`` after a run with one; playing ends after the first run for which it
-    returns True. ``keep`` selects the data of each run that is stored in addition to verdicts. Results of known runs
-    are taken from ``known``. ``begun`` is called after the handshake with the number of runs to play, ``failing`` after
-    each run with the number of requirements that fail so far. With ``sharing``, several processes play, and the result
-    is the same.
+    and with ``breakdown`` or ``expectation`` after a run with a breakdown or an unmet expectation; playing ends after
+    the first run for which it returns True. ``keep`` selects the data of each run that is stored in addition to
+    verdicts. Results of known runs are taken from ``known``. ``begun`` is called after the handshake with the number of
+    runs to play, ``failing`` after each run with the number of requirements that fail so far. With ``sharing``, several
+    processes play, and the result is the same.
 
     After an interrupt (Ctrl-C, SIGTERM, SIGHUP) no further run is played; the runs that were played are judged.
     """

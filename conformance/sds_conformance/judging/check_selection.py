@@ -35,7 +35,7 @@ class CheckSelection(Generic[A]):
         """
 
     def select(self, view: Any) -> tuple[tuple[int, A], ...]:
-        """Return the functions that apply to a view, each with its index among all."""
+        """Return the functions that apply to a view, each with its index among all functions."""
         present = tuple([bool(fact(view)) for fact in self._facts])
         selected = self._known.get(present)
         if selected is None:

@@ -22,8 +22,8 @@ class Hearing:
     answered with effects.
     """
     due: int = 0
-    """Number of these messages that must show in an event, in the state, or in a message that the participant sends
-    later.
+    """Number of the ``received`` messages that must show in an event, in the state, or in a message that the
+    participant sends later.
     """
     shown: bool = False
     """At least one received message showed in an event, in the state, or in a message that the participant sent."""

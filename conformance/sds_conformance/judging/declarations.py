@@ -43,7 +43,9 @@ MOST_CHANGES = 3
 """Maximum number of changes to a declaration."""
 _LARGEST = (1 << 64) - 1
 _EDGES = (0, 1, 2, 1_000, 60_000, _LARGEST)
-"""Values for every limit, in addition to the minimum and maximum of its supported values and their neighbours."""
+"""Values to declare for every limit, besides the smallest and largest supported value of the limit and the values next
+to these.
+"""
 PRIVATE = "private"
 """The name of a profile that the suite does not implement."""
 _ADVERSE_VERDICTS = (Verdict.FAIL, Verdict.WARN, Verdict.ERROR)
@@ -112,7 +114,9 @@ def _draw(rules: Rules, chance: random.Random) -> Declared:
 
 
 class Disguise(Link):
-    """The model with another declaration, and optionally with one of the faults above (``how``)."""
+    """The model with another declaration, and optionally with one of the faults in the docstring of this module
+    (``how``).
+    """
 
     def __init__(self, model: Link, language: Language, declared: Declared, how: str = HONEST) -> None:
         self._model, self._language, self._declared, self._how = model, language, declared, how
@@ -213,7 +217,7 @@ class DeclarationResults:
 
     @property
     def is_sound(self) -> bool:
-        """Is each broken implementation rejected, and the honest one accepted?"""
+        """Is each model with a fault rejected, and the unchanged model accepted?"""
         return all(code == Exit.NON_CONFORMANT for code in self.broken.values()) and not self.honest
 
 

@@ -125,7 +125,7 @@ class Model:
     to judge.
     """
     source: ModelSource | None = None
-    """Source code of the model, from which faults are derived; None if none are."""
+    """Source code of the model, from which faults are derived; None if no faults are derived."""
     start_in_dialect: Callable[[str, frozenset[int]], Link] | None = None
     """Starts the reference in a wire dialect ("" for none) without declaring the given capabilities; None if the model
     is not tested behind other declarations.
@@ -168,8 +168,8 @@ Sightings = Mapping[str, Mapping[str, int]]
 
 
 def sightings_of(runs: Iterable[Certification]) -> Sightings:
-    """Merge the sightings of several revisions. If two revisions state a requirement, those of the first one
-    are used.
+    """Merge the sightings (the runs that exercised each requirement) of several revisions. If several revisions state a
+    requirement, the sightings under the first revision are used.
     """
     found: dict[str, Mapping[str, int]] = {}
     for run in reversed([*runs]):
@@ -190,23 +190,25 @@ class MutantResult:
     requirement: str
     summary: str
     verdict: str
-    """Verdict on its requirement; ``noted`` if it deviates only from a MAY."""
+    """Verdict on the mutant's requirement; ``noted`` if the mutant deviates only from a MAY."""
     killed: bool
     also: tuple[str, ...]
     """Other requirements that failed or warned."""
     breakdowns: int
     checks: tuple[str, ...]
-    """The checks of its requirement that reject it."""
+    """The checks of the mutant's requirement that reject the mutant."""
     skipped: str
-    """Why its requirement cannot be judged without the excluded capabilities; "" if it can."""
+    """Why the mutant's requirement cannot be judged without the excluded capabilities; "" if it can."""
     unexplained: tuple[str, ...] = ()
     """Other violated requirements for which no consequence is declared, without experimental ones. Empty if
-    capabilities are excluded. Also empty for a pending mutant, because it often fails another requirement than its own.
+    capabilities are excluded. Also empty for a pending mutant, which often violates other requirements only.
     """
     pending: str = ""
     """Why the check of its requirement need not reject the mutant yet; "" if it must."""
     codes: tuple[str, ...] = ()
-    """Full codes of all violations, of its requirement and of others. Deviations from a MAY are included."""
+    """Full codes of all violations, of the mutant's requirement and of other requirements. Deviations from a MAY are
+    included.
+    """
 
     @property
     def has_survived(self) -> bool:
@@ -239,9 +241,9 @@ def capabilities_left_out(rules: Rules, mutant: Fault) -> frozenset[int]:
 
 
 QUICK_SHARE = 18
-"""In a quick self-test, each variant plays only every n-th long scenario. This is n."""
+"""If this is n, each variant plays only every n-th long scenario in a quick self-test."""
 OTHER_SHARE = 16
-"""In a quick self-test, each mutant plays only every n-th scenario that is not written for its requirement. This is n.
+"""If this is n, each mutant plays only every n-th scenario for other requirements in a quick self-test.
 """
 
 

@@ -16,7 +16,7 @@ class Exit(IntEnum):
     OURS = 70
     """The suite failed, or its output could not be written."""
     INTERRUPTED = 130
-    """Interrupted by Ctrl-C, or by a signal that is not known yet."""
+    """Interrupted by Ctrl-C. Results also use this code for other signals, which they do not know."""
     HUNG_UP = 129
     TERMINATED = 143
     CLOSED_PIPE = 141

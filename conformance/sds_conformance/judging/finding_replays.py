@@ -36,14 +36,16 @@ class FindingReplays:
         if not self.shown:
             why += ", or depends on what was played before"
         replays = format_count(self.played, "replay")
-        return f"It showed in {self.shown} of {replays}, each in a new process: {why}."
+        return f"The finding showed in {self.shown} of {replays}, each in a new process: {why}."
 
 
 NEVER = FindingReplays(0, 0)
 
 
 def replay_finding(shows: Callable[[], bool], enough: int, before: FindingReplays = NEVER) -> FindingReplays:
-    """Replay until ``enough`` replays in a row showed the finding, or else `TIMES` times; ``before`` counts as well."""
+    """Replay until ``enough`` replays in a row showed the finding, or else `TIMES` times. The replays in ``before``
+    count as well.
+    """
     shown, played = before.shown, before.played
     while played < TIMES and not shown == played == enough:
         played += 1

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 PIECES = 500
-"""Number of partial collections after which a full collection runs. It frees objects that survived partial ones."""
+"""Number of partial collections after which a full collection runs. A full collection frees objects that survived
+partial collections.
+"""
 
 
 @contextmanager

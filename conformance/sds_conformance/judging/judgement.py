@@ -16,7 +16,7 @@ class Outcome(Enum):
     """The situation of the requirement arose, and the requirement was met."""
     VIOLATED = "violated"
     NOTED = "noted"
-    """The situation arose, and something worth reporting was seen that is not a violation."""
+    """The situation of the requirement arose, and something was seen that is worth reporting but is no violation."""
 
 
 @dataclass(slots=True)

@@ -28,7 +28,7 @@ _NO_PARTICIPANT = -1
 
 
 class _Node:
-    """A node in the tree of known runs. The runs through it have the same requests and replies up to it."""
+    """A node in the tree of known runs. All runs through a node have the same requests and replies up to this node."""
 
     __slots__ = ("before", "next_nodes", "participant", "reply", "request", "result")
 
@@ -57,7 +57,7 @@ class KnownRuns:
         """The last nodes of all known runs, the least recently used run first."""
         self._declared: tuple[Declaration, bytes] | None = None
         self.recalled = 0
-        """Number of runs whose result was taken from here."""
+        """Number of runs whose result was taken from this cache."""
 
     def recall(self, runner: Runner, run: Run, requirements: tuple[str, ...]) -> RunSummary | None:
         """Return the result of a run for these requirements; None if it must be played."""
@@ -66,10 +66,11 @@ class KnownRuns:
             first = self._first.get(self._key(session, runner, run.name, requirements))
             if first is None:
                 return None
-            session.link.note("part", name=run.name)  # as a stage does: some models seed random numbers with it
+            # A stage also sends the name of the run: some models seed random numbers with this name.
+            session.link.note("part", name=run.name)
             end = _follow(session, first)
         except TesteeError:
-            runner.kill()  # it breaks down again when it is played
+            runner.kill()  # the implementation will break down again when the run is played
             return None
         if end is None or end.result is None:
             return None
@@ -125,8 +126,8 @@ class KnownRuns:
 
 
 def _follow(session: Session, at: _Node) -> _Node | None:
-    """Send the requests of known runs. Return the last node of the run with the same replies; None if no run has them.
-    Raises TesteeError.
+    """Send the requests of known runs. Return the last node of the run with the same replies; None if no known run has
+    the same replies. Raises TesteeError.
     """
     handles: list[int] = []
     request: Any = None

@@ -42,7 +42,7 @@ _SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Mixture:
-    """The root causes that were reported for some faults."""
+    """The root causes that were reported for a mixture of faults."""
 
     protocol: str
     mutants: tuple[str, ...]
@@ -67,7 +67,7 @@ class Mixture:
 
 
 def are_separated(mixtures: Iterable[Mixture]) -> bool:
-    """Are enough faults root causes, and few enough root causes effects?
+    """Are enough faults reported as root causes, and are few enough root causes only effects of a fault?
 
     Each share may miss its limit by two standard deviations of the sample, because the shares of a small sample vary.
     """
@@ -88,7 +88,7 @@ def _allowance(part: float, count: int) -> float:
 def examine_mixture(
     rules: Rules, model: Model, protocol: str, seed: int, number: int, known: KnownRuns | None = None
 ) -> Mixture | None:
-    """Return the result of the mixture with that number; None if none was found in which all faults show."""
+    """Return the result of the mixture with that number; None if no mixture was found in which all faults show."""
     catalogue = rules.catalogue.requirements
     pool = [
         mutant

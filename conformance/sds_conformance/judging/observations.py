@@ -44,7 +44,7 @@ class CheckResult:
 
 
 class CheckResults(dict[str, list[CheckResult]]):
-    """Results by requirement, for all requirements that the trace may judge."""
+    """Results by requirement, for all requirements that may be judged on the trace."""
 
     hearing: Hearing
     """How many of the received messages the participants showed."""
@@ -60,7 +60,9 @@ class Applicable(dict[str, list[Check]]):
     def __init__(
         self, register: Register, requirements: Iterable[str], declared: Declaration, *, together: bool = False
     ) -> None:
-        """With ``together``, only the checks that compare participants with each other."""
+        """Select the checks whose capabilities are declared; with ``together``, only those that compare
+        participants.
+        """
         super().__init__()
         self._facts = register.facts
         for requirement in requirements:
@@ -100,8 +102,8 @@ def apply_checks(applicable: Applicable, accepted: Iterable[tuple[View, bool | N
 def _counting_requirements(
     rules: Rules, trace: Trace[Any], views: Sequence[View], applicable: Applicable
 ) -> Sequence[str]:
-    """Return the requirements that may be judged on a trace. These are all requirements. But if the trace violates the
-    requirement that its environment presumes, it is only this requirement.
+    """Return the requirements that may be judged on a trace: all of them or, if the trace violates the requirement that
+    its environment presumes, only that requirement.
     """
     presumed = rules.environments[trace.environment].presumes
     presumed = next((r for r in rules.register.counterparts.get(presumed, ()) if r in applicable), presumed)

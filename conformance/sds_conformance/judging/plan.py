@@ -26,7 +26,7 @@ class Plan:
     scenarios: tuple[Scenario, ...]
     environments: tuple[Environment, ...] = (PLAIN,)
     narrowed: frozenset[str] = frozenset()
-    """Those of ``requirements``, ``scenarios`` and ``environments`` of which the user selected only a part."""
+    """Names of the fields of which the user selected only a part: ``requirements``, ``scenarios``, ``environments``."""
 
     @property
     def catalogue(self) -> Catalogue:
@@ -123,8 +123,8 @@ def plan(
 def find_unplayable_environments(
     environments: Iterable[Environment], declared: Declaration, revision: Revision, running: bool
 ) -> dict[str, str]:
-    """Return the environments that cannot be played, each with the reason. ``running``: the implementation cannot be
-    restarted.
+    """Return the environments that cannot be played, each with the reason. ``running`` means that the implementation
+    cannot be restarted.
     """
     out: dict[str, str] = {}
     for environment in environments:
@@ -132,7 +132,7 @@ def find_unplayable_environments(
             out[environment.name] = unfit
         elif running and environment.variables:
             out[environment.name] = (
-                "skipped, because it needs its own process, and the implementation is already running"
+                "skipped, because the environment needs its own process, and the implementation is already running"
             )
         elif lacking := declared.missing_capabilities(environment.needs):
             out[environment.name] = declared.why_skipped(lacking)

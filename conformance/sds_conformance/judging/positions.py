@@ -31,14 +31,14 @@ class WayShown:
     count: int
     """Number of steps that prove it."""
     run: str
-    """The run that shows it best: in the plain environment if possible, then after the fewest steps."""
+    """The run that shows the option best: in the plain environment if possible, and after the fewest steps."""
     step: int
 
 
 @dataclass(frozen=True, slots=True)
 class _Sighting:
     rank: tuple[bool, int]
-    """(Is the environment another than the plain one?, index of the step). The sighting with the lowest rank is
+    """False for the plain environment, else True; and the index of the step. The sighting with the lowest rank is
     reported.
     """
     run: str
@@ -52,7 +52,9 @@ class Ways:
     found: dict[str, dict[str, _Sighting]] = field(default_factory=dict)
     """The sightings of each position, by way."""
     errors: dict[str, str] = field(default_factory=dict)
-    """Maps positions to the first exception that their functions raised, and its place. It is an error of the suite."""
+    """Maps positions to the first exception that their functions raised, and the place of the exception. Each exception
+    is an error of the suite.
+    """
 
     def add(self, position: str, way: str, seen: _Sighting) -> None:
         """Count steps that prove a way."""
@@ -116,6 +118,6 @@ class WayReader:
                 if way not in self._rules.catalogue.positions[position].options:
                     raise LookupError(f"{way!r} is none of its options")
                 ways.add(position, way, _Sighting((trace.environment != PLAIN.name, step.index), trace.schedule))
-        except Exception as error:  # an error of one function must not end the others
+        except Exception as error:  # an error of one function must not prevent the calls of the other functions
             where = f"{showing.name} on {trace.schedule}"
             ways.errors.setdefault(position, f"{where}: {type(error).__name__}: {error}")

@@ -80,7 +80,7 @@ class Scenario:
     name: str
     function: ScenarioFunction
     declared: tuple[str, ...]
-    """The requirements that it was written for."""
+    """The requirements that the scenario was written for."""
     violated: frozenset[str] = frozenset()
     """The subset of ``declared`` that only a faulty implementation exercises in this scenario."""
     long: bool = False
@@ -90,7 +90,7 @@ class Scenario:
     counterparts: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False, compare=False)
     """Maps requirements to equivalent requirements of other specifications."""
     file: ScenarioFile | None = None
-    """The file that it was read from; None if it is built in."""
+    """The file that the scenario was read from; None if the scenario is built in."""
     write: Callable[[], Schedule] | None = field(default=None, repr=False, compare=False)
     """Writes the schedule to play; None if the scenario is a function that is called with the stage."""
 
@@ -101,7 +101,7 @@ class Scenario:
 
     @property
     def exercises(self) -> tuple[str, ...]:
-        """The requirements for which it is played: those it was written for, and their equivalents in other
+        """The requirements for which the scenario is played: `declared`, and equivalent requirements of other
         specifications.
         """
         common = self.declared if not self.of_one_text else ()
@@ -124,12 +124,12 @@ class Run:
 
     @property
     def plain(self) -> bool:
-        """Is it in the plain environment?"""
+        """Is the scenario played in the plain environment?"""
         return self.environment.name == PLAIN.name
 
     @property
     def name(self) -> str:
-        """Name of the scenario, with that of the environment unless it is the plain one."""
+        """Name of the scenario, followed by the name of the environment unless this is the plain environment."""
         return self.scenario.name if self.plain else f"{self.scenario.name}{IN}{self.environment.name}"
 
 
@@ -234,7 +234,9 @@ class Register:
                 self.counterpart(original.requirement, requirement)
 
     def counterpart(self, requirement: str, other: str) -> None:
-        """Play the scenarios of ``requirement`` also for ``other``, an equivalent one of another specification."""
+        """Play the scenarios of ``requirement`` also for ``other``, an equivalent requirement of another
+        specification.
+        """
         alike = self.counterparts.setdefault(requirement, [])
         if other not in alike:
             alike.append(other)
@@ -266,9 +268,10 @@ class Register:
     ) -> Callable[[ScenarioFunction], ScenarioFunction]:
         """Register a scenario for the requirements ``exercises``, given without the default prefix.
 
-        ``violated`` are further requirements that only a faulty implementation exercises in it. A ``long`` scenario is
-        played in one environment only, the plain one if selected. With ``of_one_text`` it is not played for equivalent
-        requirements of other specifications. ``write`` writes it as a schedule. Raises ValueError if the name exists.
+        ``violated`` are further requirements that only a faulty implementation exercises in the scenario. A ``long``
+        scenario is played in one environment only, the plain one if selected. With ``of_one_text`` it is not played for
+        equivalent requirements of other specifications. ``write`` writes it as a schedule. Raises ValueError if the
+        name exists.
         """
 
         def register(function: ScenarioFunction) -> ScenarioFunction:

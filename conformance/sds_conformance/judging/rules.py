@@ -111,7 +111,7 @@ class Rules(ABC):
         if asked is None and name and name not in self.dialects:
             raise UnknownDialectError(
                 f"The implementation declares a dialect that is not known here: {name!r}. Known are "
-                f"{', '.join(self.dialects) or 'none'}; describe another in a file, and give it to --dialect"
+                f"{', '.join(self.dialects) or 'none'}; describe this dialect in a file, and give the file to --dialect"
             )
         return self.dialect(revision, name) if name else None
 

@@ -37,9 +37,9 @@ class RunResult:
     verdicts.
     """
     unmet: tuple[tuple[int, str], ...] = ()
-    """The expectations of its file that were not met: the index of each, and what was seen."""
+    """The unmet expectations of the scenario file: the index of each, and what was seen."""
     unchecked: str = ""
-    """Why the expectations of its file were not checked; "" if they were."""
+    """Why the expectations of the scenario file were not checked; "" if they were."""
 
     def count_consecutive_breakdowns(self, before: int) -> int:
         """Return the number of consecutive breakdowns after this result, given the number ``before`` it."""
@@ -50,7 +50,7 @@ class RunResult:
 
 @dataclass(frozen=True)
 class Keep:
-    """The data stored of each run in addition to verdicts."""
+    """Selects the data of a run that are stored in addition to the verdicts."""
 
     traces: bool = True
     """Traces of runs with findings or breakdowns."""
@@ -87,7 +87,9 @@ class RunPlayer:
         self._keep = keep
         self._on_start = on_start
         self._never_exits = False
-        """A process has failed to exit by itself. The next ones are killed without waiting for their exit."""
+        """A process has failed to exit by itself. Later processes are killed at once, without waiting for their
+        exit.
+        """
         self._reported_count = 0
 
     def play_unit(self, runs: Sequence[Run]) -> Iterator[RunResult]:
@@ -101,7 +103,7 @@ class RunPlayer:
         yield self.end()
 
     def end(self) -> RunResult:
-        """End the process and return the result."""
+        """End the process of a unit, and return a result with the breakdowns of the end."""
         if self._never_exits:
             self.runner.kill()
         else:

@@ -20,7 +20,7 @@ from .work_distribution import LostUnit
 
 
 class ResultCollector:
-    """The results so far."""
+    """The results of all runs that were added so far."""
 
     def __init__(self, rules: Rules, requirements: Sequence[str], runs: Iterable[Run], *, strict: bool) -> None:
         self.judge = Judge(rules, requirements, strict=strict)
@@ -88,8 +88,8 @@ class ResultCollector:
                 self.judge.take(summary, run)
 
     def should_stop(self, enough: Callable[[str], bool]) -> bool:
-        """Does ``enough`` return True for a requirement that has failed so far? It is also asked about "breakdown" if
-        the last run broke down, and about "expectation" if the last run did not meet one.
+        """Does ``enough`` return True for a requirement that has failed so far? ``enough`` is also called with
+        "breakdown" if the last run broke down, and with "expectation" if the last run did not meet an expectation.
         """
         last = {"breakdown": self._broke, "expectation": self._missed_expectation}
         return any(map(enough, [*self.judge.failed_requirements, *(what for what, so in last.items() if so)]))

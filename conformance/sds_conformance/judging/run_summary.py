@@ -64,11 +64,11 @@ class RunSummary:
     suite_error: str = ""
     stopped: str = ""
     counted: tuple[str, ...] = ()
-    """The requirements that the run may judge."""
+    """The requirements that may be judged on the run."""
     hearing: Hearing = field(default_factory=Hearing)
     """How many of the received messages the participants showed."""
     results: dict[str, RequirementResult] = field(default_factory=dict)
-    """Results by requirement, only for those with observations or errors."""
+    """Results by requirement; requirements without observations and errors are left out."""
     reading_error: str = ""
     """The exception that was raised when the trace was read. In that case there are no other results of the run."""
     ways: Ways = field(default_factory=Ways)
@@ -98,8 +98,8 @@ class TraceJudge:
     """Judges traces, one by one, for some requirements."""
 
     def __init__(self, rules: Rules, requirements: Iterable[str], *, ways: bool = False) -> None:
-        """With ``ways``, also find the ways of the implementation. Both use the same views, because making them is
-        expensive.
+        """With ``ways``, also find the ways of the implementation. Checks and ways are read from the same views,
+        because making views is expensive.
         """
         self._rules = rules
         self._requirements = tuple(requirements)

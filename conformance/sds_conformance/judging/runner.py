@@ -148,7 +148,7 @@ class Runner:
         except TesteeError as fault:
             self._record_breakdown(stage.trace.schedule, stage.trace, fault)
             self._consecutive_breakdowns += fault.breakdown.kind not in OUR_LIMITS
-        except Exception as error:  # an error of the suite in one scenario must not end the others
+        except Exception as error:  # an error of the suite in one scenario must not end the other scenarios
             stage.trace.suite_error = f"{stage.trace.schedule}: {type(error).__name__}: {error}"
             self.kill()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 SEVERITIES = {
     1: "loses or reorders messages, or breaks convergence",
     2: "breaks interoperability",
-    3: "departs from a MUST, without harm of these two kinds",
+    3: "departs from a MUST, without the harm of severity 1 or 2",
     4: "departs from a SHOULD, a RECOMMENDED or a MAY",
 }
 """By severity: the harm of a violation, as the end of a sentence that begins with "A violation"."""

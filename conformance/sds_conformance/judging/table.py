@@ -39,7 +39,7 @@ class RuleRow(NamedTuple, Generic[E]):
     why: str = ""
     """Reason of the rule in a few words."""
     position: str | Callable[[E], str] = ""
-    """The position that softens the violation, or "". A function if that depends on the item."""
+    """The position that softens the violation, or "". A function of the item if the position depends on the item."""
     needs: tuple[int, ...] = ()
     """Capabilities without which the row does not apply."""
 

@@ -41,6 +41,6 @@ class Tally:
 
     @property
     def scenarios(self) -> list[str]:
-        """Names of the scenarios with violations, the one with most of them first."""
+        """Names of the scenarios with violations, those with the most violations first."""
         counted: Counter[str] = sum(self.kinds.values(), Counter())
         return [name for name, _ in counted.most_common()]

@@ -14,7 +14,9 @@ from sds_harness.language import Language
 from sds_harness.trace import Trace
 
 MAX_BYTES = 256 << 20
-"""Maximum compressed size of all traces. Later traces are judged and reported, but their conversation is not stored."""
+"""Maximum compressed size of all traces together, in bytes. Later traces are judged and reported, but their
+conversation is not stored.
+"""
 _FAST = 1
 """Compression level. Higher levels take far longer and save little."""
 

@@ -58,7 +58,7 @@ class Finding:
     code: str
     """How the requirement is violated, one of its codes in the catalogue; "" for a note."""
     run: str
-    """Name of the scenario, with that of the environment unless it is the plain one."""
+    """Name of the run: of the scenario, and of the environment unless this is the plain environment."""
     environment: str
     participant: str
     channel_id: str
@@ -69,7 +69,7 @@ class Finding:
     severity: Verdict
     """FAIL, WARN, or PASS for a note."""
     recorded: int = field(default=0, compare=False)
-    """First line of its trace in the transcript; 0 without a transcript."""
+    """First line of the run's trace in the transcript; 0 without a transcript."""
     stderr_lines: tuple[str, ...] = field(default=(), compare=False)
     """Lines that the implementation wrote to stderr at that step."""
 
@@ -147,8 +147,8 @@ class RequirementVerdict:
     """Number of all observations. The key says whether the participant showed any of the messages that it received
     (None: unknown).
 
-    If it showed none, requirements may be met only for lack of messages. Such observations are not counted in
-    ``exercised``.
+    If the participant showed none, requirements may seem met only because messages are lacking. Such observations are
+    not counted in ``exercised``.
     """
     traces: int = 0
     """Number of runs that exercised it."""
@@ -161,7 +161,7 @@ class RequirementVerdict:
     replays: FindingReplays | None = None
     """Result of replaying the reported finding; None if it was not replayed."""
     reason: str = ""
-    """Why it is inconclusive or skipped, or the error of the suite."""
+    """Why the verdict is inconclusive or skipped, or the error of the suite."""
 
     @property
     def worst(self) -> Finding | None:

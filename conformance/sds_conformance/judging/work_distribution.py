@@ -26,8 +26,8 @@ from .trace_storage import dumps, loads
 from .workers import Workers
 
 PIECES = 4
-"""Number of units into which the runs of the first environment are divided. It has the long runs, and takes as long as
-several other environments.
+"""Number of units into which the runs of the first environment are divided. This environment has the long runs, and
+takes as long as several other environments.
 """
 
 FEWEST = 60

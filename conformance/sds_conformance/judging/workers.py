@@ -42,7 +42,8 @@ class Workers:
     def __init__(self) -> None:
         self._reports: Any = None
         self._processes: list[BaseProcess] = []
-        with safe_path(), suppress(OSError):  # start the tracker here: a lock would start it with an unsafe path
+        # Start the resource tracker of multiprocessing here: a lock would start the tracker with an unsafe path.
+        with safe_path(), suppress(OSError):
             resource_tracker.ensure_running()
 
     def start(self, work: Callable[..., None], *arguments: Any) -> None:

@@ -38,8 +38,8 @@ class Narrator(Protocol):
     """Describes the steps of one trace and their results.
 
     ``about`` are IDs that a finding quotes, and that long lists show. ``finding_text`` is the text of a finding:
-    details that do not concern it are left out, such as bloom filters and parts of a state. If it is "", everything is
-    described.
+    details that do not concern the finding are left out, such as bloom filters and parts of a state. With "",
+    everything is described.
     """
 
     def done(self, step: Any, about: frozenset[str] = frozenset(), finding_text: str = "") -> str:

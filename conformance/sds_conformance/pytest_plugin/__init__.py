@@ -24,18 +24,18 @@ OPTIONS = {
     "environment": ("GLOB", "Play in these environments; may be repeated. By default only in `plain`; '*' is all."),
     "scenario-file": (
         "FILE",
-        "Play this scenario file, or all in this folder, in place of the suite; may be repeated.",
+        "Play this scenario file, or all files in this folder, in place of the scenarios of the suite; may be repeated.",
     ),
-    "timeout": ("SECONDS", "Maximum time of one command to the implementation."),
-    "start-timeout": ("SECONDS", "Maximum time until the first answer of a new process."),
-    "total-timeout": ("SECONDS", "Maximum time of all commands to the implementation together."),
+    "timeout": ("SECONDS", "Maximum time of one command to the implementation, in seconds."),
+    "start-timeout": ("SECONDS", "Maximum time until the first answer of a new process, in seconds."),
+    "total-timeout": ("SECONDS", "Maximum time of all commands to the implementation together, in seconds."),
     "dialect": ("NAME", "Translate a private wire layout."),
     "framing": ("NAME", "The format of requests and replies on stdin and stdout: json or binary."),
     "baseline": ("FILE", "Known failures, as `sds-conformance baseline write` lists them: they fail as expected."),
     "strict": ("", "Fail where a position of the suite turns a violation into a warning."),
 }
 """All options, without their common prefix."""
-MARKER = "sds(select=[GLOB, ...]): the requirements that judge a test with the fixture `stage`, by default all"
+MARKER = "sds(select=[GLOB, ...]): the requirements by which a test with the fixture `stage` is judged, by default all"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -77,7 +77,7 @@ def _names_command(config: pytest.Config) -> bool:
     folder = config.invocation_params.dir
     if not (folder / "sds-conformance.toml").exists() and not _mentions_suite(folder / "pyproject.toml"):
         return False
-    from .session_options import file_values  # only now: it imports the suite
+    from .session_options import file_values  # not at the top: this import loads the suite
 
     return "command" in file_values(config)
 

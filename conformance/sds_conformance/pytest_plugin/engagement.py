@@ -61,7 +61,7 @@ class RunOutcome:
 
 
 class Engagement:
-    """One implementation and its results."""
+    """The implementation of a pytest session, and the results of its runs."""
 
     def __init__(self, asked: SessionOptions) -> None:
         self.asked = asked
@@ -77,7 +77,10 @@ class Engagement:
                 self._runs_for.setdefault(requirement, []).append(run)
 
     def start(self) -> None:
-        """Perform the handshake once. If it fails, the first caller gets the story, and later items are skipped."""
+        """Perform the handshake once.
+
+        If the handshake fails, the first call raises StoryError, and later calls skip the item.
+        """
         if self._undriven:
             pytest.skip(UNDRIVEN)
         if self._declaration is not None:
@@ -113,7 +116,7 @@ class Engagement:
         return self._outcomes[run.name]
 
     def unrelated_findings(self, run: Run) -> dict[str, RunVerdict]:
-        """Return the findings of a run about requirements that it is not for.
+        """Return the findings of a run about requirements for which its scenario was not written.
 
         Findings that a run for the requirement shows as well are not included.
 

@@ -25,7 +25,7 @@ EXERCISED = pytest.StashKey[int]()
 
 
 class SuiteCollector(pytest.Collector):
-    """The root collector."""
+    """The collector of the suite, which contains a collector for each scenario."""
 
     def __init__(self, *, engagement: Engagement, only: Collection[str] | None, **node: Any) -> None:
         """``only`` are the names of the wanted children; None for all."""
@@ -62,7 +62,7 @@ class PlayedScenario(pytest.Collector):
 
 
 class SdsItem(pytest.Item):
-    """Base class of all items."""
+    """Base class of the pytest items of the suite."""
 
     def __init__(self, *, engagement: Engagement, **node: Any) -> None:
         super().__init__(**node)
@@ -103,7 +103,7 @@ class _RunItem(SdsItem):
 
 
 class RequirementItem(_RunItem):
-    """Item for one requirement, judged on one run that is for it."""
+    """Item for one requirement, judged on one run of a scenario that was written for the requirement."""
 
     def setup(self) -> None:
         super().setup()

@@ -1,4 +1,4 @@
-"""Reads the options from the command line of pytest, then its configuration file, then that of the suite."""
+"""Reads options: from the command line of pytest, else its configuration file, else the suite's configuration file."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ OF_FILE = {
 """Maps options to the key in the configuration file of the suite."""
 _FILE = pytest.StashKey[tuple[Path | None, dict[str, Any]]]()
 SHORTEST_S = 0.05
-"""Minimum timeout in seconds. No implementation can work with a shorter one."""
+"""Minimum timeout in seconds. No implementation can work with a shorter timeout."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 An expectation names the messages, by label, that one participant must or must not signal. It is not checked if the
 implementation does not declare the signal, if part of the schedule could not be played for lack of a capability, or if
-the implementation broke down. It is about the schedule as it was written: a shrunk schedule has no expectations.
+the implementation broke down. An expectation applies to the unshrunk schedule only: a shrunk schedule has no
+expectations.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _REFUSES = "refuses"
 
 @dataclass(frozen=True)
 class ExpectationKind:
-    """A kind of expectation."""
+    """A kind of expectation: its sentence, and the signals that meet or contradict it."""
 
     sentence: str
     """The expectation as a sentence, with placeholders for the participant and the messages."""
@@ -149,7 +150,7 @@ def _contradiction(expected: Expectation, group_trace: GroupTrace, reading: Read
     if unsent := [label for label, key in keys.items() if key is None]:
         return f"{_join_labels(unsent)} {'was' if len(unsent) == 1 else 'were'} never sent, or cannot be read"
     signalled: dict[object, int] = {}
-    """Maps each message to the number of the first act that signals it."""
+    """Maps each message to the number of the first act (step of the group trace) that signals the message."""
     for act in group_trace.acts:
         if act.who == expected.who:
             for signal in reading.signals(act.step):

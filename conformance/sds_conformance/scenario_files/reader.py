@@ -1,7 +1,7 @@
 """Reads scenario files and makes scenarios from them. A run plays them like the scenarios of the suite.
 
-A scenario has the name of its file, with the ending. So its name cannot be that of a scenario of the suite, which has
-no dot.
+A scenario has the name of its file, with the file extension. So its name has a dot, unlike the names of the suite's
+scenarios.
 """
 
 from __future__ import annotations

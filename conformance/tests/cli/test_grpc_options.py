@@ -89,7 +89,7 @@ def test_environments_that_need_a_process_of_their_own_are_skipped_on_a_running_
     assert result.exit_code == 1
     text = words(result.stdout)
     for environment in ("turkish", "posix"):
-        assert f"environment {environment}: skipped, because it needs its own process, and the implementation" in text
+        assert f"environment {environment}: skipped, because the environment needs its own process, and" in text
     again = shlex.split(next(line for line in result.stdout.splitlines() if "Again " in line))[2:]
     assert again[-2:] == ["--grpc", server]
     repeated = typed(*again)

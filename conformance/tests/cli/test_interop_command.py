@@ -70,7 +70,7 @@ def test_the_command_that_is_advised_for_a_single_implementation_works(
 @pytest.mark.parametrize(
     ("command", "code", "kind", "said"),
     [
-        (["./does-not-exist"], 3, "NO-START", "Not all agree: bad could not be tested"),
+        (["./does-not-exist"], 3, "NO-START", "Not all pairs agree: bad could not be tested"),
         (broken_adapter("crashes"), 1, "CRASH", "bad broke down"),
     ],
 )

@@ -244,7 +244,7 @@ def test_no_file_that_an_implementation_names_is_opened(tmp_path: Path) -> None:
         assert result.exit_code == 3, command
         output = words(result.stdout + result.stderr)
         assert "declares a dialect that is not known here" in output, command
-        assert "Known are nim-sds; describe another in a file, and give it to --dialect" in output, command
+        assert "Known are nim-sds; describe this dialect in a file, and give the file to --dialect" in output, command
 
 
 READING = {

@@ -63,7 +63,7 @@ def test_a_fault_that_does_not_come_back_each_time_is_flaky(later: tuple[bool, .
     tally.flaky[SHOWS] = again
     output = StringIO()
     show_flaky(Console(file=output, width=200), tally.found[SHOWS], "seed 0, schedule 0", again)
-    assert f"Flaky     It showed in {again.shown} of 5 replays, " in output.getvalue()
+    assert f"Flaky     The finding showed in {again.shown} of 5 replays, " in output.getvalue()
     roots = roots_in(tally, some_processes())
     assert " failed, 1 of them flaky" in last_line(tally, roots, "it").plain
     (row,) = (row for row in as_json(tally, some_processes(), roots, {})["findings"] if row["id"] == SHOWS)

@@ -92,7 +92,7 @@ def test_what_does_not_come_back_each_time_fails_and_is_flaky(later: tuple[bool,
     assert "SDS-STATE-02" in printed(outcome)
     for text in (markdown(made), junit(made)):
         assert (f"flaky, {again.shown} of 5" in text) == again.flaky
-    assert (f"Flaky     It showed in {again.shown} of 5 replays" in printed(outcome)) == again.flaky
+    assert (f"Flaky     The finding showed in {again.shown} of 5 replays" in printed(outcome)) == again.flaky
     assert (f"{again.shown} of 5 replays, each in a new process" in html(made)) == again.flaky
     assert ("1 requirement failed (1 flaky)" in printed(outcome)) == again.flaky
 
@@ -101,7 +101,7 @@ def test_a_breakdown_that_does_not_come_back_is_flaky() -> None:
     outcome = played(one_after_the_other(True, fault=broken))
     (broke,) = outcome.breakdowns
     assert broke.replays == FindingReplays(0, 5)
-    assert "Flaky     It showed in 0 of 5 replays" in printed(outcome)
+    assert "Flaky     The finding showed in 0 of 5 replays" in printed(outcome)
     assert outcome.exit_code != 0
     assert list(Draft202012Validator(load_schema()).iter_errors(document(outcome, HOW))) == []
     stable = played(one_after_the_other(then=True, fault=broken))
@@ -126,4 +126,4 @@ def test_the_command_plays_again_what_fails(monkeypatch: pytest.MonkeyPatch, mor
     typed = ["run", "--scenario", SCENARIO, "--environment", "plain", *more, "--", "./adapter"]
     result = CliRunner().invoke(main, typed)
     assert result.exit_code == 1
-    assert "Flaky     It showed in 0 of 5 replays" in result.stdout
+    assert "Flaky     The finding showed in 0 of 5 replays" in result.stdout

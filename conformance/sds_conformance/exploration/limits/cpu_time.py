@@ -9,7 +9,7 @@ import psutil
 
 
 def spent_s(pid: int | None) -> float:
-    """CPU seconds of a process and its children; those of this process if the implementation runs in it."""
+    """CPU seconds that process ``pid`` and its children have used; None means this process."""
     if pid is None:
         return time.process_time()
     total = 0.0

@@ -32,7 +32,7 @@ NARROWING = 3
 """
 
 SizeListener = Callable[[str, int, int], None]
-"""Called with the current activity, its number and the total."""
+"""Called with a description of the size being played, its number and the total number."""
 
 load_schema = partial(packaged_schema, __package__, "limits.schema.json")
 """Returns the JSON Schema (2020-12) of the output of `limits --json`."""
@@ -57,7 +57,7 @@ class MeasurementOrder:
 
 @dataclass
 class MeasurementResult:
-    """The result so far."""
+    """The results of a measurement so far."""
 
     declaration: Declaration
     dialect: str
@@ -70,7 +70,9 @@ class MeasurementResult:
 
     @property
     def exit_code(self) -> int:
-        """0, 1 if a row is a finding, 4 if nothing was exercised, 70 for an error of the suite, 130 if interrupted."""
+        """Exit code: 1 if a row is a finding, 4 if nothing was exercised, 70 for an error of the suite, 130 if
+        interrupted, else 0.
+        """
         weights = {row.weight for row in self.rows}
         if self.interrupted:
             return Exit.INTERRUPTED
@@ -116,7 +118,7 @@ def measure(
 
 
 class _DimensionMeasurement:
-    """One dimension of one implementation."""
+    """Measures one dimension of one implementation."""
 
     def __init__(
         self, order: MeasurementOrder, declared: Declaration, dimension: Dimension, share: float, ends: float

@@ -1,4 +1,4 @@
-"""The search in one dimension: doubles the size until one fails, then bisects."""
+"""Searches for the limit of one dimension: doubles the size until a size fails, then bisects."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def show_limits(console: Console, data: Mapping[str, Any], stories: int | None =
 
 
 def show_rows(console: Console, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Print the table."""
+    """Print the table of dimensions, with one line per row."""
     table = plain_table(
         unwrapped_column("Dimension"),
         Column("Held", justify="right", no_wrap=True),

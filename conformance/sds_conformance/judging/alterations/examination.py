@@ -40,7 +40,7 @@ _WORST = ((Verdict.FAIL, End.FAILS), (Verdict.WARN, End.WARNS), (Verdict.ERROR, 
 
 @dataclass(frozen=True)
 class AlterationExaminer:
-    """Tests altered models."""
+    """Tests altered models: judges the runs that execute an alteration, then tries other methods."""
 
     rules: Rules
     source: ModelSource
@@ -57,7 +57,7 @@ class AlterationExaminer:
                 result = self._test_copy(result, package, began, briefly=briefly)
         except RunTimeoutError:
             result = replace(result, end=End.SUITE_ERROR, seen=f"no end after {PATIENCE_S:.0f} s")
-        except Exception as error:  # an error of the suite at one place must not end the others
+        except Exception as error:  # an error of the suite at one place must not end the tests of the other places
             result = replace(result, end=End.SUITE_ERROR, seen=f"{type(error).__name__}: {error}")
         return replace(result, seconds=round(time.process_time() - began, 2))
 

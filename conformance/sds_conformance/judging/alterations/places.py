@@ -24,10 +24,10 @@ class AlterationPlace:
     module: str
     """Name of the module within the package."""
     function: str
-    """The function, class or variable that contains it; "" if none does."""
+    """The function, class or variable that contains the place; "" if none does."""
     rule: str
     about: str
-    """Source text of the node that names the place."""
+    """Source text that stands for the node in the name of the place."""
     old: str
     """The source text that is replaced, usually equal to ``about``."""
     new: str

@@ -12,9 +12,9 @@ from .fates import AlterationResult, End
 from .places import AlterationPlace
 
 GOAL_BY_RUN = 0.97
-"""Share of the alterations without an excuse that runs must find."""
+"""Minimum share, from 0 to 1, of the alterations without an excuse that runs must find."""
 GOAL = 0.99
-"""Share of the alterations without an excuse that runs or other methods must find."""
+"""Minimum share, from 0 to 1, of the alterations without an excuse that runs or other methods must find."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class AlterationSummary:
 
     @property
     def met(self) -> bool:
-        """Does the suite reach its goals?"""
+        """Does the suite find enough alterations, `GOAL_BY_RUN` and `GOAL`, with few excuses and none outdated?"""
         return (
             self.share_killed_by_run >= GOAL_BY_RUN
             and self.share_killed >= GOAL

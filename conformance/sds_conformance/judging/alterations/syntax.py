@@ -145,7 +145,7 @@ def _alterations_at(
 
 
 def _expression(node: ast.expr, condition: bool) -> Iterator[tuple[str, ast.expr]]:
-    """Yield replacements of an expression, each with its rule; for a ``condition`` also its constant values."""
+    """Yield replacements of an expression, each with the name of its rule; for a ``condition``, also True and False."""
     if condition:
         yield "always", ast.Constant(True)
         yield "never", ast.Constant(False)

@@ -23,7 +23,7 @@ _ACK_STATES = {
 
 
 _FILTERS = re.compile(r"filter|acknowledg|false hit", re.IGNORECASE)
-"""Matches findings about bloom filters. Stories of other findings leave filters out."""
+"""Matches the texts of findings about bloom filters. The descriptions for other findings leave filters out."""
 _TOPICS = {
     "Lamport": re.compile(r"lamport_timestamp|local timestamp|Lamport timestamp\b|the clock", re.IGNORECASE),
     "log": re.compile(r"\blog|causal.history|deliver|order", re.IGNORECASE),
@@ -32,11 +32,11 @@ _TOPICS = {
     "to ask": re.compile(r"ask|request", re.IGNORECASE),
     "to answer": re.compile(r"answer|request|response|planned", re.IGNORECASE),
 }
-"""By beginning of a line that describes a state: matches the findings to which this line belongs."""
+"""For each part of a state: matches the texts of the findings that concern this part."""
 
 
 class Narrator:
-    """Describes the steps of one trace: the command, and the results."""
+    """Describes the command and the results of each step of one trace."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
@@ -64,7 +64,7 @@ class Narrator:
                 own = self._own_wire(step) if finding_text else None
                 if own is not None and own.message is not None:
                     what = describe(own.message, None, about, finding_text, step.participant)
-                    usual = own.message.lamport_timestamp == step.now_ms  # the Lamport timestamp shows it
+                    usual = own.message.lamport_timestamp == step.now_ms  # the Lamport timestamp shows the time
                     at = "" if usual else f" at {clock(step.now_ms, self._start_ms)}"
                     return f"{who} sends {what}{self._channel_suffix(step)}{at}{_hint(request.send)}"
                 given = step.reply.effects.message_id if step.reply is not None and step.answer == "effects" else ""
@@ -114,7 +114,7 @@ class Narrator:
                 return out + [text for event in step.events if (text := _event(event.kind, event.message_ids, about))]
             case "membership":
                 hits = sum(step.reply.membership.hits)
-                return [f"{hits:,} of {len(step.reply.membership.hits):,} {'is' if hits == 1 else 'are'} in it"]
+                return [f"{hits:,} of {len(step.reply.membership.hits):,} {'is' if hits == 1 else 'are'} in the filter"]
             case _:
                 return []
 
@@ -138,8 +138,8 @@ class Narrator:
         return frozenset(ids)
 
     def facts(self, step: Step) -> QuotedFacts:
-        """The messages that a step sends or receives, the messages that they request, and the Lamport timestamps that
-        it shows.
+        """The messages that a step sends or receives, the messages that those request, and all Lamport timestamps in
+        the step.
         """
         messages = [*([step.arrived] if step.arrived is not None else []), *step.messages]
         times = {message.lamport_timestamp for message in messages if message.lamport_timestamp is not None}
@@ -152,7 +152,7 @@ class Narrator:
         )
 
     def channels(self, step: Step) -> frozenset[str]:
-        """The channels that a command names or joins, that signals name, and to which messages belong."""
+        """The channels in a step: of the command, of the signals and of the messages."""
         named = {step.channel_id, *step.request.open.channels, *(event.channel_id for event in step.events)}
         messages = [*step.messages, *([step.arrived] if step.arrived is not None else [])]
         return frozenset(named | {message.channel_id for message in messages}) - {""}
@@ -221,7 +221,8 @@ def describe(
     finding_text: str = "",
     by: str = "",
 ) -> str:
-    """Describe a message in one line. ``held`` are the receiver's own messages in its filter.
+    """Describe a message in one line. ``held`` are the IDs of the receiver's own messages that the filter of the
+    message contains.
 
     Long lists show the message IDs in ``about``. With the text of a finding, ``finding_text``, usual parts are left
     out: that a message is content, that its sender is ``by``, and the filter if the finding is not about filters.
@@ -358,7 +359,7 @@ _EMPTY = {
 
 
 def _whole_state(state: pb.State, about: frozenset[str]) -> dict[str, str]:
-    """By beginning of a line: the description of this part of a state; "" if the part is empty."""
+    """Describe each part of a state, by its key in `_TOPICS`; "" if the part is empty."""
     out = dict.fromkeys(_TOPICS, "")
     if state.HasField("lamport_timestamp"):
         out["Lamport"] = f"Lamport timestamp {clock(state.lamport_timestamp)}"
@@ -379,8 +380,8 @@ def _whole_state(state: pb.State, about: frozenset[str]) -> dict[str, str]:
 
 
 def _log(entries: Sequence[pb.LogEntry], about: frozenset[str]) -> str:
-    """Describe the entries of a log that ``about`` names, with the numbers of entries between them; else the end of the
-    log.
+    """Describe the entries of a log that ``about`` names, or else the last entries, with the numbers of omitted
+    entries.
     """
     places = [number for number, entry in enumerate(entries) if entry.message_id in about][:MOST]
     start = max(0, min(places[0] - 1, len(entries) - LOG_SHOWN) if places else len(entries) - LOG_SHOWN)

@@ -1,4 +1,4 @@
-"""Rebroadcasts of own messages, and the times between them, which are known only as exactly as the ticks allow."""
+"""Rebroadcasts of own messages, and bounds of the times between rebroadcasts, which follow from the ticks."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from .channel_view import ChannelView
 from .facts import Sent
 
 TOLERATED_SWEEPS = 1
-"""Number of sweeps that may pass after a copy is due: the specification does not define the period of sweeps."""
+"""Number of sweeps that may pass after a rebroadcast is due: the specification does not define the period of sweeps."""
 CAP = 3
-"""Number of copies after which the end of resending is only a warning (AMB-64)."""
+"""Number of rebroadcasts after which an end of resending is only a warning (AMB-64)."""
 
 
 def first_evidence_index(view: ChannelView, sent: Sent) -> int:
-    """Index of the first step with evidence that an own message is acknowledged; beyond the trace if there is none."""
+    """Index of the first step with evidence that an own message is acknowledged; an index after the last step if there
+    is none.
+    """
     message_id = sent.message.message_id
     evidence = view.ack_evidence(message_id)
     steps = [mention.received.step.index for mention in evidence.mentions]
@@ -31,7 +33,9 @@ def first_evidence_index(view: ChannelView, sent: Sent) -> int:
 
 
 def position_on_giving_up(view: ChannelView, message_id: str, before: int) -> str:
-    """The position that allows to stop resending a message, if `CAP` copies or more were sent (AMB-64); else ""."""
+    """The position that permits an end of resending after `CAP` rebroadcasts before step ``before`` (AMB-64); else
+    "".
+    """
     copies = sum(copy.step.index < before for copy in view.ack_evidence(message_id).copies)
     return "AMB-64" if copies >= CAP else ""
 
@@ -49,17 +53,17 @@ class Resends:
     """The rebroadcasts of an own message while it was unacknowledged."""
 
     copies: list[Step]
-    """The steps that sent a copy."""
+    """The steps that sent a rebroadcast."""
     last: Step
-    """The last broadcast of the message: the last copy, or the first broadcast if there is no copy."""
+    """The step of the last rebroadcast, or of the first broadcast if there is no rebroadcast."""
     overdue: Step | None
-    """The tick by which the next copy was due, if it was not sent by then. Later ticks are not examined."""
+    """The tick at which the next rebroadcast was late; None if none was late. Later ticks are not examined."""
 
 
 def resends(view: ChannelView, sent: Sent) -> Resends:
-    """Follow an own message from tick to tick while it is unacknowledged.
+    """Find the rebroadcasts of an unacknowledged own message, up to the first tick at which a rebroadcast was late.
 
-    If the clock goes back, timers may follow the clock, wait until it has caught up, or restart.
+    If the clock goes back, a resend timer may go back too, wait until the clock has caught up, or restart.
     """
     period, until = resend_period(view) or 0, first_evidence_index(view, sent)
     copied = {copy.step.index for copy in view.ack_evidence(sent.message.message_id).copies if copy.original is sent}
@@ -81,7 +85,7 @@ def resends(view: ChannelView, sent: Sent) -> Resends:
             since = step.now_ms
         if step.command != "tick":
             continue
-        # The implementation may not have processed the times between ticks, such as those of an Observe.
+        # Only ticks are judged: an implementation need not process the times of other requests, such as Observe.
         waited = step.now_ms - max(latest_at_last, since)
         # Allow the sweep a second period before the copy counts as late.
         if waited >= 2 * period and step.now_ms > sent.step.now_ms:
@@ -100,8 +104,8 @@ class Gap:
     waited_ms: int
     """The time between the two broadcasts."""
     silent_ms: int
-    """The time from the first broadcast to the last tick before the second. No copy was sent in this time, although a
-    tick could have sent one.
+    """The time from the first broadcast to the last tick before the second broadcast. No tick in this time sent a
+    rebroadcast.
     """
 
     def fits(self, period_ms: int) -> bool:
@@ -122,12 +126,14 @@ class PossiblyAcknowledged:
 
     @property
     def unambiguous_until(self) -> int:
-        """Index of the first step with new evidence for the own message, or with a message without such evidence."""
+        """Index of step ``until`` or of step ``silent``, whichever is earlier: until then, one filter is the only
+        evidence.
+        """
         return self.until if self.silent is None else min(self.until, self.silent.index)
 
 
 def gaps(view: ChannelView, sent: Sent) -> list[Gap]:
-    """The gaps of a message in which the clock never went back, in order."""
+    """The gaps between the broadcasts of a message, in order. Gaps in which the clock went back are left out."""
     copies = view.ack_evidence(sent.message.message_id).copies
     broadcasts = [sent.step, *(copy.step for copy in copies if copy.original is sent)]
     found = []
@@ -148,15 +154,15 @@ class _Clock:
     steps: list[Step]
     indices: list[int]
     latest: list[int]
-    """For each step: the latest time up to that step."""
+    """For each step: the latest time up to that step, in milliseconds."""
     back: list[tuple[int, int]]
-    """(Index of the step before, index of the step after) each backward jump."""
+    """For each backward jump: the indices of the step before it and of the step after it."""
     significant: list[int]
     """The places in ``steps`` of ticks and backward jumps, ascending."""
 
     def significant_between(self, first: int, end: int, indices: Iterable[int]) -> list[int]:
-        """The places in ``steps``, from ``first`` up to before ``end``, of ticks, backward jumps and steps of
-        ``indices``.
+        """Places in ``steps``, from ``first`` to before ``end``: of ticks, of backward jumps, and of steps with an
+        index in ``indices``.
         """
         ticks_and_jumps = self.significant[bisect_left(self.significant, first) : bisect_left(self.significant, end)]
         others = (bisect_left(self.indices, index) for index in indices)
@@ -172,7 +178,7 @@ def _timed(view: ChannelView) -> list[Step]:
 
 @cache_per_view
 def steps_back(view: ChannelView) -> list[tuple[Step, Step]]:
-    """(Step before, step after) each backward jump of the participant's clock, in order."""
+    """For each backward jump of the participant's clock, in order: the step before it and the step after it."""
     return [(one, later) for one, later in itertools.pairwise(_timed(view)) if later.now_ms < one.now_ms]
 
 
@@ -198,7 +204,9 @@ def clock_never_goes_back(view: ChannelView, first: Step, last: Step) -> bool:
 
 
 def clock_is_monotonic(view: ChannelView, first: Step, last: Step) -> bool:
-    """Does the clock never go back from ``first`` to ``last``, and show no later time before ``first``?"""
+    """Does the clock never go back from ``first`` to ``last``, and was it never later before ``first`` than at
+    ``first``?
+    """
     clock = _clock(view)
     return clock.latest_before(bisect_left(clock.indices, first.index)) <= first.now_ms and clock_never_goes_back(
         view, first, last
@@ -206,11 +214,11 @@ def clock_is_monotonic(view: ChannelView, first: Step, last: Step) -> bool:
 
 
 def possibly_acknowledged(view: ChannelView) -> Iterator[PossiblyAcknowledged]:
-    """Yield own messages that exactly one bloom filter held, each up to the next evidence.
+    """Yield each own message that exactly one bloom filter held, with the steps up to the next evidence of its receipt.
 
-    A message is left out if a repair request named it, because a copy may be a response (AMB-120). It is also left out
-    if the implementation declares the signal of possible acknowledgement and did not give it: another requirement
-    judges that.
+    A message is left out if a repair request named it, because a rebroadcast may then be a response (AMB-120). It is
+    also left out if the implementation declares the signal of possible acknowledgement but did not give the signal:
+    another requirement judges that.
     """
     never = len(view.trace.steps) + 1
     signalled = {ack.message_id: ack.step for ack in reversed(view.acks) if ack.possibly}

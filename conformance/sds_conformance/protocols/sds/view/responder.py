@@ -29,19 +29,17 @@ SWEEP_MS = 60_000
 TICKS = 2
 """Number of ticks, besides `SWEEP_MS`, that must have passed before an answer is late."""
 FEW = 10
-"""Maximum number of pending requests at which no limit excuses a missing answer."""
+"""If at most this number of requests is pending, no declared limit excuses a missing answer."""
 
 TIMES, MESSAGES = 3, 12
-"""Minimum number of requests for each message, and of messages, for the conclusion that response groups are the reason
-for missing answers. With fewer, the pattern may be chance.
+"""Minimum number of requests for a message, and minimum number of such messages, before response groups count as the
+reason for missing answers. With fewer, the pattern may be chance.
 """
 
 
 @dataclass(slots=True)
 class ResponsePeriod:
-    """The time in which a request for a message is pending: from the first request that counts to an answer or another
-    event that ends it.
-    """
+    """The time in which a request for a message is pending: from ``request`` to the answer, or to ``end``."""
 
     asked: RequestedMessage
     request: Received
@@ -51,7 +49,9 @@ class ResponsePeriod:
     fixes_time: bool
     """Does ``request`` certainly fix the time of the answer? If not, an earlier request may have fixed it."""
     window: Window | None
-    """T_resp in epoch milliseconds: as shown, else by the declared hash, else its bounds."""
+    """Bounds of T_resp, in epoch milliseconds: from a shown state, else from the declared hash, else from T_max. None
+    if unknown.
+    """
     shown: bool
     """Did a shown incoming repair request buffer contain the request?"""
     eligible: bool | None
@@ -96,7 +96,7 @@ class ResponsePeriod:
 
     @property
     def due(self) -> bool:
-        """Is an answer required, because the message is held and the participant is in its response group?"""
+        """Is an answer required, because the participant holds the message and is in the message's response group?"""
         return self.asked.held and self.eligible is True
 
     @property
@@ -115,8 +115,8 @@ class ResponsePeriod:
 
 
 def shown_t_resp(view: ChannelView, asked: RequestedMessage) -> Iterator[tuple[Observed, int | None]]:
-    """Yield (state, T_resp in epoch milliseconds) for each shown incoming repair request buffer while a request was
-    pending. T_resp is None if the buffer does not contain the request.
+    """For each state that shows the incoming repair request buffer while a request was pending: yield the state and
+    T_resp, in epoch milliseconds. T_resp is None if the buffer does not contain the request.
     """
     ends = [copy.step.index for copy in asked.copies] + [answer.step.index for answer in asked.answers]
     until = min(ends, default=None)
@@ -129,8 +129,8 @@ def shown_t_resp(view: ChannelView, asked: RequestedMessage) -> Iterator[tuple[O
 
 @cache_per_view
 def _shown_due(view: ChannelView) -> dict[int, dict[str, int]]:
-    """By index of a step that shows the incoming repair request buffer: T_resp of its entries by message ID. If several
-    entries have the same ID, the first counts.
+    """Map the index of each step that shows the incoming repair request buffer to T_resp by message ID, in epoch
+    milliseconds. If several entries have the same ID, the first counts.
     """
     return {
         observed.step.index: {e.message_id: e.due_ms for e in reversed(observed.state.incoming_repairs.entries)}
@@ -169,7 +169,9 @@ def all_copies_equal(view: ChannelView, original: Message) -> bool:
 
 
 def answers_and_originals(view: ChannelView) -> Iterator[tuple[Answer, Message]]:
-    """Yield (answer, message that it must equal). Left out are IDs under which different messages arrived."""
+    """Yield each answer and the message that the answer must equal. IDs under which different messages arrived are left
+    out.
+    """
     for asked in view.repair.asked if view.terms.on else ():
         original = asked.original
         if original is not None and all_copies_equal(view, original):
@@ -188,9 +190,9 @@ def answered_any(view: ChannelView, *, others: bool) -> bool:
 def find_never_answered(view: ChannelView) -> frozenset[str]:
     """Messages of other participants for which no request is answered, if all other requests are answered.
 
-    This pattern shows response groups. If each request were answered with probability p instead, 12 messages with three
-    requests each, at least three of them answered and three not, would show the pattern with a probability below 1e-6:
-    the sum of C(12, k) p^(3(12 - k)) (1 - p)^(3k) over k = 3 to 9.
+    This pattern shows that the implementation has response groups. If each request were answered with probability p
+    instead, 12 messages with three requests each, at least three of them answered and three not, would show the pattern
+    with a probability below 1e-6: the sum of C(12, k) p^(3(12 - k)) (1 - p)^(3k) over k = 3 to 9.
     """
     outcomes: dict[str, list[bool]] = {}
     for period in response_periods(view):
@@ -227,8 +229,8 @@ def ticks_with_room(view: ChannelView) -> frozenset[int]:
 def slack_ms(view: ChannelView) -> int:
     """The tolerance of T_resp, in milliseconds (AMB-05).
 
-    It is the declared error of the clock if T_resp is known to have milliseconds: shown times have them, or no time is
-    shown and the hash is known. Otherwise it is a second.
+    It is the declared error of the clock if T_resp is known in milliseconds: not all shown times are whole seconds, or
+    no time is shown and the hash is known. Otherwise it is one second.
     """
     states = (observed.state for observed in view.observed if observed.state.HasField("incoming_repairs"))
     due = [entry.due_ms for state in states for entry in state.incoming_repairs.entries]
@@ -238,10 +240,10 @@ def slack_ms(view: ChannelView) -> int:
 
 
 def bound_delay(view: ChannelView, period: ResponsePeriod) -> Window | None:
-    """The smallest and largest delay of an answer for another participant's message, by the times of the ticks.
+    """The smallest and largest possible delay of an answer for another participant's message, in milliseconds.
 
-    None if there is no answer. The smallest delay ends at the earliest possible time of the sweep before the answer:
-    two ticks before the answer, or one sweep period before the last tick without it, whichever is earlier.
+    None if there is no answer. A sweep may be late by two ticks or by one sweep period. So the smallest delay ends two
+    ticks before the answer, or one sweep period before the last tick without an answer, whichever is earlier.
     """
     if period.answer is None or period.asked.own:
         return None
@@ -256,7 +258,8 @@ def bound_delay(view: ChannelView, period: ResponsePeriod) -> Window | None:
 
 
 def measure_delay(view: ChannelView, period: ResponsePeriod) -> Window | None:
-    """T_resp for another participant's message, in milliseconds after the request: as shown, or by the answer's time.
+    """T_resp for another participant's message, in milliseconds after the request: as shown by a state, or bounded by
+    the time of the answer.
 
     None if unknown, or if further requests may have changed it.
     """
@@ -291,7 +294,9 @@ def position_in_request(period: ResponsePeriod) -> int:
 
 @cache_per_view
 def _asked_at(view: ChannelView) -> dict[str, list[int]]:
-    """By message ID: the indices of the steps with the first request for it, and with the first after each answer."""
+    """By message ID: the indices of the steps with the first request for the message, and with the first request after
+    each answer.
+    """
     out: dict[str, list[int]] = {}
     for asked in view.repair.asked:
         out.setdefault(asked.message_id, []).append(asked.received.step.index)
@@ -396,7 +401,7 @@ def _names_right_author(view: ChannelView, asked: RequestedMessage, received: Re
 
 
 def authors_by_requested_id(view: ChannelView, received: Received) -> dict[str, set[str | None]]:
-    """By requested message ID: the authors that a repair request names for it."""
+    """By requested message ID: the authors of the message that a repair request names."""
     known, index = _known_requests(view), received.step.index
     if index not in known:
         authors = known[index] = {}
@@ -428,15 +433,15 @@ def _window(
 
 
 def is_certainly_answer(view: ChannelView, message_id: str, answer: Step) -> bool:
-    """Is a copy of an own message certainly an answer, if undeclared resends do not happen (AMB-120)?"""
+    """Is the broadcast of an own message in step ``answer`` certainly an answer? Resends must be declared (AMB-120)."""
     return not view.can(pb.CAPABILITY_RESEND) or is_no_resend(view, message_id, answer)
 
 
 def is_no_resend(view: ChannelView, message_id: str, answer: Step) -> bool:
-    """Is a copy of an own message certainly no resend, whether resends are declared or not?
+    """Is the broadcast of an own message in step ``answer`` certainly no resend, whether resends are declared or not?
 
-    The own message was acknowledged before, or no resend period has passed. If the clock has gone back, timers may
-    follow it, so a copy that seems early may still be a resend.
+    It is certainly no resend if the own message was acknowledged before, or if less than a resend period has passed
+    since the first broadcast. If the clock has gone back, resend timers may have gone back too, so the result is False.
     """
     if any(m.in_history and m.message_id == message_id and m.received.step.index < answer.index for m in view.mentions):
         return True

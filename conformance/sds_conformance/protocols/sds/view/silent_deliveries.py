@@ -1,9 +1,9 @@
 """Silent deliveries: a participant treats messages as delivered without a delivery event, or before this event.
 
-"Deliver Message" puts the ID into the local log, "Send Message" names the end of the log, and messages in the log meet
-dependencies. So a message was delivered if the participant shows its ID in the log, names it in a causal history, or
-accepts it as a dependency, even if no event reports the delivery. The missing event is one violation (SDS-RECV-07). All
-other checks count the message as delivered. Otherwise the log, the causal histories and the timestamps would seem
+"Deliver Message" puts the ID into the local log, "Send Message" names the last IDs of the log, and messages in the log
+meet dependencies. So a message was delivered if the participant shows its ID in the log, names it in a causal history,
+or accepts it as a dependency, even if no event reports the delivery. The missing event is one violation (SDS-RECV-07).
+All other checks count the message as delivered. Otherwise the log, the causal histories and the timestamps would seem
 wrong, too.
 """
 
@@ -55,9 +55,10 @@ def _claims(
 ) -> Iterator[tuple[str, int]]:
     """Yield (message ID, index of the step) for each ID that the participant treats as delivered.
 
-    It shows the ID in its log, names it in an own message, or accepts it as a dependency. Accepted dependencies are
-    left out if the participant may give up dependencies (AMB-92), or if it shows its log. They are also left out if an
-    event reports their delivery later, or no sweep follows: then the other message was delivered early (SDS-RECV-06).
+    Such a participant shows the ID in its log, names the ID in an own message, or accepts the ID as a dependency.
+    Accepted dependencies are left out if the participant may give up dependencies (AMB-92), or if it shows its log.
+    They are also left out if an event reports their delivery later, or no sweep follows: then the dependent message was
+    delivered early (SDS-RECV-06).
     """
     shows_log, last_tick = False, 0
     accepted: list[tuple[str, int]] = []

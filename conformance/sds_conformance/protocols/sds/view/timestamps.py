@@ -24,7 +24,7 @@ def lamport_sends(view: ChannelView) -> Iterator[tuple[Sent, int]]:
 def moved_sends(view: ChannelView) -> Iterator[tuple[Sent, int]]:
     """Yield the own content messages whose timestamps show which event changed the local timestamp, with the timestamp.
 
-    A message is left out if its timestamp has an error that also occurs when only messages were sent before.
+    A message is left out if the error of its timestamp is one of the `usual_errors`.
     """
     usual = usual_errors(view)
     for sent, seen in lamport_sends(view):

@@ -50,7 +50,7 @@ def clock_at(trace: Trace, now_ms: int) -> Window:
 
 def earliest_clock(trace: Trace, now_ms: int) -> int:
     """The earliest time, in epoch milliseconds, that the clock can show at a step. Declared bounds of timestamps count
-    from it.
+    from this time.
 
     An implementation that declares such a bound and uses its own clock keeps the clock right within a quarter of the
     bound (AMB-107). Otherwise an error of half an hour would put every timestamp beyond the bound.
