@@ -24,7 +24,7 @@ OPTIONS = {
     "environment": ("GLOB", "Play in these environments; may be repeated. By default only in `plain`; '*' is all."),
     "scenario-file": (
         "FILE",
-        "Play this scenario file, or all files in this folder, in place of the scenarios of the suite; may be repeated.",
+        "Play this scenario file, or all in this folder, in place of the suite's scenarios; may be repeated.",
     ),
     "timeout": ("SECONDS", "Maximum time of one command to the implementation, in seconds."),
     "start-timeout": ("SECONDS", "Maximum time until the first answer of a new process, in seconds."),

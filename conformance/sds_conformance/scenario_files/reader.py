@@ -133,7 +133,7 @@ def files_in(paths: Iterable[Path]) -> list[Path]:
             raise ScenarioFileError(f"{_printable_path(path)} cannot be read: {error.strerror}") from None
         if not inside:
             raise ScenarioFileError(
-                f"{_printable_path(path)} has no scenario file: their names end in {', '.join(SUFFIXES)}"
+                f"{_printable_path(path)} has no scenario file: names of scenario files end in {', '.join(SUFFIXES)}"
             )
         found += inside
     found = list(dict.fromkeys(found))
@@ -143,7 +143,7 @@ def files_in(paths: Iterable[Path]) -> list[Path]:
 
 
 def load(paths: Iterable[Path]) -> list[LoadedScenario]:
-    """Read scenario files and folders of them. Raises ScenarioFileError at the first error."""
+    """Read scenario files, and all scenario files in folders. Raises ScenarioFileError at the first error."""
     out: dict[str, LoadedScenario] = {}
     for path in files_in(paths):
         loaded = load_one(path)

@@ -1,4 +1,4 @@
-"""The files as documents: computed vectors, written vectors, and the manifest over all files.
+"""The files of vectors as documents: computed vectors, written vectors, and the manifest of all files.
 
 A vector is computed if a builder of its group returns a vector with its ID. Every other vector is written by hand, and
 its file is its only source. A file can contain both kinds: computed vectors are in the order of the builder, and each
@@ -146,7 +146,7 @@ def _draft_document(material: Material, document: Document) -> dict[str, Any]:
     """Return a document with placeholders for derived fields, so that the schema can validate the other fields."""
     data = document.content
     if not isinstance(data, dict) or not isinstance(data.get("tests"), list):
-        raise VectorsError(f"{printable(document.path)}: it is to be an object with a list of tests")
+        raise VectorsError(f"{printable(document.path)}: the file must be an object with a list of tests")
     tests = [
         {**{name: value for name, value in test.items() if name != "warned"}, "result": VALID}
         if isinstance(test, dict)

@@ -64,7 +64,7 @@ def replace_vector(vector_set: VectorSet, folder: Path, test_id: str, fragment: 
         group = printable(test_id.partition("/")[0], 100)
         every = [test["id"] for d in documents(vector_set, folder, compute=False) for test in d.content["tests"]]
         raise VectorsError(
-            f"no vector {printable(test_id)}: `sds-conformance vectors list --group {group}` names them."
+            f"no vector {printable(test_id)}: `sds-conformance vectors list --group {group}` lists the IDs."
             f"{did_you_mean(test_id, every)}"
         )
     path, data = found[0].path, found[0].content
@@ -81,8 +81,8 @@ def replace_vector(vector_set: VectorSet, folder: Path, test_id: str, fragment: 
         return edit
     if not corrected:
         raise VectorsError(
-            f"{path}: {test_id} is released, so its inputs and outcomes are fixed: add another with `sds-conformance "
-            "vectors add`, or describe the error with --corrected"
+            f"{path}: {test_id} is released, so its inputs and outcomes are fixed: add another vector with "
+            "`sds-conformance vectors add`, or describe the error with --corrected"
         )
     return replace(edit, paragraphs=(f"{CORRECTED}: `{test_id}`: {corrected}",))
 
@@ -133,14 +133,16 @@ def _file_called(vector_set: VectorSet, folder: Path, name: str) -> tuple[Materi
             return material, path
     meant = did_you_mean(name, [*known, *(Path(path).stem for path in known)])
     raise VectorsError(
-        f"no file of vectors {printable(name)}: `sds-conformance vectors list --files` names them.{meant}"
+        f"no file of vectors {printable(name)}: `sds-conformance vectors list --files` lists all files.{meant}"
     )
 
 
 def _read_fragment(path: Path) -> dict[str, Any]:
     data = read_json(path)
     if not isinstance(data, dict):
-        raise VectorsError(f"{path}: it is to be one vector: an object with comment, flags, requirements and the rest")
+        raise VectorsError(
+            f"{path}: the file must be one vector: an object with comment, flags, requirements and other fields"
+        )
     return data
 
 
@@ -153,7 +155,7 @@ def _id(group: str, wanted_id: object, suffix: str, used: Iterable[str]) -> str:
     test_id = f"{group}/{str(wanted_id).removeprefix(f'{group}/').removesuffix(suffix)}{suffix}"
     if test_id in taken:
         raise VectorsError(
-            f"id: {printable(test_id)} is or was in use: give another one, or omit it to get the next number"
+            f"id: {printable(test_id)} is or was in use: give another ID, or omit the ID to get the next number"
         )
     return test_id
 
@@ -184,5 +186,5 @@ def _refuse_computed(material: Material, group: str, test_id: str) -> None:
     if any(test_id in document.computed for document in computed_documents(alone)):
         module = next(iter(entry.builders.values())).__module__
         raise VectorsError(
-            f"{test_id} is computed by {module}: change that, and type `sds-conformance vectors generate`"
+            f"{test_id} is computed by {module}: change this module, and type `sds-conformance vectors generate`"
         )

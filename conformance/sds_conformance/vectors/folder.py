@@ -36,7 +36,7 @@ class VectorsError(Exception):
 
 
 def default_folder() -> Path:
-    """Return the folder of vectors of this suite: that of the checkout, or else the installed one. Raises
+    """Return the folder of vectors of this suite: in the checkout, or else in the installed package. Raises
     VectorsError.
     """
     for folder in (_CHECKOUT, _INSTALLED):
@@ -46,7 +46,7 @@ def default_folder() -> Path:
 
 
 def writable_folder() -> Path:
-    """The folder of vectors in a checkout. Raises VectorsError outside of one."""
+    """The folder of vectors in a checkout. Raises VectorsError outside of a checkout."""
     if (_CHECKOUT.parent / "pyproject.toml").is_file():
         return _CHECKOUT
     raise VectorsError(
@@ -124,7 +124,7 @@ def load_manifest(vector_set: VectorSet, folder: Path) -> VectorManifest:
                 f"{MANIFEST}: {printable(path)} is not a file in {'/, '.join(known[:-1])}/ or {known[-1]}/"
             )
     if not isinstance(retired, list) or not all(isinstance(item, str) for item in retired):
-        raise VectorsError(f"{MANIFEST}: retired is a list of IDs")
+        raise VectorsError(f"{MANIFEST}: retired must be a list of IDs")
     return VectorManifest(data["version"], data["generatorVersion"], files, tuple(retired), file_digest(content))
 
 
@@ -207,9 +207,7 @@ def violations(material: Material, data: Any) -> list[str]:
 
 
 def _is_valid(wanted: dict[str, Any], data: Any) -> bool:
-    """Is the data certainly valid? This validator takes 1/10 of the time of the other one, which can describe
-    errors.
-    """
+    """Is the data certainly valid? This validator takes 1/10 of the time of the validator that can describe errors."""
     from jsonschema_rs import validator_for
 
     try:

@@ -101,8 +101,8 @@ def changelog_gap(folder: Path, manifest: bytes) -> str:
     if not text:
         return f"{CHANGELOG}: version {version} lacks its line: {line}"
     return (
-        f"{CHANGELOG}: the files differ from those of version {version}. It is "
-        f"not released yet: describe the change, and correct its line: {line}"
+        f"{CHANGELOG}: the files differ from those of version {version}, which "
+        f"is not released yet: describe the change, and correct the line of the version: {line}"
     )
 
 

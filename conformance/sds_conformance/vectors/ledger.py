@@ -94,7 +94,8 @@ class Ledger:
 
 def read_ledger(folder: Path) -> Ledger:
     """Read the ledger of a folder. Raises VectorsError if it is invalid or if an entry was changed."""
-    from jsonschema import Draft202012Validator  # as in ``folder``
+    # `run` loads this module, but does not use schemas.
+    from jsonschema import Draft202012Validator
 
     data = read_json(folder / LEDGER)
     problem = next(Draft202012Validator(_SCHEMA).iter_errors(data), None)
@@ -133,8 +134,8 @@ def find_breaches(folder: Path, manifest: VectorManifest, documents: Iterable[di
     for entry in ledger.releases:
         if texts.get(entry["version"]) != entry["manifest"]:
             yield (
-                f"{CHANGELOG}: version {entry['version']} was released with the manifest {entry['manifest']}, but it "
-                "names a different one"
+                f"{CHANGELOG}: version {entry['version']} was released with the manifest {entry['manifest']}, but "
+                "the changelog names a different manifest"
             )
     current = versions[0][0]
     if manifest.version != current:

@@ -37,7 +37,7 @@ def lint(vector_set: VectorSet, folder: Path) -> list[str]:
     except VectorsError as error:
         return [str(error)]
     if manifest.generator_version != GENERATOR_VERSION:
-        return [f"{MANIFEST}: generatorVersion is not {GENERATOR_VERSION}, the one that this suite reads"]
+        return [f"{MANIFEST}: generatorVersion is not {GENERATOR_VERSION}, the version that this suite reads"]
     if windows := _with_windows_line_ends(vector_set, folder, manifest):
         more = f" and {len(windows) - 1} more files" if len(windows) > 1 else ""
         return [f"{windows[0]}{more}: {WINDOWS_LINE_ENDS}"]  # this may be the cause of all other errors
@@ -111,7 +111,7 @@ def faults(material: Material, stem: str, data: dict[str, Any]) -> Iterator[str]
     if stem != data["group"] and not stem.startswith(f"{data['group']}-"):
         yield f"its name does not begin with its group, {data['group']}"
     if data["numberOfTests"] != len(data["tests"]):
-        yield f"numberOfTests is {data['numberOfTests']}, and there are {len(data['tests'])}: {FORMAT}"
+        yield f"numberOfTests is {data['numberOfTests']}, but the file has {len(data['tests'])} tests: {FORMAT}"
     if data["digest"] != digest(data["tests"]):
         yield f"its digest does not match its tests: {FORMAT}"
     if data["generatorVersion"] != GENERATOR_VERSION:
@@ -160,4 +160,4 @@ def _test(material: Material, data: dict[str, Any], test: dict[str, Any]) -> Ite
     if test["result"] != wanted:
         yield f"result: its result is {test['result']}, but its outcomes require {wanted}: {FORMAT}"
     if test.get("warned", False) != material.soft(test["requirements"]):
-        yield f"warned: its requirements say whether a wrong answer is only a warning, and the field differs: {FORMAT}"
+        yield f"warned: the requirements make a wrong answer a failure or a warning, and the field differs: {FORMAT}"

@@ -131,8 +131,8 @@ class Material:
         return next(iter(self.revisions))
 
     def soft(self, ids: Sequence[str]) -> bool:
-        """Does a violation of these requirements only count as a warning? It does if each is a SHOULD, or a MUST that a
-        position softens.
+        """Does a violation of these requirements only count as a warning? Yes, if each requirement is a SHOULD, or a
+        MUST that a position softens.
 
         An unknown requirement counts as a MUST.
         """
@@ -152,7 +152,7 @@ class VectorSet:
     """The material of several protocols, whose files are in one folder with one manifest."""
 
     materials: tuple[Material, ...]
-    """The material of the first protocol comes first."""
+    """The material of each protocol, in the order of the protocols."""
 
     def __post_init__(self) -> None:
         """Raises ValueError if two protocols use the same name for a folder, revision, group or shape."""
@@ -176,7 +176,7 @@ class VectorSet:
         return {name: shape for material in self.materials for name, shape in material.shapes.items()}
 
     def material_of(self, revision: str) -> Material:
-        """The material of a revision. Raises KeyError for an unknown one."""
+        """The material of a revision. Raises KeyError for an unknown revision."""
         for material in self.materials:
             if revision in material.revisions:
                 return material

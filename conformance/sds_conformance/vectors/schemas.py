@@ -25,7 +25,7 @@ def _up_to(largest: int) -> str:
 
 UINT64 = _up_to(2**64 - 1)
 NUMERAL: Schema = {"type": "string", "pattern": f"^({UINT64})$"}
-"""An unsigned 64-bit number as a string, because a double cannot hold all of them."""
+"""An unsigned 64-bit number as a string, because a double cannot hold all such numbers."""
 TEXT: Schema = {"type": "string", "maxLength": 4096, "pattern": r"^[^\ud800-\udfff]*$"}
 """A string without lone surrogates, so that it can be encoded as UTF-8."""
 COUNT: Schema = {"type": "integer", "minimum": 0, "maximum": 2**32 - 1}

@@ -20,12 +20,13 @@ class WrongAnswers:
     """One root cause and its wrong answers."""
 
     requirement: str
-    """The violated requirement; the group of the vectors if they name none."""
+    """The violated requirement; the group of the vectors if these name no requirement."""
     answered: list[AnsweredVector]
     """The wrongly answered vectors, first those that test the requirement itself."""
     under: dict[str, str] = field(default_factory=dict)
-    """Other requirements that these vectors test. Each has the reason why it is violated as well, or "" if
-    another group was merged into this one."""
+    """Other requirements that the wrongly answered vectors test. Each has the reason why it is violated as well, or ""
+    if another group was merged into this one.
+    """
 
     @property
     def verdict(self) -> Verdict:

@@ -66,8 +66,9 @@ class Examination:
 
     @property
     def exit_code(self) -> int:
-        """0 all answers are legal; 1 an answer is not legal, or a breakdown or the time limit prevented one; 3
-        breakdowns prevented all answers; 4 no answers for another reason; 70 error of the suite; 130 interrupted.
+        """Exit code: 0 if all answers are legal; 1 if an answer is not legal, or a breakdown or the time limit
+        prevented an answer; 3 if breakdowns prevented all answers; 4 if there are no answers for another reason; 70 for
+        an error of the suite; 130 if interrupted.
         """
         if self.interrupted:
             return Exit.INTERRUPTED
@@ -81,7 +82,7 @@ class Examination:
 
 
 Progress = Callable[[str, int, int], None]
-"""Called with the group, the number of vectors that were run, and the total."""
+"""Called with the group, the number of vectors that were run, and the total number of vectors."""
 
 
 class VectorExaminer:
@@ -162,7 +163,7 @@ class VectorExaminer:
             self._end(kill=True)
             kind, detail = fault.breakdown.kind.value, fault.breakdown.detail
             return VectorResult(Status.BROKEN, "an answer", f"{kind}: {detail}")
-        except Exception as error:  # an error of the suite in one vector must not become a verdict or end the others
+        except Exception as error:  # an error of the suite in one vector must not become a verdict or end the run
             self._end(kill=True)
             return VectorResult(Status.ERROR, reason=f"{type(error).__name__}: {error}")
 

@@ -101,7 +101,7 @@ REFUSED = {"rejected": True}
 
 
 def agrees_with(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
-    """Does the outcome agree with the seen fields? It must have all of them with equal values."""
+    """Does the outcome agree with the seen fields? The outcome must have every seen field, with an equal value."""
     return all(outcome.get(key) == value for key, value in seen.items())
 
 
