@@ -91,7 +91,6 @@ class Sum:
     """Maps a class and an exponent n to the number of schedules whose first differing step is in [2^n, 2^(n+1))."""
 
     def add(self, one: Classified) -> None:
-        """Add a divergence."""
         divergence = one.divergence
         self.classes[one.kind] += 1
         self._add_cause(one.kind, one.cause, one.reason, 1, [(divergence.step, divergence.schedule)])

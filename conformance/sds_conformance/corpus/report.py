@@ -75,8 +75,8 @@ def prepare_folder(place: Place, *, overwrite: bool) -> None:
 
 
 def _is_diff_folder(place: Place, found: list[str]) -> bool:
-    """Was the folder written by a diff? Its summary shows it; an interrupted diff leaves divergences without a
-    summary.
+    """Was the folder written by a diff? A complete diff leaves a summary; an interrupted diff leaves divergences
+    without one.
     """
     if SUMMARY in found:
         try:
@@ -216,7 +216,6 @@ def _short(value: object) -> str:
 
 
 def samples_of_cause(samples: list[DivergenceSample], cause: DivergenceCause) -> list[DivergenceSample]:
-    """The samples of one cause."""
     return [sample for sample in samples if sample.cause is cause]
 
 

@@ -167,7 +167,9 @@ def _checker(corpus: Corpus, scope: Scope, *, everything: bool) -> Checker:
 
 
 def hold_counts(corpus: Corpus, counted: Mapping[str, int]) -> None:
-    """Check that the counted steps and rows are those of the manifest. Raises DamagedFileError if not."""
+    """Check that the counted steps and rows equal the numbers in the manifest. Raises DamagedFileError if they
+    differ.
+    """
     for what, count in counted.items():
         if count != getattr(corpus.manifest, what):
             message = f"the manifest says {getattr(corpus.manifest, what):,}"

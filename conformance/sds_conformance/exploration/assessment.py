@@ -45,7 +45,7 @@ def judged_revision(recorded: str) -> str:
     if recorded and recorded not in revisions():
         raise UnknownRevisionError(
             f"{printable(repr(recorded), 60)} is a revision that this suite does not know (known are "
-            f"{', '.join(revisions())}): use the suite that wrote it, or a newer one"
+            f"{', '.join(revisions())}): use the version of the suite that wrote the file, or a newer version"
         )
     return recorded or default().rules.current
 

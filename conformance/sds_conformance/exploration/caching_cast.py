@@ -89,7 +89,7 @@ class CachingCast(CastUnderTest):
             link.whole = whole
 
     def play(self, schedule: Schedule) -> GroupTrace:
-        """Play a schedule. If an answer differs from the cached one (IDs may be random), stop caching. Raises
+        """Play a schedule. If an answer differs from the cached answer (IDs may be random), stop caching. Raises
         NotPlayedError.
         """
         try:

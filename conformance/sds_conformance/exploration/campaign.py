@@ -56,7 +56,7 @@ class CampaignOrder:
     examples: int = 500
     """The number of generated schedules."""
     time_budget_s: float = 0.0
-    """No schedule starts after this time, in seconds; 0 means no limit."""
+    """No schedule starts after this time, in seconds from the start of the campaign; 0 means no limit."""
     jobs: int = 1
     strict: bool = False
     twins: bool = True
@@ -175,7 +175,7 @@ class CampaignTally:
 
 
 def weight(finding: Finding) -> tuple[int, bool]:
-    """Return a sort key. It puts the worst finding first; among equally bad ones, findings caused by a dialect are
+    """Return a sort key. The worst finding comes first; among equally bad findings, those caused by a dialect come
     last.
     """
     return -RANK[finding.severity], finding.code == ANOTHER_LAYOUT

@@ -223,7 +223,6 @@ class Cast:
                 self.breakdowns.append((name, BrokenRun.at_last_step("end of the session", fault.breakdown)))
 
     def kill(self) -> None:
-        """Kill all sessions."""
         for name in list(self._sessions):
             self._sessions.pop(name).kill()
 

@@ -79,18 +79,18 @@ def load(path: Path, order: Exhaustion, cast_under_test: CachingCast) -> Coverag
     try:
         data = json.loads(read_bytes(path, MAX_BYTES))
         if not isinstance(data, dict) or data.get("schema") != SCHEMA_ID:
-            raise ResumeError("it was not written by this version of `exhaust`")
+            raise ResumeError("the file was not written by this version of `exhaust`")
         about = _parameters_of(order, tally)
         for key, value in about.items():
             if data[key] != value:
-                raise ResumeError(f"its {key.replace('_', ' ')} is not the one that is played now")
+                raise ResumeError(f"the {key.replace('_', ' ')} in the file and in this command differ")
         for number, row in enumerate(data["bounds"], 1):
             if coverage.count_shorter(number) + _count(row["schedules"]) > MAX_SCHEDULES:
-                raise ResumeError(f"it has more than {MAX_SCHEDULES:,} schedules: start again with another file")
+                raise ResumeError(f"the file has more than {MAX_SCHEDULES:,} schedules: start again with another file")
             coverage.bounds.append(_read_bound(order, number, row))
         coverage.without = frozenset(map(_count, data.get("without", ())))
         if any(kind >= len(order.world.kinds) for kind in coverage.without):
-            raise ResumeError("it excludes an event that is not in the alphabet")
+            raise ResumeError("the file excludes an event that is not in the alphabet")
         tally.steps = _count(data["steps"])
         coverage.earlier_s = tally.seconds = float(_count(int(data["seconds"])))
         tally.exercised = _counter(data["exercised"], [*order.scope.by_id, *order.scope.properties])
@@ -99,11 +99,11 @@ def load(path: Path, order: Exhaustion, cast_under_test: CachingCast) -> Coverag
         found = {_count(row["first"]): None for row in data["found"].values()}
         often = {str(what): _count(row["schedules"]) for what, row in data["found"].items()}
     except FileError as error:
-        raise ResumeError(f"it {error}") from None
+        raise ResumeError(f"the file {error}") from None
     except (ValueError, RecursionError) as error:
-        raise ResumeError(f"it is not JSON that `exhaust` wrote: {error}") from None
+        raise ResumeError(f"the file is not JSON that `exhaust` wrote: {error}") from None
     except (KeyError, TypeError, AttributeError, OverflowError):
-        raise ResumeError("a field is missing in it, or has an impossible value") from None
+        raise ResumeError("a field of the file is missing, or has an impossible value") from None
     if any(index >= coverage.count_shorter(len(coverage.bounds) + 1) for index in found):
         raise ResumeError("the schedule of a finding does not exist")
     _replay_findings(coverage, cast_under_test, found)

@@ -106,7 +106,6 @@ class Exhaustion(CampaignOrder):
         return replace(self, alphabet=self.letters.select_possible(declared, self.profile, self.alphabet))
 
     def schedule(self, index: int) -> Schedule:
-        """Return the schedule with that index."""
         return self.make_schedule(self.word(index), index).schedule
 
     def word(self, index: int) -> Word:
@@ -176,7 +175,6 @@ class Bound:
     """The finished chunks."""
 
     def take(self, share: ChunkResults) -> None:
-        """Add the results of some chunks."""
         self.chunks.update(share.chunks)
         self.played += share.played
         self.impossible += share.impossible

@@ -95,7 +95,6 @@ class Coverage:
         return self.bounds[-1]
 
     def take(self, share: ChunkResults) -> None:
-        """Add the results of a chunk."""
         join(self.tally, share.tally)
         self.otherwise = self.otherwise or share.otherwise
         self.without |= share.without
@@ -249,8 +248,8 @@ def _add_next_bound(order: Exhaustion, coverage: Coverage, most: int | None = No
 
 
 def _plan(order: Exhaustion, coverage: Coverage, last: int | None, each_s: float, left_s: float) -> bool:
-    """Add bounds up to the requested one, or as many as fit into the time. Return True if any schedules are left to
-    play.
+    """Add bounds up to the requested bound, or as many bounds as fit into the time. Return True if any schedules are
+    left to play.
     """
     reach = int(left_s / each_s) if each_s and order.time_budget_s else 0
     while len(coverage.bounds) < (last or MOST_EVENTS):

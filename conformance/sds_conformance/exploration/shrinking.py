@@ -143,7 +143,6 @@ class _Shrinker:
             index -= 1
 
     def _merge_waits(self) -> None:
-        """Merge consecutive waits."""
         for index in range(len(self.best.operations) - 2, -1, -1):
             match self.best.operations[index : index + 2]:
                 case (Wait(first, ""), Wait(second, "")):
@@ -184,7 +183,6 @@ class _Shrinker:
 
 
 def without_member(schedule: Schedule, name: str) -> Schedule:
-    """Remove a participant and all of its operations."""
     operations: list[Operation] = []
     for operation in schedule.operations:
         if name in (getattr(operation, key, EVERYBODY) for key in operation.names):

@@ -213,7 +213,6 @@ class Mixed:
         return [discovery for discovery in self.sorted_discoveries if discovery.name == name]
 
     def add(self, index: int, group_trace: GroupTrace, roles: Roles, judged: Mapping[str, Assessment]) -> None:
-        """Add the findings of one schedule."""
         self.schedules += 1
         self.steps += group_trace.steps
         self.played.update(set(roles.values()))
@@ -276,8 +275,8 @@ def explore_mixed(
 
 
 def _configuration_conflict(own: Schedule, schedule: Schedule) -> str:
-    """Return why the expectations of a file (``own``) do not apply to the played ``schedule``: its configuration
-    differs. "" if they apply.
+    """Return why the expectations of a file (``own``) do not apply to the played ``schedule``, which has another
+    configuration. "" if they apply.
     """
     configuration = dict(schedule.configuration)
     for key, value in own.configuration:

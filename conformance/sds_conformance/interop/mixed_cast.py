@@ -50,7 +50,6 @@ def roles_noted(schedule: Schedule) -> dict[str, str]:
 
 
 def describe_roles(roles: Roles) -> str:
-    """Format roles as text."""
     by_name: dict[str, list[str]] = {}
     for member, name in roles.items():
         by_name.setdefault(name, []).append(short(member))

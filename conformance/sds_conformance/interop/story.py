@@ -185,7 +185,6 @@ def _pad(text: str, width: int) -> str:
 
 
 def _can_display(console: Console, text: str) -> bool:
-    """Can the terminal display the text?"""
     try:
         text.encode(console.encoding)
     except (UnicodeEncodeError, LookupError):

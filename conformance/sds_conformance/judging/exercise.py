@@ -152,7 +152,8 @@ def certify_every_revision(
     rules: Rules, start: Callable[[], Link], progress: Progress = lambda name, number, total: None
 ) -> dict[str, Certification]:
     """Judge every revision. If a revision differs from another one only in a profile, judge only that profile. Raises
-    KeyboardInterrupt when interrupted: the sightings of an incomplete run would be taken for complete ones.
+    KeyboardInterrupt when interrupted: the caller must not take the sightings of an incomplete run for complete
+    sightings.
     """
     outcomes = {}
     for revision in rules.revisions:
@@ -178,7 +179,7 @@ def sightings_of(runs: Iterable[Certification]) -> Sightings:
 
 
 def find_sightings(rules: Rules, model: Model, progress: Progress = lambda name, number, total: None) -> Sightings:
-    """Return where each requirement is exercised. Slow: it runs the model for each revision."""
+    """Return the runs that exercise each requirement. This is slow, because the model is judged under each revision."""
     return sightings_of(certify_every_revision(rules, partial(model.reference, NOTHING), progress).values())
 
 

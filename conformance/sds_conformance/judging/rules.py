@@ -43,7 +43,7 @@ class Rules(ABC):
     profiles: Mapping[str, str] = MappingProxyType({"full": "all of it"})
     """The profiles that can be judged separately, each with a description. The first profile includes everything."""
     differs_in: Mapping[str, str] = MappingProxyType({})
-    """Maps revisions that differ from the current one in one profile only to that profile."""
+    """For each revision that differs from the current revision in a single profile: that profile."""
     dialects: tuple[str, ...] = ()
     """Names of the dialects that ship with the suite."""
     positions: str = POSITIONS

@@ -54,7 +54,6 @@ class ResultCollector:
         return self._consecutive_breakdowns >= PATIENCE or bool(self.exhausted_resource)
 
     def take(self, result: RunResult) -> None:
-        """Add the next result."""
         self._consecutive_breakdowns = result.count_consecutive_breakdowns(self._consecutive_breakdowns)
         # Report only once that a process does not exit.
         known = any(broken.where == END for broken in self.breakdowns)

@@ -108,7 +108,6 @@ class TraceJudge:
         """Cache: maps the set of declared capabilities to the applicable checks."""
 
     def judge(self, trace: Trace[Any]) -> RunSummary:
-        """Judge one trace."""
         summary = RunSummary.from_trace(trace)
         try:
             sights = self._apply_checks(trace, summary)

@@ -167,7 +167,6 @@ class Runner:
                 self.breakdowns.append(BrokenRun.at_last_step(END, fault.breakdown))
 
     def kill(self) -> None:
-        """Kill the session."""
         session, self._session = self._session, None
         if session is not None:
             session.kill()
@@ -191,7 +190,7 @@ class Runner:
 
 
 def exhausted_resource(breakdowns: Iterable[BrokenRun]) -> str:
-    """Return the resource that these breakdowns used up; "" if none."""
+    """Return "the total time" if the total time was used up in one of the breakdowns; "" otherwise."""
     over = any(broken.breakdown.kind is FaultKind.OUT_OF_TIME for broken in breakdowns)
     return "the total time" if over else ""
 

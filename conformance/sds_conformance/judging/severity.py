@@ -1,7 +1,7 @@
 """Severity: how much harm a violation of a requirement does, from 1 (most) to 4.
 
-The catalogue gives each requirement its severity. It orders root causes, test cases and results in every report. It
-changes no verdict: a violation fails or warns by the level of the requirement and by the positions.
+The catalogue gives each requirement its severity. The severity orders root causes, test cases and results in every
+report. Severity changes no verdict: a violation fails or warns by the level of the requirement and by the positions.
 """
 
 from __future__ import annotations

@@ -29,7 +29,6 @@ class Tally:
     """Maps each run to the steps that violate the requirement."""
 
     def add(self, run: str, scenario: str, step: int, kind: ViolationKind) -> None:
-        """Count one violation."""
         self.kinds.setdefault(kind, Counter())[scenario] += 1
         steps = self.places.setdefault(run, set())
         if len(steps) < MAX_STEPS:

@@ -116,7 +116,7 @@ def finding_of(
     environment: str,
     recorded: int,
 ) -> Finding:
-    """Create a finding; ``recorded`` is the line of the transcript where its trace begins."""
+    """Create a finding; ``recorded`` is the line of the transcript where the trace of the run begins."""
     observation = reported.observation
     return Finding(
         requirement.id,
@@ -189,7 +189,7 @@ class Judge:
         """The different sets of capabilities that implementations declared in the runs so far."""
 
     def add(self, trace: Trace[Any], run: Run | None = None) -> None:
-        """Judge one trace; ``run`` is the run that it was played for."""
+        """Judge one trace; ``run`` is the run in which the trace was recorded."""
         self.take(TraceJudge(self._rules, self._verdicts).judge(trace), run)
 
     def take(self, summary: RunSummary, run: Run | None = None) -> None:

@@ -75,7 +75,7 @@ class WorkerOrder:
     requirements: tuple[str, ...]
     keep: Keep
     files: tuple[Scenario, ...] = ()
-    """The scenarios that were read from files. Workers know all others by name."""
+    """The scenarios that were read from files. Workers know all other scenarios by name."""
 
 
 def units_of(runs: Sequence[Run]) -> list[Unit]:
@@ -139,7 +139,7 @@ class SharedWork(ResultSource):
         self._returned: list[int] = []
         """Units that workers could not start, for example because the implementation lacked memory."""
         self._begun: set[int] = set()
-        """Units from which workers sent a result."""
+        """Units of which a worker sent a result."""
 
     def begin(self, order: WorkerOrder, rules_of: RulesOf, jobs: int) -> None:
         """Start workers, so that ``jobs`` processes play in total."""

@@ -29,9 +29,9 @@ class QuotedFacts:
     carried: frozenset[str] = frozenset()
     """IDs of the messages that the step sends or receives."""
     asked: frozenset[str] = frozenset()
-    """IDs that these messages request."""
+    """IDs that the messages of the step request."""
     times: frozenset[int] = frozenset()
-    """The Lamport timestamps of these messages, and of the state that the step shows."""
+    """The Lamport timestamps of the messages of the step, and of the state that the step shows."""
 
 
 class Narrator(Protocol):

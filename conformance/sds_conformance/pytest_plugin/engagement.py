@@ -46,7 +46,9 @@ class RunOutcome:
     """The result of one run."""
 
     judged: Mapping[str, RunVerdict] = field(default_factory=dict)
-    """Maps requirements to verdicts: the requirements that the run is for, and others that it violates."""
+    """Maps requirements to verdicts: the requirements of the run's scenario, and other requirements that the run
+    violates.
+    """
     exercised_beside: int = 0
     """Number of observations of all other requirements."""
     broke: StoryError | None = None
@@ -167,7 +169,7 @@ class Engagement:
         return [broken for broken in self._runner.breakdowns if broken.breakdown.kind.value in tolerated_breakdowns()]
 
     def kill(self) -> None:
-        """Kill the process."""
+        """Kill the process of the implementation."""
         self._runner.kill()
 
     def _play(self, run: Run) -> RunOutcome:

@@ -79,7 +79,7 @@ class SessionOptions:
         return Invocation(self.command, self.framing.value, typed, files=files)
 
     def find_entries(self, requirement: str, codes: Iterable[str], scenario: str) -> list[BaselineEntry]:
-        """Return the baseline entries that list a failure, one for each code; none if a code is not listed."""
+        """Return the baseline entries that list a failure, one for each code; empty if a code is not listed."""
         entries = self.baseline.entries if self.baseline is not None else ()
         found = []
         for code in sorted(codes):

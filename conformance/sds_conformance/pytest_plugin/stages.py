@@ -28,7 +28,7 @@ GROUP_TRACE = pytest.StashKey["StageGroupTrace"]()
 ENDINGS = (ScheduleStoppedError, TesteeError)
 """Exceptions that end a schedule early and do not make the test fail."""
 OWN = (Exception, pytest.fail.Exception, pytest.skip.Exception, pytest.xfail.Exception)
-"""Exceptions of the test itself. An interrupt does not belong to them."""
+"""Exceptions that make the test itself fail; an interrupt is not among them."""
 
 
 class StageGroupTrace:

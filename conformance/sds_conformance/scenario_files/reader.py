@@ -101,7 +101,6 @@ class LoadedScenario:
 
     @property
     def printable_path(self) -> str:
-        """The path, for messages."""
         return _printable_path(self.path)
 
     def describe_unmet(self, unmet: Iterable[tuple[int, str]]) -> str:

@@ -33,7 +33,7 @@ class Edit:
     document: Document
     test: Vector
     is_new: bool
-    """Does the vector have a new ID, so that it replaces no other?"""
+    """Does the vector have a new ID, so that it replaces no other vector?"""
     paragraphs: tuple[str, ...] = ()
     """Paragraphs for the changelog."""
 

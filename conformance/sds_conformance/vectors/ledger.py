@@ -184,7 +184,9 @@ def _check_tests(folder: Path, ledger: Ledger, current: str, manifest: VectorMan
 
 
 def _by_revisions(tests: dict[str, list[str]]) -> Iterator[tuple[str, list[str]]]:
-    """Group tests by their revisions: yield the revisions as text, and the IDs of the tests with exactly these."""
+    """Group tests by their revisions: yield the revisions as text, and the IDs of the tests with exactly these
+    revisions.
+    """
     grouped: dict[str, list[str]] = {}
     for test_id, revisions in tests.items():
         grouped.setdefault(", ".join(revisions), []).append(test_id)

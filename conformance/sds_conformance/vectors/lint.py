@@ -121,7 +121,7 @@ def faults(material: Material, stem: str, data: dict[str, Any]) -> Iterator[str]
         yield f"unknown revision {', '.join(unknown)}"
     used = {flag for test in data["tests"] for flag in test["flags"]}
     for flag in sorted(set(data["notes"]) - used):
-        yield f"notes: the flag {flag} is explained, and no vector has it: {FORMAT}"
+        yield f"notes: the flag {flag} is explained, but no vector has this flag: {FORMAT}"
     known = {*material.requirements, *material.positions}
     for flag, note in data["notes"].items():
         for name in note["ids"]:

@@ -49,7 +49,6 @@ def record(required: Schema, optional: Schema | None = None) -> Schema:
 
 
 def ref(name: str) -> Schema:
-    """Return a reference to one of `Shape.definitions`."""
     return {"$ref": f"#/$defs/{name}"}
 
 

@@ -232,4 +232,4 @@ def test_a_budget_that_is_over_proves_what_was_finished_and_no_more(tmp_path: Pa
     ]
     other = typed("exhaust", *options, "--participants", "3", "--", *reference_command())
     assert other.exit_code == 2
-    assert "its participants is not the one that is played now" in words(other.stderr)
+    assert "the participants in the file and in this command differ" in words(other.stderr)

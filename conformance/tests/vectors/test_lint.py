@@ -52,7 +52,7 @@ def _first(**fields: object) -> Change:
         (_first(result="invalid"), "its result is invalid, but its outcomes require valid"),
         (_first(outcomes=[{"rejected": True, "position": "AMB-999"}]), "position AMB-999 does not exist"),
         (lambda data: data["tests"][1].update(id=data["tests"][0]["id"]), "two vectors are called wire-decoding/"),
-        (lambda data: data["notes"].update(Unused={"description": "x", "ids": ["AMB-52"]}), "no vector has it"),
+        (lambda data: data["notes"].update(Unused={"description": "x", "ids": ["AMB-52"]}), "no vector has this flag"),
         (lambda data: data["notes"]["Field"].update(ids=["AMB-999"]), "names AMB-999, which does not exist"),
         (lambda data: data.update(revisions=["sds-1999"]), "unknown revision sds-1999"),
         (lambda data: data.update(generatorVersion="9"), "generatorVersion is not 1"),

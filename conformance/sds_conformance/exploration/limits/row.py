@@ -39,7 +39,7 @@ class LimitRow:
     dimension: Dimension
     weight: Weight
     held: int | None = None
-    """The largest size that held; None if none did."""
+    """The largest size without a failure; None if every size failed."""
     first_failing: SizeResult | None = None
     """The smallest size known to fail."""
     declared: int | None = None
@@ -56,7 +56,7 @@ class LimitRow:
 
     @property
     def exact(self) -> bool:
-        """Are the largest holding and the smallest failing size adjacent?"""
+        """Is the smallest failing size the next size after the largest size without a failure?"""
         return self.first_failing is not None and self.held is not None and self.first_failing.size == self.held + 1
 
     @property
@@ -66,7 +66,6 @@ class LimitRow:
         return finding.requirement if finding is not None else ""
 
     def as_json(self) -> dict[str, Any]:
-        """The row as JSON."""
         case = self.first_failing
         finding = case.finding if case is not None else None
         return {

@@ -56,7 +56,7 @@ class Search:
         self.ended = True
 
     def _begin(self) -> bool:
-        """Find a first size that holds: try 3, then 1. Return whether one of them holds."""
+        """Find a first size without a failure: try 3, then 1. Return whether one of these sizes has no failure."""
         for size in dict.fromkeys((min(FIRST, self.most), 1)):
             case = self._try(size)
             own = frozenset(self.dimension.about)
@@ -72,7 +72,6 @@ class Search:
         return False
 
     def _grow_until_failure(self) -> None:
-        """Try larger sizes until one fails."""
         while self.first_failing is None:
             held = self.held or 1
             size = min(_power_above(held), self.most)
@@ -82,7 +81,7 @@ class Search:
                 return
 
     def _halve(self) -> None:
-        """Bisect between a holding and a failing size."""
+        """Bisect between a size without a failure and a failing size."""
         for size in self._sizes_between():
             if not self._affords(self._estimate(size), True):
                 return
@@ -121,7 +120,6 @@ class Search:
 
 
 def _power_above(size: int) -> int:
-    """Return the next power of two above ``size``."""
     return 1 << size.bit_length()
 
 

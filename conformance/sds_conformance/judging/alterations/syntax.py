@@ -74,7 +74,6 @@ def alterations(tree: ast.Module) -> Iterator[Alteration]:
 
 
 def _alterations_below(node: ast.AST, where: NodePosition) -> Iterator[Alteration]:
-    """Yield all changes below ``node``."""
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns", "decorator_list", "args") and not isinstance(node, ast.Call):
             continue

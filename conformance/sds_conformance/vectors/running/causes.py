@@ -67,8 +67,8 @@ def causes_of(
 
 
 def _requirements_to_blame(answered: AnsweredVector, violated: Sequence[str]) -> Sequence[str]:
-    """Return the requirements that can be the root cause: all if the answer itself names them, else the first of
-    ``violated``.
+    """Return the requirements that can be the root cause: all of ``violated`` if the answer names the violated
+    requirements, else the first.
     """
     return violated if answered.answer.requirements else violated[:1]
 

@@ -1,4 +1,4 @@
-"""Runs vectors. After a breakdown, it continues with a new process."""
+"""Runs vectors on an implementation. After a breakdown, a new process runs the next vectors."""
 
 from __future__ import annotations
 

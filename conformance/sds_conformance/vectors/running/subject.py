@@ -140,5 +140,4 @@ def format_value(value: Any) -> str:
 
 
 def worst(answers: Sequence[VectorResult]) -> VectorResult:
-    """Return the worst of several answers to one vector."""
     return max(answers, key=lambda answer: _ASCENDING.index(answer.status.value))

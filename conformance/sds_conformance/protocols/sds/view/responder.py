@@ -188,7 +188,8 @@ def answered_any(view: ChannelView, *, others: bool) -> bool:
 
 @cache_per_view
 def find_never_answered(view: ChannelView) -> frozenset[str]:
-    """Messages of other participants for which no request is answered, if all other requests are answered.
+    """IDs of other participants' messages for which no request is answered, if each other message's requests are all
+    answered.
 
     This pattern shows that the implementation has response groups. If each request were answered with probability p
     instead, 12 messages with three requests each, at least three of them answered and three not, would show the pattern
