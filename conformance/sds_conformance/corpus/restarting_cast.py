@@ -16,8 +16,8 @@ from ..protocols import repertoire_of
 
 
 def compare_twins(revision: str, group_trace: GroupTrace, replay: Replay) -> None:
-    """Record the changed schedules (twins) that properties compare with ``group_trace``, by examining these properties.
-    Their results are ignored: a check of the corpus examines them again.
+    """Examine the properties that compare ``group_trace`` with a changed schedule (its twin), so that twins are played
+    and recorded. The results are ignored: a check of the corpus examines the properties again.
     """
     properties = repertoire_of(revision).properties
     with raise_corpus_errors(replay) as played, contextlib.suppress(Exception):

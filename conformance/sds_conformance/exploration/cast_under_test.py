@@ -18,7 +18,7 @@ REFERENCE = "reference"
 
 
 class CastKind(Enum):
-    """Three ways to cast a schedule."""
+    """Who plays the participants of a schedule: the implementation under test, or references as well."""
 
     TOGETHER = "together"
     """One process of the implementation under test plays all participants."""

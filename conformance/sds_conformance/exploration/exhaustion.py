@@ -56,7 +56,9 @@ class Exhaustion(CampaignOrder):
     participants: int = 2
     alphabet: tuple[AlphabetPart, ...] = ()
     whole: bool = False
-    """The implementation plays all requests, and every participant is judged in each schedule."""
+    """If True, all requests are sent to the implementation, without a cache, and every participant is judged each
+    time.
+    """
     without: frozenset[int] = frozenset()
     """Indexes of the kinds of events at which the implementation always breaks down. Schedules with them are not
     played.
@@ -138,7 +140,7 @@ class ChunkResults:
     events: int
     """The number of events."""
     chunks: tuple[int, ...] = ()
-    """The chunks that are finished by these results."""
+    """The numbers of the chunks of which all schedules are in the results."""
     played: int = 0
     impossible: int = 0
     """Number of schedules that cannot be played: a message must arrive that the implementation does not broadcast."""

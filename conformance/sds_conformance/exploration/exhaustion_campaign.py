@@ -61,7 +61,7 @@ class Coverage:
         return self.count_shorter(finished.events + 1) if finished is not None else 0
 
     def count_shorter(self, events: int) -> int:
-        """Number of schedules with fewer events."""
+        """Number of schedules with fewer than ``events`` events."""
         return sum(bound.schedules for bound in self.bounds if bound.events < events)
 
     @property

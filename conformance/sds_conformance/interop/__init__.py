@@ -1,1 +1,1 @@
-"""Interop: several implementations together, in pairs and in mixed groups."""
+"""Tests whether implementations understand each other, in pairs and in mixed groups."""

@@ -103,7 +103,9 @@ class RunPlayer:
         yield self.end()
 
     def end(self) -> RunResult:
-        """End the process of a unit, and return a result with the breakdowns of the end."""
+        """End the process of a unit, and return a result with the breakdowns at its end, such as a process that does
+        not exit.
+        """
         if self._never_exits:
             self.runner.kill()
         else:

@@ -63,7 +63,7 @@ class Runner:
         declaration: Declaration | None = None,
     ) -> None:
         """Without ``dialect`` the declared dialect is used; "" means no dialect. ``declaration`` is the declaration of
-        an earlier process in the same command; None to use that of the first handshake.
+        an earlier process in the same command; None to use the declaration of the first handshake.
         """
         self._connect = connect
         self._variables: Mapping[str, str] = {}

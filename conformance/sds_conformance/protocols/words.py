@@ -10,7 +10,7 @@ from sds_harness.declaration import Declaration
 
 
 def limit_notes(declared: Declaration) -> list[tuple[str, str]]:
-    """Explain the declared limits that checks honour only in part: (label, sentence)."""
+    """Return a label and an explanation for each declared limit that checks honour only in part."""
     return [
         ("Limit", f"{named(name)} up to {declared.limits[name]} counts as {declared.limit(name)}: {honoured.reason}.")
         for name, honoured in declared.partly_honoured_limits.items()

@@ -21,7 +21,9 @@ from ..judging.run_player import describe_first_breakdown
 from ..protocols.group_trace_reader import ACKNOWLEDGED, DELIVERED, Reading
 
 UNSUPPORTED = "was answered `unsupported`"
-"""Part of the reason for an operation that an implementation could not play."""
+"""Part of the reason why an operation was not played: the implementation answered that it does not support the
+command.
+"""
 CHANGED = "changed"
 """The capability of implementations that signal deliveries as changes of a database."""
 ENDLESS = -1

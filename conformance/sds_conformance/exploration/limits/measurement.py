@@ -32,7 +32,9 @@ NARROWING = 3
 """
 
 SizeListener = Callable[[str, int, int], None]
-"""Called with a description of the size being played, its number and the total number."""
+"""Called with the dimension and the size being played as text, the number of the dimension, and the number of
+dimensions.
+"""
 
 load_schema = partial(packaged_schema, __package__, "limits.schema.json")
 """Returns the JSON Schema (2020-12) of the output of `limits --json`."""

@@ -21,7 +21,7 @@ _TOO_LARGE = (FaultKind.TOO_MUCH.value, FaultKind.OVERSIZED.value, FaultKind.TOO
 
 
 class Weight(Enum):
-    """The meaning of a row for the implementation."""
+    """What a row means for the implementation, such as a finding or a warning."""
 
     HELD = "held"
     """Nothing failed up to the declared size, or up to the largest size that was tried."""
@@ -48,7 +48,7 @@ class LimitRow:
     is_confirmed: bool | None = None
     """Was the first failing size confirmed in a new process? None if this was not tried."""
     cases: tuple[SizeResult, ...] = ()
-    """All cases that were played, by size."""
+    """The results of all sizes that were played, in the order of the sizes."""
     exponent: float | None = None
     """Exponent of the cost per message, if it is measured and known."""
     failing_at_start: tuple[str, ...] = ()
@@ -61,7 +61,7 @@ class LimitRow:
 
     @property
     def requirement(self) -> str:
-        """The requirement that broke first; "" if none did."""
+        """The requirement that is violated at the first failing size; "" if none is violated."""
         finding = self.first_failing.finding if self.first_failing is not None else None
         return finding.requirement if finding is not None else ""
 

@@ -124,7 +124,7 @@ def _power_above(size: int) -> int:
 
 
 def _common_limits(held: int, not_held: int) -> Iterator[int]:
-    """Common limits: powers of two and round numbers."""
+    """Common limits between ``held`` and ``not_held``: powers of two and round numbers."""
     yield held + 1
     yield not_held - 1
     power = 10

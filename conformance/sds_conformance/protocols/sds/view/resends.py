@@ -120,9 +120,11 @@ class PossiblyAcknowledged:
     sent: Sent
     since: Step
     silent: Step | None
-    """The first later step in which a message arrives that gives no evidence of the receipt of the own message."""
+    """The first step after ``since`` in which a message arrives that gives no evidence of the receipt of the own
+    message.
+    """
     until: int
-    """Index of the next step with evidence of the receipt; beyond the trace if there is none."""
+    """Index of the next step with evidence of the receipt; an index after the last step if there is none."""
 
     @property
     def unambiguous_until(self) -> int:

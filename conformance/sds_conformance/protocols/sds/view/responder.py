@@ -442,7 +442,8 @@ def is_no_resend(view: ChannelView, message_id: str, answer: Step) -> bool:
     """Is the broadcast of an own message in step ``answer`` certainly no resend, whether resends are declared or not?
 
     It is certainly no resend if the own message was acknowledged before, or if less than a resend period has passed
-    since the first broadcast. If the clock has gone back, resend timers may have gone back too, so the result is False.
+    since the first broadcast. If the clock has gone back, the time that has passed proves nothing, because resend
+    timers may have gone back too.
     """
     if any(m.in_history and m.message_id == message_id and m.received.step.index < answer.index for m in view.mentions):
         return True
