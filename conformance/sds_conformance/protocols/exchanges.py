@@ -91,7 +91,7 @@ class Exchange:
 
     name: str
     schedules: tuple[Schedule, ...]
-    """The schedules to try, in order. The next schedule is played if an aspect is not understood in the one before."""
+    """The schedules to try, in order, until the receiver has understood all aspects."""
     judges: Mapping[str, Judge]
     """By aspect: the function that decides it."""
     translated: bool = True
@@ -109,7 +109,7 @@ class Exchanges:
     receiver.
     """
     through: str
-    """The aspect without which no message arrives."""
+    """The aspect that all others need: without it, no message arrives."""
     all: tuple[Exchange, ...]
     read: Callable[[GroupTrace, Mapping[str, Any]], Any]
     """Reads a group trace for the judges. The mapping has the private wire layout of each participant; None for the

@@ -50,7 +50,7 @@ class DivergentSteps:
     """A divergence with its two sides."""
 
     fields: frozenset[str]
-    """The differing columns, without columns that differ only because others do."""
+    """The differing columns, without columns that differ only because other columns differ."""
     a: DivergentSide
     b: DivergentSide
 
@@ -146,7 +146,7 @@ def left_out(case: DivergentSteps) -> bool:
 
 
 def calm(case: DivergentSteps) -> bool:
-    """Do the sides differ in a calm phase, in which one side may have more to do than the other?"""
+    """Do the sides differ in a calm phase, in which one side may take more steps than the other?"""
     moved = {"command", "participant", "at_ms", END} & case.fields
     operations = case.a.group_trace.schedule.operations
     played = [operations[act.operation] for _, act in case.played() if act.operation >= 0]

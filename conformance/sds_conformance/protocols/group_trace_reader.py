@@ -24,13 +24,13 @@ class Sort(Enum):
     """The purpose of a sent item. Diagrams draw each in its own style."""
 
     CONTENT = "content"
-    """Every participant must deliver and store it."""
+    """A message or record that every participant must deliver and store."""
     SYNC = "sync"
-    """It reports the state of its sender. Stories mention it only briefly."""
+    """A message that reports the state of its sender. Stories mention such messages only briefly."""
     EPHEMERAL = "ephemeral"
-    """Participants deliver it and do not store it."""
+    """A message that participants deliver and do not store."""
     NOISE = "noise"
-    """It has no effect."""
+    """A message that has no effect on its receivers."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Item:
     """The part of a sent message or record that stories and diagrams show."""
 
     key: Key
-    """The ID is "" if the item has none."""
+    """Channel and ID of the item. The ID is "" if the item has none."""
     sort: Sort
     kind: str
     """The kind of the item, as the protocol names it."""

@@ -55,13 +55,13 @@ def observe_outcome(
 
 @dataclass(frozen=True)
 class GlobalProperty:
-    """A requirement on all participants together, whatever the network does."""
+    """A requirement on all participants of a group trace together, which must hold however the network behaves."""
 
     id: str
     """The ID, such as ``G-01``."""
     title: str
     requirements: tuple[str, ...]
-    """The requirements that imply it. A violation counts against the first."""
+    """The requirements that imply the property. A violation counts against the first of them."""
     codes: Mapping[str, str] = field(hash=False)
     """By code of a violation: a short description."""
     function: PropertyFunction | None = None
@@ -102,7 +102,7 @@ class Properties(dict[str, GlobalProperty]):
     def of_twins(
         self, property_id: str, title: str, *requirements: str, codes: Mapping[str, str]
     ) -> Callable[[TwinFunction], TwinFunction]:
-        """Register a property that compares a group trace with another one."""
+        """Register a property that compares a group trace with the group trace of a changed schedule."""
 
         def register(function: TwinFunction) -> TwinFunction:
             self._register(GlobalProperty(property_id, title, self._ids(requirements), codes, twin=function))

@@ -24,8 +24,8 @@ def in_conflict(case: DivergentSteps) -> bool:
     """Were two records, or two versions of one, in conflict at the participant, and do the sides agree on all other
     records?
 
-    A record in conflict may be missing on one side; a change of it is refused there. A participant that resolves a
-    conflict may use one of its revisions for the result.
+    A record in conflict may be missing on one side, so the participant of that side refuses changes of the record. A
+    participant that resolves a conflict may use one of its revisions for the result.
     """
     views = [(side, view_of(side, case.participant), act) for side, act in case.played()]
     those = [(ClearSkiesRowReader(side.group_trace), side, view, act) for side, view, act in views if view is not None]
@@ -129,7 +129,7 @@ def only_one_refuses_taken_key(case: DivergentSteps) -> bool:
 
 
 def only_one_counts_hops(case: DivergentSteps) -> bool:
-    """Do the vector clocks of only one side count sending and receiving, so that other changes look concurrent?"""
+    """Do vector clocks count sending and receiving on one side only, so that other changes are concurrent?"""
     if not case.fields <= DATABASE_COLUMNS or case.command != "receive":
         return False
     one, other = (ClubView(side.group_trace).shows_hops for side in case.sides)

@@ -14,14 +14,12 @@ PROFILES: dict[str, str] = {"full": CLEARSKIES_DATABASE.title}
 
 
 def describe_profile(revision: str, profile: str) -> str:
-    """Describe a profile of a revision."""
+    """Return the title of a profile for certificates."""
     return PROFILES[profile]
 
 
 def notes(declared: Declaration, revision: str, profile: str) -> list[tuple[str, str]]:
-    """Explain the declared signature profile: labels, each with a sentence on its effect on other implementations and
-    verdicts.
-    """
+    """Explain the declared signature profile and limits, as pairs of a label and a sentence."""
     named = declared.profile("signature") or RSA_PKCS1_SHA256.name
     if named in SIGNATURES:
         effect = f"{named}. The specification leaves padding and hash open; signatures of other profiles are refused."

@@ -36,7 +36,7 @@ def link_number(entry: str) -> int:
 
 
 def find_extra_entries(case: DivergentSteps, field: str) -> Iterator[tuple[DivergentSide, DivergentSide, list[str]]]:
-    """Yield each side with more entries in a column than the other: the side, the other side, and the additional
+    """Yield each side that has entries in a column that the other side lacks: the side, the other side, and these
     entries.
     """
     counts = [Counter((side.row or {}).get(field, ())) for side in case.sides]
@@ -46,11 +46,11 @@ def find_extra_entries(case: DivergentSteps, field: str) -> Iterator[tuple[Diver
 
 
 def acts_before(side: DivergentSide, *, including: bool = False) -> list[Act]:
-    """The compared acts before the differing one; with ``including``, including it."""
+    """The compared steps of a side before the step that differs; with ``including``, that step as well."""
     at = side.row["step"] if side.row is not None else len(side.compared) + 1
     return list(side.compared[: at if including else at - 1])
 
 
 def acts_from_difference(side: DivergentSide) -> list[Act]:
-    """The compared acts from the differing one on."""
+    """The compared steps of a side from the step that differs on."""
     return list(side.compared[len(acts_before(side)) :])

@@ -42,7 +42,7 @@ _USUAL = "rsa-pkcs1-sha256"
 
 
 class Aspect(StrEnum):
-    """The aspects, in the order of the matrix."""
+    """The aspects of interoperability that `interop` tests, in the order of its matrix."""
 
     UPDATE = "update"
     ANSWER = "answer"
@@ -61,8 +61,8 @@ MEANINGS: Mapping[str, str] = {
     Aspect.RENAMING: "the column has a record under the key that the row gives it",
     Aspect.SIGNATURE: "the column, read-only, accepts the signatures of the row",
     Aspect.RELAY: "the column accepts what the row, read-only, relays",
-    Aspect.CONFLICT: "both end with the same record after both changed it",
-    Aspect.KEY: "both end with the same record after both wrote one with the same key",
+    Aspect.CONFLICT: "both end with the same version after both changed one record",
+    Aspect.KEY: "both end with the same record after each wrote a record with the same key",
 }
 
 
@@ -115,7 +115,7 @@ def _judge_value(result: ExchangeResult, pair: Pair, *, key: str, value: Any, wh
     if why := result.left_out():
         return left_open(why)
     if result.live_records(SENDER) is None or (there := result.live_records(where)) is None:
-        return left_open("one of the two does not answer a new peer's request for everything")
+        return left_open("one of the two implementations does not answer a new peer's request for everything")
     if key in there and is_same_value(there[key].value, value):
         return YES
     seen = f"it shows {there[key].value!r}" if key in there else "it shows nothing under that key"
@@ -147,7 +147,7 @@ def _judge_agreement(result: ExchangeResult, pair: Pair) -> Cell:
         return left_open(why)
     ours, theirs = result.live_records(SENDER), result.live_records(RECEIVER)
     if ours is None or theirs is None:
-        return left_open("one of the two does not answer a new peer's request for everything")
+        return left_open("one of the two implementations does not answer a new peer's request for everything")
     wrong = [
         side.name
         for side, there in ((pair.sender, ours), (pair.receiver, theirs))
@@ -155,7 +155,7 @@ def _judge_agreement(result: ExchangeResult, pair: Pair) -> Cell:
     ]
     if wrong:
         return failed_cell(
-            f"{' and '.join(dict.fromkeys(wrong))} must change: the largest update_time does not win there"
+            f"{' and '.join(dict.fromkeys(wrong))} must change: the version with the largest update_time must remain"
         )
     return YES
 

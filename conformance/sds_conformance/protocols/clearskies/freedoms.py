@@ -56,7 +56,7 @@ def _extra_entries_with_links(
 
 
 def _signs_unnecessarily(case: DivergentSteps) -> bool:
-    """Is each message that only one side signs a request, or a message between read-write peers?"""
+    """Do the sides differ only in signatures of requests and of messages between read-write peers?"""
     return case.differs_only_in("signed") and all(
         view is not None
         and link is not None
@@ -97,7 +97,7 @@ def _find_arrived_messages(side: DivergentSide, who: str) -> set[str]:
 
 
 def _scans_records(case: DivergentSteps) -> bool:
-    """Has the side with the lower revision received a higher one, whose record may have been overwritten since?"""
+    """Did the side that names the lower revision receive a higher one, whose record may be overwritten since?"""
     if not case.differs_only_in("since", "known"):
         return False
     asked: list[dict[str, int]] = []
@@ -164,7 +164,7 @@ def _numbers_from_another_start(case: DivergentSteps) -> bool:
 
 
 def _only_one_keeps_store(case: DivergentSteps) -> bool:
-    """Was a participant opened again that declares a store on one side only?"""
+    """Is a participant reopened that declares the capability ``STORE`` on one side only?"""
     operations = case.a.group_trace.schedule.operations
     reopened = {op.who for index, op in enumerate(operations) if isinstance(op, Reopen)}
     return any(case.a.can(who, pb.CAPABILITY_STORE) != case.b.can(who, pb.CAPABILITY_STORE) for who in reopened)

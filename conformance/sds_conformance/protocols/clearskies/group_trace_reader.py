@@ -90,8 +90,10 @@ def _name_of_writer(by: Any, club: Club) -> str:
 
 
 def _find_written_key(group_trace: GroupTrace, label: str) -> str:
-    """The key of the record that the operation with a label writes; "" if there is none. Environments may put a prefix
-    before it."""
+    """The key of the record that the operation with a label writes; "" if there is none.
+
+    Environments may put a prefix before the key in the messages.
+    """
     for operation in group_trace.schedule.operations:
         if isinstance(operation, Rename) and operation.label == label:
             return operation.new_key
@@ -101,7 +103,7 @@ def _find_written_key(group_trace: GroupTrace, label: str) -> str:
 
 
 def _further_labels(operation: Operation, label: str) -> tuple[str, ...]:
-    """The label, if it is that of a record after the first of a write (``LABEL.NUMBER``); else empty."""
+    """Return the label if it is ``LABEL.NUMBER``, a further record of the write with that LABEL; else ()."""
     head, _, number = label.rpartition(".")
     return (label,) if isinstance(operation, Put) and head == operation.label and number.isdigit() else ()
 
@@ -161,8 +163,10 @@ class ClearSkiesReading(Reading):
         return _read_message(wire, len(wire.messages) - 1) if wire.messages else None
 
     def labelled(self, group_trace: GroupTrace, label: str) -> Key | None:
-        """The version that a change made. One write to a link may have several updates: the key of the record
-        distinguishes them."""
+        """The version that the change with a label made; None if it is unknown.
+
+        The bytes of one write to a link may contain several updates, so the update is found by the key of the record.
+        """
         packet = group_trace.labels.get(label)
         if packet is None:
             return None

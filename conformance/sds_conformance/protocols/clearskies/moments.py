@@ -1,7 +1,7 @@
 """Permitted differences in the time, order and pieces of messages, which the specification mostly leaves open.
 
-One side may send later what the other sends now, if the updates of each writer keep their order (CA-14), and if it does
-so before it becomes quiet.
+One side may send an update later than the other side, if the updates of each writer keep their order (CA-14), and if
+the participant sends it before it becomes quiet.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .divergent_steps import STEP_COLUMNS, acts_before, acts_from_difference, fi
 
 
 def is_sent_later(case: DivergentSteps) -> bool:
-    """Does the other side send or signal the same later, but before it must, or does its link close before that?"""
+    """Does the other side send or signal the same in a later step, not too late, or does its link close first?"""
     if not case.differs_only_in("sent", "changed", "conflicts"):
         return False
     extras = [(field, *found) for field in sorted(case.fields) for found in find_extra_entries(case, field)]
@@ -65,8 +65,9 @@ def _writer_of_entry(entry: str) -> str:
 
 
 def is_in_another_order(case: DivergentSteps) -> bool:
-    """Did an earlier step write the same messages in another order, but in the same order for each writer? Then they
-    arrive in that order.
+    """Did an earlier step write the same messages on both sides, in different orders that agree for each writer?
+
+    The messages then arrive in different orders, so that later steps differ.
     """
     if not case.fields & STEP_COLUMNS or "answer" in case.fields:
         return False
@@ -96,10 +97,9 @@ def _link_and_writer(entry: tuple[int, str]) -> tuple[int, str]:
 
 
 def is_in_other_pieces(case: DivergentSteps) -> bool:
-    """Did earlier steps write the same messages in other pieces, or with extra messages that are not about databases?
+    """Did earlier steps write the same messages in different pieces, or with additional messages of other extensions?
 
-    Then the next step of each participant must be equal on both sides. Arrivals of pieces without any result are
-    skipped.
+    The next step of each participant must be equal on both sides. Arrivals of pieces without a result are not compared.
     """
     if not case.fields & STEP_COLUMNS or "answer" in case.fields:
         return False

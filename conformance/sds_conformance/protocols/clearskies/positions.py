@@ -19,7 +19,7 @@ from .view.replication import find_revision_bounds
 
 @shows("CA-1", of="changes links")
 def updates_sent_before_requests(view: PeerView) -> Iterator[tuple[Step, str]]:
-    """A change is made while a link without a request is open: it is sent there, or not before it is due."""
+    """A change is made while the other end of a link has requested nothing: the change is sent on that link, or not."""
     for change in view.changes:
         for link in view.links:
             if not link.is_open_in(change.step) or (link.subscribed_at or change.step.index) < change.step.index:
@@ -37,7 +37,7 @@ def updates_sent_before_requests(view: PeerView) -> Iterator[tuple[Step, str]]:
 
 @shows("CA-2", of="writes links-to-readers received")
 def updates_relayed_to_readers(view: PeerView) -> Iterator[tuple[Step, str]]:
-    """A signed update with an unknown member is relayed to a read-only peer: with the same bytes, or others."""
+    """A signed update with an unknown member is relayed to a read-only peer: its bytes are the same, or differ."""
     signed = (arrival.update for arrival in view.arrivals if arrival.update.message.signature is not None)
     came = {update.version: update.message.body.raw for update in signed}
     for link in view.links:
@@ -59,7 +59,7 @@ def first_revision(view: PeerView) -> Iterator[tuple[Step, str]]:
 
 @shows("CA-11", of="asked received")
 def known_revisions(view: PeerView) -> Iterator[tuple[Step, str]]:
-    """The newest record of a peer was overwritten: a later request still names its revision, or a lower one."""
+    """The newest record of a peer was overwritten: later requests still name the record's revision, or a lower one."""
     for asking in find_revision_bounds(view):
         taken = [a.update for a in view.arrivals if a.step.index < asking.step.index and a.outcome in ("new", "newer")]
         began = next(view.link_of(request).began for request in view.asked if request.step is asking.step)
@@ -79,8 +79,7 @@ def known_revisions(view: PeerView) -> Iterator[tuple[Step, str]]:
 
 @shows("CA-7", of="changes")
 def scope_of_own_numbers(view: PeerView) -> Iterator[tuple[Step, str]]:
-    """Two new records are sent at once to the same peers: the own number of the second one is larger than that of the
-    first one, or equal."""
+    """Two new records are sent at once: the peer's number in the second clock is larger than in the first, or not."""
     made = [c for c in view.changes if c.kind == "put" and c.shown is not None and c.shown.step is c.step]
     came = {arrival.update.key for arrival in view.arrivals}
     for one, other in pairwise(made):
@@ -98,7 +97,7 @@ def scope_of_own_numbers(view: PeerView) -> Iterator[tuple[Step, str]]:
 
 @shows("CA-8", of="received shown")
 def fate_of_losing_records(view: PeerView) -> Iterator[tuple[Step, str]]:
-    """Two records with one key arrive, and no deletion of either: the losing one is shown unchanged, or not."""
+    """Two live records with one key arrive: the record that loses the key is shown unchanged, or not."""
     for shown in view.shown_states if by_default(view) else ():
         accepted = (arrival for arrival in view.arrivals if not arrival.prohibition)
         came = [arrival.update for arrival in accepted if arrival.step.index < shown.asked.index]
@@ -121,7 +120,7 @@ def fate_of_losing_records(view: PeerView) -> Iterator[tuple[Step, str]]:
 
 @shows("CA-13", of="changes")
 def value_of_deletions(view: PeerView) -> Iterator[tuple[Step, str]]:
-    """A deletion is sent: its value is null or missing, or it has another value."""
+    """A deletion is sent: the value in the update is null or missing, or is another value."""
     for change in view.changes:
         if change.kind == "delete" and change.shown is not None and change.shown.deleted:
             yield change.shown.step, "kept" if change.shown.value is not None else "emptied"

@@ -22,7 +22,7 @@ Text = Callable[[PeerView, F], str]
 
 
 class Rule(NamedTuple, Generic[F]):
-    """A row of a table of checks: when an item (such as a sent update) violates a requirement, and the report."""
+    """A row of a table of checks: it judges one requirement on an item, such as a sent update."""
 
     requirement: str
     code: str | Text[F]

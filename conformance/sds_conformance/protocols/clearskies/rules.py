@@ -65,7 +65,7 @@ RULES = ClearSkiesRules()
 
 
 class _RepeatingLink(LocalLink):
-    """Lets the model draw the same random numbers in each run."""
+    """A link to the model that gives it the same random numbers in each run."""
 
     def __init__(self, handle: Callable[[pb.Request], pb.Reply], draws: Random) -> None:
         super().__init__(handle)

@@ -26,7 +26,7 @@ from .situations import SITUATIONS, situations
 
 
 def grammar_of(profile: str, fewest: int, most: int, passages: tuple[str, ...]) -> Grammar:
-    """Return the grammar of schedules. There is one profile."""
+    """Return the grammar of schedules. ``profile`` is unused, because the extension has no profiles."""
     return Grammar(fewest, most, passages=passages)
 
 
@@ -39,7 +39,7 @@ def make_substitute(declared: Declaration) -> LocalLink:
 
 
 def simpler(operation: Operation, schedule: Schedule) -> Iterator[Operation]:
-    """Yield simpler operations: fewer records at once, smaller clocks, and equal scripted peers."""
+    """Yield simpler operations: with fewer records, clocks of one member, or the first scripted peer."""
     match operation:
         case Put(times=times):
             for fewer in (1, times // 2, times - 1):

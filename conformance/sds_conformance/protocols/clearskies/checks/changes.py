@@ -37,7 +37,7 @@ from ..view.replication import find_repeated_version
 _OF_A_KEY = 1_000
 """Minimum number of characters of a key that every implementation must accept."""
 _MANY_UUIDS = 40
-"""In this number of random uuids, the chance that a given bit is the same is below 10^-11."""
+"""In this number of random uuids, the probability that a given bit is equal in all of them is below 10^-11."""
 
 # ---- Commands --------------------------------------------------------------------------------------------------------
 
@@ -69,12 +69,12 @@ def readers_cannot_write(view: PeerView) -> Iterator[Observation]:
     for step in view.steps:
         if step.command in COMMANDS and step.reply is not None:
             made = step.uuid or any(update.by == view.peer_id for update in view.sent)
-            seen = f"{step.uuid!r} is changed" if step.uuid else "a change is made in its own name"
+            seen = f"{step.uuid!r} is changed" if step.uuid else "the peer sends the change"
             yield observe_outcome(step, "reader-writes", not made, "the change refused: the peer is read-only", seen)
 
 
 def _counters_may_overflow(view: PeerView, step: Step) -> bool:
-    """Return whether the peer received own numbers so large that its counters may have reached their maximum."""
+    """Return whether the peer received a revision or clock number of its own above 2^53: its counters may be full."""
     arrived = [update for update in view.received if update.step.index < step.index]
     own = [update.rev or 0 for update in arrived if update.by == view.peer_id]
     own += [(update.clock or {}).get(view.peer_id, 0) for update in arrived]
@@ -134,7 +134,7 @@ def own_versions_stay(view: PeerView) -> Iterator[Observation]:
     """A version that the application wrote is sent again with the same key and the same value."""
     for before, update in _successive_copies(view):
         if before.deleted or update.deleted or view.in_conflict(update.step) or _change_between(view, before, update):
-            continue  # CSDB-10 and CSDB-13 judge these
+            continue  # CSDB-10 and CSDB-13 judge changes of one version
         if view.known.same_era(before.step.index, update.step.index):
             code = "key-changed" if before.key != update.key else "value-changed"
             expected = f"{quoted(before.value)} under {before.key!r}, as sent at step {before.step.index}"
@@ -173,7 +173,7 @@ def deletions_keep_the_uuid(view: PeerView) -> Iterator[Observation]:
 
 
 def _uuids_after(view: PeerView, kind: str, code: str, name_of: Callable[[Change], str]) -> Iterator[Observation]:
-    """Observe whether changes of a kind keep the uuid of the record; ``name_of`` names the record in findings."""
+    """Judge that changes of this ``kind`` keep the uuid of their record; ``name_of`` names the record in findings."""
     for change in view.changes:
         if change.kind == kind and change.shown is not None and change.shown.uuid is not None:
             before, seen = _uuid_of(view, change.old_key, change.step.index), change.shown.uuid
@@ -294,7 +294,7 @@ def records_stay_what_they_are(view: PeerView) -> Iterator[Observation]:
 
 @cache_per_view
 def _first_shown(view: PeerView) -> list[tuple[Change, Update]]:
-    """The changes that visibly created a record: the first of each key, or the first after its deletion."""
+    """Pairs of a change that certainly created a record and the update that was sent for it."""
     keys = ((arrival.step.index, arrival.update.key) for arrival in view.arrivals)
     arrived = deque(sorted((index, key) for index, key in keys if key is not None))
     live: set[str] = set()
@@ -320,9 +320,9 @@ def _is_revived(view: PeerView, first: Change, change: Change) -> bool:
 
 
 def _changes_of_same_key(view: PeerView) -> Iterator[tuple[Update, Update]]:
-    """Pairs of updates of a record and of its next change under the same key, without deletions.
+    """Pairs of sent updates: a record, and the same record when the application next wrote its key.
 
-    No other peer can have changed the record or used the key in between.
+    Yields only pairs between which no other peer can have changed the record or used the key.
     """
     last: dict[str, Change] = {}
     taken = {(arrival.update.key, arrival.update.uuid) for arrival in view.arrivals}
@@ -374,13 +374,13 @@ def revisions_are_of_one_change(view: PeerView) -> Iterator[Observation]:
 
 
 def _successive_copies(view: PeerView) -> Iterator[tuple[Update, Update]]:
-    """The copies of own versions, each with the next copy of the same version."""
+    """Pairs of successive sent updates that repeat one version which the peer itself wrote."""
     sent = grouped((u for u in view.sent if u.by == view.peer_id and u.version is not None), lambda u: u.version)
     return chain.from_iterable(map(pairwise, sent.values()))
 
 
 def _change_between(view: PeerView, before: Update, update: Update) -> Change | None:
-    """The first change between two copies of one version whose content is only in the second copy."""
+    """The first local change whose content is in ``update`` but not in ``before``, an earlier sent update."""
     if not view.known.same_era(before.step.index, update.step.index):
         return None  # a peer that has lost its store may reuse a revision
     made = (change for change in view.changes if before.step.index < change.step.index <= update.step.index)
@@ -389,10 +389,10 @@ def _change_between(view: PeerView, before: Update, update: Update) -> Change | 
 
 @check("CSDB-11", pb.CAPABILITY_VIRTUAL_CLOCK, of="changes")
 def times_are_those_of_changes(view: PeerView) -> Iterator[Observation]:
-    """update_time is the time of the change, to the second, unless an earlier version or the sending makes it later.
+    """update_time is the time of the change, to the second. Later times are accepted in some cases.
 
-    It may be later if the previous version has a later time, or if the change is sent later. An own change may be a
-    second later than the previous own change, which need not have been sent (CA-8).
+    update_time may be later if the previous version has a later time, or if the peer sends the change later. It may
+    also be one second later than that of the peer's previous change, even if that change was never sent (CA-8).
     """
     indices = [step.index for step in view.steps]
     latest_ms = [*accumulate((step.now_ms for step in view.steps), max)]
@@ -454,9 +454,10 @@ def revisions_count_on(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-26", pb.CAPABILITY_OBSERVE, of="own received shown")
 def what_changes_nothing_does_not_count(view: PeerView) -> Iterator[Observation]:
-    """A conflict that makes no change uses no revision: no skipped revision appears on a shown record.
+    """A conflict that the peer resolves without a change of its own uses no revision.
 
-    A resolution may be a local change, which is in the store until the record is changed again (CA-8).
+    A peer may resolve a conflict by a change (CA-8). Then the skipped revision is on a record in the observed state, so
+    only revisions that are on no record are judged.
     """
     for both in view.successive_changes:
         before, after = both.one.rev, both.other.rev
@@ -504,10 +505,13 @@ def changes_of_others_do_not_count(view: PeerView) -> Iterator[Observation]:
     yield from _first_revision(view, after_others=True)
     for update in view.unexplained:
         original = find_repeated_version(view, update)
-        if original is not None and original.rev != update.rev:  # CSDB-09 judges equal ones
-            expected = f"no own revision for {view.named(original)}, which was received"
+        if original is not None and original.rev != update.rev:  # CSDB-09 judges updates with the same revision
+            expected = f"{view.named(original)} relayed under the revision with which it was received"
             yield observe_violation(
-                update.step, "counted-as-own", expected, f"its own revision {update.rev}, with the same content"
+                update.step,
+                "counted-as-own",
+                expected,
+                f"the content of that update under the peer's own revision {update.rev}",
             )
     for both in view.successive_changes:
         between = range(both.one.step.index, both.other.step.index)
@@ -516,10 +520,10 @@ def changes_of_others_do_not_count(view: PeerView) -> Iterator[Observation]:
 
 
 def _first_revision(view: PeerView, *, after_others: bool) -> Iterator[Observation]:
-    """The first change has revision 1 or 2 (CA-4), before or after changes of others."""
+    """Judge that the first change has revision 1 or 2 (CA-4), if it was made after or before any update arrived."""
     for change in view.changes[:1]:
         if change.shown is None or not change.is_in(change.shown) or change.shown.rev is None:
-            continue  # CSDB-27 or CSDB-07 judges it, or only a later version was shown
+            continue  # CSDB-27 or CSDB-07 judges the change, or only a later version was sent
         seen = change.shown.rev
         lower = {update.rev for update in view.own if (update.rev or 0) < seen}  # such as one half of a rename
         arrived = any(arrival.step.index < change.step.index for arrival in view.arrivals)
@@ -551,11 +555,12 @@ def _is_interrupted(view: PeerView, both: Successive) -> bool:
 
 
 def _judge_growth(view: PeerView, both: Successive, code: str) -> Iterator[Observation]:
-    """Judge that the revision grew by no more than the changes in between explain: a rename may use two."""
+    """Judge that the revision grew by no more than the changes in between explain. A rename may use two revisions."""
     before, after, most = both.one.rev, both.other.rev, both.most
-    if before is not None and after is not None and most is not None and after > before:  # CSDB-10 judges the rest
+    # CSDB-10 judges revisions that do not grow.
+    if before is not None and after is not None and most is not None and after > before:
         if any(before <= (update.rev or 0) <= after + 1 for update in view.unexplained):
-            return  # the number of revisions that it used is unknown
+            return  # the number of revisions that an unexplained update used is unknown
         if after > before + 1:
             shown = {update.rev for update in view.own if both.one.step.index <= update.step.index}
             most += sum(before < revision < after for revision in shown if revision is not None)
@@ -579,7 +584,7 @@ def clocks_start_with_zero(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-44", of="changes sent")
 def changes_count(view: PeerView) -> Iterator[Observation]:
-    """The clock of a change has a larger number of its writer than all earlier sent versions of the record."""
+    """In the clock of a change, the writer's number is larger than in all earlier sent versions of the record."""
     for update in view.own:
         if update.clock is not None:
             met, expected = view.peer_id in update.clock, f"a vector clock that counts the change of {view.party.name}"
@@ -607,7 +612,7 @@ def changes_count_at_once(view: PeerView) -> Iterator[Observation]:
             seen, then = one.records.get(change.uuid), other.records.get(change.uuid)
             if not (seen and then and seen.clock and then.clock):
                 continue
-            if not same_content(seen.content, then.content):  # otherwise nothing may have changed
+            if not same_content(seen.content, then.content):  # a change to the same content need not count
                 before, after = seen.clock.get(me, 0), then.clock.get(me, 0)
                 expected = f"an own number above {before} in the clock of {change.key!r}"
                 yield observe_outcome(other.step, "change-not-counted", after > before, expected, f"{after}")
@@ -617,7 +622,8 @@ def changes_count_at_once(view: PeerView) -> Iterator[Observation]:
 def sending_counts(view: PeerView) -> Iterator[Observation]:
     """From one sent change of a record to the next, the peer's own number in its clock grows by at least two.
 
-    One is for the change, and one for sending it. A repetition of a superseded version need not count.
+    The change increments the number, and so does sending it. If a peer sends a superseded version again, it need not
+    increment the number.
     """
     for each in find_grown_clocks(view):
         last = each.before[0]
@@ -642,10 +648,10 @@ def clocks_of_changes_know_the_version_before(view: PeerView) -> Iterator[Observ
 
 
 def _events_until(view: PeerView, update: Update) -> int:
-    """The largest possible own number when an update was sent.
+    """The largest number that the peer may give itself in the clock of an update.
 
-    It counts every change, every record that was sent or received on any link, and the own number in received clocks.
-    The events count twice, because some peers count sending and receiving as well.
+    Each change, sent record and received record increments the number by at most two, because some peers increment it
+    for the event and again when they send. The peer's largest number in received clocks is added.
     """
     index = update.step.index
     made = max(update.rev or 0, bisect_right(view.changes, index, key=lambda change: change.step.index))
@@ -655,5 +661,4 @@ def _events_until(view: PeerView, update: Update) -> int:
 
 
 def _own_number(view: PeerView, update: Update) -> int:
-    """The peer's own number in the clock of an update."""
     return (update.clock or {}).get(view.peer_id, 0)

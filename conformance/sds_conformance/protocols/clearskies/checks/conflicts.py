@@ -38,7 +38,7 @@ from ..view.peer_view import PeerView
 def _survivor_rule(
     requirement: str, code: str, which: str, applies: Callable[[PeerView, Fate], object], why: str
 ) -> Rule[Fate]:
-    """Create a rule that ``which`` of two versions survives their meeting; ``why`` is the reason in findings."""
+    """Create a rule for two versions of a record: ``which`` of the two survives, and ``why`` (for findings)."""
     return Rule(
         requirement,
         code,
@@ -52,7 +52,7 @@ def _survivor_rule(
 
 
 def _decided_by_clocks(fate: Fate, outcome: str) -> bool:
-    """Does an update have that outcome without numbers above 2^53 (CSDB-41) and without zeros (CSDB-43)?"""
+    """Did an update arrive with this ``outcome``, without numbers above 2^53 (CSDB-41) or zeros (CSDB-43)?"""
     plain = not (fate.meeting.differs_only_beyond_doubles or fate.involves_zeros)
     return plain and fate.meeting.arrival.outcome == outcome
 
@@ -69,7 +69,7 @@ def _is_taken_or_refused(view: PeerView, fate: Fate) -> bool:
 
 
 def _is_an_ancestor(fate: Fate) -> bool:
-    return _decided_by_clocks(fate, "older") and not fate.meeting.present.deleted  # CSDB-56 judges deleted ones
+    return _decided_by_clocks(fate, "older") and not fate.meeting.present.deleted  # CSDB-56 judges deleted records
 
 
 def _is_equal(fate: Fate) -> bool:
@@ -134,14 +134,14 @@ SURVIVOR_RULES: tuple[Rule[Fate], ...] = (
         "earlier-descendant-discarded",
         INCOMING,
         lambda view, fate: _descends(view, fate) and fate.meeting.later == PRESENT,
-        f"{DESCENDANT_REASON}, which has the later update_time",
+        f"{DESCENDANT_REASON}, although the other one has the later update_time",
     ),
     _survivor_rule(
         "CSDB-55",
         "later-ancestor-taken",
         PRESENT,
         lambda view, fate: _is_an_ancestor(fate) and fate.meeting.later == INCOMING,
-        "it descends from the received version, which has the later update_time",
+        "this version descends from the received version, although the received version has the later update_time",
     ),
     _survivor_rule(
         "CSDB-56", "ghost-reappears", PRESENT, _is_a_ghost, "the record was deleted before the other version arrived"
@@ -157,11 +157,11 @@ def descendants_survive(view: PeerView) -> Iterator[tuple[Step, Fate]]:
 
 @check("CSDB-56", of="shown")
 def deletions_are_remembered(view: PeerView) -> Iterator[Observation]:
-    """The answer to a request for everything includes deletions. CSDB-35 judges the relay of later ones."""
+    """The answer to a request for everything includes deletions. CSDB-35 judges whether later deletions are relayed."""
     for shown in view.shown_states:
         if shown.link is None:
             continue
-        received = {update.version for update in shown.link.received}  # these need not be sent back
+        received = {update.version for update in shown.link.received}  # need not be sent back
         then = shown.asked.index
         held_ = ((uuid, held.update) for uuid, held in view.known.all_at(shown.step.index) if held.step.index < then)
         there = {
@@ -182,13 +182,13 @@ def deletions_are_remembered(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-39", pb.CAPABILITY_CONFLICT, of="received")
 def concurrent_changes_do_not_replace(view: PeerView) -> Iterator[Observation]:
-    """A change that does not include the present version is not a newer one: the two are in conflict."""
+    """A received version that is concurrent with the present one does not just replace it: the two are in conflict."""
     yield from _judge_concurrent(view, "concurrent-change-taken", INCOMING)
 
 
 @check("CSDB-51", pb.CAPABILITY_CONFLICT, of="received")
 def concurrent_changes_are_not_discarded(view: PeerView) -> Iterator[Observation]:
-    """A change that does not include the present version is not an older one: the two are in conflict."""
+    """A received version that is concurrent with the present one is not just discarded: the two are in conflict."""
     yield from _judge_concurrent(view, "concurrent-change-discarded", PRESENT)
 
 
@@ -223,8 +223,8 @@ def one_of_two_records_has_the_key(view: PeerView) -> Iterator[Observation]:
     for contest in find_contests(view):
         meeting, step = contest.meeting, contest.shown.step
         if meeting.later == INCOMING and contest.ignored and accepts_updates(view):
-            expected = f"a trace of {view.named(meeting.incoming)}, received at step {meeting.step.index}"
-            yield observe_violation(step, "second-record-ignored", expected, "nothing, as if it had not arrived")
+            expected = f"an effect of {view.named(meeting.incoming)}, received at step {meeting.step.index}"
+            yield observe_violation(step, "second-record-ignored", expected, "no effect of the received record")
         elif contest.key_is_lost and by_default(view):
             yield observe_violation(
                 step, "key-lost", f"a record with the key {meeting.incoming.key!r}", "nothing is there"
@@ -299,11 +299,11 @@ def the_largest_time_wins(view: PeerView) -> Iterator[Observation]:
         meeting = fate.meeting
         decided = meeting.arrival.outcome == "conflict" and meeting.signalled is not False
         if not meeting.present.in_utc and not is_traced(view, meeting.present):
-            continue  # it may have been refused (CA-18)
+            continue  # the present version may have been refused (CA-18)
         if decided and meeting.later and fate.survivor and _is_taken_or_refused(view, fate):
             yield _judge_winner(view, meeting, fate.shown.step, fate.survivor)
             if fate.is_mixed:
-                seen = f"its revision with the content of the other one: {describe_record(fate.seen)}"
+                seen = f"its revision with the content of the other version: {describe_record(fate.seen)}"
                 expected = f"{view.named(meeting.version(fate.survivor))}, as received"
                 yield observe_violation(fate.shown.step, "winner-mixed", expected, seen)
     for contest in find_contests(view) if by_default(view) else ():
@@ -328,7 +328,7 @@ def the_latest_of_all_is_left(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-54", of="received shown")
 def the_latest_of_all_has_the_key(view: PeerView) -> Iterator[Observation]:
-    """Of all records that had a key, the one with the largest update_time has the key, even if it lost it before."""
+    """The latest of all records that had a key has the key, even if that record lost the key before."""
     if by_default(view):
         yield from _judge_latest(view, find_latest_with_keys(view), "latest-record-hidden")
 
@@ -434,5 +434,5 @@ COMPARISON_RULES: tuple[Rule[ClockComparison], ...] = (
 
 @table(COMPARISON_RULES)
 def clocks_are_compared(view: PeerView) -> Iterator[tuple[Step, ClockComparison]]:
-    """One vector clock is before another if none of its numbers is larger, and a peer that is absent has zero."""
+    """A vector clock is before another if no number in it is larger. The number of an absent peer is zero."""
     return ((each.step, each) for each in find_comparisons(view))

@@ -51,7 +51,7 @@ def messages_are_whole(view: PeerView) -> Iterator[Observation]:
         for message in sent.messages:
             body = message.body
             code, wrong = "body-not-object", body.error or ("" if isinstance(body.value, dict) else "no JSON object")
-            if not wrong and body.twice and body.raw not in find_received_bodies(view):  # a copy may repeat the fault
+            if not wrong and body.twice and body.raw not in find_received_bodies(view):  # not if relayed
                 code, wrong = "member-twice", f"it has the member {body.twice[0]!r} twice"
             yield observe_outcome(
                 view.trace.steps[message.step - 1], code, not wrong, "a body that is a JSON object", wrong
@@ -80,18 +80,18 @@ def find_signature_fault(update: Update) -> tuple[str, str]:
 
 @check("CSDB-30", of="asked")
 def requests_have_revisions_by_peer(view: PeerView) -> Iterator[Observation]:
-    """A request is a ``database.get_updates``; its since is an object of integers by peer ID."""
+    """A request is a ``database.get_updates`` message, whose ``since`` maps peer IDs to integers."""
     for request in view.asked:
         kind, since = request.message.type, request.message.body.members.get("since")
         if kind != GET_UPDATES:
             yield observe_violation(request.step, "wrong-type", f"the type {GET_UPDATES!r}", f"{kind!r}")
         elif not isinstance(since, dict):
-            expected = "since, an object of revisions by peer ID"
+            expected = "since, an object that maps peer IDs to revisions"
             yield observe_violation(request.step, "since-not-object", expected, json_of(since, 120))
         else:
             wrong = {peer: entry for peer, entry in since.items() if not is_id(peer) or type(entry) is not int}
             code = "revision-not-integer" if all(map(is_id, wrong)) else "peer-id-malformed"
-            expected = "since has integers by peer ID, 32 hex digits"
+            expected = "since maps peer IDs of 32 hex digits to integers"
             yield observe_outcome(request.step, code, not wrong, expected, json_of(wrong, 120))
 
 
@@ -192,7 +192,7 @@ UPDATE_RULES: tuple[Rule[Update], ...] = (
         lambda view, u: isinstance(u.members.get("vector_clock"), dict),
         lambda view, u: _malformed_clock_member(u) is None,
         lambda view, u: (
-            "peer IDs with integers of 64 bits",
+            "a vector clock that maps peer IDs to integers of 64 bits",
             ": ".join(json_of(part, 120) for part in _malformed_clock_member(u) or ())[:120],
         ),
     ),

@@ -1,4 +1,4 @@
-"""Checks of replication: requests, answers, and the changes that are sent to all peers with a request."""
+"""Checks of replication: requests, answers, and the changes that are sent to all peers that have requested updates."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def answers_can_be_empty(view: PeerView) -> Iterator[Observation]:
             continue
         closed = link.connection.closed_by_peer and link.ended <= (answer.due.index if answer.due else step.index)
         if closed and _arrived_with_others(link, answer.request):
-            continue  # another message may be the reason
+            continue  # the peer may have closed the connection because of another message
         if closed or answer.due is not None:
             reason = link.connection.reason
             seen = f"the connection is closed: {reason}" if reason else "the connection is closed"
@@ -149,7 +149,7 @@ def each_request_is_answered(view: PeerView) -> Iterator[Observation]:
         if answer.delivered:
             yield observe_met(step)
         elif any(update.step.index > step.index and update.uuid in asked for update in answer.link.sent):
-            continue  # answered late
+            continue  # the answer came late
         elif answer.due is not None and answer.is_silent and view.quiet_before(step) > first.step.index:
             expected = f"an answer with {view.named(answer.expected[0])}, for {view.name_other_end(answer.link)}"
             seen = f"nothing, although the first request (step {first.step.index}) was answered"
@@ -170,7 +170,7 @@ def answers_keep_the_order_of_each_writer(view: PeerView) -> Iterator[Observatio
     """The updates of one writer are in an answer in the order of their revisions.
 
     If the connection breaks in between, the next request names the highest revision that arrived, so an update with a
-    lower one is never sent. CSDB-33 judges the order of different writers.
+    lower revision is never sent. CSDB-33 judges the order of updates of different writers.
     """
     for answer in find_answers(view):
         for updates in grouped(answer.delivered, lambda update: update.by).values():
@@ -288,7 +288,7 @@ def shown_records_are_in_answers(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-18", pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_OBSERVE, of="reads-only shown")
 def readers_keep_the_messages_of_what_they_show(view: PeerView) -> Iterator[Observation]:
     """A read-only peer answers a request for everything with a signed message of each record that it shows."""
-    yield from _judge_completeness(view, "message-not-kept", view.unsigned_versions)  # CSDB-05 judges unsigned ones
+    yield from _judge_completeness(view, "message-not-kept", view.unsigned_versions)  # CSDB-05 judges the rest
 
 
 def _judge_completeness(view: PeerView, code: str, excluded: Collection[VersionId | None]) -> Iterator[Observation]:
@@ -355,7 +355,7 @@ def changes_are_sent_to_all_who_have_asked(view: PeerView) -> Iterator[tuple[Ste
 
 @check("CSDB-05", pb.CAPABILITY_READ_ONLY, of="reads-only")
 def readers_relay_signed_updates(view: PeerView) -> Iterator[Observation]:
-    """A read-only peer relays updates to all peers with a request, each with the signature of a read-write peer."""
+    """A read-only peer relays updates, with a read-write peer's signature, to all peers that have requested updates."""
     for required in find_due_relays(view):
         if required.is_decided:
             expected = f"{_change_text(view, required)}, for {view.name_other_end(required.link)}"
@@ -367,15 +367,17 @@ def readers_relay_signed_updates(view: PeerView) -> Iterator[Observation]:
                 "no copy is sent on that link",
             )
     for shown, link, missing in find_incomplete_answers(view):
-        for left in (seen for seen in missing if seen.version in view.unsigned_versions):  # position CA-17
+        # A read-only peer must not keep an update that arrived without a signature (CA-17).
+        for left in (seen for seen in missing if seen.version in view.unsigned_versions):
             expected = f"{left.key!r}, which is shown, for {view.name_other_end(link)}, with a signature"
-            seen = "no copy is sent: it was received without a signature, and kept"
+            seen = "no copy is sent: the peer received the record without a signature and stored it"
             yield observe_violation(shown.step, "unsigned-update-kept", expected, seen)
     not_to_relay = {arrival.update.version for arrival in view.arrivals if arrival.prohibition} - view.unsigned_versions
     for update in view.sent:
         if update.by == view.peer_id:
             continue  # CSDB-03 judges own updates
-        if update.message.profile is not None and update.version not in not_to_relay:  # CSDB-03 and CSDB-06 judge these
+        # CSDB-03 and CSDB-06 judge updates that must be refused.
+        if update.message.profile is not None and update.version not in not_to_relay:
             expected, (code, seen) = (
                 f"{view.named(update)}, with the signature of a read-write peer",
                 find_signature_fault(update),
@@ -438,7 +440,7 @@ def _adds_clock_numbers(view: PeerView, update: Update, before: list[Update]) ->
 
 @check("CSDB-21", of="received requests")
 def updates_are_not_sent_back(view: PeerView) -> Iterator[Observation]:
-    """An update is not sent back to its sender. A copy is only noted: the specification calls this an optimization."""
+    """An update is not sent back to its sender. A violation is only a note: the rule is an optimization."""
     for arrival in view.arrivals:
         link = view.link_of(arrival.update)
         asked = any(request.step.index >= arrival.step.index for request in link.requests)

@@ -1,4 +1,6 @@
-"""The properties of all peers of a club together, whatever happens to links. The import registers them."""
+"""The global properties of ClearSkies, such as convergence. They judge all peers of a group trace together.
+
+Importing this package registers them."""
 
 from . import convergence, deletions, replication
 from .registry import PROPERTIES

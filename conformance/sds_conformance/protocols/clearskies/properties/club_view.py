@@ -1,4 +1,4 @@
-"""A group trace as the facts of a club: the writer and the recipients of each version, and the links at the end."""
+"""Collects the facts of a group trace: the writer and the recipients of each version, and the links at the end."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _AFTER_CALM = (Calm, Look, Read, Leave)
 
 @dataclass
 class VersionFacts:
-    """One version of a record, with all copies of it."""
+    """One version of a record, with the clocks and contents of all updates that carry it."""
 
     version: VersionId
     first: Update
-    """The first copy in the group trace."""
+    """The first update with the version in the group trace."""
     clocks: list[VectorClock] = field(default_factory=list)
-    """The distinct clocks of the copies of the version."""
+    """The distinct vector clocks of the updates with the version."""
     contents: list[tuple[object, ...]] = field(default_factory=list)
-    """The distinct contents of the copies, which must all be equal."""
+    """The distinct contents of the updates with the version. More than one is a violation."""
 
     @property
     def uuid(self) -> str:
@@ -47,11 +47,11 @@ class VersionFacts:
 
     @property
     def clock(self) -> VectorClock | None:
-        """The clock of the first copy."""
+        """The vector clock of the first update with the version."""
         return self.first.clock
 
     def add(self, update: Update) -> None:
-        """Add another copy of the version."""
+        """Add another update with the version."""
         if update.clock is not None and update.clock not in self.clocks:
             self.clocks.append(update.clock)
         if (content := comparable_content(update)) not in self.contents:
@@ -59,7 +59,7 @@ class VersionFacts:
 
 
 def comparable_content(update: Update) -> tuple[object, ...]:
-    """The part of a version that must be equal in all copies."""
+    """The part of an update that must be equal in all updates with the same version."""
     return (*update.content, update.time)
 
 
@@ -72,8 +72,9 @@ class PeerHistory:
         self.acts = acts
         """The acts of the peer, in order."""
         self.known_versions: dict[VersionId, tuple[int, Update]] = {}
-        """The versions that the peer wrote, or received and had to accept, since it last lost its store; each with the
-        act.
+        """The versions that the peer wrote, or received and had to accept, since it last lost its store.
+
+        The values are the number of the act (a step in the group trace), and the update.
         """
         self.doubtful: set[VersionId] = set()
         """The versions that the peer received and may have ignored."""
@@ -82,7 +83,7 @@ class PeerHistory:
         self.open = False
         """The peer is open at the end."""
         self.last_own = 0
-        """The greatest own revision that the peer had shown before it last lost its store."""
+        """The peer's highest revision of its own changes before it last lost its store."""
         self.reuses_revisions = False
         """The peer has reused revisions after the loss of its store."""
 
@@ -98,7 +99,7 @@ class PeerHistory:
         self.doubtful.clear()
 
     def record_version(self, act: Act, update: Update) -> None:
-        """Record that the peer has a version, or one that replaces it."""
+        """Record that the peer has a version, or a version that replaces it."""
         if update.version is not None:
             self.known_versions.setdefault(update.version, (act.number, update))
 
@@ -232,12 +233,12 @@ class ClubView:
         yield from last.values()
 
     def act_of(self, side: PeerHistory, step: Step) -> Act | None:
-        """The act of a peer that contains a step."""
+        """The act (step of the group trace) for a step of a peer's own trace; None if there is none."""
         return self.group_trace.act_of(side.view.trace, step.index)
 
     @cached_property
     def groups(self) -> list[list[PeerHistory]]:
-        """The groups, of at least two peers, that are connected at the end by links with requests from both ends."""
+        """The groups of at least two peers that reliable links connect at the end, with requests from both ends."""
         near: dict[str, set[str]] = {}
         for one, other in self._find_reliable_links():
             near.setdefault(one, set()).add(other)
@@ -272,7 +273,7 @@ class ClubView:
 
     @staticmethod
     def _is_only_link(*pair: tuple[PeerHistory, LinkView]) -> bool:
-        """Was this the only link of the two since it began? Otherwise, the other link may have carried the request."""
+        """Had the two peers no other link while this one was open? Another link may have carried the request."""
         return not any(
             other is not link and other.peer_id == link.peer_id and other.ended > link.began
             for side, link in pair
@@ -323,7 +324,7 @@ class ClubView:
         )
 
     def _act_number(self, side: PeerHistory, index: int) -> int:
-        """The number of the act with a step; if there is none, a number greater than those of all acts."""
+        """The place of a peer's step in the group trace; a number above all places if the step is not in it."""
         act = self.group_trace.act_of(side.view.trace, index)
         return act.number if act is not None else len(self.group_trace.acts) + 1
 

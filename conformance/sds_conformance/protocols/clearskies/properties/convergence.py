@@ -42,7 +42,7 @@ class Ending:
 
     group: Sequence[PeerHistory]
     last: Act | None
-    """The last act that showed the records of a peer; None if fewer than two peers showed theirs."""
+    """The last act that showed the records of a peer; None if fewer than two peers showed their records."""
     expected: Sequence[Expected]
     differences: Sequence[Difference]
 
@@ -81,7 +81,7 @@ def _find_differences(side: PeerHistory, act: Act, shown: Shown, expected: Seque
 
 
 def _latest(there: list[RecordVersion]) -> list[RecordVersion]:
-    """The record that has the key. The others may be hidden from the application, and are sent anyway."""
+    """Of shown records with one key, the one that has the key: a peer may hide the others from the application only."""
     timed = [(seen.time, seen) for seen in there if seen.time is not None]
     return [max(timed, key=lambda pair: pair[0])[1]] if timed and len(timed) == len(there) else there
 
@@ -110,7 +110,7 @@ def _expected_and_seen(view: ClubView, difference: Difference) -> tuple[str, str
 
 @global_property(
     "G-C01",
-    "All have the same under each key",
+    "Connected peers have the same value under each key",
     "37",
     "20",
     "34",
@@ -130,7 +130,7 @@ def connected_peers_have_equal_records(view: ClubView) -> Iterator[Sighting]:
         missed = [d for d in ending.differences if not d.was_informed]
         for difference in _first_of_each(missed):
             expected, seen = _expected_and_seen(view, difference)
-            expected += ", as at other peers that it reaches"
+            expected += ", as at other peers of its group"
             yield observe_violation(
                 difference.act, "", difference.code, expected, seen, "CA-5" if view.has_cycles else ""
             )

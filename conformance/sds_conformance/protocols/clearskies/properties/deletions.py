@@ -15,7 +15,7 @@ from .registry import global_property
     "G-C03",
     "No deleted record comes back",
     "56",
-    codes={"came-back": "a version is shown that is older than its deletion"},
+    codes={"came-back": "a peer shows a version that is older than the deletion of the record"},
 )
 def deleted_records_stay_deleted(view: ClubView) -> Iterator[Sighting]:
     """A peer that received the deletion of a record does not show a version that the deletion descends from.
@@ -39,7 +39,7 @@ def deleted_records_stay_deleted(view: ClubView) -> Iterator[Sighting]:
                 wrong = True
                 assert seen is not None
                 expected = f"{name_update(side.view.trace, ghost)}, after which {identifier(seen.key or '')} is gone"
-                older = f"{_source_text(shown)} revision {seen.rev} of it, which is older"
+                older = f"{_source_text(shown)} revision {seen.rev} of the record, which is older than the deletion"
                 yield observe_violation(act, "", "came-back", expected, older)
         if last is not None and not wrong:
             yield last

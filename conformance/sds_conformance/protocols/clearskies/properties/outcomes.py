@@ -1,9 +1,9 @@
-"""The outcome that the specification promises for each key: the record that every peer must have there at the end.
+"""The outcome that the specification promises for each key: the record that every peer must have under it at the end.
 
 Nothing is expected in these cases:
 
-- something may be refused
-- two times are equal (CA-9)
+- a peer may refuse a change or an update
+- two update_times are equal (CA-9)
 - a change is not later than the version it changes, so that its result depends on the order of arrival (CA-8)
 - the latest version with a key is not the last version of its record, so another record may get the key
 - a peer lost its store and used revisions twice
@@ -23,7 +23,7 @@ from ..view.facts import Update, VersionId, dominates
 from .club_view import ClubView, PeerHistory, VersionFacts
 
 _SAFE_INTEGER = 1 << 53
-"""Some implementations do not keep larger integers (CA-6)."""
+"""Some implementations do not keep integers above this one (CA-6)."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def _last_of_a_chain(facts: Sequence[VersionFacts]) -> VersionFacts | None:
 
 
 def _unique_latest(facts: Iterable[VersionFacts]) -> VersionFacts | None:
-    """The version with the largest update_time; None if two have it."""
+    """The version with the largest update_time; None if two versions have that time."""
     timed: list[tuple[Timestamp, VersionFacts]] = [(f.time, f) for f in facts if f.time is not None]
     if not timed:
         return None
@@ -128,8 +128,9 @@ def _unique_latest(facts: Iterable[VersionFacts]) -> VersionFacts | None:
 
 
 def _may_be_skipped(view: ClubView, group: Sequence[PeerHistory], winner: VersionFacts) -> bool:
-    """Did a peer of the group receive a later change of the same writer first, or never receive this one? Revisions
-    arrive in order, so the peer may consider this one known (CA-5).
+    """Did a peer of the group receive a later change of the winner's writer, and the winner afterwards or never?
+
+    The peer may skip the winner: it may assume that it has all lower revisions of the writer (CA-5).
     """
     if not (view.may_lose_updates or winner.by not in view.members):
         return False

@@ -12,7 +12,7 @@ from .registry import global_property
 
 
 def _first_violation_per_peer(sightings: Iterator[Sighting]) -> Iterator[Sighting]:
-    """Yield the first violation of each peer, or its last success."""
+    """Yield the first violation of each peer; without one, the last place where the property holds."""
     last: dict[str, Sighting] = {}
     wrong: set[str] = set()
     for sighting in sightings:
@@ -34,9 +34,10 @@ def _first_violation_per_peer(sightings: Iterator[Sighting]) -> Iterator[Sightin
     codes={"never-received": "a peer sends an update that it received from no peer with write access"},
 )
 def peers_send_only_authorized_updates(view: ClubView) -> Iterator[Sighting]:
-    """A peer relays only updates that it received unchanged from a read-write peer, or with the signature of one.
+    """A peer relays only updates that it received unchanged from a read-write peer, or signed by a read-write peer.
 
-    A peer that received something ambiguous is not judged. A record that lost a conflict may be sent as deleted (CA-8).
+    A peer that received a message that can be read in different ways is not judged. A record that lost a conflict may
+    be sent as deleted (CA-8).
     """
     unexplained = {id(update): None for _, _, update in view.never_received}
 
@@ -46,8 +47,8 @@ def peers_send_only_authorized_updates(view: ClubView) -> Iterator[Sighting]:
                 continue
             if update.deleted and update.uuid in side.view.contested(act.step):
                 continue
-            expected = "only updates that it wrote, or received in this form from a peer with write access"
-            seen = f"{name_update(side.view.trace, update)}, which no peer with write access sent to it in this form"
+            expected = "only updates that the peer wrote, or received unchanged from a peer with write access"
+            seen = f"{name_update(side.view.trace, update)}, which no peer with write access sent to the peer unchanged"
             yield observe_outcome(act, "", "never-received", id(update) not in unexplained, expected, seen)
 
     yield from _first_violation_per_peer(judge_all())
@@ -59,7 +60,7 @@ def peers_send_only_authorized_updates(view: ClubView) -> Iterator[Sighting]:
 def gossip_ends(view: ClubView) -> Iterator[Sighting]:
     """After the last write, peers stop sending updates (CA-3).
 
-    A resolution that is a separate change may lead to the next one, if an application resolves conflicts (CA-8).
+    Not judged if applications resolve conflicts: each resolution may be a change that causes the next conflict (CA-8).
     """
     if dict(view.group_trace.schedule.configuration).get("resolution"):
         return

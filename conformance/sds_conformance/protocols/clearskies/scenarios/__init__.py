@@ -1,4 +1,6 @@
-"""The scenarios: schedules written by hand, one module per part of the specification. Importing it registers them."""
+"""The scenarios: schedules written by hand, one module per part of the specification.
+
+Importing this package registers them."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ def two_records_with_one_key(script: Script, alice: Part, bob: Peer, carol: Peer
 
 @scenario("24", violated=("22",))
 def a_record_of_others_gets_the_key_of_another(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Bob gives a record the key of a record of the application, and another one the key of a record of Carol."""
+    """Bob renames two records: to the key of a record of the application, and to the key of a record of Carol."""
     subscribe(alice, carol)
     link = alice.link(bob)
     first, second = link.update("first", 1), link.update("second", 2)

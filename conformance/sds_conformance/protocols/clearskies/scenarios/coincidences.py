@@ -1,4 +1,4 @@
-"""Rules hold in unusual states: for hidden records, while half a message waits, where clocks contradict times."""
+"""Rules hold in unusual states: for hidden records, after half a message, or if clocks contradict update_times."""
 
 from __future__ import annotations
 
@@ -440,7 +440,7 @@ def pieces_of_signed_messages(script: Script, rita: Part, bob: Peer, ruth: Peer)
 
 @scenario("37", "02", long=True)
 def an_invalid_message_among_others(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """An invalid update arrives in one piece with valid ones, before and after it; then Bob sends one more."""
+    """One piece contains a valid, an invalid and another valid update; then Bob sends one more update."""
     subscribe(alice, carol)
     link = alice.link(bob)
     link.update("good", 1)
@@ -494,7 +494,7 @@ def many_writers_with_one_revision(script: Script, alice: Part, bob: Peer, carol
 
 @scenario("29", "37", "59", long=True)
 def first_revisions_of_one(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """The first change of Bob has the revision 1; others ask for what follows revisions 0 and 1."""
+    """The first change of Bob has the revision 1; others request updates after revisions 0 and 1."""
     bob.revision = 0
     alice.link(bob).update("one", 1)
     alice.link(carol).update("two", 2)
@@ -622,7 +622,7 @@ def ghosts_of_the_twice_deleted(script: Script, alice: Part, bob: Peer, carol: P
 
 @scenario("56", "02", "05", needs=(pb.CAPABILITY_READ_ONLY,), long=True)
 def deletions_of_unknown_records_at_a_reader(script: Script, rita: Part, bob: Peer, carol: Peer, ruth: Peer) -> None:
-    """A read-only peer receives a deletion of an unknown record, is asked for it, and receives the record."""
+    """A read-only peer receives the deletion of an unknown record, then a request for updates, then the record."""
     subscribe(rita, ruth)
     link = rita.link(bob)
     link.update("lamp", "on")
@@ -662,7 +662,7 @@ def a_forged_message_among_others(script: Script, rita: Part, bob: Peer, carol: 
 
 @scenario("06", long=True)
 def forgeries_in_unusual_states(script: Script, rita: Part, bob: Peer, carol: Peer, rolf: Peer, ruth: Peer) -> None:
-    """Altered updates reach a reader without writers: concurrent, of deleted records, with known or new keys."""
+    """A read-only peer, linked to no writer, gets altered updates: concurrent, of deleted records, or with any keys."""
     subscribe(rita, ruth)
     _forge_everything(rita, bob, carol, rolf)
 

@@ -180,7 +180,7 @@ def clocks_with_many_members(script: Script, alice: Part, bob: Peer, carol: Peer
 
 @scenario("41", "44", long=True)
 def its_own_number_is_large(script: Script, alice: Part, bob: Peer) -> None:
-    """The peer's number in a received vector clock is the largest of 31 bits; two changes follow."""
+    """The peer's number in a received vector clock is the largest number of 31 bits; two changes follow."""
     link = subscribe(alice, bob)
     clock = {alice: HALF - 1, bob: 1}
     version(link, "door", "open", clock)
@@ -414,7 +414,7 @@ def numbers_grow_longer(script: Script, alice: Part, bob: Peer, carol: Peer) -> 
 
 @scenario("41", "43", "48", "50", "51", needs=(pb.CAPABILITY_CLOCK_CODEC,), long=True)
 def clocks_are_compared(script: Script, alice: Part) -> None:
-    """Vector clocks are compared: equal, ordered, concurrent, with absent members and 64 bits."""
+    """Pairs of vector clocks are compared: equal, ordered or concurrent; with absent members, or numbers of 64 bits."""
     a, b, c = "bob", "carol", "dave"
     many = {f"member {number}": 1 for number in range(12)}
     pairs: tuple[tuple[dict[str, int], dict[str, int]], ...] = (

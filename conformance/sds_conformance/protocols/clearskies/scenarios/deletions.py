@@ -122,7 +122,7 @@ def ghosts_at_a_reader(script: Script, rita: Part, bob: Peer, carol: Peer, ruth:
 
 @scenario("56", "44", "46", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
 def ghosts_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """A peer receives deletions, restarts, receives old versions, and changes records from before."""
+    """A peer receives deletions, restarts, receives old versions, and changes records that it received before."""
     _send_deletions(alice, bob, carol, dave)
     alice.put("roof", "whole")
     request_all(alice)

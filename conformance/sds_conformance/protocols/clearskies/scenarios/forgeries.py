@@ -1,4 +1,4 @@
-"""Signatures of other texts, and updates in the name of the receiver."""
+"""Updates with the signature of another body, and updates that name the receiver as their writer."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def keys_and_values_of_others(script: Script, alice: Part, bob: Peer, carol: Pee
 
 @scenario("07", "02", "13", long=True)
 def odd_contents(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """The application and Bob write unusual keys and values, such as blanks, NUL, two cases and false."""
+    """The application and Bob write unusual keys and values, such as blanks, NUL, upper and lower case, and false."""
     subscribe(alice, carol)
     link = alice.link(bob)
     for key, value in ODD_CONTENTS:

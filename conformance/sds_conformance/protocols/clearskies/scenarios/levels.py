@@ -66,7 +66,7 @@ def a_reader_writes_to_a_writer(script: Script, alice: Part, bob: Peer, rolf: Pe
 
 @scenario("03")
 def a_reader_writes_to_a_reader(script: Script, rita: Part, bob: Peer, rolf: Peer) -> None:
-    """A read-only peer sends another one changes of its own: unsigned, then signed with the key of its level."""
+    """A read-only peer sends its own changes to a read-only peer: unsigned, then signed with the key of its level."""
     rita.link(bob).update("good", 1)
     rita.link(rolf).update("bad", 1)
     request_all(rita, read_only=True)
@@ -143,7 +143,7 @@ def a_forged_update_for_a_writer(script: Script, alice: Part, bob: Peer, carol: 
 
 @scenario("06")
 def forged_changes_for_a_reader(script: Script, rita: Part, bob: Peer, rolf: Peer) -> None:
-    """A read-only peer receives an altered change and an altered deletion of known records from another one."""
+    """A read-only peer receives an altered change and an altered deletion of known records from a read-only peer."""
     _forge_changes(rita, bob, rolf)
 
 
@@ -229,7 +229,7 @@ def a_reader_changes_what_is_there(script: Script, alice: Part, bob: Peer, rolf:
 
 @scenario("16", "14", "20")
 def a_writer_has_readers(script: Script, alice: Part, bob: Peer, rolf: Peer) -> None:
-    """A read-only peer subscribes at a writer; changes of that writer and of another one follow."""
+    """A read-only peer requests updates from a writer; changes of this writer and of another writer follow."""
     alice.put("old", 0)
     alice.put("older", 0)
     subscribe(alice, rolf)

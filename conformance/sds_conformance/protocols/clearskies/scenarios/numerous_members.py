@@ -10,7 +10,7 @@ from .scripts import HOUR_MS, Part, Peer, Script, request_all, scenario, subscri
 
 @scenario("12", "41", "46", "50", "52", long=True)
 def clocks_with_hundreds_of_members(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Vector clocks of three hundred members differ in the last numbers alone; then the application changes one."""
+    """Vector clocks of three hundred members differ only in the last numbers; then the application changes a record."""
     subscribe(alice, carol)
     link = alice.link(bob)
     link.update("lamp", "on")
@@ -31,7 +31,7 @@ def clocks_with_hundreds_of_members(script: Script, alice: Part, bob: Peer, caro
 
 @scenario("32", "34", "59", violated=("34",), long=True)
 def requests_with_hundreds_of_members(script: Script, alice: Part, bob: Peer) -> None:
-    """Peers ask for what follows the last or the previous revision of each of 120 writers."""
+    """Peers request the updates after the last or the second last revision of each of 120 writers."""
     link = alice.link(bob)
     writers = [script.peer(f"writer {number}") for number in range(120)]
     for writer in writers:
@@ -47,7 +47,7 @@ def requests_with_hundreds_of_members(script: Script, alice: Part, bob: Peer) ->
 
 @scenario("25", "59", long=True)
 def revisions_at_the_end(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """The revision of Bob is the largest of 63 bits; others ask for what follows it, and what follows large ones."""
+    """Revisions of Bob go up to the largest number of 63 bits; others request the updates after each large revision."""
     subscribe(alice, carol)
     link = alice.link(bob)
     for revision in (2 * HALF + 4, WIDEST - 1, WIDEST):

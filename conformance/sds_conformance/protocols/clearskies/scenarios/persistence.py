@@ -103,7 +103,7 @@ def records_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer)
 
 @scenario("29", "37", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
 def what_is_known_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A peer receives records and changes the last one; after a restart it requests updates and receives one."""
+    """A peer receives records and changes the last one; after a restart it requests updates and receives one more."""
     link = alice.link(bob)
     link.update("one", 1)
     link.send(carol.update("two", 2))

@@ -116,7 +116,7 @@ def a_third_version_after_a_restart(script: Script, alice: Part, bob: Peer, caro
 
 @scenario("54", long=True)
 def conflicts_with_own_changes_twice(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Two writers changed records of the application concurrently; neither, one or both were later than it."""
+    """Two writers changed records of the application concurrently, one, both or neither later than the application."""
     subscribe(alice, bob)
     link = alice.link(carol)
     link.update("lamp", "on")

@@ -34,7 +34,7 @@ def changes_of_others_between(script: Script, alice: Part, bob: Peer, carol: Pee
 
 @scenario("25", "59", "29")
 def wide_revisions(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Two revisions of Bob exceed 53 bits; the peer requests what follows the first, and Dave requests both."""
+    """Two revisions of Bob exceed 53 bits; the peer requests updates after the second, and Dave requests both."""
     subscribe(alice, carol)
     bob.revision = WIDE - 1
     link = alice.link(bob)
@@ -65,7 +65,7 @@ def wide_revisions_are_sorted(script: Script, alice: Part, bob: Peer, carol: Pee
 
 @scenario("59", "29", long=True)
 def revisions_beyond_32_bits(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Revisions of Bob exceed 31 and 32 bits; others request what follows them, and the peer requests again."""
+    """Revisions of Bob exceed 31 and 32 bits; others request updates after two of them, and the peer requests again."""
     subscribe(alice, carol)
     alice.put("mine", 0)
     link = alice.link(bob)
@@ -82,7 +82,7 @@ def revisions_beyond_32_bits(script: Script, alice: Part, bob: Peer, carol: Peer
 
 @scenario("33", "56", violated=("59",), long=True)
 def a_deletion_is_the_last_update(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """The last changes of Bob and of the application are deletions; requests name them, or the changes before."""
+    """The last changes of Bob and of the application are deletions; requests name their or the preceding revisions."""
     link = alice.link(bob)
     link.update("kept", 1)
     link.update("gone", 2)
@@ -113,7 +113,7 @@ def refused_changes(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("10", "26", needs=(pb.CAPABILITY_STORE,), store=True)
 def its_changes_are_written_over(script: Script, alice: Part, bob: Peer) -> None:
-    """Bob changes all records of the application; the peer restarts and the application writes another one."""
+    """Bob changes all records of the application; the peer restarts and the application writes another record."""
     link = subscribe(alice, bob)
     written = (("one", alice.put("one", 1)), ("two", alice.after(1_000).put("two", 2)))
     script.settle()

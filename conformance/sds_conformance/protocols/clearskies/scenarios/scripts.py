@@ -43,8 +43,8 @@ def scenario(
     """Register a function that writes a schedule as a scenario, as ``Register.scenario`` does.
 
     Its first parameter is the script. ``alice``, ``alan`` and ``anna`` are peers under test, and so are ``rita`` and
-    ``rosa``, which are read-only. Each other parameter is a scripted peer; ``rolf`` and ``ruth`` are read-only. The
-    schedule ends before anybody is opened if the implementation lacks one of the capabilities ``needs``. At the end all
+    ``rosa``, which are read-only. Each other parameter is a scripted peer; ``rolf`` and ``ruth`` are read-only. If the
+    implementation lacks one of the capabilities ``needs``, the schedule ends before any peer is opened. At the end all
     peers have time to become quiet.
     """
 

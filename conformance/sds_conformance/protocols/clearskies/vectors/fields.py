@@ -12,7 +12,7 @@ Fields = dict[str, Any]
 
 
 def numbers(texts: Mapping[str, str]) -> dict[str, int]:
-    """Integers by peer ID, as they are on the wire."""
+    """Convert the decimal strings of a vector to integers; the keys are peer IDs."""
     return {peer: int(number) for peer, number in texts.items()}
 
 

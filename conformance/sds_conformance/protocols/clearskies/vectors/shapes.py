@@ -17,7 +17,7 @@ from .running.settlements import ask_settlement
 from .running.transcripts import ask_transcript
 
 ALLOWED: Schema = {"position": {"type": "string", "pattern": "^CA-[0-9]+$"}, "warned": YES}
-"""The position that allows an outcome, and whether it warns."""
+"""Optional members of an outcome: the position that allows the outcome, and whether the outcome is a warning."""
 REFUSAL = record({"rejected": YES}, ALLOWED)
 ID: Schema = {"type": "string", "pattern": "^[0-9a-f]{32}$"}
 LEVEL: Schema = {"enum": [level.value for level in AccessLevel]}

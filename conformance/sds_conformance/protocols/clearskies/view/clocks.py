@@ -24,16 +24,16 @@ class GrownClock:
     """A change of a record, and the versions of the record that the peer had shown before."""
 
     first: Update
-    """The first copy of the version that the change made."""
+    """The first sent update with the version that the change made."""
     before: tuple[Update, ...]
-    """All copies of the peer's own earlier versions; the first copy of the latest version comes first."""
+    """The sent updates with the peer's own earlier versions. The first update with the latest version comes first."""
     overtaken: bool
     """The record had changed again before this change was sent."""
 
 
 @cache_per_view
 def find_grown_clocks(view: PeerView) -> list[GrownClock]:
-    """The changes of records of which the peer had already sent an earlier own version."""
+    """The changes of records for which the peer had already sent an earlier version that it wrote."""
     out = []
     sent = grouped((update for update in view.sent if update.by == view.peer_id), lambda update: update.uuid)
     changes = grouped(view.changes, lambda change: change.uuid)
@@ -55,14 +55,14 @@ def find_grown_clocks(view: PeerView) -> list[GrownClock]:
 
 
 def _changes_with_clocks(view: PeerView) -> Iterator[tuple[Change, Update]]:
-    """Yield the changes with a known uuid and clock, each with its first copy."""
+    """Yield the changes with a known uuid and clock, each with the first update that was sent for it."""
     for change in view.changes:
         if change.shown is not None and change.shown.clock is not None and change.shown.uuid is not None:
             yield change, change.shown
 
 
 def find_wide_numbers(view: PeerView) -> Mapping[tuple[str, str], set[int]]:
-    """By uuid and clock member: all numbers that arrived in clocks, if one is too large for many JSON readers."""
+    """By uuid and clock member: the numbers in received clocks, for members with a number above 2^53."""
     came: dict[tuple[str, str], set[int]] = {}
     for arrival in view.arrivals:
         for member, number in (arrival.update.clock or {}).items() if not arrival.prohibition else ():
@@ -72,8 +72,9 @@ def find_wide_numbers(view: PeerView) -> Mapping[tuple[str, str], set[int]]:
 
 
 def find_shown_clocks(view: PeerView) -> Iterator[tuple[Step, str, VectorClock]]:
-    """Yield the clocks of records that the peer sends or shows, with their uuids. A copy that it repeats byte by byte
-    keeps the clock of its writer (CA-2), and is left out.
+    """Yield the clocks of records that the peer sends or shows, with their uuids.
+
+    Updates that the peer relays byte by byte are left out, because they have the clock of their writer (CA-2).
     """
     for update in view.sent:
         if update.uuid is not None and update.clock is not None and not is_repeated(view, update):
@@ -107,7 +108,7 @@ def find_merges(view: PeerView) -> list[tuple[Fate, Step, VectorClock]]:
 
 
 def is_repeated(view: PeerView, update: Update) -> bool:
-    """Does the update have the body of one that arrived? Then it has the clock of its writer (CA-2)."""
+    """Does the update have the body of a received update? Then it has the clock of its writer (CA-2)."""
     return update.message.body.raw in find_received_bodies(view)
 
 
@@ -131,7 +132,7 @@ def find_smaller_number(view: PeerView, clock: VectorClock, other: VectorClock |
 
 @cache_per_view
 def find_replaced_versions(view: PeerView) -> list[tuple[Update, Update]]:
-    """The first copies of changes, each with the version that it replaced, where that is certain."""
+    """The first updates sent for changes, each with the version that it replaced, if this version is certain."""
     never = {arrival.update.version for arrival in view.arrivals if arrival.declined}
     out = []
     for change, first in _changes_with_clocks(view):

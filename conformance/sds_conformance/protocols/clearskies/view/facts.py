@@ -140,7 +140,7 @@ T = TypeVar("T")
 
 
 def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """Items by key, in their order."""
+    """Group items by key. Keys and items keep their order."""
     out: dict[K, list[T]] = {}
     for item in items:
         out.setdefault(key(item), []).append(item)
@@ -163,7 +163,7 @@ class Request:
         self.message, self.link, self.step = message, link, step
         since = message.body.members.get("since")
         good = (
-            message.type == GET_UPDATES  # another type needs no answer
+            message.type == GET_UPDATES  # a message of another type needs no answer
             and isinstance(since, dict)
             and all(is_id(by) and type(rev) is int and 0 <= rev <= MAX_INTEGER for by, rev in since.items())
         )
@@ -219,8 +219,9 @@ def dominates(one: VectorClock | None, other: VectorClock | None) -> bool:
 
 
 def is_superseded_by(one: Update, other: Update) -> bool:
-    """Does a peer that receives both versions keep the other one? The other one descends from this one, or is the later
-    of two in conflict.
+    """Does a peer that receives both versions keep ``other``?
+
+    True if ``other`` descends from ``one``, or if the two are in conflict and ``other`` is later.
     """
     if one.version == other.version or dominates(one.clock, other.clock):
         return False
@@ -269,10 +270,10 @@ class Change:
     value: Any = None
     """The value of a ``put``."""
     shown: Update | None = None
-    """The first copy on any link; None if the change was never sent, or sent under another version."""
+    """The first update sent for the change; None if the change was never sent, or only as part of a later version."""
     since: int = 0
-    """Index of the step of the first change of the record since the last sent copy. An update that is sent late may
-    show any of these changes, or all of them together.
+    """Index of the step of the first change of the record after the last change that was sent. An update that is sent
+    late may contain any of these changes, or all of them together.
     """
 
     @property
@@ -299,7 +300,7 @@ class Change:
         return same and (self.kind == "rename" or equal(update.value, self.value))
 
     def is_shown_by(self, update: Update) -> bool:
-        """Is the update a copy of this change, even a faulty copy?"""
+        """Does the update have the content of this change, or the version under which the change was first sent?"""
         version = self.shown.version if self.shown is not None else None
         return self.is_in(update) or (version is not None and update.version == version)
 
@@ -307,17 +308,17 @@ class Change:
 def changes_of(steps: Iterable[Step], own: list[Update], received: Iterable[Update]) -> list[Change]:
     """The changes in the steps of a peer.
 
-    ``own`` has the first sent copies of the peer's own versions, in the order of their revisions; ``received`` has the
-    updates that arrived.
+    ``own`` has the first sent update of each version that the peer wrote, in the order of their revisions; ``received``
+    has the updates that arrived.
 
-    A copy belongs to the change with its content, preferably to one in the step that sends the copy. Otherwise it
-    belongs to the change of that step, or to the last change of its record. A late sender may leave out overwritten
-    versions, so of several changes with equal content the last ones have the copies. A rename to the same key is a
-    change only if it shows as one.
+    An update of ``own`` belongs to the change with its content, preferably to a change in the step that sends the
+    update. Otherwise the update belongs to the change of that step, or to the last change of its record. A late sender
+    may leave out overwritten versions, so of several changes with equal content the last ones have the updates. A
+    rename to the same key is a change only if an update belongs to it.
     """
     changes = [change for step in steps if (change := _parse_change(step)) is not None]
     if any(change.step.uuid for change in changes):
-        changes = [change for change in changes if change.kind != "delete" or change.step.uuid]  # it deleted nothing
+        changes = [change for change in changes if change.kind != "delete" or change.step.uuid]
     left = list(own)
     arrivals = grouped(received, lambda update: update.uuid)
     tests: tuple[Callable[[Change, Update], bool], ...] = (
@@ -338,7 +339,7 @@ def changes_of(steps: Iterable[Step], own: list[Update], received: Iterable[Upda
 
 
 def _set_unsent_since(changes: list[Change]) -> None:
-    """Set ``since`` of each change to the first change of its record since the last change with a sent copy."""
+    """Set ``since`` of each change: the step of the first change of its record after the last change that was sent."""
     began: dict[str, int] = {}
     for change in changes:
         names = {change.step.uuid} if change.step.uuid else {change.key, change.old_key}
@@ -351,10 +352,10 @@ def _set_unsent_since(changes: list[Change]) -> None:
 
 
 def _belongs_to_change(update: Update, change: Change, changes: list[Change], arrivals: Iterable[Update]) -> bool:
-    """Does an update with other content belong to a change?
+    """Was an update sent for a change, although its content differs from the change?
 
-    It may be the deletion of a record that lost its key. False if a version of the record arrived between the two: the
-    update may then be the outcome of a conflict, which the peer wrote as a change of its own (CA-8).
+    The update may be the deletion of a record that lost its key. False if a version of the record arrived between the
+    change and the update: the update may be the outcome of a conflict, which the peer wrote as its own change (CA-8).
     """
     uuid = change.step.uuid
     if update.step is change.step:
@@ -489,8 +490,9 @@ def find_quiet_steps(trace: Trace, steps: Iterable[Step], messages: Iterable[Upd
 
 
 def find_first_quiet_step(quiet: list[int], step: Step, until: int) -> int | None:
-    """The index of the first quiet step after ``step``; None if that is after ``until``, or if there is none.
-    Everything that ``step`` makes due must have arrived by then.
+    """The index of the first quiet step after ``step``, or None if there is none up to ``until``.
+
+    By that step, the peer must have sent everything that ``step`` made due.
     """
     place = bisect_right(quiet, step.index)
     return quiet[place] if place < len(quiet) and quiet[place] <= until else None
@@ -508,8 +510,8 @@ class Shown:
     asked: Step
     """The step of the request, or of the observation."""
     as_of: Step
-    """The peer had processed all messages that arrived before this step. Some peers process messages only when they are
-    ticked.
+    """The last step before which all arrived messages are certainly processed: some peers process messages only when
+    they are ticked.
     """
     records: Mapping[str, RecordVersion]
     """The records that the peer showed, by uuid."""

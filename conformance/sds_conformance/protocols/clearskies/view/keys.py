@@ -16,7 +16,7 @@ from ....judging.view_cache import cache_per_view
 from .peer_view import PeerView
 
 _BEGINNING = 64
-"""Number of equal first characters from which on two keys may be treated as equal."""
+"""A peer may confuse two keys whose first characters are equal, up to this number of characters."""
 
 
 def _first_characters(key: str) -> str:
@@ -77,8 +77,10 @@ def find_confused_record(view: PeerView, uuid: str, step: Step) -> str:
 
 
 def has_given_its_key_away(view: PeerView, uuid: str, step: Step) -> bool:
-    """Does another record have a former key of this record? A peer that keeps the former key (CSDB-22) sees a
-    conflict."""
+    """Does another record have a former key of this record?
+
+    A peer that does not change keys (CSDB-22) still has the former key, and so signals a conflict.
+    """
     keys = _keys_until(view, uuid, step)
     return any(
         other.uuid != uuid and other.key == former and other.at <= step.index
@@ -99,7 +101,7 @@ class _Key(NamedTuple):
 
 
 def _forms_of(key: str) -> Iterator[tuple[int, str]]:
-    """Yield (0, the key), and (number, form) for the key as each fault of ``_FORMS`` reads it."""
+    """Yield (0, the key), and for each fault of ``_FORMS`` (its number, the form in which it reads the key)."""
     yield 0, key
     yield from ((number, form(key)) for number, form in enumerate(_FORMS, 1))
 

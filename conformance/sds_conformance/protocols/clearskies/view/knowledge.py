@@ -47,7 +47,7 @@ def find_prohibition(level: AccessLevel, link: LinkView, update: Update) -> str:
 
 
 def is_made_by_reader(link: LinkView, update: Update) -> bool:
-    """Does a read-only peer claim a change, by its signature or by sending the update unsigned?"""
+    """Is an update signed by a read-only peer, or sent by a read-only peer without a signature?"""
     if update.message.signature is not None:
         return update.signer is READ_ONLY
     return link.level is READ_ONLY
@@ -132,7 +132,7 @@ class RecordState:
         self.sure = sure
         """The first candidate is certainly present: the specification allows no other outcome."""
         self.change = change
-        """The peer's own change, if the version is the result of one."""
+        """The local change that made the version; None for a version that arrived."""
         self.conflict = conflict
         """Two of the candidates are concurrent."""
         self.update = candidates[0] if sure and candidates else None
@@ -164,10 +164,10 @@ class Arrival:
         self.before = held.update if held is not None else None
         """The version that was present, if that is certain; otherwise None."""
         self.due = outcome in ("new", "newer")
-        """The peer must have the update from now on, and send it to others."""
+        """Must the peer have the update from now on, and send it to others?"""
         closed = any(event.link == update.link.number for event in self.step.signals("link_closed"))
         self.declined = closed or self.step.answer == "rejected"
-        """The peer rejected the update, or closed the link because of it."""
+        """Did the peer reject the update, or close its link in the same step?"""
 
 
 class Knowledge:
@@ -186,8 +186,7 @@ class Knowledge:
         self._with_key: dict[object, set[str]] = {}
         """The uuids of the records that ever had a key, by key."""
         self._sent: dict[str, Update] = {}
-        """By uuid: the last sent copy whose clock has the peer's own number, if nothing about the record has arrived
-        since.
+        """By uuid: the last sent update whose clock has the peer's own number, if none arrived for the record since.
         """
         self._revisions: dict[str | None, int] = {}
         """By writer: the largest revision that arrived."""
@@ -296,7 +295,7 @@ class Knowledge:
         self.set_state(uuid, RecordState(change.step, shown, sure=bool(shown), change=change))
 
     def record_sending(self, update: Update) -> None:
-        """Record that the peer sends a record. The peer's own number in the clock shows how far it has counted."""
+        """Record that the peer sends a record. A version that descends from this update certainly replaces it."""
         if update.uuid is not None and self._peer_id in (update.clock or {}):
             self._sent[update.uuid] = update
 
@@ -323,8 +322,8 @@ class Knowledge:
     def _is_surely_newer(self, held: RecordState, update: Update) -> bool:
         """Does an update certainly replace the present version, even if peers count sending and receiving in clocks?
 
-        By the letter of rules 3 and 4, a peer that receives a record counts that in its clock. Then a change that does
-        not include this count is concurrent, and the larger update_time wins.
+        By the letter of rules 3 and 4, a peer that receives a record increments its number in the record's clock. A
+        change whose clock lacks the incremented number is concurrent, and the larger update_time wins.
         """
         sent = self._sent.get(str(update.uuid))
         if sent is not None and sent.step.index >= held.step.index and dominates(update.clock, sent.clock):
@@ -332,8 +331,9 @@ class Knowledge:
         return _is_later(update, held)
 
     def _is_surely_concurrent(self, held: RecordState, update: Update) -> bool:
-        """Does an update have a number that is new to the peer? The result of a conflict includes both clocks, so a
-        smaller number proves nothing.
+        """Does the clock of an update have a number that is larger than in all clocks that the peer has or received?
+
+        A smaller number proves nothing: after a conflict, the peer may have merged both clocks.
         """
         there, numbers = held.candidates[0].clock or {}, self._largest_numbers.get(str(update.uuid), {})
         return any(
@@ -351,8 +351,9 @@ class Knowledge:
             self._history[uuid].append(held.make_unsure(step))
 
     def record_own_version(self, update: Update) -> None:
-        """Record an own version that no command explains, because the peer shows it. A peer that sends late may already
-        have a newer one.
+        """Record a version that the peer itself wrote and sent, but that no command explains.
+
+        A peer that sends late may already have a newer version.
         """
         if update.uuid is None:
             return
@@ -388,8 +389,9 @@ def _last_before(history: list[RecordState], index: int) -> RecordState | None:
 
 
 def _possible_keys(held: RecordState | None) -> set[object]:
-    """The keys that a record may have; empty if it is deleted. The first copy of a change may have another key than the
-    requested one, after a conflict about that key.
+    """The keys that a record may have; empty if it is deleted.
+
+    After a conflict about a key, the update that is sent for a change may have another key than the change.
     """
     if held is None:
         return set()

@@ -66,8 +66,8 @@ class _Versions:
 def _has_a_new_number(view: PeerView, clock: VectorClock, others: Iterable[VectorClock]) -> bool:
     """Does a clock have a number that is larger than in all other clocks?
 
-    Merged clocks can include a version that no clock alone includes. The peer's own number proves nothing, because the
-    peer may count arrivals.
+    If not, the merge of the other clocks may descend from the version, although none of them does. The peer's own
+    number proves nothing, because the peer may count arrivals.
     """
     known = _largest_numbers(others)
     return any(n > known.get(member, 0) for member, n in clock.items() if member != view.peer_id)
@@ -82,7 +82,7 @@ def _largest_numbers(clocks: Iterable[VectorClock]) -> dict[str, int]:
 
 
 def find_unique_latest(updates: Iterable[Update]) -> Update | None:
-    """The version with the largest update_time; None if two have it, or if a version has no time."""
+    """The version with the largest update_time; None if two versions have that time, or if a version has no time."""
     timed = [(update.time, update) for update in updates]
     times = [time for time, _ in timed if time is not None]
     if not times or len(times) < len(timed):

@@ -28,7 +28,7 @@ INCOMING, PRESENT = "incoming", "present"
 
 
 class Meeting:
-    """An update that arrived, and the version that it met."""
+    """An update that arrived, and the version that was present of its record, or of another record with its key."""
 
     def __init__(self, arrival: Arrival, there: Update, signalled: bool | None) -> None:
         self.arrival, self.incoming, self.step = arrival, arrival.update, arrival.step
@@ -55,7 +55,7 @@ class Meeting:
 
     @property
     def differs_only_beyond_doubles(self) -> bool:
-        """Do the clocks of the two versions differ, but not as doubles (CA-6)?"""
+        """Are the clocks of the two versions different, but equal if their numbers are read as doubles (CA-6)?"""
         one, other = self.incoming.clock or {}, self.present.clock or {}
         return one != other and _as_doubles(one) == _as_doubles(other)
 
@@ -250,8 +250,9 @@ def _find_end(view: PeerView, meeting: Meeting) -> int:
 
 
 def _descends_from_both(update: Update, meeting: Meeting) -> bool:
-    """Does an update with the ID of one of the two versions descend from both? A peer that lost its store reuses
-    revisions.
+    """Does an update have the ID of one of the two versions, but descend from both?
+
+    A peer that lost its store reuses revisions.
     """
     one, other = meeting.incoming.clock, meeting.present.clock
     if update.version == meeting.present.version:
@@ -260,7 +261,7 @@ def _descends_from_both(update: Update, meeting: Meeting) -> bool:
 
 
 def _is_no_longer_older(update: Update, meeting: Meeting) -> bool:
-    """Is an update a copy of the older version, with a clock that no longer looks older? Each hop may count (CA-15)."""
+    """Does an update have the older version with an increased clock (CA-15), so that it is no longer older?"""
     copy = meeting.arrival.outcome == "older" and update.version == meeting.incoming.version
     return copy and not dominates(meeting.present.clock, update.clock)
 
@@ -300,7 +301,7 @@ def by_default(view: PeerView) -> bool:
 
 
 class Contest:
-    """Two records with one key, and a state that a peer showed after they met."""
+    """Two records with one key, and a state that a peer showed after the second record arrived."""
 
     def __init__(self, meeting: Meeting, shown: Shown, *, relayed: bool) -> None:
         """``relayed``: the peer sent the arrived record to others."""
@@ -325,7 +326,7 @@ class Contest:
 
 @cache_per_view
 def find_contests(view: PeerView) -> list[Contest]:
-    """The states that a peer showed after two records with one key met, until something else happened to them."""
+    """The states that a peer showed after a second record with a key arrived, until the records changed again."""
     out = []
     for meeting in find_key_meetings(view):
         if not meeting.arrival.declined:
@@ -336,8 +337,9 @@ def find_contests(view: PeerView) -> list[Contest]:
 
 
 def find_last_states(view: PeerView) -> Iterator[tuple[Meeting, Shown]]:
-    """Yield the meetings of the only two records that ever had a key, each written once and never changed by any
-    application, with the last state that the peer showed after them.
+    """Yield the meetings of two records with one key, each with the last state that the peer showed afterwards.
+
+    No third record ever had the key, and each of the two records was written once and never changed.
     """
     if not view.shown_states or not accepts_updates(view):
         return
@@ -405,7 +407,7 @@ def _find_holding(view: PeerView, meeting: Meeting) -> Holding | None:
             continue
         if arrival.update.uuid in uuids or arrival.update.key == key:
             if arrival.update.largest_integer > SAFE_INTEGER:
-                return None  # CSDB-25 and CSDB-41 judge this
+                return None  # CSDB-25 and CSDB-41 judge such fields
             last = max(last, arrival.step.index)
             known.add(arrival.update.uuid)
             updates.append(arrival.update)
@@ -476,4 +478,4 @@ def find_resolved_conflicts(view: PeerView) -> Iterator[tuple[Meeting, Shown, st
         elif isinstance(one.value, dict) and isinstance(other.value, dict):
             whole = {**one.value, **other.value} if meeting.later == PRESENT else {**other.value, **one.value}
             there = any(equal(value, whole) for value in values)
-            yield meeting, shown, "" if there else "no record has the members of both"
+            yield meeting, shown, "" if there else "no record has the members of both objects"

@@ -33,7 +33,7 @@ from .facts import (
 )
 from .knowledge import Arrival, Knowledge, find_excuse, find_prohibition
 
-AFTER_DOUBT = "it arrived after a message that could be refused"
+AFTER_DOUBT = "it arrived on a link after a message that could be refused"
 """Why a peer may refuse an update: it may have stopped reading the link."""
 
 
@@ -120,7 +120,7 @@ class PeerView:
 
     @cached_property
     def own(self) -> list[Update]:
-        """The first copy of each own version that the peer sent, by revision."""
+        """The first sent update of each version that the peer wrote, sorted by revision."""
         first: dict[tuple[str, int, int], Update] = {}
         for update in self.sent:
             if update.by == self.peer_id and update.rev is not None and not self._was_sent_back(update):
@@ -169,7 +169,7 @@ class PeerView:
 
     @cached_property
     def successive_changes(self) -> list[Successive]:
-        """Pairs of consecutive changes that were sent, except where the second copy may show an earlier change."""
+        """Pairs of consecutive changes that were sent, except if the second update may be of an earlier change."""
         shown = [(place, change) for place, change in enumerate(self.changes) if change.shown is not None]
         return [
             Successive(one.shown, other.shown, self._max_changes_between(one, before, place))
@@ -179,13 +179,14 @@ class PeerView:
         ]
 
     def _is_surely_of(self, change: Change) -> bool:
-        """Is the first copy of a change certainly not the result of a later conflict with equal content?"""
+        """Was the first update of a change certainly sent for it, not for a conflict whose result has equal content?"""
         update = change.shown
         return update is not None and (update.step is change.step or not self.in_conflict(update.step))
 
     def _max_changes_between(self, one: Change, before: int, place: int) -> int | None:
-        """The maximum number of changes between the change at the index ``before`` and the one at ``place``; None if it
-        is uncertain.
+        """The maximum number of changes from the change at index ``before`` to the change at index ``place``.
+
+        None if it is uncertain.
         """
         if not self._is_undisturbed_between(one.step, self.changes[place].step):
             return None
@@ -214,8 +215,9 @@ class PeerView:
         return [step.index for step in self.steps if renames_in_place(step)]
 
     def is_undisturbed(self, change: Change, until: Step) -> bool:
-        """Is it certain that no update of the changed record arrived until a step, and that the store was kept? If the
-        record is unknown, each update may be about it.
+        """Is it certain that no update of the changed record arrived until a step, and that the store was kept?
+
+        False after any update if the uuid of the record is unknown.
         """
         window = range(change.step.index + 1, until.index)
         arrived = (a.update.uuid for a in self.arrivals if a.step.index in window and a.outcome != "present")
@@ -224,7 +226,7 @@ class PeerView:
 
     @cached_property
     def unexplained(self) -> list[Update]:
-        """The own versions that no command of the application explains: resolutions of conflicts, and faults."""
+        """Versions that the peer wrote and sent without a command of its application, such as resolutions of conflicts."""
         explained = {change.shown.version for change in self.changes if change.shown is not None}
         return [update for update in self.own if update.version not in explained]
 
@@ -244,13 +246,14 @@ class PeerView:
         return find_quiet_steps(self.trace, self.steps, [*self.sent, *self.asked])
 
     def quiet_before(self, step: Step) -> int:
-        """The index of the last quiet step of the peer before a step; 0 if there is none."""
+        """The index of the last quiet step (see `find_quiet_steps`) of the peer before ``step``; 0 if there is none."""
         place = bisect_right(self.quiet, step.index - 1)
         return self.quiet[place - 1] if place else 0
 
     def due(self, step: Step, link: LinkView) -> Step | None:
-        """The step at which everything that ``step`` makes due must have been sent on a link; None if the trace does
-        not show it.
+        """The step by which the peer must have sent everything that ``step`` makes due on a link.
+
+        None if the link or the trace ends before such a step.
         """
         index = find_first_quiet_step(self.quiet, step, link.readable_until)
         return self.trace.steps[index - 1] if index is not None else None
@@ -308,8 +311,8 @@ class PeerView:
     def _make_proof(self, arrival: Arrival) -> Proof | None:
         """Compare an update with the first state of its record that the peer shows afterwards.
 
-        Return None if there is no such state, or if a later update may have replaced this one by then. An observed
-        state may lack deleted records, because some implementations cannot show them.
+        Return None if there is no such state, or if a later update may have replaced the update before the state. An
+        observed state may lack deleted records, because some implementations cannot show them.
         """
         uuid = str(arrival.update.uuid)
         later = (shown for shown in self.shown_states if shown.as_of.index > arrival.step.index)
@@ -335,7 +338,7 @@ class PeerView:
 
     @cached_property
     def accepted_any(self) -> bool | None:
-        """Did the peer accept any update that it had to accept? None if unknown, or if there was none."""
+        """Did the peer accept any update that it had to accept? None if unknown, or if no such update arrived."""
         proofs = [proof for proof in self.proofs if proof.arrival.due]
         return any(proof.is_present for proof in proofs) if proofs else None
 
@@ -366,7 +369,7 @@ class PeerView:
 
     @cached_property
     def forbidden_arrivals(self) -> list[Arrival]:
-        """Arrivals that must be refused, without those that also arrived legally and copies of own changes."""
+        """Arrivals that must be refused, without versions that also arrived legally or that the peer sent before."""
         taken = {arrival.update.version for arrival in self.arrivals if not arrival.prohibition}
         made = {update.version: update.step.index for update in reversed(self.own)}
         return [
@@ -407,8 +410,9 @@ class PeerView:
 
     @property
     def _counts_hops(self) -> bool:
-        """Does the peer count the arrival or sending of other peers' versions in clocks (CA-15)? The clock of a copy,
-        or of its next own version, shows this.
+        """Does the peer increment its number in clocks when it receives or sends other peers' versions (CA-15)?
+
+        The trace shows it in the clock of a relayed version, or of the peer's next version of the record.
         """
         if any(self._counts_all_arrivals(update) for update in self.unexplained):
             return True
@@ -446,7 +450,7 @@ class PeerView:
         if not excuse and link.in_doubt(update.step):
             excuse = AFTER_DOUBT
         if not excuse and self._broke_at_once(link, update):
-            excuse = "the link broke before the peer had been quiet"
+            excuse = "the link broke before the peer must have processed the update"
         arrival = known.record_arrival(update, prohibition, excuse, self.quiet_before(update.step))
         if prohibition or excuse:
             link.doubtful_from = min(update.step.index, link.doubtful_from or update.step.index)

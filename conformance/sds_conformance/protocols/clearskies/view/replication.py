@@ -331,7 +331,7 @@ class RevisionBounds:
         """The highest revisions in a scan of all records that the peer certainly has (CA-11)."""
         came = (a.update for a in view.arrivals if a.step.index <= request.step.index)
         self.at_most = _find_highest_revisions(came)
-        """The highest revisions that ever arrived. CSDB-03, CSDB-06 and CSDB-16 judge those of forbidden updates."""
+        """The highest revisions that ever arrived. CSDB-03, CSDB-06 and CSDB-16 judge forbidden ones."""
 
 
 @cache_per_view

@@ -24,7 +24,7 @@ from .subject import (
 )
 
 UNKNOWN_UPDATE = "another update"
-"""An update that no peer wrote, or one with changed members."""
+"""Stands in results for a sent update that is not in the vector, or whose members differ."""
 
 
 def ask_answer(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
@@ -49,9 +49,7 @@ def ask_answer(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
 
 
 def _matches(seen: dict[str, Any], outcome: Outcome) -> bool:
-    """Is this the expected outcome? The client is subscribed, so the link stays open; a second copy of an update is
-    ignored.
-    """
+    """Does the result match the outcome? Never if the peer closed the link: the client is subscribed."""
     if "closed" in seen:
         return False
     return bool(seen["sent"] == outcome["sent"] and (seen["signed"] or not outcome.get("signed")))

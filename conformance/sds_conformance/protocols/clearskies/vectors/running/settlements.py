@@ -59,7 +59,8 @@ def _play_order(subject: ClearSkiesSubject, vector: Vector, order: Sequence[int]
 def _writer_saw_all(fields: Fields, arrived: Sequence[Fields]) -> bool:
     """Had the writer of an update seen the present record of a peer that has received ``arrived``?
 
-    If one of these is not an ancestor of the update, its writer cannot know the number that the peer has now.
+    If a received version of the record is not an ancestor of the update, the update's writer cannot know the peer's
+    present number in the clock.
     """
     known = numbers(fields["vector_clock"])
     versions = (numbers(each["vector_clock"]) for each in arrived if each["uuid"] == fields["uuid"])

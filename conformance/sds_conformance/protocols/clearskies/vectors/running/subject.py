@@ -62,10 +62,9 @@ def open_subject(session: Session, revision: str, dialect: str | None, remembere
 
 
 def legal_outcomes(vector: Vector) -> list[Outcome]:
-    """The outcomes of a vector for an implementation that declares 64-bit integers: then the loss of bits is not a
-    warning.
+    """The outcomes of a vector, without those in which 64-bit integers lose bits (CA-6).
 
-    Other implementations do not get vectors for which this matters.
+    Such outcomes are legal only for implementations that declare no 64-bit integers, which do not get these vectors.
     """
     return [each for each in vector["outcomes"] if not (each.get("warned") and each.get("position") == WIDE)]
 
@@ -73,8 +72,8 @@ def legal_outcomes(vector: Vector) -> list[Outcome]:
 def deliver_updates(actor: Actor, link: ScriptedLink, *updates: Fields, observing: bool = False) -> None:
     """Deliver updates of a vector, signed if needed, in one step unless one of them depends on the one before.
 
-    If the writer of an update had ``seen`` the records of the peer, its clock includes the peer's own number if that is
-    known. With ``observing``, that number is also looked for in the observed state.
+    If the writer of an update had ``seen`` the records of the peer, the peer's own number is added to the clock of the
+    update. The number is read from updates that the peer sends and, with ``observing``, from its observed state.
     """
     waiting: list[Frame] = []
     for fields in updates:
@@ -82,7 +81,7 @@ def deliver_updates(actor: Actor, link: ScriptedLink, *updates: Fields, observin
         if fields.get("seen"):
             deliver_frames(link, *waiting)
             waiting.clear()
-            let_time_pass(actor)  # It may process messages only at a tick.
+            let_time_pass(actor)  # The peer may process messages only at a tick.
             if own := _own_number(actor, fields["uuid"], observing=observing):
                 members["vector_clock"] = {**members["vector_clock"], actor.peer_id: own}
         waiting.append(link.peer.sign_if_required(link.peer.frame(members), link.level))
@@ -90,9 +89,9 @@ def deliver_updates(actor: Actor, link: ScriptedLink, *updates: Fields, observin
 
 
 def _own_number(actor: Actor, uuid: str, *, observing: bool) -> int:
-    """The own number of a peer in the vector clock of a record; 0 if it is absent or not shown.
+    """The number of a peer in the vector clock of one of its records; 0 if the number is absent or not shown.
 
-    With ``observing``, return the larger of the number that it sends and the number in its state: a peer that relays
+    With ``observing``, return the larger of the sent number and the number in the observed state: a peer that relays
     messages byte by byte sends no number of its own.
     """
     sent = read_as_stranger(actor).records.get(uuid, {}).get("vector_clock")
@@ -146,7 +145,7 @@ def read_records(actor: Actor, keys: list[str]) -> dict[str, Any]:
 
 
 def canonical_json(values: list[Any]) -> str:
-    """The only value, in canonical JSON; `SEVERAL` if there are several, `UNREADABLE` if it is nested too deeply."""
+    """The only value, as canonical JSON; `SEVERAL` for more than one value, `UNREADABLE` if nested too deeply."""
     if len(values) > 1:
         return SEVERAL
     try:
@@ -161,7 +160,7 @@ def lower_uuid(uuid: Any) -> Any:
 
 
 def same_json(one: Any, other: Any) -> bool:
-    """Are two JSON values equal? In Python, 1 equals 1.0 and True equals 1."""
+    """Are two JSON values equal? Compares their JSON texts, because in Python 1 equals 1.0 and True equals 1."""
     try:
         return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
     except RecursionError:

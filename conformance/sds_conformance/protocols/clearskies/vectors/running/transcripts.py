@@ -1,4 +1,4 @@
-"""Vectors of one peer of a club that are played step by step."""
+"""Vectors of the shape `club-transcript`: steps of one peer and its links, played one after the other."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class _Player:
         self._links[step["link"]] = self._actor.link(peer)
 
     def _requested_revisions(self, link: ScriptedLink) -> Any:
-        """The revisions in the request on a link; None if there is no request. Own and zero entries are optional."""
+        """The revisions in the request on a link, without the peer's own and zeros; None if there is no request."""
         if not link.requests:
             return None
         since = link.requests[0].body.members.get("since")
@@ -131,7 +131,7 @@ class _Player:
 
 
 def _drop_copies(updates: Iterable[StepResult]) -> list[StepResult]:
-    """Remove repetitions: a second copy of an update has no effect."""
+    """Remove repeated updates: the second of two equal updates has no effect."""
     out: list[StepResult] = []
     for each in updates:
         if not any(same_json(each, other) for other in out):
@@ -140,7 +140,7 @@ def _drop_copies(updates: Iterable[StepResult]) -> list[StepResult]:
 
 
 def _drop_superseded(updates: list[StepResult]) -> list[StepResult]:
-    """Remove each version of a record that has a later one by the same writer. A peer may answer with all versions."""
+    """Remove versions that a later version by the same writer replaces. A peer may answer with all versions."""
 
     def is_superseded(one: StepResult) -> bool:
         return any(_same_record(one, other) and _is_later(other, one) for other in updates)

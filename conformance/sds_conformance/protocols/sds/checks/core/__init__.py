@@ -1,1 +1,1 @@
-"""Checks of SDS itself."""
+"""Checks of core SDS, without its repair extension SDS-R."""

@@ -166,9 +166,10 @@ def one_of_several_participants_acknowledges(view: ChannelView) -> Iterator[Obse
 
 
 def _was_acknowledged_by_mention(view: ChannelView, mention: Mention) -> bool | None:
-    """Was the own message acknowledged before another causal history named it?
+    """Did the causal history of ``mention`` acknowledge the own message?
 
-    The signals decide; without signals the last shown state, or else the end of resending. None if unknown.
+    Looks only at steps before another causal history names the message. The signals decide; without signals the last
+    shown state, or else the end of resending. None if unknown.
     """
     message_id, index = mention.message_id, mention.received.step.index
     named_again = (
@@ -190,9 +191,9 @@ def _was_acknowledged_by_mention(view: ChannelView, mention: Mention) -> bool | 
 
 
 def _copies_stopped(view: ChannelView, mention: Mention, until: int) -> bool | None:
-    """Did the copies of an own message stop after the mention, up to the step with the index ``until``?
+    """Did the participant stop resending an own message after the mention, up to the step with the index ``until``?
 
-    None if no copy was due before that step, or if a repair request may cause copies.
+    None if no resend was due before that step, or if a repair request may cause resends.
     """
     message_id, since = mention.message_id, mention.received.step
     period = resend_period(view)
@@ -236,7 +237,7 @@ def shown_states_go_forward(view: ChannelView) -> Iterator[Observation]:
     reached: dict[str, int] = {}
     for observed in view.states_showing("outgoing"):
         states: dict[str, set[int]] = {}
-        for entry in observed.state.outgoing.entries:  # as ranks; -1 is none of the three states
+        for entry in observed.state.outgoing.entries:  # states as ranks; -1: none of the three
             states.setdefault(entry.message_id, set()).add(_RANKS.get(entry.state, -1))
         # An acknowledged message leaves the buffer, or stays in it as acknowledged (AMB-C15).
         states |= {message_id: {2} for message_id in reached if message_id not in states}
@@ -366,9 +367,9 @@ def no_fall_back_to_unacknowledged(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-ACK-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK, of="mentions sent")
 def no_fall_back_to_the_shorter_period(view: ChannelView) -> Iterator[Observation]:
-    """A possibly acknowledged message does not return to the shorter resend period when a filter without it arrives.
+    """A possibly acknowledged message keeps the longer resend period when a filter without the message arrives.
 
-    The times between copies show the acknowledgement state. Judged only if the trace shows the longer period as well,
+    The times between resends show the acknowledgement state. Judged only if the trace shows the longer period as well,
     in another message or in an earlier gap. Otherwise the two periods are equal, which is another fault.
     """
     c = view.configuration
@@ -443,7 +444,7 @@ def reviews(view: ChannelView) -> Iterator[_Review]:
 
 
 def _was_possibly_acknowledged(view: ChannelView, mention: Mention) -> bool | None:
-    """Was an own message possibly acknowledged, or acknowledged, when a filter with it had arrived? None if unknown."""
+    """Was an own message acknowledged or possibly acknowledged after a filter with its ID arrived? None if unknown."""
     index = mention.received.step.index
     signalled = any(ack.step.index <= index for ack in view.ack_evidence(mention.message_id).acks)
     state = _shown_state(view, mention)

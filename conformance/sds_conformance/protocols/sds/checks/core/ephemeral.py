@@ -64,7 +64,7 @@ def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
             continue
         earlier = (d.message_id for d in view.delivered if d.step.index < received.step.index)
         if is_hybrid(received) or received.message.message_id in earlier:
-            continue  # SDS-EPHEMERAL-06 judges it, or it is a second copy, which may be delivered again (AMB-38)
+            continue  # SDS-EPHEMERAL-06 judges this message, or it arrived before and may be delivered again (AMB-38)
         if received.delivered_at_once:
             yield observe_met(received.step)
         elif received.delivered:

@@ -240,7 +240,7 @@ def syncs_do_not_change_the_filter(view: ChannelView) -> Iterator[Observation]:
 def _count_syncs_if_nothing_else(view: ChannelView, before: Sent, after: Sent) -> int | None:
     """The number of sync messages that arrived between two own sync messages.
 
-    None if anything else happened between the two or in their steps, or if time passed.
+    None if the participant did anything else from the step of ``before`` to the step of ``after``, or if time passed.
     """
     steps = [s for s in view.trace.of(view.party.name) if before.step.index < s.index < after.step.index]
     syncs = [r for r in view.received if before.step.index < r.step.index < after.step.index and r.kind is Kind.SYNC]
@@ -303,10 +303,10 @@ def the_newest_is_shown_in_the_filter(view: ChannelView) -> Iterator[Observation
 
 @cache_per_view
 def _optional_members(view: ChannelView) -> list[int]:
-    """Indices of the steps with messages that may enter the filter, but need not: own, ephemeral and odd messages, and
-    copies.
+    """Indices of the steps with messages that may enter the filter, but need not.
 
-    A copy counts only if a roll-over may have removed its ID. Otherwise it does not change the filter.
+    These are own messages, ephemeral messages, messages that may be refused, and messages that arrive again. A message
+    that arrives again counts only if a roll-over may have removed its ID. Otherwise it does not change the filter.
     """
     logged, capacity = view.revision.syncs_are_logged, view.configuration.bloom_capacity
     own = sorted(sent.step.index for sent in view.sent + view.ephemerals + (view.syncs if logged else []))
@@ -374,7 +374,9 @@ def the_hash_reads_all_characters(view: ChannelView) -> Iterator[Observation]:
         others = [message_id for message_id in _queried_ids(view, step) if message_id not in members]
         if len(others) >= FEW:
             hits = sum(holds(message_id) is True for message_id in others)
-            expected = f"hardly any of {len(others)} others, such as {others[0]!r}, in a filter of {len(members)} IDs"
+            expected = (
+                f"hardly any of {len(others)} other IDs, such as {others[0]!r}, in a filter of {len(members)} IDs"
+            )
             yield observe_outcome(step, "alike-entry", hits <= len(others) // 4, expected, f"{hits} are in it")
 
 
@@ -401,8 +403,8 @@ def _ends_of_members(view: ChannelView) -> tuple[set[str], set[str]]:
 def _find_unexpected_ids(view: ChannelView, *, alike: bool) -> Iterator[tuple[Sent, Membership, str, set[str]]]:
     """Yield (own message, membership in its filter, origin of IDs, IDs that the filter should not hold).
 
-    With ``alike``, only IDs that resemble a received ID are yielded, else only the others. The sets of IDs grow from
-    message to message.
+    With ``alike``, only IDs that resemble a received ID are yielded, else only IDs that resemble none. The sets of IDs
+    grow from message to message.
     """
     met = {s.message.message_id for s in [*view.sent, *view.syncs, *view.ephemerals]}
     met |= view.arrivals.keys() - _only_refused(view)
@@ -472,7 +474,7 @@ def _foreign_ids(view: ChannelView, step: Step, met: set[str]) -> Iterator[tuple
 
 
 NEARLY_FULL = 0.95
-"""Share of the capacity from which on a filter counts as full. Some implementations roll over at a larger share."""
+"""Minimum share of its capacity at which a filter counts as full. Some implementations roll over at a larger share."""
 FEW = 5
 """Minimum number of IDs for a verdict."""
 FEW_OTHERS = 5
@@ -481,7 +483,7 @@ not proven.
 """
 GROWTH = 1.1
 GROWTH_BYTES = 16
-"""Tolerated growth of a filter that no longer grows: a factor, plus a number of bytes. Compression can cause it."""
+"""Tolerated growth of a filter after it is full: a factor, plus a number of bytes. Compression can cause growth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -525,8 +527,9 @@ def _filter_loads(view: ChannelView) -> list[_FilterLoad]:
 
 
 def _find_roll_over(view: ChannelView) -> tuple[_FilterLoad, list[_FilterLoad]] | None:
-    """The last own message with a filter, and the own messages before it. None if fewer IDs than three times the
-    capacity were received before the last one.
+    """The last own message with a filter, and the own messages with a filter before it.
+
+    None if fewer IDs than three times the capacity were received before the last own message.
     """
     c = view.configuration
     if not (c.bloom_capacity and 0 < c.bloom_error_rate < 1) or len(view.received) < 3 * c.bloom_capacity:
@@ -561,7 +564,7 @@ def nothing_is_dropped_before_the_filter_is_full(view: ChannelView) -> Iterator[
 
 @check("SDS-STATE-06", of="outgoing received")
 def filters_cease_to_grow(view: ChannelView) -> Iterator[Observation]:
-    """A filter that received three times its capacity is not longer than with up to twice its capacity."""
+    """A filter of three times as many IDs as its capacity has no more bytes than a filter of up to twice as many."""
     found = _find_roll_over(view)
     if found is None:
         return
@@ -604,7 +607,7 @@ def newest_survive_the_roll_over(view: ChannelView) -> Iterator[Observation]:
 
 
 def _newest_ids(view: ChannelView, entries: list[tuple[int, str]], sent: Sent, itself: bool) -> list[str]:
-    """The received IDs among the newest that may have entered the filter: a tenth of its capacity.
+    """The received IDs among the newest possible members of the filter, which are a tenth of its capacity.
 
     ``itself`` says whether the filter holds the own message.
     """

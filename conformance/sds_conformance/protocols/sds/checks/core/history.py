@@ -199,7 +199,7 @@ def _find_unlogged(view: ChannelView, message_ids: list[str]) -> str:
 def named_messages_have_their_dependencies(view: ChannelView) -> Iterator[Observation]:
     """No causal history names a message with a dependency that never arrived.
 
-    Only delivered messages are in the log. Only for implementations without delivery events (AMB-27).
+    Only delivered messages are in the log. Judged only for implementations without delivery events (AMB-27).
     """
     if view.can(pb.CAPABILITY_DELIVERED) or view.gives_up:
         return
@@ -232,7 +232,7 @@ def _find_unarrived(received: Received, own: set[str], first: dict[str, int], by
 def met_messages_are_in_the_next_history(view: ChannelView) -> Iterator[Observation]:
     """Content whose dependencies are met is in the log, so the next causal history names it.
 
-    Only for implementations without delivery events. A message is expected before the next sweep only if the
+    Judged only for implementations without delivery events. A message is expected before the next sweep only if the
     implementation delivered other messages without a sweep (AMB-94).
     """
     if view.can(pb.CAPABILITY_DELIVERED):
@@ -260,7 +260,7 @@ def met_messages_are_in_the_next_history(view: ChannelView) -> Iterator[Observat
 def unmet_messages_are_in_a_later_history(view: ChannelView) -> Iterator[Observation]:
     """A message that had to wait is kept: after its dependencies arrived, a causal history names it.
 
-    Only for implementations without delivery events.
+    Judged only for implementations without delivery events.
     """
     probed: set[str] = set()
     for sent, received, since in unblocked_probes(view) if not view.can(pb.CAPABILITY_DELIVERED) else ():
@@ -274,9 +274,9 @@ def unmet_messages_are_in_a_later_history(view: ChannelView) -> Iterator[Observa
 
 @check("SDS-STATE-10", of="outgoing received")
 def what_was_named_stays_in_the_log(view: ChannelView) -> Iterator[Observation]:
-    """A message that a causal history named stays in the log: causal histories name it while it is among the last.
+    """A message that a causal history named stays in the log: it is named while it is at the end of the log.
 
-    Only for implementations without delivery events.
+    Judged only for implementations without delivery events.
     """
     if view.can(pb.CAPABILITY_DELIVERED):
         return
@@ -303,7 +303,11 @@ def history_names_message_ids(view: ChannelView) -> Iterator[Observation]:
             expected = "only IDs of messages of the channel in causal_history"
             met = message_id in view.known_ids
             yield observe_outcome(
-                sent.step, "unknown-entry", met, expected, f"{message_id!r}, which is not one of these"
+                sent.step,
+                "unknown-entry",
+                met,
+                expected,
+                f"{message_id!r}, which is the ID of no message of the channel",
             )
 
 
@@ -334,8 +338,8 @@ def hints_belong_to_their_id(view: ChannelView) -> Iterator[Observation]:
 def judge_hint(view: ChannelView, step: Step, message_id: str, hint: bytes) -> Iterator[Observation]:
     """Judge a retrieval hint by the hints that were given for its ID and for other IDs.
 
-    A hint is "optional": an implementation may leave it empty, or derive it, even the same hint for many messages. It
-    is wrong if it was given for exactly one other ID, or if it is a damaged form of a hint that was given for its ID.
+    A hint is "optional": an implementation may leave it out, or make its own hint, which may be equal for many messages.
+    A hint is wrong if it was given for exactly one other ID, or if it is a damaged form of a hint for its ID.
     """
     given = view.hints.get(message_id, set())
     if hint in given:
