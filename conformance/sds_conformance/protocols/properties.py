@@ -18,7 +18,7 @@ Replay = Callable[[Schedule], GroupTrace]
 PropertyFunction = Callable[[Any], Iterator["Sighting"]]
 """Takes the group view that `Properties` creates, and yields sightings."""
 TwinFunction = Callable[[Any, Replay], Iterator["Sighting"]]
-"""The same for a property that compares two group traces. It plays the second schedule with the `Replay`."""
+"""Takes a group view and a `Replay`, which plays the schedule to compare with, and yields sightings."""
 
 
 @dataclass(slots=True)

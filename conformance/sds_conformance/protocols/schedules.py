@@ -60,6 +60,6 @@ class Repertoire:
     counted: Callable[[GroupTrace, Sequence[View]], Counter[str]]
     """Counts how often a group trace reached each situation."""
     others: tuple[Repertoire, ...] = ()
-    """By revision: the repertoire of revisions for which this repertoire is not valid."""
+    """The repertoires for the revisions of the protocol that need other schedules."""
     alphabet: Alphabet | None = None
     """The events from which `exhaust` builds all schedules; None if there are none."""

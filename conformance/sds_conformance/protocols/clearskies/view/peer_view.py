@@ -226,7 +226,7 @@ class PeerView:
 
     @cached_property
     def unexplained(self) -> list[Update]:
-        """Versions that the peer wrote and sent without a command of its application, such as resolutions of conflicts."""
+        """Versions that the peer wrote and sent, but that no command explains: resolutions of conflicts, and faults."""
         explained = {change.shown.version for change in self.changes if change.shown is not None}
         return [update for update in self.own if update.version not in explained]
 

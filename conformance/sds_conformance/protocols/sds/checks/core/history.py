@@ -338,7 +338,7 @@ def hints_belong_to_their_id(view: ChannelView) -> Iterator[Observation]:
 def judge_hint(view: ChannelView, step: Step, message_id: str, hint: bytes) -> Iterator[Observation]:
     """Judge a retrieval hint by the hints that were given for its ID and for other IDs.
 
-    A hint is "optional": an implementation may leave it out, or make its own hint, which may be equal for many messages.
+    A hint is "optional": an implementation may leave it out, or make its own hint, even the same one for many messages.
     A hint is wrong if it was given for exactly one other ID, or if it is a damaged form of a hint for its ID.
     """
     given = view.hints.get(message_id, set())

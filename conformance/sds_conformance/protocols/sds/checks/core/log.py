@@ -109,9 +109,8 @@ def ephemerals_meet_no_dependency(view: ChannelView) -> Iterator[Observation]:
             if received.step.index > late.step.index:
                 continue
             since = (d for d in received.delivered if d.step.index >= late.step.index and message_id in d.unmet)
-            freed = [
-                d for d in since if (message_id, d.step.index) not in came
-            ]  # SDS-DELIVER-07 judges the other messages
+            # If content with this ID was delivered in the same step, SDS-DELIVER-07 judges the order.
+            freed = [d for d in since if (message_id, d.step.index) not in came]
             if freed and not find_possibly_lost(view, [message_id, freed[0].message_id], freed[0].step):
                 why = "an ephemeral message with this ID does not meet the dependency"
                 expected = f"{received.message.message_id!r} to wait for {message_id!r}: {why}"

@@ -232,12 +232,12 @@ _CHANGED = {
     "causal_history": "history-changed",
     "content": "content-changed",
 }
-"""By field: the code for a copy that differs from the original in this field."""
+"""By field: the code for a rebroadcast message that differs from the original in this field."""
 
 
 @check("SDS-MSG-21", pb.CAPABILITY_RESEND, of="copies")
 def copies_are_the_message(view: ChannelView) -> Iterator[Observation]:
-    """All copies of a message agree in ID, sender, channel, Lamport timestamp, causal IDs and content."""
+    """A rebroadcast message has the original ID, sender, channel, Lamport timestamp, causal IDs and content."""
     for copy in view.copies:
         was, now = copy.original.message, copy.message
         pairs = {
@@ -260,9 +260,9 @@ def copies_are_the_message(view: ChannelView) -> Iterator[Observation]:
 def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
     """A dependency is identified by its ID alone.
 
-    A sender in an entry, if there is one, is the sender of the named message. If messages with the same ID arrived with
-    several senders, any of these is accepted (AMB-25). If other messages with the same fields in their entries are
-    delivered, these fields are not the reason why a message is not delivered, and other rules judge it.
+    If an entry has a sender, it is the sender of the named message. If messages with the same ID arrived with several
+    senders, each of these senders is accepted (AMB-25). An undelivered message is not judged if a message whose
+    entries have the same fields is delivered: then the fields are not the reason.
     """
     accepted = {_fields_of_entries(received.message) for received in view.received if received.delivered}
     for received in view.received:
@@ -323,7 +323,7 @@ def _known_encodings(_: KnownFilters) -> dict[bytes, bool]:
 
 @check("SDS-MSG-17", pb.CAPABILITY_RESEND, of="copies")
 def copies_keep_a_filter(view: ChannelView) -> Iterator[Observation]:
-    """Copies carry a bloom filter: the filter of the original, or a newer filter."""
+    """A rebroadcast message has a bloom filter: the filter of the original, or a newer filter."""
     for copy in view.copies:
         met = not (copy.original.message.bloom_filter is not None and copy.message.bloom_filter is None)
         yield observe_outcome(copy.step, "missing-filter", met, "a filter in the copy as well", "it has none")
@@ -332,7 +332,7 @@ def copies_keep_a_filter(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-MSG-22", of="outgoing")
 def participant_id_constant(view: ChannelView) -> Iterator[Observation]:
     """A participant keeps one ID in all its messages."""
-    named = (s for s in view.sent + view.syncs if s.message.sender_id)  # SDS-MSG-13 judges the others
+    named = (s for s in view.sent + view.syncs if s.message.sender_id)  # SDS-MSG-13 judges the rest
     ids = [(s.step, s.message.sender_id) for s in sorted(named, key=lambda s: s.step.index)]
     for (_, before), (step, after) in itertools.pairwise(ids):
         expected = f"sender_id {before!r} as in the messages before"

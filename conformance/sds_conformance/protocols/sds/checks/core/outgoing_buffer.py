@@ -94,8 +94,8 @@ def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
 
 
 _PERIODS_OF_WAITING = 5
-"""Number of resend periods without a copy after which a possibly acknowledged message counts as never resent. Used if
-no separate period is in force.
+"""Number of resend periods after which a possibly acknowledged message counts as never resent, if no separate period
+for such messages is in force.
 """
 
 
@@ -136,7 +136,7 @@ def acknowledged_at(view: ChannelView) -> dict[str, Step]:
 def no_copies_after_acknowledgement(view: ChannelView) -> Iterator[Observation]:
     """Judge whether messages are resent after a causal history has acknowledged them.
 
-    The rule is exercised if a later tick sends no copy.
+    The rule is exercised if a tick after the acknowledgement does not resend the message.
     """
     for message_id, step in acknowledged_at(view).items():
         late = [copy for copy in view.ack_evidence(message_id).copies if copy.step.index > step.index]
@@ -156,10 +156,10 @@ def acknowledged_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]
 
 
 def _find_copies_after_mention(view: ChannelView, kind: Kind, code: str) -> Iterator[Observation]:
-    """Judge copies of own messages after a causal history, in a message of the kind ``kind``, has named them.
+    """Judge whether own messages are resent after a message of the kind ``kind`` named them in its causal history.
 
-    Only for implementations without a virtual clock. Copies up to the first tick after that message are not judged,
-    because they may have been scheduled before.
+    Judged only for implementations without a virtual clock. Resends up to the first tick after the naming message are
+    not judged, because they may have been scheduled before.
     """
     if view.can(pb.CAPABILITY_VIRTUAL_CLOCK):
         return
@@ -183,7 +183,7 @@ def _find_copies_after_mention(view: ChannelView, kind: Kind, code: str) -> Iter
 def named_messages_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]:
     """A message is not resent after a content message has named it.
 
-    Only for implementations without a virtual clock.
+    Judged only for implementations without a virtual clock.
     """
     return _find_copies_after_mention(view, Kind.CONTENT, code="resent")
 
@@ -192,17 +192,17 @@ def named_messages_are_not_rebroadcast(view: ChannelView) -> Iterator[Observatio
 def named_in_syncs_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]:
     """A message is not resent after a sync message has named it.
 
-    Only for implementations without a virtual clock.
+    Judged only for implementations without a virtual clock.
     """
     return _find_copies_after_mention(view, Kind.SYNC, code="not-acknowledged")
 
 
 @check("SDS-OUTSWEEP-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK, of="copies")
 def not_before_the_period(view: ChannelView) -> Iterator[Observation]:
-    """No copy is sent before the resend period in force has passed.
+    """No message is resent before the resend period in force has passed.
 
-    The period may count from the previous copy or from the first broadcast. If it counts from the first broadcast, a
-    late copy does not delay the next copy.
+    The period may count from the previous resend or from the first broadcast. If it counts from the first broadcast, a
+    late resend does not delay the next resend.
     """
     period = resend_period(view)
     if not period:
@@ -260,7 +260,7 @@ def possibly_acknowledged_have_their_own_period(view: ChannelView) -> Iterator[O
 
 
 def _find_overdue_resend(view: ChannelView, possibly: PossiblyAcknowledged, period: int) -> Step | None:
-    """The tick by which the first copy was overdue; None if a copy was sent, or is not overdue."""
+    """The tick by which the message should have been resent; None if it was resent, or if its resend is not overdue."""
     since = possibly.since
     copies = view.ack_evidence(possibly.sent.message.message_id).copies
     if any(c.original is possibly.sent and c.step.index > since.index for c in copies):
@@ -340,7 +340,7 @@ def unacknowledged_go_first(view: ChannelView) -> Iterator[Observation]:
 
 
 def _was_possibly_acknowledged(view: ChannelView, copy: Copy, possibly: PossiblyAcknowledged | None) -> bool | None:
-    """Was the copied message possibly acknowledged (True) or unacknowledged (False)? None if unknown or neither."""
+    """Was the resent message possibly acknowledged (True) or unacknowledged (False)? None if unknown, or if neither."""
     if possibly is not None and possibly.since.index < copy.step.index < possibly.until:
         return True
     return False if copy.step.index < first_evidence_index(view, copy.original) else None
@@ -351,7 +351,7 @@ _PERIODS = (*_RESENDS, pb.CAPABILITY_RESEND_PERIOD)
 
 
 def is_never_shown(view: ChannelView, buffer: str) -> bool:
-    """Does no state show a buffer? If a state shows it, its entries are judged, and not the effects of the entries.
+    """Does no state show a buffer? Then checks judge the effects of its entries, such as resends, and not the entries.
 
     False if the implementation can show states, but the trace has none.
     """

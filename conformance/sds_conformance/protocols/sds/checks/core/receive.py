@@ -76,7 +76,7 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
             yield observe_met(received.step)
     for delivery, unmet in _deliveries_with_unmet(view):
         never = unmet - delivery.unmet_buffered - {delivery.message_id} - _known_elsewhere(view, delivery)
-        if not view.revision.syncs_are_logged:  # other revisions have no separate rule for these IDs
+        if not view.revision.syncs_are_logged:  # else no separate rule for sync IDs
             empty = {""} if "" in never and _is_empty_entry(view, delivery) else set()
             never -= ids_barred_from_log(view, never, delivery.step.index) - empty
         # Own messages are in the log, unless they have no timestamp.
@@ -215,7 +215,7 @@ def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
 def another_channel_meets_nothing(view: ChannelView) -> Iterator[Observation]:
     """A dependency that the participant has only in another channel does not count as met.
 
-    If causal histories name own messages of another channel, SDS-MSG-15 judges these.
+    If causal histories name own messages of another channel, SDS-MSG-15 judges these dependencies.
     """
     mixed = any(i in own_ids_of_other_channels(view) for sent in view.outgoing for i in sent.history)
     for received in view.received if met_elsewhere(view) else ():
@@ -468,7 +468,7 @@ def given_up_after_the_timeout_only(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-INSWEEP-04", *(pb.CAPABILITY_DELIVERED, pb.CAPABILITY_VIRTUAL_CLOCK), of="received unmet")
 def sweeps_leave_nothing_ready(view: ChannelView) -> Iterator[Observation]:
-    """A sweep that delivers a message delivers all others whose dependencies were in the log before it (AMB-94)."""
+    """A sweep that delivers any message delivers all messages whose dependencies were in the log before (AMB-94)."""
     logged = {sent.message.message_id: sent.step.index for sent in view.sent}
     for delivery in view.delivered:
         logged.setdefault(delivery.message_id, delivery.step.index)
@@ -519,8 +519,9 @@ def delivered_messages_leave_the_buffer(view: ChannelView) -> Iterator[Observati
 
 
 def _copy_may_wait(view: ChannelView, received: Received, until: Step) -> bool:
-    """Can a copy of the message still wait, because the implementation need not deduplicate ("MAY deduplicate",
-    AMB-24)?
+    """Can a message that arrived more than once still wait after its delivery?
+
+    It can, because the implementation need not deduplicate ("MAY deduplicate", AMB-24).
     """
     arrived = sum(r.step.index <= until.index for r in view.arrivals[received.message.message_id])
     return arrived > sum(d.step.index < until.index for d in received.delivered)
@@ -532,7 +533,7 @@ _MANY_OTHERS = 2
 
 @dataclass(slots=True)
 class _WaitingMessage:
-    """A message that had to wait, and that was delivered later or had to be, because all of its dependencies
+    """A message that had to wait, and that was delivered later or should have been, because all of its dependencies
     arrived.
     """
 
@@ -559,15 +560,16 @@ class _WaitingMessage:
 
     @property
     def shows_sweep(self) -> bool:
-        """Is it certain that the message could be delivered, by its delivery or by a sweep? Without a virtual clock, a
-        tick does not prove a sweep.
+        """Was the message delivered, or is it certain that a sweep had to deliver it?
+
+        Without a virtual clock, a tick does not prove a sweep.
         """
         is_shown = self.delivered or (self.shown is not False and self.view.can(pb.CAPABILITY_VIRTUAL_CLOCK))
         return is_shown and self.received.unmet <= self.view.logged_ids
 
 
 def delivered_after_waiting(view: ChannelView) -> Iterator[_WaitingMessage]:
-    """A message with unmet dependencies is kept, and delivered by a sweep after these arrived."""
+    """A message with unmet dependencies is kept, and delivered by a sweep after the dependencies arrived."""
     # The indices of the steps up to which messages wait, ascending: for all messages, and by unmet dependencies.
     ends: list[int] = []
     waits: dict[frozenset[str], list[int]] = {}
@@ -611,7 +613,7 @@ def _describe_waiting(waited: _WaitingMessage, row: RuleRow[_WaitingMessage]) ->
 
 
 def _is_evidence_of_waiting(waited: _WaitingMessage) -> bool:
-    """Does the message show whether waiting messages are kept? SDS-INSWEEP-04 judges the others."""
+    """Does the message show whether waiting messages are kept? SDS-INSWEEP-04 judges the other messages."""
     kept_or_dropped = waited.delivered or waited.shown is not True
     return kept_or_dropped and not waited.chain and not (waited.shown is None and waited.other_was_delivered)
 
@@ -622,7 +624,7 @@ def _is_due_from_hidden_buffer(waited: _WaitingMessage) -> bool:
 
 def _is_due_behind_others(waited: _WaitingMessage) -> bool:
     if waited.chain or not waited.shows_sweep or (waited.other_was_delivered and not waited.delivered):
-        return False  # SDS-INSWEEP-04 judges it
+        return False  # SDS-INSWEEP-04 judges this message
     return waited.others >= _MANY_OTHERS or bool(waited.shown and not waited.delivered)
 
 

@@ -28,7 +28,7 @@ from ...view.windows import clock_at
 
 @check("SDS-SEND-03", of="outgoing")
 def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
-    """A message carries the local timestamp after its increase, which is one for each message."""
+    """Sending a message first increases the local timestamp, and the message carries the increased timestamp."""
     previous: Sent | None = None
     for sent, seen in lamport_sends(view):
         e = sent.lamport
@@ -42,8 +42,8 @@ def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
                 expected = f"{e.low}, one more than the {before} of the message before"
                 yield observe_violation(sent.step, "not-increased", expected, f"{seen}")
         previous = sent
-    # Other requirements judge events that must not change the local timestamp: SDS-OUTSWEEP-05 copies,
-    # SDS-EPHEMERAL-07 ephemeral messages. No requirement forbids that a refused command changes it.
+    # Other requirements judge events that must not change the local timestamp: SDS-OUTSWEEP-05 judges
+    # rebroadcasts, SDS-EPHEMERAL-07 ephemeral messages. No requirement forbids that a refused command changes it.
     steps = [*(r.step for r in view.received), *(d.step for d in view.delivered), *(c.step for c in view.copies)]
     silent = [r.delivered_silently for r in view.received if r.delivered_silently is not None]
     steps += [*silent, *(ephemeral.step for ephemeral in view.ephemerals)]
@@ -116,8 +116,9 @@ class _Newcomer:
     first: Step
 
     def find_newest_older(self, trace: Trace, channel_id: str) -> int | None:
-        """The largest Lamport timestamp that is before the newcomer's clock, in messages from before the newcomer was
-        opened; None if there is none.
+        """The largest Lamport timestamp below the newcomer's clock among messages before the newcomer was opened.
+
+        None if there is no such message.
         """
         older = takewhile(lambda pair: pair[0].index < self.opened.index, _iterate_content(trace, channel_id))
         before = (message.lamport_timestamp or 0 for _, message in older)
@@ -239,12 +240,12 @@ class Stamp:
         self.is_allowed = e.stays_at_maximum(seen) or e.tolerates(seen + self.state)
         """Does the specification or a position allow the timestamp?"""
         self.is_evidence = self.content or (self.sync and e.low <= seen <= e.high)
-        """Does it prove which event changed the local timestamp? A wrong timestamp of a sync message may have other
-        causes.
+        """Does the timestamp prove which event changed the local timestamp? A wrong timestamp of a sync message may
+        have other causes.
         """
         self.shows_change = self.is_evidence and (self.is_allowed or seen - e.low not in usual_errors(view))
-        """Does it prove that an event before it changed the local timestamp? An error that also occurs when only
-        messages were sent proves nothing.
+        """Does the timestamp prove that an earlier event changed the local timestamp? An error that also occurs when
+        only messages were sent proves nothing.
         """
         self.has_rule_of_its_own = e.is_high_after_ephemeral_or_answer(seen + self.state)
         """Is the timestamp too high after an event that SDS-EPHEMERAL-07 or SDS-R-SWEEP-05 judges?"""
@@ -297,7 +298,7 @@ class Stamp:
 
 
 def lamport_timestamps(view: ChannelView) -> Iterator[Stamp]:
-    """Own messages have the timestamp max(now, previous + 1); apart from them, only deliveries change the local one."""
+    """Own messages have the timestamp max(now, previous + 1). Nothing but sending and delivering changes it."""
     for sent, seen in lamport_sends(view):
         yield Stamp(view, sent.step, sent.lamport, seen, "content")
     for sync in view.syncs:
@@ -429,7 +430,7 @@ def _after_ephemeral(s: Stamp) -> bool:
 def _after_sending(s: Stamp) -> bool:
     e = s.e
     other = e.source == "delivery" or e.late_delivery or e.rebroadcast or e.answered
-    moved = e.ephemeral or (other and e.is_ahead_of_clock)  # the rule of that event judges the difference
+    moved = e.ephemeral or (other and e.is_ahead_of_clock)  # another rule judges the change by that event
     backwards = s.follows_step_back and not s.counts_messages
     return s.content and not moved and (s.is_allowed or not (e.source == "sync" or backwards))
 
@@ -468,8 +469,11 @@ AFTER_SYNC, SYNC_RECEIVED = "one more than the sync message before", "sync messa
 DELIVERED_LATE = "the message delivered late changes nothing"
 OWN_SENDER = "a message with the participant's own sender ID changes nothing"
 COUNTED = "messages that are received are not counted"
-BUFFERED, COPIED = "the message from further ahead still waits", "the rebroadcast before it is not a new message"
-BY_EPHEMERAL, OPENED = "an ephemeral message does not move the clock", "it starts when the channel is opened"
+BUFFERED, COPIED = "the message with the higher timestamp still waits", "the preceding rebroadcast is not a new message"
+BY_EPHEMERAL, OPENED = (
+    "an ephemeral message does not change the local timestamp",
+    "the local timestamp starts when the channel is opened",
+)
 CHANNELS, CLOCK, DELIVERED = (pb.CAPABILITY_CHANNELS,), (pb.CAPABILITY_VIRTUAL_CLOCK,), (pb.CAPABILITY_DELIVERED,)
 RESEND, SYNC = (pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK), (pb.CAPABILITY_SYNC,)
 

@@ -41,7 +41,7 @@ _CROWD = 100
 
 @check("FORUM-04", of="outgoing")
 def lamport_in_field_3(view: ChannelView) -> Iterator[Observation]:
-    """Field 3 of content and sync messages is a varint that fits a signed 32-bit integer, and not negative."""
+    """Field 3 of content and sync messages is a varint of at most 2^31 - 1."""
     for sent in view.outgoing:
         values = values_of(sent, 3)
         if not values or not isinstance(values[-1], int):
@@ -171,7 +171,7 @@ def _largest_sent(view: ChannelView, before: int) -> int:
 
 @check("FORUM-35", pb.CAPABILITY_SYNC, of="outgoing")
 def sync_keeps_the_timestamp(view: ChannelView) -> Iterator[Observation]:
-    """Without arrivals since the previous own message, a sync message repeats its timestamp; the first one has 0.
+    """A sync message repeats the timestamp of the previous own message (0 if none), if nothing arrived in between.
 
     Another message of the same step may have been sent before or after the sync message.
     """
@@ -240,9 +240,9 @@ def syncs_meet_dependencies(view: ChannelView) -> Iterator[Observation]:
 
 
 def _doubtful_syncs(view: ChannelView) -> set[str]:
-    """IDs of own sync messages, and of sync messages that depend on these, directly or through others.
+    """IDs of own sync messages, and of received sync messages that depend on own sync messages, directly or indirectly.
 
-    It is unknown whether they are in the log.
+    It is unknown whether these messages are in the log.
     """
     dependents: dict[str, list[str]] = {}
     for received in view.received:
@@ -283,7 +283,7 @@ def syncs_move_the_clock(view: ChannelView) -> Iterator[Observation]:
 
 @check("FORUM-31", pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK, of="received")
 def given_up_after_the_period(view: ChannelView) -> Iterator[Observation]:
-    """If a period is in force, dependencies that have not arrived when it has passed are reported lost."""
+    """Dependencies that do not arrive within the period for giving up, if it is in force, are reported lost."""
     period = view.configuration.lost_timeout_ms
     lost = {message_id for _, event in view.losses for message_id in event.message_ids}
     for received in view.received if period else ():

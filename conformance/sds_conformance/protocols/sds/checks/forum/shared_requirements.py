@@ -62,7 +62,8 @@ SHARED: dict[str, tuple[CheckFunction | str, ...]] = {
     "FORUM-39": (ephemeral.not_buffered, ephemeral.delivered_at_once),
     "FORUM-45": (log.delivered_in_causal_order,),
 }
-"""By requirement of the proposal: the checks of SDS that judge it, or the requirements of SDS whose table rows do."""
+"""By requirement of the proposal: the checks of SDS that judge it, or IDs of SDS requirements whose rows in tables of
+checks judge it."""
 
 for _requirement, _functions in SHARED.items():
     same_as(_requirement, *_functions)

@@ -64,8 +64,8 @@ def requests_of_another_channel_are_not_answered(view: ChannelView) -> Iterator[
 def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
     """A message stays missing in its channel when a message with the same ID arrives in another channel.
 
-    Judged only if all other missing messages are tracked or requested, and one of them was found missing later.
-    Otherwise a full buffer could be the reason.
+    Judged only if all other missing messages are tracked or requested, and another message was found missing later.
+    Otherwise a full buffer could be the reason why the message is not requested.
     """
     side = requester(view)
     tracked = all(side.shown_t_req(m) is not None or m.requests for m in side.certainly_missing)
@@ -111,7 +111,7 @@ def requests_of_another_channel_are_not_overheard(view: ChannelView) -> Iterator
         )
         for shown in side.shown_between(since, end):
             if shown.step.now_ms >= due_ms:
-                continue  # from T_req on there are other reasons to remove it
+                continue  # after T_req, the entry may be removed for other reasons
             which = f"{message_id!r}, missing in {view.channel_id!r} and requested by others only in another channel,"
             expected = f"{which} in the outgoing repair request buffer"
             yield observe_outcome(shown.step, "overheard-elsewhere", message_id in shown.due, expected, "it is missing")

@@ -104,14 +104,14 @@ class DueRequest:
     def is_in_a_blocked_message(self) -> bool:
         """Was the request in a content message that waits for dependencies itself?
 
-        Requests in copies of known messages and in sync messages are judged separately.
+        Requests in messages that arrive again and in sync messages are judged separately.
         """
         plain = self.request.kind is not Kind.SYNC and not self.request.duplicate
         return plain and bool(self.request.unmet) and self.was_delivered_on_arrival()
 
     def is_for_own_in_a_sync(self) -> bool:
-        """Is it an unanswered request in a sync message for an own message, although requests for other own messages
-        were answered?
+        """Is the request unanswered, in a sync message and for an own message, although requests for own messages were
+        answered?
         """
         applies = self.unanswered and self.own and self.request.kind is Kind.SYNC
         return applies and any(other.own and not other.unanswered for other in _due_requests(self.view))
@@ -120,9 +120,7 @@ class DueRequest:
         return self.few and len(self.request.message.repair_request) > 1 and self.was_delivered_on_arrival()
 
     def is_behind_the_only_answered(self) -> bool:
-        """Is it unanswered and not the first entry, although only first entries of repair requests are ever
-        answered?
-        """
+        """Is the request unanswered and not first in its repair request, and were only first entries ever answered?"""
         return (
             self.unanswered and self.few and position_in_request(self.period) > 0 and _answered_places(self.view) == {0}
         )
@@ -176,7 +174,7 @@ def _first_answers(view: ChannelView) -> dict[str, int]:
 
 @cache_per_view
 def _answered_places(view: ChannelView) -> set[int]:
-    """The positions in their repair requests of all entries that were answered."""
+    """The positions (from 0) within repair requests at which entries were answered."""
     return {position_in_request(period) for period in response_periods(view) if period.answer is not None}
 
 
@@ -218,7 +216,7 @@ def requests_that_are_due(view: ChannelView) -> Iterator[DueRequest]:
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="asked channels sds-r")
 def a_namesake_is_no_answer(view: ChannelView) -> Iterator[Observation]:
-    """A message of another channel with the ID of a requested message is no copy, so it does not end the request.
+    """A message of another channel with the ID of a requested message is no answer to the request, and does not end it.
 
     Judged only if all other requests are answered.
     """

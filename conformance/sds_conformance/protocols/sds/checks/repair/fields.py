@@ -114,13 +114,13 @@ def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-MSG-12", pb.CAPABILITY_SDS_R, of="asked copies sds-r")
 def copies_keep_their_senders(view: ChannelView) -> Iterator[Observation]:
-    """An answer, or a copy of an own message, has the senders in its causal history that the message had."""
+    """A message that is sent again has the same senders in the entries of its causal history as before."""
     again = [(answer.step, answer.message, original) for answer, original in answers_and_originals(view)]
     again += [(copy.step, copy.message, copy.original.message) for copy in view.copies]
     for step, message, original in again if view.terms.on else ():
         arrivals = view.arrivals.get(original.message_id, ())
         if any(received.message.causal_history != original.causal_history for received in arrivals):
-            continue  # the participant may have kept any of them
+            continue  # the participant may have kept any of several histories
         senders = {entry.message_id: entry.sender_id for entry in original.causal_history if entry.sender_id}
         for entry in message.causal_history:
             sender = senders.get(entry.message_id)
@@ -138,8 +138,8 @@ def copies_keep_their_senders(view: ChannelView) -> Iterator[Observation]:
 def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
     """The sender in an entry is the original sender of the named message, in causal histories and in repair requests.
 
-    For a missing message, it is the sender in the entry that revealed this message. Without a sender, no participant
-    could respond (AMB-87). SDS-MSG-12 judges causal histories without senders.
+    A repair request repeats a sender that a causal history gave for the missing message. Without a sender, no
+    participant could respond (AMB-87). SDS-MSG-12 judges causal histories without senders.
     """
     for sent in view.repair.carriers if view.terms.on else ():
         for entry in sent.message.causal_history:
@@ -188,7 +188,7 @@ def _describe_sender(view: ChannelView, sender_id: str) -> str:
 
 @check("SDS-R-FIELDS-01", pb.CAPABILITY_SDS_R, of="sds-r")
 def answers_name_the_author(view: ChannelView) -> Iterator[Observation]:
-    """In an answer, the sender in an entry of the causal history is the right author, or the value of the original."""
+    """In an answer, a sender in the causal history is the author of the named message, or as in the original."""
     for step in view.trace.of(view.party.name):
         for message in step.messages if view.terms.on else ():
             original = view.repair.original(message.message_id)
@@ -220,7 +220,7 @@ def requests_are_for_the_missing(view: ChannelView) -> Iterator[Observation]:
         if not message_id or side.waits(message_id, sent.step):
             continue
         if message_id in named_elsewhere(view):
-            continue  # it is missing in another channel: SDS-STATE-16
+            continue  # the message is missing in another channel: SDS-STATE-16
         own = view.own(message_id)
         # After giving up a dependency, a participant may drop later copies and still request them (AMB-92).
         logged = not view.gives_up and side.in_log(message_id, sent.step)

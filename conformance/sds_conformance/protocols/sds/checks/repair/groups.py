@@ -22,7 +22,7 @@ FEWEST, MOST = 40, 50
 pending requests, a limit of the implementation may distort the share.
 """
 _FAR = 0.8
-"""Entries of a repair request count as near its end from this fraction of its length on."""
+"""Entries of a repair request after this fraction of its length count as near its end."""
 _MANY = 128
 """Minimum number of participants for more than one response group."""
 ALARM = 1e-7
@@ -186,7 +186,7 @@ def a_share_is_answered(view: ChannelView) -> Iterator[Observation]:
 
 
 def _derived_groups(view: ChannelView) -> tuple[int, int, Step] | None:
-    """(Number of participants, number of groups, step of Open) if the second was derived from the first; else None."""
+    """(Number of participants, number of groups, step of Open) if the implementation derived the groups; else None."""
     asked, c = view.party.asked, view.configuration
     if asked.HasField("num_response_groups") or not (
         asked.HasField("num_participants") and c.HasField("num_participants") and c.HasField("num_response_groups")
@@ -199,7 +199,7 @@ def _derived_groups(view: ChannelView) -> tuple[int, int, Step] | None:
 def _judge_derived(view: ChannelView, *, few: bool) -> Iterator[Observation]:
     """Judge whether the derived number of response groups follows the formula.
 
-    With ``few``, only numbers of participants below 128 are judged, else only the others.
+    ``few`` selects numbers of participants below 128; without it, only numbers of 128 and more are judged.
     """
     derived = _derived_groups(view)
     if derived is not None and (derived[0] < _MANY) is few:
@@ -211,7 +211,7 @@ def _judge_derived(view: ChannelView, *, few: bool) -> Iterator[Observation]:
 
 @check("SDS-R-GLOBAL-06", pb.CAPABILITY_SDS_R)
 def groups_by_the_formula(view: ChannelView) -> Iterator[Observation]:
-    """The number of response groups that is derived from 128 participants or more is their number div 128, plus 1."""
+    """For n participants, 128 or more, the derived number of response groups is n div 128, plus 1."""
     return _judge_derived(view, few=False)
 
 

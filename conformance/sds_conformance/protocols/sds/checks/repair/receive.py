@@ -251,14 +251,14 @@ def _judge_dropped(view: ChannelView, missing: Missing, received: Received, code
 
 @check("SDS-R-RECV-07", *TIMED, of="missing sds-r")
 def overheard_requests_are_dropped(view: ChannelView) -> Iterator[Observation]:
-    """A request of another participant removes the entry from the outgoing repair request buffer."""
+    """Another participant's request removes the entry for the message from the outgoing repair request buffer."""
     for missing, received in _find_overheard(requester(view), "plain"):
         yield from _judge_dropped(view, missing, received, "not-dropped")
 
 
 @check("SDS-R-RECV-12", *TIMED, of="missing sds-r")
 def every_entry_is_overheard(view: ChannelView) -> Iterator[Observation]:
-    """An entry of another participant's request removes the own entry, also if it is not the first or has no sender."""
+    """Any entry of another participant's request removes the own entry, even a later entry or one without a sender."""
     for missing, received in _find_overheard(requester(view), "among others"):
         yield from _judge_dropped(view, missing, received, "entry-ignored")
 
