@@ -66,7 +66,7 @@ def _signs_unnecessarily(case: DivergentSteps) -> bool:
 
 
 def _sends_unasked(case: DivergentSteps) -> bool:
-    """Return whether only one side sends updates to links without a request."""
+    """Return whether only one side sends updates on links whose other end has requested none."""
     extras = list(_extra_entries_with_links(case, "sent")) if case.differs_only_in("sent") else []
     return bool(extras) and all(
         link is not None
@@ -176,7 +176,7 @@ FREEDOMS: tuple[Freedom, ...] = (
     Freedom("signatures", "whether messages between read-write peers are signed", _signs_unnecessarily),
     Freedom("update-times", "how precise an update_time is, and how it advances", differ_only_in("times")),
     Freedom("known-revisions", "whether known revisions are found by a scan of the present records", _scans_records),
-    Freedom("unasked", "whether updates are sent on a link without a request", _sends_unasked),
+    Freedom("unasked", "whether updates are sent on a link before the other end requests them", _sends_unasked),
     Freedom("echoes", "whether an update is sent back to its sender", _sends_back),
     Freedom(
         "conflicts",

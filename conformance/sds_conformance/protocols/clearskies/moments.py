@@ -16,7 +16,7 @@ from .divergent_steps import STEP_COLUMNS, acts_before, acts_from_difference, fi
 
 
 def is_sent_later(case: DivergentSteps) -> bool:
-    """Does the other side send or signal the same in a later step, not too late, or does its link close first?"""
+    """Does the other side send or signal the same later, but still in time, or does its link close before?"""
     if not case.differs_only_in("sent", "changed", "conflicts"):
         return False
     extras = [(field, *found) for field in sorted(case.fields) for found in find_extra_entries(case, field)]

@@ -26,7 +26,7 @@ from .situations import SITUATIONS, situations
 
 
 def grammar_of(profile: str, fewest: int, most: int, passages: tuple[str, ...]) -> Grammar:
-    """Return the grammar of schedules. ``profile`` is unused, because the extension has no profiles."""
+    """Return the grammar of schedules. ``profile`` is unused, because there is only one."""
     return Grammar(fewest, most, passages=passages)
 
 

@@ -74,7 +74,7 @@ def readers_cannot_write(view: PeerView) -> Iterator[Observation]:
 
 
 def _counters_may_overflow(view: PeerView, step: Step) -> bool:
-    """Return whether the peer received a revision or clock number of its own above 2^53: its counters may be full."""
+    """Return whether received updates have a revision or clock number of the peer above 2^53: counters may be full."""
     arrived = [update for update in view.received if update.step.index < step.index]
     own = [update.rev or 0 for update in arrived if update.by == view.peer_id]
     own += [(update.clock or {}).get(view.peer_id, 0) for update in arrived]
@@ -520,12 +520,14 @@ def changes_of_others_do_not_count(view: PeerView) -> Iterator[Observation]:
 
 
 def _first_revision(view: PeerView, *, after_others: bool) -> Iterator[Observation]:
-    """Judge that the first change has revision 1 or 2 (CA-4), if it was made after or before any update arrived."""
+    """Judge that the first change has revision 1 or 2 (CA-4).
+
+    With ``after_others``, the change is judged only if updates arrived before it; else only if none did."""
     for change in view.changes[:1]:
         if change.shown is None or not change.is_in(change.shown) or change.shown.rev is None:
             continue  # CSDB-27 or CSDB-07 judges the change, or only a later version was sent
         seen = change.shown.rev
-        lower = {update.rev for update in view.own if (update.rev or 0) < seen}  # such as one half of a rename
+        lower = {update.rev for update in view.own if (update.rev or 0) < seen}  # one half of a rename
         arrived = any(arrival.step.index < change.step.index for arrival in view.arrivals)
         alone = view.opened_afresh(change.step) and not view.in_conflict(change.shown.step)
         # A rename to the same key may have counted before the change was sent, with the revision of the rename.

@@ -75,7 +75,7 @@ def _is_an_ancestor(fate: Fate) -> bool:
 def _is_equal(fate: Fate) -> bool:
     """Return whether an update has an equal clock.
 
-    It "can be discarded". If its content differs, a peer may also decide between the two as in a conflict.
+    Such an update "can be discarded". If its content differs, a peer may also decide as in a conflict.
     """
     meeting = fate.meeting
     as_in_a_conflict = fate.survivor == INCOMING and not meeting.alike and meeting.later != PRESENT
@@ -161,7 +161,8 @@ def deletions_are_remembered(view: PeerView) -> Iterator[Observation]:
     for shown in view.shown_states:
         if shown.link is None:
             continue
-        received = {update.version for update in shown.link.received}  # need not be sent back
+        # Versions that arrived on the link need not be sent back on it.
+        received = {update.version for update in shown.link.received}
         then = shown.asked.index
         held_ = ((uuid, held.update) for uuid, held in view.known.all_at(shown.step.index) if held.step.index < then)
         there = {
@@ -303,7 +304,8 @@ def the_largest_time_wins(view: PeerView) -> Iterator[Observation]:
         if decided and meeting.later and fate.survivor and _is_taken_or_refused(view, fate):
             yield _judge_winner(view, meeting, fate.shown.step, fate.survivor)
             if fate.is_mixed:
-                seen = f"its revision with the content of the other version: {describe_record(fate.seen)}"
+                mixed = "the revision of this version with the content of the other version"
+                seen = f"{mixed}: {describe_record(fate.seen)}"
                 expected = f"{view.named(meeting.version(fate.survivor))}, as received"
                 yield observe_violation(fate.shown.step, "winner-mixed", expected, seen)
     for contest in find_contests(view) if by_default(view) else ():
@@ -434,5 +436,8 @@ COMPARISON_RULES: tuple[Rule[ClockComparison], ...] = (
 
 @table(COMPARISON_RULES)
 def clocks_are_compared(view: PeerView) -> Iterator[tuple[Step, ClockComparison]]:
-    """A vector clock is before another if no number in it is larger. The number of an absent peer is zero."""
+    """A vector clock is before or equal to another if no peer has a larger number in it than in the other.
+
+    A peer that is absent from a clock has the number zero.
+    """
     return ((each.step, each) for each in find_comparisons(view))

@@ -288,7 +288,8 @@ def shown_records_are_in_answers(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-18", pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_OBSERVE, of="reads-only shown")
 def readers_keep_the_messages_of_what_they_show(view: PeerView) -> Iterator[Observation]:
     """A read-only peer answers a request for everything with a signed message of each record that it shows."""
-    yield from _judge_completeness(view, "message-not-kept", view.unsigned_versions)  # CSDB-05 judges the rest
+    # CSDB-05 judges versions that arrived without a signature.
+    yield from _judge_completeness(view, "message-not-kept", view.unsigned_versions)
 
 
 def _judge_completeness(view: PeerView, code: str, excluded: Collection[VersionId | None]) -> Iterator[Observation]:

@@ -79,7 +79,7 @@ class PeerHistory:
         self.doubtful: set[VersionId] = set()
         """The versions that the peer received and may have ignored."""
         self.is_ambiguous = False
-        """The peer received something that it may have read in different ways."""
+        """Did the peer receive a message that can be read in different ways?"""
         self.open = False
         """The peer is open at the end."""
         self.last_own = 0
@@ -121,7 +121,7 @@ class ClubView:
         self.sent: list[tuple[Act, PeerHistory, Update]] = []
         """All updates of peers under test, in order."""
         self.never_received: list[tuple[Act, PeerHistory, Update]] = []
-        """The sent updates of other writers that no read-write peer had sent to the sender before."""
+        """The relayed updates that the relaying peer had received from no read-write peer."""
         self.has_replays = False
         """A scripted peer has repeated updates of peers under test in another order."""
         self.has_impostor = False

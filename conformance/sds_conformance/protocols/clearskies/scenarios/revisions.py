@@ -34,7 +34,7 @@ def changes_of_others_between(script: Script, alice: Part, bob: Peer, carol: Pee
 
 @scenario("25", "59", "29")
 def wide_revisions(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Two revisions of Bob exceed 53 bits; the peer requests updates after the second, and Dave requests both."""
+    """Two revisions of Bob exceed 53 bits; the peer requests updates after the first, and Dave requests both."""
     subscribe(alice, carol)
     bob.revision = WIDE - 1
     link = alice.link(bob)
@@ -82,7 +82,7 @@ def revisions_beyond_32_bits(script: Script, alice: Part, bob: Peer, carol: Peer
 
 @scenario("33", "56", violated=("59",), long=True)
 def a_deletion_is_the_last_update(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """The last changes of Bob and of the application are deletions; requests name their or the preceding revisions."""
+    """The last changes of Bob and of the application are deletions; requests name their revisions or earlier ones."""
     link = alice.link(bob)
     link.update("kept", 1)
     link.update("gone", 2)

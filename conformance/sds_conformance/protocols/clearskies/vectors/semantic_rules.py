@@ -30,7 +30,7 @@ def find_settlement_errors(vector: Vector) -> Iterator[str]:
 
 
 def find_admission_errors(vector: Vector) -> Iterator[str]:
-    """Yield errors of one update."""
+    """Yield errors of a vector with one update: its value, and the records of the outcomes, must be valid."""
     yield from _find_bad_json("update/value", vector["update"]["value"])
     yield from _find_bad_records("", vector["outcomes"])
 

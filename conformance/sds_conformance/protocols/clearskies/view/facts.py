@@ -317,6 +317,7 @@ def changes_of(steps: Iterable[Step], own: list[Update], received: Iterable[Upda
     rename to the same key is a change only if an update belongs to it.
     """
     changes = [change for step in steps if (change := _parse_change(step)) is not None]
+    # If the replies name uuids, a deletion without a uuid deleted nothing.
     if any(change.step.uuid for change in changes):
         changes = [change for change in changes if change.kind != "delete" or change.step.uuid]
     left = list(own)

@@ -186,7 +186,7 @@ class Knowledge:
         self._with_key: dict[object, set[str]] = {}
         """The uuids of the records that ever had a key, by key."""
         self._sent: dict[str, Update] = {}
-        """By uuid: the last sent update whose clock has the peer's own number, if none arrived for the record since.
+        """By uuid: the last sent update whose clock has the peer's own number, until an update of the record arrives.
         """
         self._revisions: dict[str | None, int] = {}
         """By writer: the largest revision that arrived."""

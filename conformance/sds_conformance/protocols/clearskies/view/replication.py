@@ -40,14 +40,14 @@ class DueUpdate:
     __slots__ = ("arrival", "cause", "change", "copies", "is_decided", "link")
 
     def __init__(self, link: LinkView, source: Change | Arrival, copies: list[Update], due: Step | None) -> None:
-        """``due`` is the step that shows that nothing was sent; None if a copy was sent, or if the trace does not show
-        it.
+        """``due`` is the step by which the change must have been sent. None if it was sent, or if the trace ends before
+        such a step.
         """
         self.link, self.cause = link, source.step
         self.change = source if isinstance(source, Change) else None
         self.arrival = source if isinstance(source, Arrival) else None
         self.copies = copies
-        """The copies that were sent on the link from then on."""
+        """The updates that were sent on the link for the change, from its step on."""
         self.is_decided = bool(copies) or due is not None
         """Does the trace show whether the change was sent?"""
 
@@ -98,7 +98,7 @@ def find_due_relays(view: PeerView) -> list[DueUpdate]:
 
 
 def _possible_copies(link: LinkView, change: Change) -> list[Update]:
-    """The updates on a link that may be copies of a change, in order."""
+    """The updates on a link that may have been sent for a change, in order."""
     if not change.step.uuid:
         return link.sent
     version = change.shown.version if change.shown is not None else None
@@ -108,8 +108,9 @@ def _possible_copies(link: LinkView, change: Change) -> list[Update]:
 
 
 def _is_copy(view: PeerView, change: Change, update: Update, link: LinkView) -> bool:
-    """Is an update on a link a copy of a change? Another version with the same content belongs to a later change,
-    unless it was sent before this change was due.
+    """Was an update on a link sent for a change?
+
+    Another version with the same content belongs to a later change, unless it was sent before this change was due.
     """
     if change.shown is None or update.version == change.shown.version or update.by != view.peer_id:
         return change.is_shown_by(update)
@@ -172,7 +173,7 @@ class Answer:
         # An update that arrived with the request may have been processed after it.
         held = [held for _, held in view.known.all_at(step.index) if held.step is not step]
         there = [each.update for each in held if each.update is not None]
-        # A version that a forbidden one overwrote is absent; only the forbidden one is reported.
+        # If a forbidden version overwrote another version, only the forbidden version is reported.
         gone = {version[0] for version in view.leaked_versions if version is not None}
         there = [u for u in there if u.version not in view.unaccepted and u.version is not None and u.uuid not in gone]
         new = [update for update in there if (update.rev or 0) > since.get(str(update.by), 0)]
@@ -183,7 +184,7 @@ class Answer:
         wanted = {update.version for update in self.expected}
         later = [update for update in link.sent if step.index <= update.step.index <= last]
         self.delivered = list(_first_copies(update for update in later if update.version in wanted))
-        """The first sent copy of each expected version after the request, in order."""
+        """The first update sent after the request for each expected version, in order."""
         sent = {update.version for update in link.sent if update.step.index <= last}
         self.missing = [update for update in self.expected if due is not None and update.version not in sent]
         """The expected versions that were never sent on the link."""
@@ -192,7 +193,7 @@ class Answer:
         again = {a.update.version for a in view.arrivals if quiet < a.step.index <= last}
         again |= {c.shown.version for c in view.changes if c.shown is not None and quiet < c.step.index <= last}
         self.known = [update for update in later if update.version in stale - again]
-        """Sent copies of versions that the client named as known."""
+        """The sent updates with versions that the client named as known."""
         self.unsent = (
             list(_find_unsent_changes(view, link, request)) if due is not None and view.peer_id not in since else []
         )
@@ -331,7 +332,7 @@ class RevisionBounds:
         """The highest revisions in a scan of all records that the peer certainly has (CA-11)."""
         came = (a.update for a in view.arrivals if a.step.index <= request.step.index)
         self.at_most = _find_highest_revisions(came)
-        """The highest revisions that ever arrived. CSDB-03, CSDB-06 and CSDB-16 judge forbidden ones."""
+        """The highest revisions that ever arrived. CSDB-03, CSDB-06 and CSDB-16 judge forbidden updates."""
 
 
 @cache_per_view

@@ -103,7 +103,7 @@ class _Player:
         self._links[step["link"]] = self._actor.link(peer)
 
     def _requested_revisions(self, link: ScriptedLink) -> Any:
-        """The revisions in the request on a link, without the peer's own and zeros; None if there is no request."""
+        """The revisions in a link's request, without the peer's own revision and zeros; None if there is no request."""
         if not link.requests:
             return None
         since = link.requests[0].body.members.get("since")

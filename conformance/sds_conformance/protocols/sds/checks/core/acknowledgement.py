@@ -389,7 +389,7 @@ def no_fall_back_to_the_shorter_period(view: ChannelView) -> Iterator[Observatio
     for message_id, gap in after:
         if gap.silent_ms >= shorter or (kept and gap.fits(shorter) and gap.waited_ms < longer):
             expected = f"{message_id!r} still possibly acknowledged, and resent every {longer} ms"
-            seen = f"a copy after {gap.waited_ms} ms, as of an unacknowledged message ({shorter} ms)"
+            seen = f"resent after {gap.waited_ms} ms, like an unacknowledged message ({shorter} ms)"
             yield observe_outcome(gap.second, "unacknowledged-again", gap.silent_ms >= shorter, expected, seen)
 
 

@@ -76,7 +76,7 @@ class _FilterContent(NamedTuple):
 
     step: Step
     sync: bool
-    """Is it the filter of a sync message?"""
+    """Was the filter sent in a sync message?"""
     due: int
     """The number of delivered IDs that the filter must hold."""
     missing: str

@@ -332,7 +332,8 @@ def copies_keep_a_filter(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-MSG-22", of="outgoing")
 def participant_id_constant(view: ChannelView) -> Iterator[Observation]:
     """A participant keeps one ID in all its messages."""
-    named = (s for s in view.sent + view.syncs if s.message.sender_id)  # SDS-MSG-13 judges the rest
+    # SDS-MSG-13 judges messages without a sender.
+    named = (s for s in view.sent + view.syncs if s.message.sender_id)
     ids = [(s.step, s.message.sender_id) for s in sorted(named, key=lambda s: s.step.index)]
     for (_, before), (step, after) in itertools.pairwise(ids):
         expected = f"sender_id {before!r} as in the messages before"

@@ -392,7 +392,7 @@ def kept_as_unacknowledged(view: ChannelView) -> Iterator[Observation]:
             if after and after[0].fits(other):
                 which = f"{sent.message.message_id!r}, without evidence of an acknowledgement"
                 expected = f"{which}, sent again every {shared} ms"
-                seen = f"a copy after {after[0].waited_ms} ms, as of a message that is possibly acknowledged"
+                seen = f"resent after {after[0].waited_ms} ms, like a possibly acknowledged message"
                 yield observe_violation(after[0].second, "wrong-state", expected, seen)
 
 

@@ -188,7 +188,7 @@ def _describe_sender(view: ChannelView, sender_id: str) -> str:
 
 @check("SDS-R-FIELDS-01", pb.CAPABILITY_SDS_R, of="sds-r")
 def answers_name_the_author(view: ChannelView) -> Iterator[Observation]:
-    """In an answer, a sender in the causal history is the author of the named message, or as in the original."""
+    """In an answer, a sender in the causal history is the author of the named message, or is left as received."""
     for step in view.trace.of(view.party.name):
         for message in step.messages if view.terms.on else ():
             original = view.repair.original(message.message_id)
