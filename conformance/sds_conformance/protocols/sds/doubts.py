@@ -73,7 +73,7 @@ def doubts(of_runs: Iterable[Heard]) -> list[str]:
     elif _most(heard.refused + heard.ignored, heard.given):
         out.append(f"{heard.refused + heard.ignored} of {heard.given} valid messages had no effect.")
     if _most(heard.unread, heard.sent):
-        out.append(f"{heard.unread} of {heard.sent} messages that it sent cannot be read.")
+        out.append(f"{heard.unread} of {heard.sent} messages that the implementation sent cannot be read.")
     if out:
         out.append(_of_timestamps(heard) or _question(heard))
     return [*_breaking(heard), *out]
@@ -98,7 +98,8 @@ def _breaking(heard: Heard) -> list[str]:
 
 
 def _of_timestamps(heard: Heard) -> str:
-    """A sentence if most messages are refused whose Lamport timestamps exceed some number of bits; else "".
+    """Describe refusals of Lamport timestamps that need more bits than an integer of a common size has; "" if there are
+    none.
 
     Some of these messages may be accepted, because an implementation that misreads the number can still read the rest.
     """
@@ -109,8 +110,9 @@ def _of_timestamps(heard: Heard) -> str:
         of_these = refused.total()
         if short >= _FEW and _most(of_these, long) and not any(length <= bits for length in refused):
             return (
-                f"It accepted all {short} whose Lamport timestamp has no more than {bits} bits, and refused {of_these} "
-                f"of {long} with a longer one. Does it read field 10 as an unsigned integer of 64 bits?"
+                f"The implementation accepted all {short} messages whose Lamport timestamp has at most {bits} bits, "
+                f"and refused {of_these} of {long} messages with a longer timestamp. Does it read field 10 as an "
+                "unsigned integer of 64 bits?"
             )
     return ""
 

@@ -23,7 +23,7 @@ _SIGNALS: dict[str, int] = {
 
 
 def following(fields: frozenset[str], command: str) -> frozenset[str]:
-    """The columns that differ at a command only because columns of ``fields`` do."""
+    """The columns that must differ after a command because the columns ``fields`` differ."""
     out: frozenset[str] = frozenset()
     if "broadcasts" in fields:
         out |= _OF_A_BROADCAST
@@ -52,8 +52,8 @@ def _other_ids(case: DivergentSteps) -> bool:
 def _timestamps(case: DivergentSteps) -> list[list[tuple[list[str | int], int, bool]]]:
     """For each side, the participant's Lamport timestamps in the step that differs.
 
-    Each is (names of the message, or channel of the state; milliseconds since the start; does the specification allow
-    other values).
+    Each timestamp is a triple: (names of the message or channel of the state, milliseconds since the start, whether the
+    specification allows other values).
     """
     out = []
     for side, act in case.played():
@@ -91,7 +91,7 @@ def _histories(case: DivergentSteps) -> bool:
 def _sends(*kinds: str) -> Callable[[DivergentSteps], bool]:
     """Return a function that tells whether the sides differ only in sent messages, of exactly these kinds.
 
-    The kinds are ``copies``, and ``syncs`` that a participant sends by itself.
+    The kinds are ``copies`` (resends and responses) and ``syncs`` (sync messages that no command requested).
     """
 
     def kind(case: DivergentSteps, name: str) -> str:
@@ -109,13 +109,13 @@ def _ties(case: DivergentSteps) -> bool:
         return False
     if "wire" not in case.fields:
         return True
-    # Several messages have the same timestamp, so each side may name another one of these as the newest.
+    # Several messages have the same timestamp, so the newest message of a causal history may differ between the sides.
     newest = _newest(case)
     return len(newest) == 2 and newest[0] == newest[1] and None not in newest[0]
 
 
 def _other_steps(case: DivergentSteps) -> bool:
-    """Do the sides differ only in Lamport timestamps, of the same messages and states?"""
+    """Do both sides have the same messages and states, with different Lamport timestamps only?"""
     timestamps = _timestamps(case) if case.differs_only_in("lamport", "wire") else []
     return len(timestamps) == 2 and [what for what, _, _ in timestamps[0]] == [what for what, _, _ in timestamps[1]]
 
@@ -220,7 +220,7 @@ FREEDOMS: tuple[Freedom, ...] = (
     ),
     Freedom(
         "fetched",
-        "which messages a causal history named, and so which ones are fetched",
+        "which messages a causal history named, and therefore which messages are fetched",
         lambda case: any(act.source == "store" for _, act in case.played()),
     ),
     Freedom(

@@ -64,7 +64,7 @@ class SdsReading(Reading):
     history = "causal history"
 
     def item(self, wire: Wire) -> Item | None:
-        """The message in the bytes of a wire; None if they cannot be read."""
+        """The message in ``wire``; None if the bytes cannot be read."""
         message = wire.message
         if message is None:
             return None
@@ -97,7 +97,9 @@ class SdsReading(Reading):
         return [Signal(event.kind, tuple((event.channel_id, i) for i in event.message_ids)) for event in step.events]
 
     def shown_state(self, step: Step) -> ShownState | None:
-        """The log and the buffers. Repair buffers are left out, because their messages are in the log or missing."""
+        """The log and the buffers that a step shows. Repair buffers are left out, because their messages are in the log
+        or missing.
+        """
         state = step.state
         if state is None:
             return None
@@ -129,10 +131,12 @@ class SdsReading(Reading):
                 return f"{short(op.peer)}, a scripted peer, writes {described}"
             case Receive(asked=True):
                 messages = ", ".join(map(short, op.messages))
-                return f"those messages of {messages} that {short(op.who)} requests arrive there"
+                return f"{short(op.who)} receives those of the messages {messages} that it requested"
             case Receive(unanswered_since=since) if since:
                 messages = ", ".join(map(short, op.messages))
-                return f"those messages of {messages} that have an unanswered repair request arrive at {short(op.who)}"
+                return (
+                    f"{short(op.who)} receives those of the messages {messages} that have an unanswered repair request"
+                )
             case Receive():
                 return f"{', '.join(map(short, op.messages))} arrive{'s' * (len(op.messages) == 1)} at {short(op.who)}"
             case Settle():
@@ -147,7 +151,7 @@ class SdsReading(Reading):
             case BuildFilter():
                 return "the codec builds a bloom filter"
             case RepairTimes():
-                return f"the codec computes the times of {short(op.message_id)}"
+                return f"the codec computes T_req and T_resp of {short(op.message_id)}"
             case Garble():
                 raw = bytes.fromhex(op.wire)
                 arrive = "arrives" if len(raw) == 1 else "arrive"

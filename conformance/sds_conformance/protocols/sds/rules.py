@@ -102,10 +102,15 @@ class SdsRules(Rules):
     def excuse(self, requirement: str, declared: Declaration) -> str:
         """The reason why a requirement does not apply to an implementation; "" if it applies.
 
-        An implementation that needs message IDs from the application is exempt from requirements on creating these.
+        Requirements on the creation of message IDs do not apply to an implementation that gets them from the
+        application.
         """
         from_caller = requirement == "SDS-MSG-14" and declared.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED)
-        return "the application makes the IDs, as declared: message-id-required" if from_caller else ""
+        return (
+            "the implementation declares message-id-required, so the application makes the message IDs"
+            if from_caller
+            else ""
+        )
 
     def count_shown_messages(self, view: ChannelView) -> Hearing:
         return count_shown_messages(view)
@@ -126,7 +131,7 @@ def start(
 ) -> LocalLink:
     """Start the reference model, or a modified model, in the process of the suite.
 
-    ``without`` are the capabilities that it does not declare.
+    ``without`` contains the capabilities that the model does not declare.
     """
     options = TesteeOptions(suite_version(), config or Config(), participant, name, dialect, without)
     return LocalLink(Testee(options).handle)

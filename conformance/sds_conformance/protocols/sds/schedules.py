@@ -28,7 +28,9 @@ SCHEDULED = tuple(name for name, revision in REVISIONS.items() if revision.wire 
 
 
 def grammar_of(profile: str, fewest: int, most: int, passages: tuple[str, ...]) -> Grammar:
-    """Return the grammar of schedules for a profile. Only the profiles "core" and "sds-r" decide on SDS-R."""
+    """Return the grammar of schedules for a profile. "core" leaves SDS-R out, and "sds-r" includes it in every
+    schedule.
+    """
     return Grammar(fewest, most, passages=passages, sds_r={"core": False, "sds-r": True}.get(profile))
 
 

@@ -121,7 +121,8 @@ def test_the_likely_question_is_asked(
     [
         (
             lambda message: (message.lamport_timestamp or 0) >= 1 << 32,
-            "It accepted all 2 whose Lamport timestamp has no more than 31 bits, and refused 4 of 4 with a longer one.",
+            "The implementation accepted all 2 messages whose Lamport timestamp has at most 31 bits, and refused 4 of "
+            "4 messages with a longer timestamp.",
         ),
         (lambda message: message.message_id != "bob-1", "Does the adapter pass the bytes of `receive` on"),
     ],

@@ -68,8 +68,8 @@ def agrees(group_trace: ReadGroupTrace, pair: Pair) -> Cell:
         mine, yours = ([entry for entry in log if entry[0] in ids] for log in (ours, theirs))
         if mine != yours:
             return failed_cell(
-                f"{_blame_wrong_order(pair, mine, yours)}: at equal Lamport timestamps its log has IDs {what} "
-                "in another order than the ascending one that the specification requires"
+                f"{_blame_wrong_order(pair, mine, yours)}: messages with equal Lamport timestamps and IDs {what} are "
+                "not in ascending order of their IDs in its log"
             )
     return YES
 
@@ -87,7 +87,7 @@ def _log(group_trace: ReadGroupTrace, who: str) -> Entries | None:
 
 
 def _blame_wrong_order(pair: Pair, mine: Entries, yours: Entries) -> str:
-    """Return that each side whose log is not in ascending order must act."""
+    """Return a sentence that names the sides whose logs are not in ascending order."""
     both = ((pair.sender, mine), (pair.receiver, yours))
     names = [side.name for side, log in both if log != sorted(log, key=lambda e: (e[1], e[0].encode()))]
     return f"{' and '.join(dict.fromkeys(names)) or 'one of the two'} must act"
@@ -101,7 +101,8 @@ def _agrees_on_the_wire(group_trace: ReadGroupTrace, pair: Pair) -> Cell:
         histories.append([entry.message_id for entry in message.causal_history] if message is not None else [])
     if not group_trace.revision.histories_are_ordered:
         return left_open(
-            "at least one of the two does not show its log, and the order of a causal history is no evidence"
+            "at least one of the two does not show its log, and the order of its causal histories is no evidence of "
+            "the order of the log"
         )
     common = set(histories[0]) & set(histories[1])
     mine, yours = ([message_id for message_id in ids if message_id in common] for ids in histories)
@@ -112,7 +113,8 @@ def _agrees_on_the_wire(group_trace: ReadGroupTrace, pair: Pair) -> Cell:
     if mine in (yours, yours[::-1]):
         return YES
     return failed_cell(
-        "causal histories name the same messages in another order; at least one of the two does not show its log"
+        "the causal histories of the two sides name the same messages in different orders; at least one side does not "
+        "show its log"
     )
 
 
@@ -124,7 +126,8 @@ _HOLDER, _OVERHEARS, _DOES_NOT = "anna", "carol", "dave"
 def repairing(t_max_ms: int) -> Schedule:
     """Bob requests a message that only anna has.
 
-    Its author has left, so a response is not a resend. Carol receives the request of Bob, and Dave does not.
+    The author of the message has left, so Anna's broadcast of the message is a response and not a resend. Carol
+    receives Bob's request, and Dave does not.
     """
     group = (SENDER, _HOLDER, RECEIVER, _OVERHEARS, _DOES_NOT)
     return Schedule(

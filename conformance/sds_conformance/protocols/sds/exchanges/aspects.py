@@ -14,7 +14,9 @@ from ...exchanges import Pair
 
 
 class Aspect(StrEnum):
-    """The aspects, in the order of the matrix."""
+    """An aspect of two implementations that a cell of the `interop` matrix shows. The members are in the order in which
+    the cell shows them.
+    """
 
     WIRE = "wire"
     CONTENT = "content"

@@ -1,4 +1,4 @@
-"""Reads a group trace of two implementations for the judges.
+"""Reads a group trace of two implementations for the functions that judge an exchange.
 
 Messages are read in the wire layout of their sender, even if they were translated in between.
 """
@@ -31,7 +31,7 @@ class ReadGroupTrace:
     # ---- messages --------------------------------------------------------------------------------------------------
 
     def wire(self, packet: Packet) -> Wire:
-        """A packet, read in the layout of its sender."""
+        """The bytes of a packet, to be read in the wire layout of the packet's sender."""
         return Wire(packet.wire.raw, self._dialects.get(packet.sender), self.revision.wire)
 
     def message(self, label: str) -> Message | None:
@@ -79,15 +79,17 @@ class ReadGroupTrace:
         return [(e.message_id, e.content) for e in self.events(who, "delivered", operations)]
 
     def acknowledged(self, who: str, operations: range) -> set[str] | None:
-        """The messages that a member considers acknowledged at the end of some operations; None if it does not
-        show it.
+        """IDs of the messages that a member considers acknowledged at the end of some operations; None if the member
+        shows no acknowledgements.
         """
         if self.can(who, pb.CAPABILITY_ACKNOWLEDGED):
             return {e.message_id for e in self.events(who, "acknowledged", operations)}
         return self._outgoing_not(who, operations, pb.ACK_STATE_UNACKNOWLEDGED, pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED)
 
     def possibly_acknowledged(self, who: str, operations: range) -> set[str] | None:
-        """The messages that a member considers acknowledged or possibly acknowledged; None if it does not show it."""
+        """IDs of the messages that a member considers acknowledged or possibly acknowledged; None if the member shows
+        neither.
+        """
         if self.can(who, pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED):
             kinds = ("acknowledged", "possibly_acknowledged")
             return {e.message_id for kind in kinds for e in self.events(who, kind, operations)}
@@ -99,9 +101,7 @@ class ReadGroupTrace:
         return shown[-1] if shown else None
 
     def has(self, who: str, message_id: str, operations: range | None = None) -> bool | None:
-        """Did a member deliver a message? Read from its signals, else its log, else its causal histories; None if
-        unknown.
-        """
+        """Did a member deliver a message? None if its signals, its log and its causal histories do not show this."""
         if self.can(who, pb.CAPABILITY_DELIVERED):
             return any(message_id == found for found, _ in self.delivered(who, operations))
         state = self.state(who, operations)
@@ -115,7 +115,7 @@ class ReadGroupTrace:
         return {entry.message_id for m in messages if m is not None for entry in m.causal_history}
 
     def logged_syncs(self) -> set[str]:
-        """The IDs of sync messages if the revision logs them, because causal histories then name them."""
+        """The IDs of all sync messages, if the revision requires that they are logged; else empty."""
         packets = self.recorded.packets if self.revision.syncs_are_logged else ()
         messages = (self.wire(packet).message for packet in packets)
         return {m.message_id for m in messages if m is not None and m.kind is Kind.SYNC}
@@ -128,7 +128,7 @@ class ReadGroupTrace:
         return None
 
     def _outgoing_not(self, who: str, operations: range, *states: int) -> set[str] | None:
-        """The own messages that are not in any of these states of the outgoing buffer."""
+        """IDs of the messages that a member sent and whose state in its outgoing buffer is none of ``states``."""
         state = self.state(who, operations)
         if state is None or not state.HasField("outgoing"):
             return None

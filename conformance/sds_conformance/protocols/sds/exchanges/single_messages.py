@@ -21,12 +21,12 @@ SWEEP_MS = 60_000
 
 
 def index_of_send(schedule: Schedule, label: str) -> int:
-    """Index of the operation that sends a label."""
+    """Index of the operation that sends the message with a label."""
     return next(i for i, op in enumerate(schedule.operations) if isinstance(op, Send | Say) and op.label == label)
 
 
 def cell_if_unsent(group_trace: ReadGroupTrace, pair: Pair, *labels: str) -> Cell | None:
-    """The cell of an aspect if one of these messages was not sent; None if all were."""
+    """An inconclusive cell if one of the messages ``labels`` was not sent; None if all were sent."""
     for label in labels:
         if group_trace.sent(label) is None:
             return left_open(
@@ -40,13 +40,15 @@ def lost(*who: str) -> Route:
 
 
 def _schedule(name: str, *operations: Operation) -> Schedule:
-    """A schedule for both sides. Causal histories have the recommended length, so that filters matter as well."""
+    """A schedule for both sides. Causal histories have the recommended length, so that only filters name older
+    messages.
+    """
     asked = (("causal_history_size", 2),)
     return Schedule((Member(SENDER), Member(RECEIVER)), operations, configuration=asked, name=name)
 
 
 def _two_sweeps(who: str) -> tuple[Operation, ...]:
-    """Two periods of periodic work: one for deliveries, and one for messages that waited for these."""
+    """Two sweeps: the first delivers messages, and the second delivers messages that depend on the delivered ones."""
     return (Wait(SWEEP_MS), Tick(who)) * 2
 
 
@@ -124,7 +126,7 @@ def _who_must_act(group_trace: ReadGroupTrace, pair: Pair) -> str:
         or message.kind is not Kind.CONTENT
         or message.content != (group_trace.sent("m1") or ("", b""))[1]
     ):
-        return f"{ours.name} must act: its bytes are not this content message in {ours.speaks}"
+        return f"{ours.name} must act: the bytes that it sent are not a content message in {ours.speaks}"
     return f"{theirs.name} must act: the bytes are a content message in {ours.speaks}"
 
 
@@ -155,7 +157,7 @@ _BEFORE_ITS_ROOT = range(BACKWARDS.operations.index(Again("m1", RECEIVER)))
 
 
 def _only_log_meets_dependencies(group_trace: ReadGroupTrace) -> bool:
-    """Do only messages in the log meet dependencies, not waiting ones? False if the revision does not say so."""
+    """Does the revision say that a buffered message meets no dependency, because only messages in the log do?"""
     return not group_trace.revision.syncs_are_logged
 
 
@@ -187,7 +189,7 @@ def waits(group_trace: ReadGroupTrace, pair: Pair) -> Cell:
     late = ("m2", "m3", "m4") if _only_log_meets_dependencies(group_trace) else ("m2", "m3")
     early = [label for i, label in ids.items() if label in late and group_trace.has(RECEIVER, i, _BEFORE_ITS_ROOT)]
     if early and not group_trace.can(RECEIVER, pb.CAPABILITY_DELIVERED):
-        return failed_cell(f"{them} has {early[0]} in its log before m1, on which all depend")
+        return failed_cell(f"{them} has {early[0]} in its log before m1, although all messages depend on m1")
     for message_id, label in ids.items():
         has = group_trace.has(RECEIVER, message_id)
         if has is None:
@@ -218,7 +220,9 @@ _ALL_REPLIES = range(index_of_send(REPLIES, "r1"), len(REPLIES.operations))
 
 
 def _arrived(group_trace: ReadGroupTrace, pair: Pair) -> tuple[dict[str, str], Message] | Cell:
-    """Return (labels by ID of the messages that the receiver got, its reply); a cell if either is missing."""
+    """Return (labels by ID of the messages that the receiver got, the receiver's reply); a cell if no message arrived
+    or no reply was sent.
+    """
     if (cell := cell_if_unsent(group_trace, pair, *_RECEIVED)) is not None:
         return cell
     reply, named = group_trace.message("r1"), group_trace.named_by(RECEIVER)
@@ -269,7 +273,7 @@ def reads_filters(group_trace: ReadGroupTrace, pair: Pair) -> Cell:
         return left_open(f"replies of {them} have no bloom filter")
     only_there = set(got) - {entry.message_id for entry in reply.causal_history}
     if not only_there:
-        return left_open(f"causal histories of {them} name all messages, so that filters show nothing more")
+        return left_open(f"causal histories of {them} name all messages, so filters have no effect that can be seen")
     refused = group_trace.refusal(SENDER)
     why = f"it refuses the reply: {refused}" if refused is not None else ""
     why = why or describe_filter_difference(pair) or _sizes_differ(group_trace, pair)
@@ -281,12 +285,14 @@ def reads_filters(group_trace: ReadGroupTrace, pair: Pair) -> Cell:
         )
     imagined = sorted(label for label in _LOST if group_trace.id_of(label) in later)
     if imagined:
-        return failed_cell(f"{ours} sees {imagined[0]} in the bloom filter of {them}, which never received it{reason}")
+        return failed_cell(
+            f"{ours} sees {imagined[0]} in the bloom filter of {them}, although {them} never received it{reason}"
+        )
     return YES
 
 
 def _sizes_differ(group_trace: ReadGroupTrace, pair: Pair) -> str:
-    """A sentence if filters of one profile are known to have different sizes; "" otherwise."""
+    """Describe the sizes of the filters if both sides use one bloom profile with different sizes; else ""."""
     sizes = []
     for who in (SENDER, RECEIVER):
         party = group_trace.recorded.parties.get(who)

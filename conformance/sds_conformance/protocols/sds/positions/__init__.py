@@ -1,4 +1,6 @@
-"""Recognises which way of a position an implementation takes. Importing this package registers the functions.
+"""Recognises which of the behaviours that a position allows (its ways) an implementation has.
+
+Importing this package registers the functions.
 
 Each function belongs to a position of ``catalogue/positions.json`` and yields (step, way) for steps that prove one of
 its ways. The docstring of a function describes the proof: a value or a signal that no other way can give.

@@ -12,14 +12,12 @@ from ..view.channel_view import ChannelView
 from ..view.responder import response_periods
 
 FEW = 4
-"""Number of filters, all with the own message, after which a missing acknowledgement shows the way "not-by-four"."""
+"""Number of filters with the same own message after which a missing acknowledgement shows the way "not-by-four"."""
 
 
 @shows("AMB-21", pb.CAPABILITY_ACKNOWLEDGED, of="own-came")
 def own_messages_that_come_back(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A returned own message names another own message that is not acknowledged: an acknowledgement is signalled, or
-    not.
-    """
+    """Show whether the causal history of an own message that the network returned acknowledges other own messages."""
     for received in view.received + view.refused:
         if not received.own:
             continue
@@ -36,9 +34,10 @@ def own_messages_that_come_back(view: ChannelView) -> Iterator[tuple[Step, str]]
 
 @shows("AMB-23", of="again-came received")
 def copies_of_the_known(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A copy of a known message arrives: it causes an acknowledgement signal in the same step.
+    """Show whether a copy of a known message has effects: acknowledgement signals, or answers to its repair requests.
 
-    Or its repair request is the first for a stored message, and is answered, or not within the time limits.
+    Only the first repair request for a stored message is a proof. It is answered, or not answered within the time
+    limits.
     """
     for received in view.received:
         known = received.duplicate and not received.own and received.step.events
@@ -53,8 +52,9 @@ def copies_of_the_known(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-57", pb.CAPABILITY_ACKNOWLEDGED, of="sent")
 def filters_that_acknowledge(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Only filters contain an own message: one of them causes an acknowledgement signal, or not even the fourth
-    does.
+    """Show how many bloom filters acknowledge an own message that no causal history names.
+
+    The way "not-by-four" is shown if four filters did not acknowledge the message.
     """
     for sent in view.sent:
         message_id = sent.message.message_id
@@ -77,9 +77,7 @@ def filters_that_acknowledge(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-C15", of="acks outgoing-shown")
 def what_is_acknowledged(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """After an acknowledgement signal, the shown outgoing buffer has the message as acknowledged, or does not have
-    it.
-    """
+    """Show whether an acknowledged message stays in the outgoing buffer, marked as acknowledged, or is removed."""
     states = view.states_showing("outgoing")
     seen: set[str] = set()
     for ack in view.acks if states else ():

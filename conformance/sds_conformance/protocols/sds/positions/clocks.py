@@ -24,7 +24,10 @@ def _first(view: ChannelView) -> Iterator[tuple[Step, int]]:
 
 @shows("AMB-12")
 def first_in_the_same_millisecond(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The first message is sent in the millisecond in which the channel was created: it has this time, or one more."""
+    """Show whether the first timestamp of a channel is the time of its creation in milliseconds, or one more.
+
+    Only a message that is sent in the millisecond of the creation is a proof.
+    """
     opened = view.party.opened_ms
     for step, lamport in _first(view):
         if step.now_ms == opened and lamport in (opened, opened + 1):
@@ -33,8 +36,10 @@ def first_in_the_same_millisecond(view: ChannelView) -> Iterator[tuple[Step, str
 
 @shows("AMB-111")
 def initialised(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The clock goes back between the creation of a channel and its first message, whose timestamp follows from the
-    first time or from the second.
+    """Show whether the first timestamp of a channel follows from the time of its creation or from the time of the first
+    send.
+
+    Only a clock that goes back between the two is a proof.
     """
     opened = view.party.opened_ms
     for step, lamport in _first(view):
@@ -46,7 +51,9 @@ def initialised(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-14")
 def at_the_end(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The next message after the largest 64-bit timestamp carries the same or a smaller timestamp, or is refused."""
+    """Show whether the message after the largest 64-bit timestamp has the same timestamp, has a smaller one, or is
+    refused.
+    """
     for sent in view.outgoing:
         lamport, e = sent.message.lamport_timestamp, sent.lamport
         if lamport is None or e.previous <= LARGEST_LAMPORT:
@@ -70,7 +77,8 @@ def _show_change(
 ) -> Iterator[tuple[Step, str]]:
     """Yield the way ``changed`` if an event changed the local timestamp, or ``unchanged`` if it did not.
 
-    ``highs`` returns (upper bound of the next timestamp if the event changed it, upper bound if another event did).
+    ``highs`` returns (upper bound of the next timestamp if this event changed the local timestamp, upper bound if only
+    other events changed it).
     """
     for sent, seen in moved_sends(view):
         e = sent.lamport
@@ -84,22 +92,21 @@ def _show_change(
 
 @shows("AMB-15", of="sent")
 def moved_by_content(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The timestamp of a waiting message is ahead: the next own timestamp continues from it, or stays below it."""
+    """Show whether buffered content changes the local timestamp on its arrival or at its delivery."""
     return _show_change(view, lambda e: (e.buffered_high, e.sync_high), "at-delivery", "on-arrival")
 
 
 @shows("AMB-17", of="sent")
 def moved_by_a_sync(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The timestamp of a received sync message is ahead: the next own timestamp continues from it, or stays below
-    it.
-    """
+    """Show whether a received sync message changes the local timestamp."""
     return _show_change(view, lambda e: (e.sync_high, e.buffered_high), "leaves-it", "takes-it-over")
 
 
 @shows("AMB-18", of="sent")
 def moved_by_an_own_sync(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """While timestamps are ahead of the clock, an own content message follows an own sync message: its timestamp is one
-    more, or the same.
+    """Show whether an own sync message increases the local timestamp, by the timestamp of the next own content message.
+
+    Only timestamps that are ahead of the clock are a proof.
     """
     for sent, seen in moved_sends(view):
         e = sent.lamport

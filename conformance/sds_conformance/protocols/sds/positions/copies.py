@@ -21,7 +21,10 @@ SOON_MS = 5_000
 
 @shows("AMB-63", of="sent")
 def when_copies_go_out(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A tick between two broadcasts of a message sends no copy of it; or two ticks within five seconds both send one.
+    """Show whether an unacknowledged message is resent after a period, or at every sweep.
+
+    A tick without a resend between two broadcasts proves a period. Two ticks within five seconds that both resend the
+    message prove the other way.
 
     Messages that a repair request names are left out, because their copies may be responses.
     """
@@ -41,9 +44,10 @@ def when_copies_go_out(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-64", of="sent")
 def how_many_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Without evidence of an acknowledgement, a sixth copy of a message is sent.
+    """Show whether resends of a message without an acknowledgement go on or end.
 
-    Or after three copies or more, no copy is sent in two periods and two ticks.
+    A sixth resend proves that they go on. After three resends or more, two periods and two ticks without a resend prove
+    that they end.
     """
     for sent in view.sent:
         if len(view.ack_evidence(sent.message.message_id).copies) < CAP:
@@ -59,7 +63,7 @@ def how_many_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-65", of="copies delivered")
 def filters_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A delivery between a message and its copy changed the filter: the copy has the old filter, or another one."""
+    """Show whether a resend has the bloom filter of the original, or a new filter after a delivery."""
     delivered = [d.step.index for d in view.delivered if d.received is not None and not d.repeated]
     for copy in view.copies:
         if any(copy.original.step.index < index < copy.step.index for index in delivered):
@@ -69,7 +73,7 @@ def filters_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-66", pb.CAPABILITY_RESEND, of="sent")
 def copies_of_the_possibly_acknowledged(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """After exactly one filter with an own message, a copy of the message is sent, or no copy within a day."""
+    """Show whether a message that exactly one bloom filter acknowledged is resent, or not within a day."""
     for possibly in possibly_acknowledged(view):
         end = possibly.unambiguous_until
         copies = [c.step for c in view.ack_evidence(possibly.sent.message.message_id).copies]
@@ -85,9 +89,7 @@ def copies_of_the_possibly_acknowledged(view: ChannelView) -> Iterator[tuple[Ste
 
 @shows("AMB-85", of="copies")
 def requests_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A message or its copy has a repair request: the copy has the request of the original, another request, or
-    none.
-    """
+    """Show whether a resend has the repair request of the original, another repair request, or none."""
     for copy in view.copies:
         old, new = copy.original.message.repair_request, copy.message.repair_request
         if new and new != old:
@@ -98,7 +100,7 @@ def requests_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-126", of="copies")
 def order_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """One tick sends copies of unacknowledged and of possibly acknowledged messages: one kind first, or mixed."""
+    """Show whether a tick resends unacknowledged or possibly acknowledged messages first, or both kinds mixed."""
     for tick in {copy.step.index: copy.step for copy in view.copies}.values():
         kinds = [_was_acknowledged_by(view, c.message.message_id, tick) for c in view.copies if c.step is tick]
         if len(set(kinds)) == 2 and None not in kinds:
@@ -110,8 +112,8 @@ def order_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 
 def _was_acknowledged_by(view: ChannelView, message_id: str, tick: Step) -> bool | None:
-    """Was the message possibly acknowledged by a filter before the tick? None if unknown, or if signals contradict
-    it.
+    """Did a filter acknowledge the message possibly before the tick? None if this is unknown, or if signals contradict
+    the filters.
     """
     if message_id in view.first_requests or view.possible_evidence.get(message_id, tick.index) < tick.index:
         return None

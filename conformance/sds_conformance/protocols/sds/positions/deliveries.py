@@ -16,7 +16,7 @@ from ..view.repair_tracker import NEVER
 
 @shows("AMB-24", pb.CAPABILITY_DELIVERED, of="again-came received")
 def copies_of_the_delivered(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A copy of a delivered message arrives: a second delivery is signalled, or none."""
+    """Show whether a copy of a delivered message is delivered again."""
     first = {delivery.message_id: delivery.step.index for delivery in reversed(view.delivered)}
     for received in view.received:
         known = received.duplicate and received.kind is Kind.CONTENT and not received.own
@@ -26,7 +26,7 @@ def copies_of_the_delivered(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-94", of="received unmet")
 def delivery_of_what_waited(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Content that waited is delivered after its last dependency: when this dependency arrives, or on a tick.
+    """Show whether buffered content is delivered when its last dependency arrives, or by the next sweep.
 
     Content that waited for an own message is left out, because sending is not an arrival.
     """
@@ -46,9 +46,7 @@ def delivery_of_what_waited(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-143", of="mentions")
 def acknowledgements_noticed(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A received message is evidence for an own message: the acknowledgement is signalled at once, or on the next
-    tick.
-    """
+    """Show whether an acknowledgement is signalled when the message that proves it arrives, or on the next tick."""
     for mention in view.mentions:
         if any(ack.step is mention.received.step for ack in view.ack_evidence(mention.message_id).acks):
             yield mention.received.step, "on-arrival"
@@ -58,9 +56,7 @@ def acknowledgements_noticed(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-70", of="received unmet")
 def dependencies_that_wait(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A message depends on a message that waits itself: the missing dependencies in its signal include it, or do
-    not.
-    """
+    """Show whether the signal of missing dependencies includes dependencies that have arrived but are buffered."""
     for received in view.received:
         if not received.unmet_buffered or received.duplicate or received.own:
             continue
@@ -77,7 +73,9 @@ def _first_reports(view: ChannelView) -> dict[str, Step]:
 
 @shows("AMB-92")
 def what_is_given_up(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The message of an ID that is reported lost had arrived before the report, or had not."""
+    """Show whether a message that is reported lost had arrived before, because an implementation gives up messages or
+    dependencies.
+    """
     for message_id, step in _first_reports(view).items():
         came = any(received.step.index < step.index for received in view.arrivals.get(message_id, ()))
         yield step, "gives-up-messages" if came else "gives-up-dependencies"
@@ -85,7 +83,7 @@ def what_is_given_up(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-92", of="received unmet")
 def what_becomes_of_the_message(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A message whose dependency was given up is delivered without it, or is dropped from the shown incoming buffer."""
+    """Show whether a message whose dependency was given up is delivered, or dropped from the incoming buffer."""
     lost = _first_reports(view)
     for received in view.received if lost else ():
         if received.kind is not Kind.CONTENT or received.own or not received.unmet or received.delivered_at_once:
@@ -102,7 +100,7 @@ def what_becomes_of_the_message(view: ChannelView) -> Iterator[tuple[Step, str]]
 
 @shows("AMB-108", of="received")
 def what_comes_after_all(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A message arrives after it was reported lost, and its dependencies are met: it is delivered, or not."""
+    """Show whether a message without missing dependencies that arrives after it was reported lost is delivered."""
     lost = _first_reports(view)
     for received in view.received if lost else ():
         given_up = lost.get(received.message.message_id)

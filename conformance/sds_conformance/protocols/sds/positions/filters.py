@@ -17,7 +17,9 @@ SOME = 3
 
 
 def _last_with_filter(view: ChannelView) -> Sent | None:
-    """The last own message with a filter; None if there is none. One is enough, and reading all filters takes time."""
+    """The last own message with a filter; None if there is none. One filter is enough, and reading all filters takes
+    time.
+    """
     return next(
         (s for s in reversed(view.outgoing) if s.message.bloom_filter and s.log_is_known and not s.repeat), None
     )
@@ -25,9 +27,10 @@ def _last_with_filter(view: ChannelView) -> Sent | None:
 
 @shows("AMB-19")
 def own_ids(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The last filter holds the three own messages before it, or lacks one of them.
+    """Show whether sent bloom filters contain the IDs of own messages.
 
-    If it holds them, each of these three messages may also be in its own filter (the way "itself").
+    The last filter contains the three own messages before it, or lacks one of them. The way "itself" is shown, too, if
+    the filter of each of these messages contains the message itself.
     """
     last = _last_with_filter(view)
     holds = view.filter_of(last.message.bloom_filter) if last is not None else None
@@ -46,7 +49,10 @@ def own_ids(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-36")
 def ids_of_ephemerals(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The last filter holds two ephemeral messages that were received before it, or lacks one of them."""
+    """Show whether sent bloom filters contain the IDs of received ephemeral messages.
+
+    The last filter contains two or more of these IDs, or lacks one.
+    """
     last = _last_with_filter(view)
     if last is None:
         return
@@ -65,7 +71,9 @@ def ids_of_ephemerals(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-54")
 def encoding_of_filters(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """In exactly one known encoding, the first filter after three deliveries contains the delivered messages."""
+    """Show which known encoding of bloom filters is used: the only one in which a filter contains three delivered
+    messages.
+    """
     ids = list(dict.fromkeys(d.message_id for d in view.delivered if d.received and d.received.plain))[:SOME]
     if len(ids) < SOME or view.trace.environment != "plain":
         return
@@ -89,7 +97,7 @@ def _holds(profile: BloomProfile, wire: bytes, parameters: BloomParameters, ids:
 
 @shows("AMB-125", of="outgoing")
 def filter_of_nothing(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The first message of a channel is sent before any was received: its filter has bytes, or is empty."""
+    """Show whether the bloom filter of a message without predecessors has its full length or no bytes."""
     for first in view.outgoing[:1]:
         earliest = all(arrivals[0].step.index > first.step.index for arrivals in view.arrivals.values())
         if earliest and first.message.bloom_filter is not None:

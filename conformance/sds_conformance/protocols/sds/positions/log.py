@@ -18,7 +18,10 @@ MANY = 900
 
 @shows("AMB-29", of="outgoing")
 def direction_of_histories(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The timestamps of the messages in a causal history with two entries or more rise strictly, or fall strictly."""
+    """Show whether causal histories name older messages first or newer messages first.
+
+    Only a causal history whose Lamport timestamps strictly increase, or strictly decrease, is a proof.
+    """
     for sent in view.outgoing:
         if not sent.log_is_known or len(sent.history) < 2:
             continue
@@ -37,7 +40,9 @@ def _are_ascending(numbers: Sequence[int]) -> bool:
 
 @shows("AMB-88", of="ties")
 def order_of_ids(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Messages with equal timestamps are in the order of their IDs by code points, by UTF-16, or by neither."""
+    """Show whether messages with equal timestamps are in the order of their IDs by code points, by UTF-16, or by
+    neither.
+    """
     found: dict[str, Step] = {}
     for pair in neighbours(view):
         if not pair.tied:
@@ -54,7 +59,9 @@ def order_of_ids(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-96", pb.CAPABILITY_DELIVERED, of="received")
 def size_of_the_log(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Content depends on a message that arrived more than 900 messages before: it is delivered immediately, or not."""
+    """Show whether content is delivered immediately if it depends on a message that arrived more than 900 messages
+    before.
+    """
     if len(view.received) < MANY:
         return
     place = {received.message.message_id: number for number, received in reversed(list(enumerate(view.received)))}
@@ -66,7 +73,9 @@ def size_of_the_log(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-127", of="hints outgoing")
 def hints_in_histories(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """An entry of a causal history names a message with a known hint: it has this hint, another hint, or none."""
+    """Show whether entries of causal histories repeat the retrieval hint that arrived with a message, or have another
+    or none.
+    """
     for sent in view.outgoing:
         for entry in sent.message.causal_history:
             if given := view.hints.get(entry.message_id):
@@ -76,7 +85,7 @@ def hints_in_histories(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-103", pb.CAPABILITY_SYNC)
 def sync_with_nothing_to_say(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A sync message is requested before any message was sent or received in the channel: it is sent, or not."""
+    """Show whether a requested sync message is sent before any message was sent or received in the channel."""
     first_arrivals = [arrivals[0].step.index for arrivals in view.arrivals.values()]
     begun = min([*first_arrivals, *(sent.step.index for sent in view.sent)], default=len(view.trace.steps) + 1)
     for step in view.trace.of(view.party.name):
@@ -87,7 +96,7 @@ def sync_with_nothing_to_say(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-142")
 def order_of_channels(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """One step sends messages of several channels: in the order in which these were joined, in reverse, or mixed."""
+    """Show whether a step sends the messages of several channels in the order in which the channels were joined."""
     channels = list(view.party.channels)
     if len(channels) < 2 or view.channel_id != channels[0]:
         return

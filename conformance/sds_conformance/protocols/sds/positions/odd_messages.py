@@ -57,7 +57,9 @@ def _depends_on_itself(view: ChannelView, received: Received) -> bool:
 
 
 def _is_far_ahead(view: ChannelView, received: Received) -> bool:
-    """Is the timestamp of a message more than a day ahead of the time, and is the message not odd otherwise?"""
+    """Is the Lamport timestamp of a message more than a day ahead of the current time, without another defect of the
+    message?
+    """
     ahead = received.step.now_ms + DAY_MS < (received.message.lamport_timestamp or 0) <= LARGEST_LAMPORT
     odd_otherwise = received.oddity and not received.oddity.endswith("(AMB-107)")
     return ahead and not (odd_otherwise or received.duplicate or received.unmet)
@@ -81,8 +83,10 @@ def _shows_fate(
     is_odd: Callable[[ChannelView, Received], bool],
     option: Callable[[ChannelView, Received], str],
 ) -> None:
-    """Register a function for odd messages of a kind, or of any kind: it yields "refuses", or the way that ``option``
-    returns. ``option`` returns "" if the treatment of a message shows no way.
+    """Register a function that shows how odd messages of a kind (None for any kind) are treated.
+
+    It yields "refuses", or the way that ``option`` returns for a message. ``option`` returns "" if the treatment of the
+    message shows no way.
     """
 
     @shows(position, of="arrived")
@@ -122,17 +126,17 @@ _shows_fate("AMB-107", Kind.CONTENT, _is_far_ahead, lambda view, r: "delivers" i
 
 
 def _arrivals(view: ChannelView) -> Iterator[Step]:
-    """Yield the steps in which the participant received a message, for only one of its channels.
+    """Yield the steps in which the participant received a message. Yield nothing for all but the first of its channels.
 
-    Some of these messages belong to no channel, so they must not be yielded for each channel.
+    Some messages belong to no channel, so they would be counted once for each channel.
     """
     if view.channel_id == next(iter(view.party.channels), view.channel_id):
         yield from (s for s in view.trace.of(view.party.name) if s.command == "receive" and s.reply is not None)
 
 
 def _content_elsewhere(view: ChannelView, *, named: bool) -> Iterator[tuple[Step, str]]:
-    """Yield the treatment of content without dependencies, for a channel that was never joined (``named``) or for
-    none.
+    """Yield how content without dependencies is treated that has the ID of a channel that was never joined (``named``)
+    or no channel ID.
     """
     for step in _arrivals(view) if not view.party.unnamed else ():
         message = step.arrived
@@ -145,19 +149,19 @@ def _content_elsewhere(view: ChannelView, *, named: bool) -> Iterator[tuple[Step
 
 @shows("AMB-48", pb.CAPABILITY_DELIVERED)
 def unknown_channels(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Content for a channel that was never joined is refused, delivered there, or neither."""
+    """Show whether content for a channel that was never joined is refused, delivered or ignored."""
     return _content_elsewhere(view, named=True)
 
 
 @shows("AMB-49", pb.CAPABILITY_DELIVERED)
 def no_channel(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Content without a channel ID is refused, delivered in the channel without a name, or neither."""
+    """Show whether content without a channel ID is refused, delivered in a channel without a name, or ignored."""
     return _content_elsewhere(view, named=False)
 
 
 @shows("AMB-52")
 def bytes_that_are_no_message(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Bytes that do not decode are refused, ignored, or cause a signal or a broadcast."""
+    """Show whether bytes that cannot be decoded are refused, are ignored, or cause a signal or a broadcast."""
     for step in _arrivals(view):
         if step.arrived is None and step.answer in ("effects", "rejected"):
             yield from _yield_option(view, step, "takes" if step.events or step.broadcasts else "ignores")
@@ -165,7 +169,7 @@ def bytes_that_are_no_message(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-34")
 def content_of_no_length(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The application sends content of zero length: the command is refused, or a message is sent."""
+    """Show whether a command to send empty content is refused, or a message is sent."""
     for step in view.trace.of(view.party.name):
         if step.command == "send" and step.channel_id == view.channel_id and not step.request.send.content:
             if step.answer == "rejected":

@@ -23,12 +23,14 @@ TICKS = 2
 MOST_TIMES = 8
 """Maximum number of values of T_req to examine. More values give no new evidence."""
 ENOUGH = 3
-"""Number of values of T_req that have the same property by chance with a probability below one in a million."""
+"""Minimum number of values of T_req. Fewer values may be whole seconds, or fit a wrong hash, by chance."""
 
 
 @cache_per_view
 def _shown_request_times(view: ChannelView) -> list[tuple[Missing, Step, int]]:
-    """(Missing message, step of the first state that shows it, T_req in milliseconds after its detection)."""
+    """Return (missing message, step of the first state that shows its T_req, T_req in milliseconds after its
+    detection).
+    """
     side = requester(view)
     found: list[tuple[Missing, Step, int]] = []
     for missing in side.certainly_missing if side.shown else ():
@@ -43,7 +45,7 @@ def _shown_request_times(view: ChannelView) -> list[tuple[Missing, Step, int]]:
 
 @shows("AMB-01")
 def hash_of_times(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """T_req is shown in milliseconds for three messages: one known hash gives all three, or no known hash gives any."""
+    """Show which known hash gives T_req: the hash that gives three shown values in milliseconds, or no known hash."""
     times, bounds = _shown_request_times(view)[:ENOUGH], view.terms.bounds
     fine = view.terms.clock_ms <= 1 and any(offset % SECOND_MS for _, _, offset in times)
     if len(times) < ENOUGH or bounds is None or not fine or bounds[1] - bounds[0] < 1_000:
@@ -63,7 +65,10 @@ def hash_of_times(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-05")
 def unit_of_times(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """One shown T_req is not a whole second, or three different ones are whole seconds."""
+    """Show whether T_req is kept in milliseconds or in seconds.
+
+    One T_req that is not a whole second proves milliseconds. Three different values in whole seconds prove seconds.
+    """
     dues = [(step, offset + missing.detected.step.now_ms) for missing, step, offset in _shown_request_times(view)]
     broken = next((step for step, due in dues if due % SECOND_MS), None)
     if broken is not None:
@@ -74,10 +79,10 @@ def unit_of_times(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-68", of="missing sds-r")
 def after_a_request(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A message did not arrive after a request: a later own message requests it again, or none does.
+    """Show whether a message that does not arrive after a repair request is requested again.
 
-    A missing second request counts only if a content message and a sync message do not request it later than T_max
-    after another message has named it again.
+    If another causal history names the message after the request, and more than T_max later neither a content message
+    nor a sync message requests it, the message is requested only once.
     """
     side, t_max = requester(view), view.terms.t_max_ms
     for missing in side.requestable if t_max else ():
@@ -108,10 +113,9 @@ def after_a_request(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-118", of="missing sds-r")
 def what_is_entered_again(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """An entry was removed, and the next received message does not name the missing message: the entry is added again,
-    or not.
+    """Show whether a removed entry for a missing message is added again when a message arrives that does not name it.
 
-    The specification requires the entry, and the check of SDS-R-RECV-04 yields the observations.
+    The specification requires that the entry is added. The observations are those of the check of SDS-R-RECV-04.
     """
     if view.revision.requests_again:
         for seen in removed_entries_are_added_again(view):
@@ -120,7 +124,9 @@ def what_is_entered_again(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 
 def _find_due_requests(side: Requester, step: Step) -> list[str]:
-    """IDs of the messages whose requests were due before a step, by the last shown buffer, and not sent since then."""
+    """IDs of the messages whose requests were due before a step and were not sent since the last shown buffer, which
+    has their T_req.
+    """
     states = side.shown_between(0, step.index)
     received = side.next_received(states[-1].step.index) if states else None
     if not states or (received is not None and received.step.index < step.index):
@@ -131,9 +137,9 @@ def _find_due_requests(side: Requester, step: Step) -> list[str]:
 
 @shows("AMB-86", of="outgoing sds-r")
 def length_of_requests(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A repair request has more than three entries, or has fewer entries than the buffer that was shown before has due.
+    """Show the maximum number of entries in a repair request, if the suite did not configure this number.
 
-    Examined only if the suite did not configure the maximum number.
+    A repair request has more than three entries, or has fewer entries than are due in the buffer that was shown before.
     """
     if not view.terms.on or view.party.asked.HasField("max_repair_requests"):
         return
@@ -148,7 +154,7 @@ def length_of_requests(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-87", of="outgoing sds-r")
 def senders_in_histories(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """With SDS-R, a causal history names messages that were received or sent: all entries have senders, or not."""
+    """Show whether the entries of causal histories have sender IDs if SDS-R is used."""
     if not view.terms.on:
         return
     for sent in view.outgoing:
@@ -159,10 +165,10 @@ def senders_in_histories(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-141", of="sds-r")
 def whether_it_asks(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The participant sends a repair request, or none in the whole trace.
+    """Show whether participants send repair requests at all.
 
-    The second way is shown only if a content message and a sync message were sent later than T_max after a message was
-    found missing, and nothing else happened to this message before.
+    A trace without repair requests is a proof only if a content message and a sync message were sent later than T_max
+    after a message was found missing, and nothing else happened to the missing message before.
     """
     if not view.terms.on or not view.terms.t_max_ms:
         return
@@ -186,7 +192,7 @@ def whether_it_asks(view: ChannelView) -> Iterator[tuple[Step, str]]:
 def _find_answer(view: ChannelView, asked: RequestedMessage, until: int, silence: str) -> Iterator[tuple[Step, str]]:
     """Yield (step of the answer, "answers"), or (step by which every participant would have answered, ``silence``).
 
-    ``until`` is the index of the step up to which the answer counts.
+    Only answers before the step with the index ``until`` count.
     """
     received, t_max = asked.received.step, view.terms.t_max_ms
     if asked.answers and asked.answers[0].step.index < until:
@@ -200,9 +206,7 @@ def _find_answer(view: ChannelView, asked: RequestedMessage, until: int, silence
 
 @shows("AMB-71", of="asked sds-r")
 def asked_for_what_waits(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A requested message waits for its dependencies: an answer is sent while it waits, or none within the time
-    limits.
-    """
+    """Show whether a request for a message that waits for its dependencies is answered while the message waits."""
     for asked in view.repair.asked if view.terms.on else ():
         if asked.buffered and asked.must_be_accepted:
             delivered = (d.step.index for d in view.delivered if d.message_id == asked.message_id)
@@ -211,7 +215,7 @@ def asked_for_what_waits(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-72", of="asked sds-r")
 def asked_without_a_sender(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """No request for a stored message names the sender: an answer is sent, or none within the time limits."""
+    """Show whether requests for a stored message are answered if they do not name its sender."""
     for asked in view.repair.asked if view.terms.on else ():
         senders = (authors_by_requested_id(view, r).get(asked.message_id, ()) for r in (asked.received, *asked.repeats))
         if asked.held and not asked.own and asked.must_be_accepted and not any(map(any, senders)):
@@ -220,7 +224,7 @@ def asked_without_a_sender(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-113", of="asked sds-r")
 def answers_of_the_sender(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The original sender of a message receives a request for it and answers: at once, or on a tick."""
+    """Show whether the original sender of a requested message answers at once or on a tick."""
     for period in response_periods(view):
         if period.asked.own and period.answer is not None and period.is_no_resend:
             yield period.answer, "on-a-sweep" if period.answer.command == "tick" else "at-once"
@@ -228,7 +232,7 @@ def answers_of_the_sender(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-67", of="asked sds-r")
 def requests_in_answers(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """The message that an answer repeats has a repair request: the answer has the same request, or none."""
+    """Show whether an answer has the repair request of the original message, or none."""
     for asked in view.repair.asked if view.terms.on else ():
         old = asked.original.repair_request if asked.original is not None else ()
         for answer in asked.answers if old and not asked.own else ():
@@ -238,9 +242,7 @@ def requests_in_answers(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-141", of="asked sds-r")
 def whether_it_answers(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A request for another participant's message is answered; or no request is answered, although an answer was
-    due.
-    """
+    """Show whether requests for messages of other participants are answered at all."""
     answered = [
         period
         for period in response_periods(view)

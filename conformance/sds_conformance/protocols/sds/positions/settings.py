@@ -1,4 +1,6 @@
-"""Positions on settings that the specification hardly describes: they are refused, used, or replaced."""
+"""Positions on values of settings that the specification neither allows nor forbids: they are refused, used, or
+replaced.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ specification differ.
 def _iterate_opened(view: ChannelView) -> Iterator[tuple[Step, pb.Configuration, pb.Configuration | None]]:
     """Yield (step, requested settings, settings in force) for each command to open a participant with SDS-R.
 
-    The settings in force are None if the command was refused. Yields nothing for all views but the first of a trace,
-    because a refused command has no participant and no view.
+    The settings in force are None if the command was refused. Yields nothing for all views but the first view of a
+    trace: a refused command belongs to no participant, so it must be counted once.
     """
     first = next(iter(view.trace.parties.values()))
     if view.party is not first or view.channel_id != next(iter(first.channels), view.channel_id):
@@ -49,7 +51,7 @@ _shows_treatment("AMB-10", ("num_response_groups",), lambda settings: settings.n
 
 @shows("AMB-11", pb.CAPABILITY_SDS_R)
 def default_number_of_groups(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """128 participants or more are given, but no number of response groups: the number in force shows the way."""
+    """Show which default number of response groups is in force for 128 participants or more."""
     for step, asked, in_force in _iterate_opened(view):
         if in_force is None or asked.HasField("num_response_groups") or asked.num_participants < PER_GROUP:
             continue

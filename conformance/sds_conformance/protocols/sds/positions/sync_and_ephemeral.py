@@ -16,7 +16,7 @@ from ..view.histories import is_hybrid
 
 @shows("AMB-31", of="received unmet")
 def ephemeral_with_dependencies(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Content without a timestamp has a missing dependency: it is delivered in the same step, or in a later one."""
+    """Show whether content without a timestamp is delivered although a dependency is missing, or later."""
     for received in view.received:
         if is_hybrid(received) and not received.own and received.unmet and received.delivered:
             yield received.delivered[0].step, "at-once" if received.delivered_at_once else "after"
@@ -24,7 +24,7 @@ def ephemeral_with_dependencies(view: ChannelView) -> Iterator[tuple[Step, str]]
 
 @shows("AMB-38", pb.CAPABILITY_DELIVERED, of="ephemeral-came own-came received")
 def own_ephemerals_that_come_back(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """An ephemeral message with the participant's own sender ID arrives: it is delivered immediately, or not."""
+    """Show whether an arriving ephemeral message with the participant's own sender ID is delivered."""
     for received in view.received:
         if received.kind is Kind.EPHEMERAL and received.own:
             yield received.step, "delivers" if received.delivered_at_once else "ignores"
@@ -32,7 +32,7 @@ def own_ephemerals_that_come_back(view: ChannelView) -> Iterator[tuple[Step, str
 
 @shows("AMB-42", of="incoming-shown received sync-came unmet")
 def syncs_with_gaps(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A sync message with a missing dependency arrives: the next shown incoming buffer contains it, or does not."""
+    """Show whether a sync message with a missing dependency waits in the incoming buffer."""
     states = {observed.step.index: observed for observed in view.states_showing("incoming")}
     steps = [step.index for step in view.trace.of(view.party.name)] if states else []
     after = dict(pairwise(steps))
@@ -55,7 +55,10 @@ def _is_sync(view: ChannelView, index: int) -> bool:
 
 @shows("AMB-102")
 def who_starts_syncs(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """A tick sends a sync message; or two ticks an hour or more after the first own message send none."""
+    """Show whether ticks send sync messages, or only commands do.
+
+    Two ticks without a sync message, an hour or more after the first own message, prove the second way.
+    """
     for tick in view.ticks:
         if any(m.kind is Kind.SYNC and m.channel_id == view.channel_id for m in tick.messages):
             yield tick, "by-itself"

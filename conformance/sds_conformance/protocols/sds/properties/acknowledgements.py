@@ -50,7 +50,9 @@ def only_what_was_received_is_acknowledged(view: GroupView, side: Side) -> Itera
 
 @cache_per_view
 def _first_arrivals(view: GroupView) -> dict[Key, list[tuple[str, int]]]:
-    """By content message: (participant that received it, number of the act in which it arrived first)."""
+    """By content message: (participant that received the message, number of the step in which the message arrived
+    first).
+    """
     out: dict[Key, list[tuple[str, int]]] = {}
     for side in view.sides.values():
         for message_id, arrival in side.arrivals.items():
@@ -59,7 +61,7 @@ def _first_arrivals(view: GroupView) -> dict[Key, list[tuple[str, int]]]:
 
 
 def _acknowledged(side: Side) -> dict[str, Act]:
-    """By message ID: the act in which a participant first shows a message as acknowledged, by a signal or a state."""
+    """By message ID: the step in which a participant first shows a message as acknowledged, by a signal or state."""
     out = dict(side.acks)
     for act, state in side.shown_states:
         for entry in state.outgoing.entries:
@@ -69,7 +71,7 @@ def _acknowledged(side: Side) -> dict[str, Act]:
 
 
 def _may_have_evidence(view: GroupView, side: Side, message_id: str, act: Act) -> bool:
-    """May the participant have received messages up to an act that it may take as evidence of an acknowledgement?"""
+    """Has the participant received messages up to ``act`` that may acknowledge its message ``message_id``?"""
     if message_id in view.scripted_ids or side.hybrids:
         return True
     hits = 0
@@ -89,8 +91,8 @@ def _may_have_evidence(view: GroupView, side: Side, message_id: str, act: Act) -
 
 
 def _last_arrival_with_unreceived(side: Side, got: dict[Key, list[tuple[str, int]]]) -> Act | None:
-    """The last act in which a participant received a message after it had sent a message that no other participant
-    received; None if there is none.
+    """The last step in which a participant received a message, if it had sent a message before that no other
+    participant received; else None.
     """
     lost = [act.number for i, act in side.sent.items() if (side.channel_id, i) not in got]
     later = [a.act for a in side.received if lost and a.act.number > lost[0] and a.message.sender_id != side.id]
@@ -112,10 +114,10 @@ def _last_arrival_with_unreceived(side: Side, got: dict[Key, list[tuple[str, int
 @to_the_first_fault
 @of_each_side
 def who_says_something_acknowledges_what_it_got(view: GroupView, side: Side) -> Iterator[Sighting]:
-    """A message acknowledges what its causal history names, and at least possibly what its sender received.
+    """A message acknowledges all in its causal history, and at least possibly all that its sender received.
 
-    The second part needs bloom filters of a profile that both participants can read. The specification promises no more
-    (AMB-61).
+    Possible acknowledgements need bloom filters of a profile that both participants can read. The specification does
+    not promise that they become acknowledgements (AMB-61).
     """
     if not side.sent or not side.can(pb.CAPABILITY_ACKNOWLEDGED):
         return
@@ -158,10 +160,11 @@ def who_says_something_acknowledges_what_it_got(view: GroupView, side: Side) -> 
 
 
 def _noticed_by(view: GroupView, side: Side, act: Act) -> int | None:
-    """The number of the act by which an arrived message must have been reviewed; None if no sweep ran.
+    """The number of the step by which an arrived message must have been reviewed for acknowledgements; None if no sweep
+    ran.
 
-    It is the arrival, or the next sweep if the participant never reviews messages on arrival. SDS-RECV-11 judges the
-    delay (AMB-143).
+    This step is the arrival, or the next sweep if the participant never reviews messages on arrival. SDS-RECV-11 judges
+    the delay (AMB-143).
     """
     signals = [*side.acks.values(), *side.possibly.values()]
     if any(signal.step.command == "receive" for signal in signals):
@@ -171,7 +174,7 @@ def _noticed_by(view: GroupView, side: Side, act: Act) -> int | None:
 
 @cache_per_view
 def _speakers(view: GroupView) -> dict[int, tuple[Side, Act]]:
-    """By identity of a message: (participant that sent it, act)."""
+    """By ``id`` of a message object: (participant that sent the message, step that sent it)."""
     return {id(message): (side, act) for side in view.sides.values() for act, message in side.outgoing}
 
 
@@ -185,7 +188,7 @@ def _unacknowledged(view: GroupView, side: Side, act: Act, message_id: str, why:
 
 
 def _readable(view: GroupView, side: Side, other: Side) -> bool:
-    """Can ``side`` read the filters of ``other``, and have these no dropped IDs?"""
+    """Can ``side`` read the bloom filters of ``other``, and do these filters contain all IDs that they must?"""
     mine, theirs = side.party.in_force, other.party.in_force
     return (
         side.declared.profile("bloom") == other.declared.profile("bloom") != ""
@@ -216,7 +219,7 @@ def _readable(view: GroupView, side: Side, other: Side) -> bool:
     },
 )
 def buffers_drain(view: GroupView) -> Iterator[Sighting]:
-    """After a calm phase no buffer contains a finished item: delivered, acknowledged, repaired or answered.
+    """After a calm phase, buffers contain no messages or requests that are delivered, acknowledged or answered.
 
     Possibly acknowledged messages may stay in the outgoing buffer (AMB-61). Messages that cannot be delivered must stay
     in the incoming buffer.
@@ -242,17 +245,19 @@ def _exercised(side: Side, state: pb.State) -> bool:
 
 
 def _leftover(view: GroupView, side: Side, act: Act, state: pb.State) -> tuple[str, str, str] | None:
-    """(Code, what was expected, what was seen) for a finished item in a buffer; None if there is none."""
+    """Return (code, expected, seen) for an entry that should have left its buffer; None if there is none."""
     log = set(act.step.shown_log) or set(side.logged)
     for message_id in state.incoming.message_ids:
         if message_id in log:
-            expected = f"{message_id!r} out of the incoming buffer of {side.who}, which has it in its log"
+            expected = f"{message_id!r} removed from the incoming buffer of {side.who}, because it is in the log"
             return "left-in-incoming", expected, "the buffer still contains it"
     named = _first_acknowledgements(view)[side.who, side.channel_id]
     for entry in state.outgoing.entries:
         unacknowledged = entry.state == pb.ACK_STATE_UNACKNOWLEDGED
         if unacknowledged and entry.message_id in named and entry.message_id in side.sent:
-            expected = f"{entry.message_id!r} out of the outgoing buffer of {side.who}, as it was acknowledged"
+            expected = (
+                f"{entry.message_id!r} removed from the outgoing buffer of {side.who}, because it was acknowledged"
+            )
             return "left-in-outgoing", expected, "the buffer still contains it as unacknowledged"
         sync = view.other_ids.get((side.channel_id, entry.message_id)) is Kind.SYNC
         if sync and not view.is_regular(Kind.SYNC) and entry.message_id not in side.sent:
@@ -271,16 +276,24 @@ def _leftover(view: GroupView, side: Side, act: Act, state: pb.State) -> tuple[s
     overdue = ticks[-SWEEPS].step.now_ms - SECOND_MS if len(ticks) >= SWEEPS else 0
     for asked in state.incoming_repairs.entries:
         if 0 < asked.due_ms <= overdue and side.terms.on and side.timed:
-            expected = f"{asked.message_id!r} answered by {side.who} and out of its incoming repair request buffer"
-            return "left-in-responses", expected, f"it is in it, due {act.step.now_ms - asked.due_ms} ms ago"
+            expected = (
+                f"{asked.message_id!r} answered by {side.who}, and its request removed from the incoming repair "
+                "request buffer"
+            )
+            return (
+                "left-in-responses",
+                expected,
+                f"the buffer still has the request, and the answer was due {act.step.now_ms - asked.due_ms} ms ago",
+            )
     return None
 
 
 @cache_per_view
 def _first_acknowledgements(view: GroupView) -> dict[Key, dict[str, Arrival]]:
-    """By participant and channel, and ID of an own message: the first arrival that certainly acknowledges it.
+    """For each participant and channel: the first arrival that certainly acknowledges a message, by the ID of the
+    message.
 
-    Copies do not count, because they may be dropped before they are reviewed (AMB-23).
+    Copies of received messages do not count, because they may be dropped before they are reviewed (AMB-23).
     """
     return {place: _first_acknowledgements_at(view, side) for place, side in view.sides.items()}
 

@@ -25,7 +25,8 @@ def _report_omissions(view: GroupView, which: Callable[[Omission], bool] = lambd
 
 
 def converged(view: GroupView, channel_id: str) -> set[str]:
-    """The IDs in the logs of all steady participants of a channel, if these logs are equal; else empty.
+    """The message IDs in the logs of all participants in ``view.steady`` for a channel, if the logs are equal; else
+    empty.
 
     Messages that participants may treat differently are left out.
     """
@@ -50,7 +51,7 @@ def _last(view: GroupView, channel_id: str) -> Act:
     codes=OMISSION_CODES,
 )
 def all_logs_have_the_same_entries(view: GroupView) -> Iterator[Sighting]:
-    """After a calm phase every log has the messages that its owner received or that others had to resend.
+    """After a calm phase, each log has all messages that its participant received or that others had to send again.
 
     A missing message is not judged if no participant had a duty to send it. Logs of participants that may give up
     dependencies are not judged either (AMB-92).
@@ -90,9 +91,9 @@ def nothing_is_lost_while_its_sender_lives(view: GroupView) -> Iterator[Sighting
     codes=_REPAIRS,
 )
 def nothing_is_lost_while_somebody_has_it(view: GroupView) -> Iterator[Sighting]:
-    """If the sender is gone, others answer requests for its messages by SDS-R, with one response group (AMB-119).
+    """If the sender of a message is gone, others answer requests for it by SDS-R, with one response group (AMB-119).
 
-    A request that was lost need not be repeated, nor need a message be requested after another participant's request
+    A participant may omit a request if its first request was lost, or if it received the request of another participant
     (AMB-68).
     """
     yield from _report_omissions(view, lambda omission: omission.kind == "repair" and _sender_is_gone(view, omission))
@@ -111,7 +112,7 @@ def nothing_is_lost_while_somebody_has_it(view: GroupView) -> Iterator[Sighting]
     codes=_REPAIRS,
 )
 def what_one_delivers_all_deliver(view: GroupView) -> Iterator[Sighting]:
-    """If one participant with SDS-R delivers a message, all that learn of it deliver it, even if its sender crashed."""
+    """If one participant with SDS-R delivers a message, all that know its ID deliver it, even if the sender crashed."""
     yield from _report_omissions(view, lambda omission: omission.kind == "repair" and _is_held_by_some(view, omission))
     for side, arrival in _after_a_loss(view):
         key = (side.channel_id, arrival.message.message_id)
@@ -141,7 +142,9 @@ def participants_with_and_without_sds_r_converge(view: GroupView) -> Iterator[Si
 
 @cache_per_view
 def _after_a_loss(view: GroupView) -> list[tuple[Side, Arrival]]:
-    """(Participant, arrival) for each message that was lost on the way to a participant, and arrived there later."""
+    """Return (participant, arrival) for each message that the network lost on the way to a participant and that arrived
+    later.
+    """
     out = []
     for loss in view.group_trace.losses:
         message = loss.packet.wire.message
@@ -179,7 +182,7 @@ def _is_held_by_some(view: GroupView, omission: Omission) -> bool:
 
 
 def _mixed(view: GroupView, channel_id: str) -> bool:
-    """Did a participant with SDS-R receive messages of one without SDS-R, and the reverse?"""
+    """Did a participant with SDS-R receive messages of a participant without SDS-R, and the other way round?"""
     kinds = {
         (side.terms.on, other.terms.on)
         for side in view.steady[channel_id]

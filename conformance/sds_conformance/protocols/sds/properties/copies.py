@@ -1,4 +1,6 @@
-"""Copies of one message: they are equal from every sender, and a copy of an ephemeral message is delivered once."""
+"""Properties of copies: all participants send equal copies of a message, and an ephemeral message is delivered once per
+copy.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +91,9 @@ def no_copy_of_an_ephemeral_message_is_delivered_twice(view: GroupView, side: Si
             continue
         times[message_id] += 1
         came = side.ephemerals[message_id]
-        expected = f"the ephemeral {message_id!r} delivered once at {side.who} for each copy of it"
-        seen = f"it is delivered {times[message_id]} times, and {came} arrived"
+        expected = (
+            f"the ephemeral message {message_id!r} delivered at {side.who} at most once for each copy that arrives"
+        )
+        seen = f"it is delivered {times[message_id]} times, and {came} copies arrived"
         met = times[message_id] <= came
         yield observe_outcome(delivery.act, side.channel_id, "delivered-too-often", met, expected, seen)

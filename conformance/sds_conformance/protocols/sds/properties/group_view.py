@@ -1,8 +1,9 @@
 """Reads a group trace: the messages and logs of all participants together.
 
-One pass over the acts collects the messages that were sent and that arrived, and the log that each participant claims.
-Everything else is computed when a property reads it. As in a channel view, each participant is judged by its own
-claims, so that the fault of one participant does not affect the verdicts on others.
+One pass over the steps (acts) of the group trace collects all sent and arrived messages, and the log that each
+participant shows or signals. Everything else is computed when a property reads it. As in a channel view, each
+participant is judged by the log that it shows itself, so the fault of one participant does not affect the verdicts on
+others.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from .sides import Arrival, Delivery, Ending, Key, Origin, Side, dependencies
 __all__ = ["Arrival", "Delivery", "Ending", "GroupView", "Key", "Origin", "Side", "dependencies", "is_same_message"]
 
 OVERLONG = "overlong"
-"""The encoding of a scripted message with varints of more bytes than necessary. A strict reader may refuse it (AMB-52).
+"""The name of an encoding of scripted messages whose varints have more bytes than necessary. A strict reader may refuse
+such messages (AMB-52).
 """
 NOISE = "noise"
 """The sender of garbled messages in a schedule."""
@@ -35,7 +37,7 @@ ENOUGH_ROUNDS = 20
 """
 T = TypeVar("T")
 REPAIR_CAP = 3
-"""The assumed maximum number of entries in a repair request, if none is configured (AMB-86)."""
+"""The assumed maximum number of entries in a repair request, if the configuration has no maximum (AMB-86)."""
 
 
 class GroupView:
@@ -43,22 +45,22 @@ class GroupView:
 
     revision: ClassVar[Revision] = SDS_2026_01
     distinguishes_copies: ClassVar[bool] = True
-    """Does the specification say that own messages must be ignored, and that known messages may be ignored? If not,
-    they may be processed again.
+    """Does the specification say how to treat returned own messages and copies of known messages? If it does not, an
+    implementation may process such messages again.
     """
 
     def __init__(self, group_trace: GroupTrace) -> None:
         self.group_trace = group_trace
         self.schedule = group_trace.schedule
         self.sides: dict[Key, Side] = {}
-        """By participant and channel: the participant in that channel."""
+        """By name of a participant and channel ID: the participant's messages, signals and states in the channel."""
         self.ticks: dict[str, list[Act]] = {}
         self.origins: dict[Key, Origin] = {}
         """Content messages, by channel and ID."""
         self.disputed: set[Key] = set()
         """Messages of which there are two versions, and messages with the ID of a garbled message (AMB-25, AMB-52)."""
         self.other_ids: dict[Key, Kind] = {}
-        """By message that is no content: its kind."""
+        """By (channel ID, message ID) of a sync, ephemeral or undefined message: its kind."""
         self.scripted_ids: set[str] = set()
         """The IDs in causal histories and repair requests of scripted peers."""
         self.odd_messages: set[Key] = set()
@@ -153,7 +155,9 @@ class GroupView:
         return origin.message if origin is not None and key not in self.disputed else None
 
     def is_sound(self, key: Key) -> bool:
-        """Is it content in a single version, which every participant must deliver once its dependencies are met?"""
+        """Is this message content in a single version, which every participant must deliver once its dependencies are
+        met?
+        """
         return (
             key in self.origins
             and key not in self.disputed
@@ -162,8 +166,8 @@ class GroupView:
         )
 
     def lamport(self, channel_id: str, message_id: str) -> int | None:
-        """The Lamport timestamp of a message; None if it is uncertain, or so large that timestamps may no longer
-        increase.
+        """The Lamport timestamp of a content message; None if the message has none or has two versions, or if the
+        timestamp exceeds ``largest_lamport``.
         """
         message = self.message(channel_id, message_id)
         lamport = message.lamport_timestamp if message is not None else None
@@ -175,7 +179,9 @@ class GroupView:
         return min(LARGEST_LAMPORT, self.revision.wire.max_lamport - ROOM_AFTER)
 
     def is_regular(self, kind: Kind) -> bool:
-        """Does all of section "Receive Message" apply to messages of this kind, also the rules for known IDs?"""
+        """Do all rules of section "Receive Message" apply to messages of this kind, including the rules for known
+        message IDs?
+        """
         return kind is Kind.CONTENT or (kind is Kind.SYNC and self.revision.syncs_are_logged)
 
     def in_order(self, channel_id: str, log: Iterable[T], name: Callable[[T], str]) -> list[T]:
@@ -190,7 +196,7 @@ class GroupView:
         return [entry for message_id, entry in once.items() if (channel_id, message_id) in self.origins]
 
     def final_log(self, side: Side) -> tuple[Act, list[str]] | None:
-        """(Act, IDs of the log) of the last shown log, if it was shown after the last calm phase; else None."""
+        """Return (step, message IDs) of the last shown log, if it was shown after the last calm phase; else None."""
         for act, state in reversed(side.shown_states):
             if self.ending is not None and act.number < self.ending.last:
                 return None
@@ -199,12 +205,12 @@ class GroupView:
         return None
 
     def claims(self, side: Side) -> set[str]:
-        """The IDs in the log of a steady participant at the end: as shown, else by its delivery signals."""
+        """The message IDs in the final log of a participant. If no state shows the log, the delivery signals count."""
         shown = self.final_log(side)
         return set(shown[1]) if shown is not None else set(side.logged)
 
     def last_act(self, side: Side) -> Act:
-        """The act that shows the final state of a participant."""
+        """The step that shows the final log of a participant, or else its last step."""
         shown = self.final_log(side)
         if shown is not None:
             return shown[0]
@@ -229,8 +235,9 @@ class GroupView:
         return view.holds(positions)
 
     def filter_is_complete(self, side: Side) -> bool:
-        """Did the filter of a participant certainly not drop any IDs? Copies may count as insertions (AMB-55,
-        AMB-112).
+        """Did the participant receive and send too few messages for its bloom filter to drop IDs?
+
+        Copies count, because an implementation may insert them as well (AMB-55, AMB-112).
         """
         c = side.party.in_force
         met = sum(side.copies.values()) + sum(side.ephemerals.values()) + len(side.sent)
@@ -271,7 +278,7 @@ class GroupView:
                 self.disputed.add(key)
 
     def _read_acts(self) -> None:
-        """Read all acts of participants."""
+        """Read all steps of participants."""
         for act in self.group_trace.acts:
             step = act.step
             command = step.command
@@ -316,7 +323,8 @@ class GroupView:
                 side.logged.setdefault(message.message_id, act.number)
                 side.outgoing.append((act, message))
             elif kind is Kind.SYNC and message.sender_id == side.id and message.message_id not in side.sent:
-                # If the revision logs sync messages, their IDs are unique. It does not define the treatment of copies.
+                # If the revision logs sync messages, their IDs are unique. Such a revision does not define the
+                # treatment of copies.
                 if not self.revision.syncs_are_logged or message.message_id not in side.synced:
                     side.outgoing.append((act, message))
                 side.synced.add(message.message_id)
@@ -339,7 +347,7 @@ class GroupView:
             for entry in message.repair_request:  # the request may be honoured or ignored (AMB-84)
                 side.requested.setdefault(entry.message_id, []).append(Arrival(act, message, packet, False))
             return
-        # The result for one copy holds for all copies, unless it depends on the time.
+        # Copies are equally acceptable, unless this depends on the time of arrival.
         which = (id(message), id(side.declared)) if side.declared.limit("lamport_ahead_ms") is None else (act.number, 0)
         why = self._oddness.get(which)
         if why is None:

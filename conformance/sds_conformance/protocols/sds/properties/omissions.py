@@ -1,8 +1,8 @@
 """Omissions: messages that are missing from a log at the end, although a participant had a duty to prevent this.
 
-Most messages that are missing after losses violate nothing: a message is acknowledged as soon as one participant names
-it, and is then not resent to another participant that did not receive it. An omission violates one of three duties of
-the specification:
+Not every message that is missing after losses is an omission: a message is acknowledged as soon as one participant
+names it in a causal history, and is then no longer resent, although others may miss it. An omission violates one of
+three duties of the specification:
 
 * delivery: a participant received the message and has all of its dependencies in its log (section "Periodic Incoming
   Buffer Sweep");
@@ -29,7 +29,7 @@ SWEEPS = 2
 """Number of sweeps after which due work is late. The specification does not define the period of sweeps (AMB-94)."""
 
 OMISSION_CODES = {
-    "never-delivered": "a message that arrived with all that it depends on is not in the log",
+    "never-delivered": "a message that arrived, and whose dependencies are in the log, is not in the log",
     "never-resent": "a message that is not acknowledged is not resent",
     "never-asked": "SDS-R does not request a missing message",
     "never-answered": "a request for a message that others have is not answered",
@@ -91,9 +91,9 @@ def _undelivered(view: GroupView, side: Side, arrival: Arrival, claims: set[str]
         allowed += len(side.arrivals)
     last = view.last_act(side).number
     if sum(1 for tick in ticks if ready < tick.number <= last) >= allowed:
-        got = f"which got it at step {arrival.act.number} and has all that it depends on"
+        got = f"which received the message at step {arrival.act.number} and has all of its dependencies"
         expected = f"{message_id!r} in the log of {side.who}, {got}"
-        seen = f"it is missing {allowed} sweeps after it and its dependencies arrived"
+        seen = f"the log lacks it {allowed} sweeps after the message and its dependencies arrived"
         yield Omission(side, message_id, "delivery", "never-delivered", view.last_act(side), expected, seen)
 
 
@@ -108,16 +108,16 @@ def _not_resent(view: GroupView, side: Side, key: Key) -> Iterator[Omission]:
     overdue = overdue_resend(view, sender, key[1])
     if overdue is not None:
         tick, copies = overdue
-        which = f"{key[1]!r}, which no message that it received acknowledges"
+        which = f"{key[1]!r}, which no received message acknowledges"
         expected = f"{sender.who} to resend {which}, so that {side.who} receives it"
-        seen = f"the tick passes without a copy, and {side.who} never gets it"
+        seen = f"this tick sends no copy, and {side.who} never receives the message"
         yield Omission(
             side, key[1], "resending", "never-resent", tick, expected, seen, "AMB-64" if copies >= CAP else ""
         )
 
 
 def overdue_resend(view: GroupView, sender: Side, message_id: str) -> tuple[Act, int] | None:
-    """(Tick in the last calm phase by which an unacknowledged message had to be resent, number of copies before).
+    """Return (tick in the last calm phase by which a message had to be resent, number of copies before this tick).
 
     None if the message was resent, or may be acknowledged.
     """
@@ -145,7 +145,9 @@ def overdue_resend(view: GroupView, sender: Side, message_id: str) -> tuple[Act,
 
 
 def _first_evidence_act(view: GroupView, sender: Side, message_id: str) -> int:
-    """The number of the first act that may acknowledge an own message; beyond all acts if there is none."""
+    """The number of the first step that may acknowledge a message of the sender; more than the number of all steps if
+    there is none.
+    """
     for arrival in sender.received:
         message = arrival.message
         if any(entry.message_id == message_id for entry in message.causal_history):
@@ -173,7 +175,7 @@ def _not_repaired(view: GroupView, side: Side, key: Key, sides: list[Side]) -> I
     came = {message_id for message_id, arrival in side.arrivals.items() if arrival.act.number < ending.first}
     missing = side.named.keys() - side.sent.keys() - came
     if not named or not named[0][0].taken or not signed or len(missing) > (terms.cap or REPAIR_CAP):
-        return  # the sender is unknown (AMB-72), or requests for lost messages use all of the room
+        return  # the sender is unknown (AMB-72), or more messages are missing than one request may name
     holders = [h for h in sides if h is not side and can_answer(view, h, message_id, ending.first)]
     if not holders:
         return
@@ -185,10 +187,10 @@ def _not_repaired(view: GroupView, side: Side, key: Key, sides: list[Side]) -> I
 
 @cache_per_view
 def _requesters_and_responders(view: GroupView) -> tuple[set[str], set[str]]:
-    """(Participants whose implementations send requests, participants whose implementations answer requests).
+    """Return (participants whose implementations send requests, participants whose implementations answer requests).
 
-    An implementation also counts as answering if it shows a planned answer that is overdue. Dropping an answer when it
-    is due violates only a SHOULD.
+    An implementation that shows an overdue planned answer counts as answering, too. An implementation that drops
+    answers when they are due does not count, because this violates only a SHOULD.
     """
     group_trace = view.group_trace
     asking = {id(act.trace) for act in group_trace.acts if any(message.repair_request for message in act.step.messages)}
@@ -213,8 +215,9 @@ def _requesters_and_responders(view: GroupView) -> tuple[set[str], set[str]]:
 
 
 def can_answer(view: GroupView, holder: Side, message_id: str, act: int) -> bool:
-    """Is a participant certainly a responder: in the only response group, with the message in its log before an act
-    (AMB-119)?
+    """Must a participant answer requests for a message from the step with the number ``act`` on (AMB-119)?
+
+    There must be only one response group, and the participant must have the message in its log before the step.
     """
     terms = holder.terms
     if not terms.t_max_ms or holder.who in view.stepped or holder.who in view.group_trace.crashed:
@@ -226,15 +229,16 @@ def can_answer(view: GroupView, holder: Side, message_id: str, act: int) -> bool
 def _not_asked(
     view: GroupView, side: Side, naming: Arrival, terms: RepairTerms, message_id: str, first: int
 ) -> Iterator[Omission]:
-    """Yield an omission if an own message lacks the request although it was sent after T_req, and before the entry may
-    have expired (AMB-81).
+    """Yield an omission if a participant sends a message after T_req that does not request the missing message.
+
+    Messages that are sent after the entry for the missing message may have expired are not judged (AMB-81).
     """
     detected = naming.act.step.now_ms
     offsets = terms.t_req(message_id)
     assert offsets is not None
     assert terms.t_max_ms is not None
     due, expires = detected + offsets.high + SECOND_MS, detected + offsets.low + terms.t_max_ms
-    # After any request, by this participant or another, the specification leaves the entry open (AMB-68).
+    # The specification does not say whether the entry stays after any participant has sent a request (AMB-68).
     until = min([asked.act.number for asked in side.requested.get(message_id, ())], default=view.group_trace.steps + 1)
     for packet in view.group_trace.packets:
         message = packet.wire.message
@@ -246,7 +250,7 @@ def _not_asked(
             return
         if act.number >= first and due <= act.step.now_ms < expires:
             expected = f"{side.who} to request {message_id!r}, which it has missed since step {naming.act.number}"
-            seen = f"its message does not request it, {act.step.now_ms - detected} ms later"
+            seen = f"the message that {side.who} sends {act.step.now_ms - detected} ms later does not request it"
             yield Omission(side, message_id, "repair", "never-asked", act, expected, seen)
             return
 
@@ -275,6 +279,6 @@ def _not_answered(view: GroupView, side: Side, holders: list[Side], author: str,
             if len(late) >= SWEEPS:
                 request = f"the request of {side.who} at step {act.number}"
                 expected = f"{holder.who}, which has {message_id!r}, to answer {request}"
-                seen = f"no participant does, {late[SWEEPS - 1].step.now_ms - act.step.now_ms} ms later"
+                seen = f"no participant has answered {late[SWEEPS - 1].step.now_ms - act.step.now_ms} ms later"
                 yield Omission(side, message_id, "repair", "never-answered", late[SWEEPS - 1], expected, seen)
                 return

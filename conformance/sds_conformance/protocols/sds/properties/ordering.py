@@ -1,4 +1,4 @@
-"""The order of the log: the same for all participants, and by Lamport timestamp and message ID."""
+"""Properties of the order of logs: all participants have the same order, by Lamport timestamp and message ID."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .group_view import GroupView, Side
 from .registry import global_property, of_each_side
 
 Place = tuple[int, bytes]
-"""(Lamport timestamp, message ID as UTF-8). Places sort in the order of the log (AMB-88)."""
+"""The sort key of an entry in a log: (Lamport timestamp, message ID as UTF-8) (AMB-88)."""
 
 
 @global_property(
@@ -27,9 +27,9 @@ Place = tuple[int, bytes]
     codes={"order-differs": "two logs have their common messages in different orders"},
 )
 def all_logs_have_the_same_order(view: GroupView) -> Iterator[Sighting]:
-    """Messages that two logs have in common are in the same order in both, if participants show their logs.
+    """If participants show their logs, the messages that two logs have in common are in the same order in both logs.
 
-    SDS-STATE-11 or G-03 reports which of the logs is wrong; this property reports only the difference.
+    SDS-STATE-11 or G-03 reports which log is in the wrong order. This property reports only that the orders differ.
     """
     for channel_id, sides in view.channels.items():
         shown = [(side, *last) for side in sides if (last := _last_log(view, side)) is not None]
@@ -42,7 +42,7 @@ def all_logs_have_the_same_order(view: GroupView) -> Iterator[Sighting]:
                 last_act = act if len(common) > 1 else last_act
             else:
                 before, after = differ
-                expected = f"{before!r} before {after!r} in the log of {other.who}, as in that of {one.who}"
+                expected = f"{before!r} before {after!r} in the log of {other.who}, as in the log of {one.who}"
                 position = "" if (before + after).isascii() else "AMB-88"
                 seen = f"{after!r} is before {before!r}"
                 yield observe_violation(act, channel_id, "order-differs", expected, seen, position)
@@ -74,10 +74,11 @@ def _last_log(view: GroupView, side: Side) -> tuple[Act, list[str]] | None:
 )
 @of_each_side
 def every_log_is_in_order(view: GroupView, side: Side) -> Iterator[Sighting]:
-    """Each shown log is strictly sorted by Lamport timestamp and ID. Only for implementations without delivery events.
+    """Each log that an implementation without delivery events shows is strictly sorted by Lamport timestamp and ID.
 
-    If no state shows the log, causal histories show its end, always oldest first or always newest first (AMB-28,
-    AMB-29). With delivery events, SDS-STATE-11, SDS-CONFLICT-01 to -03 and SDS-DELIVER-06 judge the order.
+    If no state shows the log, its last entries are read from causal histories, which must always be oldest first or
+    always newest first (AMB-28, AMB-29). With delivery events, SDS-STATE-11, SDS-CONFLICT-01 to -03 and SDS-DELIVER-06
+    judge the order.
     """
     if side.can(pb.CAPABILITY_DELIVERED):
         return
@@ -102,7 +103,8 @@ def _place(view: GroupView, channel_id: str, message_id: str, shown_lamport: int
 
 
 def _fault(view: GroupView, channel_id: str, shown: list[tuple[str, int]]) -> tuple[str, str, bool] | None:
-    """The first two adjacent entries in the wrong order: (first ID, second ID, are their Lamport timestamps equal).
+    """The first two adjacent entries in the wrong order: (first ID, second ID, whether their Lamport timestamps are
+    equal).
 
     None if the order is right.
     """
@@ -133,7 +135,8 @@ def _tails(view: GroupView, side: Side) -> Iterator[Sighting]:
         entries = [(_place(view, side.channel_id, e.message_id), e.message_id) for e in message.causal_history]
         placed = [(place, message_id) for place, message_id in entries if place is not None]
         pairs += [(act, *pair) for pair in itertools.pairwise(placed)]
-    # The direction of most pairs counts, because the first pair may be wrong. Ties do not count.
+    # Most pairs decide whether the oldest or the newest entry comes first, because any pair may be wrong. Ties do not
+    # count.
     directions = [(other > one) - (other < one) for _, (one, _), (other, _) in pairs]
     untied = sum(each for each, (_, (one, _), (other, _)) in zip(directions, pairs, strict=True) if one[0] != other[0])
     direction = (untied > 0) - (untied < 0) or next((each for each in directions if each), 1)

@@ -1,4 +1,4 @@
-"""The global properties of the proposal of 2024: which properties of SDS its sentences imply, and which not.
+"""The global properties of the proposal of 2024: those properties of SDS that sentences of the proposal imply.
 
 Behaviour that the proposal does not mention is accepted. Later revisions added that own messages are ignored, that
 known messages may be ignored, that only logged messages meet dependencies, and that causal histories are ordered. The
@@ -53,7 +53,9 @@ HOLDS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 DOES_NOT_HOLD: dict[str, str] = {
     "G-26": "it has no SDS-R",
-    **dict.fromkeys(("G-07", "G-22", "G-23", "G-24", "G-30", "G-35"), "it is about repairs, and there is no SDS-R"),
+    **dict.fromkeys(
+        ("G-07", "G-22", "G-23", "G-24", "G-30", "G-35"), "it is about repairs, and the proposal has no SDS-R"
+    ),
 }
 """By property that the proposal does not have: the reason."""
 
@@ -61,7 +63,9 @@ _REPAIRS = {"never-asked", "never-answered", "left-in-requests", "left-in-respon
 """Codes of SDS-R, which the proposal does not have."""
 
 PROPOSED = Properties("FORUM-", ProposedView)
-"""The properties of the proposal; each has the number of its SDS property."""
+"""The properties of the proposal. Each has the number of the SDS property with the same meaning, such as FORUM-01 for
+G-01.
+"""
 
 for _id, _judged_by in {
     "G-F04": ("45", "22"),

@@ -42,7 +42,7 @@ SideFunction = Callable[[GroupView, Side], Iterator[Sighting]]
 def of_each_side(function: SideFunction) -> PropertyFunction:
     """Wrap a property of one participant in one channel, so that it judges all participants in all channels.
 
-    For each of them, it yields all violations, or the last success if there is no violation.
+    For each participant and channel, the wrapper yields all violations, or the last success if there is no violation.
     """
 
     @wraps(function)
@@ -63,8 +63,8 @@ def of_each_side(function: SideFunction) -> PropertyFunction:
 
 
 def of_each_channel(function: PropertyFunction) -> PropertyFunction:
-    """Wrap a property, so that it yields one sighting for each channel: the first violation, or else the last
-    success.
+    """Wrap a property, so that it yields one result for each channel: the first violation, or the last success if there
+    is no violation.
     """
 
     @wraps(function)

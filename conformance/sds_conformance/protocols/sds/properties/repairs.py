@@ -44,7 +44,7 @@ def _answers(view: GroupView) -> Iterator[tuple[Side, Packet, Message]]:
     "R-TRESP-02",
     "R-GROUP-02",
     "R-RECV-02",
-    codes={"answered-late": "others answer a request, and the author of the message has not"},
+    codes={"answered-late": "another participant answers a request before the author of the message does"},
 )
 @of_each_channel
 def who_sent_a_message_answers_first(view: GroupView) -> Iterator[Sighting]:
@@ -67,7 +67,7 @@ def who_sent_a_message_answers_first(view: GroupView) -> Iterator[Sighting]:
                 expected = (
                     f"{side.who}, who sent {message_id!r}, to answer the request at step {asked.act.number} first"
                 )
-                seen = f"{other.sender} answers it, and {side.who} has not done so in {SWEEPS} sweeps"
+                seen = f"{other.sender} answers the request, and {side.who} has not answered it in {SWEEPS} sweeps"
                 yield observe_violation(
                     view.group_trace.acts[other.act - 1], side.channel_id, "answered-late", expected, seen
                 )
@@ -83,8 +83,9 @@ def _is_proper(side: Side, asked: Arrival, message_id: str) -> bool:
 
 
 def _own_answer(view: GroupView, side: Side, asked: Arrival, message_id: str) -> tuple[Act | None, Packet | None]:
-    """(Sweep by which the sender must have answered, packet of its first copy since the request). Either may be
-    None.
+    """Return (sweep by which the sender must have answered, packet of the sender's first copy since the request).
+
+    Each of the two is None if there is none.
     """
     ticks = [t for t in view.ticks.get(side.who, ()) if t.number > asked.act.number]
     late = ticks[SWEEPS - 1] if len(ticks) >= SWEEPS else None
@@ -115,7 +116,7 @@ def only_the_response_group_answers(view: GroupView) -> Iterator[Sighting]:
     """With several response groups, a participant that answers for another sender is in the response group.
 
     Judged only with a known hash profile (AMB-01). Messages for which a request names a wrong sender are not judged,
-    because that name decides the group (AMB-73).
+    because the sender in the request decides the response group (AMB-73).
     """
     for side, packet, message in _answers(view):
         terms = side.terms
@@ -139,14 +140,14 @@ def only_the_response_group_answers(view: GroupView) -> Iterator[Sighting]:
     "R-SEND-02",
     "R-RECV-09",
     codes={
-        "asked-early": "a message is requested sooner than T_min after it could be known to be missing",
+        "asked-early": "a message is requested sooner than T_min after a causal history first named it",
         "never-named": "a message is requested that no causal history has named",
         "unasked": "a message of another participant is broadcast without a request",
     },
 )
 @of_each_channel
 def no_repair_is_early_or_unasked(view: GroupView) -> Iterator[Sighting]:
-    """No message is requested sooner than T_min after it was first named, and none is resent without a request."""
+    """Messages are requested T_min or more after they were first named; messages of others are sent only on request."""
     yield from _early(view)
     yield from _unasked(view)
 
@@ -167,8 +168,13 @@ def _early(view: GroupView) -> Iterator[Sighting]:
                     yield observe_violation(act, side.channel_id, "never-named", expected, seen)
                     continue
                 waited = act.step.now_ms - named.step.now_ms
-                expected = f"{side.who} not to request {entry.message_id!r} before {terms.t_min_ms} ms have passed"
-                seen = f"it requests it {waited} ms after step {named.number}, which first named the message"
+                expected = (
+                    f"{side.who} not to request {entry.message_id!r} within {terms.t_min_ms} ms of finding it missing"
+                )
+                seen = (
+                    f"requested {waited} ms after step {named.number}, in which a causal history first named the "
+                    "message"
+                )
                 met = waited + SECOND_MS >= terms.t_min_ms  # AMB-05
                 yield observe_outcome(act, side.channel_id, "asked-early", met, expected, seen)
 

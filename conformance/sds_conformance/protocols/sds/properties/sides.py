@@ -15,7 +15,9 @@ from sds_reference import Message
 from ..view.repair_terms import RepairTerms, repair_terms
 
 Key = tuple[str, str]
-"""(Channel ID, message ID), because two channels may use the same message IDs; or (participant, channel ID)."""
+"""A key of a message: (channel ID, message ID), because two channels may use the same message IDs. Also a key of a
+side: (participant, channel ID).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,8 @@ class Origin:
     message: Message
     packet: Packet
     act: Act | None
-    """The act that sent the message; None if a scripted peer sent it, or if it is a copy without an original."""
+    """The step that sent the message; None if a scripted peer sent it, or if the message is a copy without an original.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +58,9 @@ class Side:
     declared: Declaration
     opened: Act
     sent: dict[str, Act] = field(default_factory=dict)
-    """By ID of an own content message: the act that sent it."""
+    """By ID of a content message that the participant sent: the step that sent it."""
     outgoing: list[tuple[Act, Message]] = field(default_factory=list)
-    """Own content and sync messages, without copies."""
+    """The content and sync messages that the participant sent, without copies."""
     received: list[Arrival] = field(default_factory=list)
     """The arrivals of content and sync messages, with all copies, in order."""
     arrivals: dict[str, Arrival] = field(default_factory=dict)
@@ -74,13 +77,15 @@ class Side:
     """The number of received messages without a timestamp that may acknowledge own messages (AMB-37)."""
     deliveries: list[Delivery] = field(default_factory=list)
     logged: dict[str, int] = field(default_factory=dict)
-    """By ID of a message in the log, as the participant shows or signals: the number of the act that shows it first."""
+    """By ID of a message in the log, which the participant shows or signals: the number of the first step that shows
+    it.
+    """
     acks: dict[str, Act] = field(default_factory=dict)
-    """By ID of an own message: the act that signals its acknowledgement first."""
+    """By ID of an own message: the first step that signals its acknowledgement."""
     possibly: dict[str, Act] = field(default_factory=dict)
-    """By ID of an own message: the act that signals its possible acknowledgement first."""
+    """By ID of an own message: the first step that signals its possible acknowledgement."""
     named: dict[str, Act] = field(default_factory=dict)
-    """By message ID: the first act in which a causal history with this ID arrived."""
+    """By message ID: the first step in which a causal history with this ID arrived."""
     requested: dict[str, list[Arrival]] = field(default_factory=dict)
     """By message ID: the arrivals of messages that request it."""
     shown_states: list[tuple[Act, pb.State]] = field(default_factory=list)
@@ -97,7 +102,7 @@ class Side:
 
     @property
     def timed(self) -> bool:
-        """Does the participant use the time of the schedule, so that due times can be judged?"""
+        """Does the implementation use the virtual time of the requests, so that due times can be judged?"""
         return self.can(pb.CAPABILITY_VIRTUAL_CLOCK)
 
     @property
@@ -113,16 +118,16 @@ class Side:
 class Ending:
     """The last calm phase of a schedule.
 
-    In it the network loses nothing, and all participants do their periodic work and send sync messages.
+    In this phase the network loses nothing, and all participants do their periodic work and send sync messages.
     """
 
     operation: int
-    """The index of the operation in the schedule."""
+    """The index in the schedule of the operation that is the calm phase."""
     calm: Calm
     first: int
-    """The number of the first act of the phase."""
+    """The number of the first step of the calm phase."""
     last: int
-    """The number of the last act of the phase."""
+    """The number of the last step of the calm phase."""
     at_ms: int
     """The time at which the phase began, in milliseconds."""
 

@@ -1,4 +1,6 @@
-"""Twins: a group trace is compared with that of a changed schedule (the twin), whose change must have no effect.
+"""Properties that compare the group trace of a schedule with the group trace of a changed schedule, its twin.
+
+The change must have no effect on what a property compares.
 
 Messages of the two group traces are matched by their contents, because IDs may depend on timestamps and on the number
 of earlier messages. If losses are random, one broadcast less changes all later losses, so group traces are compared
@@ -45,8 +47,10 @@ Contents = dict[tuple[str, str], set[bytes]]
 
 
 def _contents(view: GroupView) -> Contents:
-    """The contents in the logs of participants, as their signals and states show. Only contents that participants sent;
-    only logs of participants that did not crash and give nothing up.
+    """The contents in the logs of participants, as signals and states show them.
+
+    Contents of scripted peers are left out, and so are the logs of participants that crashed or may give up
+    dependencies.
     """
     out: Contents = {}
     for place, side in view.sides.items():
@@ -80,7 +84,7 @@ def _complete(view: GroupView) -> bool:
 
 
 def _nothing_lost(view: GroupView) -> bool:
-    """Were all participants present from start to end, and did they receive everything?"""
+    """Were all participants present from start to end, and did every message reach all of them?"""
     partial = any(
         isinstance(op, Join | Crash | Write) and (not isinstance(op, Say) or bool(op.to))
         for op in view.schedule.operations
@@ -89,7 +93,7 @@ def _nothing_lost(view: GroupView) -> bool:
 
 
 def _is_comparable(view: GroupView, twin: GroupView) -> bool:
-    """Was nothing lost in both group traces, or can only message IDs differ?
+    """Was nothing lost in both group traces, or is nothing random in them, apart from message IDs?
 
     Message IDs affect ties, filters and repair times, and so the length of the calm phase.
     """
@@ -119,7 +123,10 @@ def _compare(view: GroupView, twin: GroupView, change: str, one: Contents, other
         for content in sorted(here ^ there):
             wrong = True
             has, lacks = ("is", "is not") if content in here else ("is not", "is")
-            seen = f"the message with content {content!r:.60} {has} in it in this run, and {lacks} in the twin's"
+            seen = (
+                f"the message with content {content!r:.60} {has} in the log in this run, and {lacks} in the log of the "
+                "twin"
+            )
             expected = f"the log of {who} to be the same {change}"
             yield observe_violation(_end(view, channel_id, who), channel_id, "log-differs", expected, seen)
             break
@@ -129,7 +136,9 @@ def _compare(view: GroupView, twin: GroupView, change: str, one: Contents, other
 
 
 def _replayed(view: GroupView, replay: Replay, schedule: Schedule) -> GroupView | None:
-    """Play the twin; None if it broke down, or if operations were left out for other reasons than before."""
+    """Play the twin. None if it broke down, or if operations were left out for other reasons than in the first group
+    trace.
+    """
     group_trace = replay(schedule)
     twin = GroupView(group_trace)
     left = {str(reason) for reason in group_trace.left_out.values()}
@@ -178,8 +187,8 @@ def _scripted_order(view: GroupView, twin: GroupView) -> Iterator[Sighting]:
         here, there = ([i for i in log if i in common] for log in (mine[1], theirs[1]))
         if here != there:
             first, second = next((a, b) for a, b in zip(here, there, strict=False) if a != b)
-            expected = f"the same order in the log of {side.who} whatever arrives first"
-            seen = f"{first!r} is where {second!r} is in the other run"
+            expected = f"the same order in the log of {side.who} for every order of arrival"
+            seen = f"{first!r} at the position that {second!r} has in the other run"
             yield observe_violation(mine[0], side.channel_id, "order-differs", expected, seen)
             return
 
@@ -246,7 +255,7 @@ def _only_here(op: Operation, elsewhere: set[str]) -> Operation:
 
 
 def _clocks(view: GroupView, channel_id: str) -> dict[str, tuple[int, Act]]:
-    """By label and sender of a message that a participant sent: (Lamport timestamp, act that sent it)."""
+    """By (label, sender) of a message: (its Lamport timestamp, the step that sent the message)."""
     out = {}
     for origin in view.origins.values():
         message = origin.message
@@ -272,7 +281,8 @@ def _only(contents: Contents, channel_id: str) -> Contents:
 def repair_times_are_the_same_in_every_run(view: GroupView, replay: Replay) -> Iterator[Sighting]:
     """In two plays of a schedule, requests and answers are sent at the same times, and the shown times are equal.
 
-    The two group traces are compared as long as everything else in them is equal, because other values may be random.
+    The group traces are compared up to the first step that differs in something else, because other values may be
+    random.
     """
     if not any(side.terms.on for side in view.sides.values()) or not view.whole:
         return
@@ -286,7 +296,8 @@ def repair_times_are_the_same_in_every_run(view: GroupView, replay: Replay) -> I
         mine, theirs = _repair_work(view, act), _repair_work(view, other)
         if mine != theirs and _plain_work(act) == _plain_work(other):
             expected = (
-                f"{act.who} to request and answer as in a second run of the same schedule: {_describe_work(theirs)}"
+                f"{act.who} to send the same requests and answers at the same times as in a second run of the same "
+                f"schedule: {_describe_work(theirs)}"
             )
             yield observe_violation(act, "", "times-differ", expected, f"in this run: {_describe_work(mine)}")
             return
@@ -298,8 +309,8 @@ def repair_times_are_the_same_in_every_run(view: GroupView, replay: Replay) -> I
 
 
 def _repair_work(view: GroupView, act: Act) -> list[tuple[str, str, int]]:
-    """The requests and answers that an act sends, and the due times that it shows: (verb, message ID, due time or
-    0).
+    """The repair requests and answers that a step sends, and the due times that it shows: (verb, message ID, due time
+    or 0).
     """
     out: list[tuple[str, str, int]] = []
     for message in act.step.messages:
@@ -316,7 +327,7 @@ def _repair_work(view: GroupView, act: Act) -> list[tuple[str, str, int]]:
 
 
 def _plain_work(act: Act) -> list[tuple[Kind | None, str]]:
-    """The own messages that an act broadcasts: (kind, message ID)."""
+    """The own messages that a step broadcasts: (kind, message ID)."""
     return [
         (wire.message.kind if wire.message is not None else None, wire.message.message_id if wire.message else "")
         for wire in act.step.broadcasts

@@ -65,18 +65,20 @@ QUICK_RESENDS = pb.Configuration(resend_unacknowledged_ms=30_000)
 
 
 def may_be_ahead(lamport: Period) -> str:
-    """The condition that a participant must accept a message with this Lamport timestamp, by the limit it declares."""
+    """The condition that a participant must accept a message with this Lamport timestamp, by the declared limit."""
     return f"{(lamport - NOW).text} <= lamport_ahead_ms"
 
 
 def deliver_and_settle(part: Part, *messages: Message) -> Part:
-    """Let messages arrive and release waiting ones. Returns the participant."""
+    """Let messages arrive, and let periodic work deliver the messages that waited for them. Returns the participant."""
     part.receive(*messages)
     return part.settle()
 
 
 def send_optional_messages(part: Part, *, ephemeral: bool = True) -> None:
-    """Send a sync message and, unless excluded, an ephemeral one; each only if the participant can."""
+    """Send a sync message and, if ``ephemeral``, an ephemeral message. Kinds that the implementation cannot send are
+    left out.
+    """
     part.send_sync(optional=True)
     if ephemeral:
         part.send_ephemeral(optional=True)
@@ -100,9 +102,9 @@ def scenario(
 ) -> Callable[[Callable[..., None]], ScenarioFunction]:
     """Register a function that writes a schedule as a scenario, as ``Register.scenario`` does.
 
-    Its first parameter is the script. ``alice`` is a participant that ``opening`` opens with the configuration
-    ``asked``; each other parameter is a scripted peer in channel c1. The schedule ends before anybody is opened if the
-    implementation lacks one of the capabilities ``needs``.
+    The first parameter of the function is the script. A parameter ``alice`` is a participant that ``opening`` opens
+    with the configuration ``asked``; each other parameter is a scripted peer in channel c1. The schedule is empty if
+    the implementation lacks one of the capabilities ``needs``.
     """
 
     def write(function: Callable[..., None]) -> Schedule:

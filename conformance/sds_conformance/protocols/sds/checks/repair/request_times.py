@@ -1,5 +1,5 @@
-"""Section R-TREQ, and R-RECV-06: T_req by the formula with the declared hash, or by properties that it has with any
-hash.
+"""Checks of section R-TREQ and of R-RECV-06: T_req follows the formula with the declared hash. Without a declared hash,
+only rules that hold for every hash are checked.
 
 A shown buffer has the exact T_req. Otherwise T_req lies between two messages: the last that does not request the
 missing message, and the first that does. Statistical checks have a probability of error below one in a million for each
@@ -83,7 +83,7 @@ def request_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
 def times_of_new_entries_by_the_formula(view: ChannelView) -> Iterator[Observation]:
     """The T_req of an entry that was added again after another participant's request follows the formula, too.
 
-    It counts from this request, or from a message that arrived later (AMB-68, AMB-69).
+    The new T_req may count from that request or from any message that arrived after it (AMB-68, AMB-69).
     """
     side = requester(view)
     for missing in side.certainly_missing:
@@ -106,7 +106,7 @@ def times_of_new_entries_by_the_formula(view: ChannelView) -> Iterator[Observati
             expected_time = f"{what} one of the steps from {gone.index} to {steps[-1].index}"
             waited = Window(due - steps[-1].now_ms, due - steps[0].now_ms)
             code = classify_wrong_time(waited, side.terms.t_min_ms or 0, side.terms.t_max_ms or 0, side.slack_ms)
-            yield observe_outcome(shown.step, code, met, expected_time, f"{waited.low} ms after the last of these")
+            yield observe_outcome(shown.step, code, met, expected_time, f"{waited.low} ms after step {steps[-1].index}")
             break
 
 
@@ -149,7 +149,8 @@ def _equal_request_delays(view: ChannelView, code: str, *, near: bool) -> Iterat
     """Judge whether instances with equal participant ID, T_min and T_max wait equally long for the same missing
     message.
 
-    With ``near``, instances that detected it at nearly the same time are compared, else the others.
+    With ``near``, only instances that detected the message as missing within ``_NEAR_MS`` of each other are compared;
+    without ``near``, only the other instances.
     """
     first: dict[tuple[object, ...], tuple[Requester, Missing, Window]] = {}
     for key, side, missing in _repeatedly_missing(view):
@@ -203,14 +204,17 @@ def delays_do_not_depend_on_the_clock(view: ChannelView) -> Iterator[Observation
 def _distinct_ids(ids: Iterable[str]) -> list[str]:
     """Leave out all but one of the IDs that differ only in their last characters, such as "bob-1" and "bob-2".
 
-    The specification does not require a hash that scatters these (AMB-01).
+    Their T_req may be similar, because the specification allows hashes that give similar IDs similar values (AMB-01).
     """
     return list({each[:-_ENDING]: each for each in ids}.values())
 
 
 @dataclass(frozen=True, slots=True)
 class _TimeSample:
-    """Times from detection to T_req that should differ, in milliseconds. Not all of them are known."""
+    """Times in milliseconds from detection to T_req, of participants or messages whose times should differ.
+
+    A trace may reveal only some of the times.
+    """
 
     known: list[Window]
     """The times that the trace reveals."""
@@ -280,8 +284,8 @@ def different_for_participants(view: ChannelView) -> Iterator[Observation]:
 def different_for_messages(view: ChannelView) -> Iterator[Observation]:
     """Messages that are found missing at the same instant are requested at different times (AMB-06).
 
-    After the first repair request of maximum length, T_req is not visible in messages. The visible times are compared
-    with even spreads over two ranges: from T_min up to that request, and from T_min up to T_max.
+    After the first repair request of maximum length, messages do not reveal T_req. So the check counts the different
+    times twice: up to that request, and up to T_max. It demands the higher of the two minimums.
     """
     side, terms = requester(view), view.terms
     if terms.bounds is None:
@@ -311,7 +315,8 @@ def _least_distinct_before(
     Such a request may be sent at any opportunity, so the number of tests is multiplied by the number of opportunities.
     """
     at, end, low = full.step.index, full.step.now_ms - group[0][0].detected.step.now_ms, (side.terms.t_min_ms or 0)
-    # An unknown time counts if the message could no longer be requested at ``full``. Otherwise T_req is later.
+    # A message with an unknown time counts if it could no longer be requested at ``full``. Otherwise its T_req is
+    # later.
     gone = sum(
         offset is None and min(side.unchanged_until(missing), side.may_be_renewed_from(missing)) < at
         for missing, offset in group
@@ -344,7 +349,7 @@ def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
                 continue
             low, high = bounds[0] - side.slack_ms, bounds[1] + side.slack_ms
             if offset.exact and not low <= offset.low <= high:
-                within = f"within {bounds[0]} and {bounds[1]} ms after it was found missing"
+                within = f"between {bounds[0]} and {bounds[1]} ms after it was found missing"
                 expected = f"T_req of {missing.message_id!r} {within}"
                 code = "too-early" if offset.low < low else "too-late"
                 yield observe_violation(_revealing_step(view, side, missing), code, expected, _format_span(offset))
@@ -389,7 +394,7 @@ def _bins(offsets: list[Window], low: int, high: int) -> tuple[list[int], list[f
     uppers = Counter(upper for _, upper in between)
     edges = sorted({low, high, *(edge for pair in between for edge in pair)})
     if any(edges[bisect_right(edges, lower)] != upper for lower, upper in between if lower < high):
-        return [], []  # the participants sent messages at different times, so they have no parts in common
+        return [], []  # parts would divide a window of T_req, because windows overlap
     # A T_req of exactly T_min counts in the first part.
     counts, shares, count, since = [], [], len(offsets) - len(between), low
     for edge in edges[1:]:

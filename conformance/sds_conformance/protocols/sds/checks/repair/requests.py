@@ -1,4 +1,4 @@
-"""Repair requests in messages: section R-SEND, and the rules of R-STATE, R-GLOBAL and R-SYNC on requests.
+"""Checks of repair requests in messages: section R-SEND, and the rules of R-STATE, R-GLOBAL and R-SYNC on requests.
 
 If an implementation shows its outgoing repair request buffer, each check judges its own part: the new entry, its T_req,
 and the request at T_req. Otherwise only the requests are judged.
@@ -74,12 +74,15 @@ def _judge_requested(side: Requester, code: str) -> Iterator[Observation]:
 
 
 def judge_requested_in_time(side: Requester, missing: Missing, code: str) -> Iterator[Observation]:
-    """Judge whether content or a sync message requests a missing message in time, before its entry may have changed."""
+    """Judge whether a content or sync message requests a missing message in time.
+
+    Messages count until the outgoing repair request buffer may have changed the entry of the missing message.
+    """
     if (asking := side.find_timely_request(missing)) is not None:
         yield observe_met(asking.step)
     elif sent := side.last_if_both_kinds(list(side.due_carriers(missing))):
         if side.first_request_index(missing.message_id, sent.step.index) < side.unchanged_until(missing):
-            return  # the request is only late: SDS-R-GLOBAL-10
+            return  # the request is late, not missing: SDS-R-GLOBAL-10 judges it
         which = f"{missing.message_id!r}, missing since step {missing.detected.step.index}"
         seen = "no message requests it, neither content nor sync"
         yield observe_violation(sent.step, code, f"{which}, requested: its T_req is over", seen)
@@ -98,7 +101,8 @@ def waiting_messages_are_not_requested(view: ChannelView) -> Iterator[Observatio
                 side, entry.message_id, sent.step.now_ms
             )
             came = {m for r in side.arrivals.get(entry.message_id, ()) for m in (entry.message_id, *r.unmet)}
-            dropped = not view.kept_entries.holds(entry.message_id, sent.step.index - 1)  # it is missing again (AMB-96)
+            # the message is missing again (AMB-96)
+            dropped = not view.kept_entries.holds(entry.message_id, sent.step.index - 1)
             if waits and not dropped and not find_possibly_lost(view, came, sent.step):
                 seen = f"a request for {entry.message_id!r}, which has arrived and waits for its dependencies"
                 yield observe_violation(
@@ -149,7 +153,10 @@ def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
                 yield observe_met(asking.step)
             elif asking is None and side.kinds and (sent := side.last_if_both_kinds(list(side.due_carriers(missing)))):
                 which = f"{missing.message_id!r}, missing for {sent.step.now_ms - detected.now_ms} ms"
-                why = f"the further mention of step {again[0].index} must not postpone it"
+                why = (
+                    f"the causal history received at step {again[0].index} names it again and must not postpone its "
+                    "request"
+                )
                 yield observe_violation(sent.step, "postponed", f"a request for {which}: {why}", "it is not requested")
 
 
@@ -246,7 +253,7 @@ def due_requests_are_carried(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-SEND-02", *TIMED, of="missing sds-r")
 def requests_are_sent_from_t_req_on(view: ChannelView) -> Iterator[Observation]:
-    """If T_req is known exactly, no request is sent before T_req, and messages from T_req on carry it (AMB-110)."""
+    """If T_req is known exactly, no request is sent before T_req, and each message from T_req on has it (AMB-110)."""
     side = requester(view)
     for missing in side.certainly_missing:
         due, detected = _exact_t_req(side, missing), missing.detected.step
@@ -391,7 +398,7 @@ def only_what_is_still_missing(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-SEND-07", pb.CAPABILITY_SDS_R, of="sds-r sent")
 def own_messages_are_not_missing(view: ChannelView) -> Iterator[Observation]:
-    """An own message that others named before it was sent is not "locally missing" afterwards: no request names it."""
+    """A participant does not request its own messages, even if a causal history named them before they were sent."""
     named = {entry.message_id: r.step.index for r in reversed(view.received) for entry in r.message.causal_history}
     early = [own for own in view.sent if named.get(own.message.message_id, NEVER) < own.step.index]
     for sent in view.repair.carriers if view.terms.on and early else ():
@@ -423,15 +430,15 @@ def _judge_scheduled_syncs(view: ChannelView, *, noisy: bool) -> Iterator[Observ
     """Judge whether a participant that sends nothing else sends a due request, on the ticks of ten sync intervals.
 
     With ``noisy``, other participants send at least one message in each interval; else none. The intervals count from
-    T_req or from the participant's last message, whichever is later. From T_max after T_req on, the request may have
-    been given up.
+    T_req or from the participant's last message, whichever is later. Later than T_max after T_req, nothing is judged,
+    because the participant may have given up the request.
     """
     side, interval = requester(view), view.configuration.sync_interval_ms
     t_max = view.terms.t_max_ms
     for missing in side.requestable if interval and t_max else ():
         due, detected = side.t_req_window(missing), missing.detected.step
         asking = side.find_timely_request(missing)
-        # The participant may do due work at any command.
+        # A participant may send due sync messages at any command.
         unasked = asking is not None and asking.message.kind is Kind.SYNC and asking.step.command in ("tick", "receive")
         if asking is not None and unasked:
             before = asking.step.now_ms - 2 * interval
@@ -458,7 +465,8 @@ def _judge_scheduled_syncs(view: ChannelView, *, noisy: bool) -> Iterator[Observ
             if tick.now_ms > since + _TOLERATED_INTERVALS * interval:
                 others = ", even while others send" if noisy else ""
                 passed = (
-                    f"{_TOLERATED_INTERVALS} intervals of {interval} ms have passed since T_req and its last message"
+                    f"{_TOLERATED_INTERVALS} intervals of {interval} ms have passed since T_req and since the "
+                    "participant's last message"
                 )
                 expected = f"a sync message{others}: the request for {missing.message_id!r} is due, and {passed}"
                 yield observe_violation(tick, "sync-suppressed" if noisy else "sync-not-sent", expected, "none is sent")

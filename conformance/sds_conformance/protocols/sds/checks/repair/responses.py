@@ -74,7 +74,9 @@ def _first_requested(view: ChannelView) -> dict[str, int]:
 
 
 def unrequested_broadcasts(view: ChannelView) -> list[Answer]:
-    """Broadcasts of other participants' messages that no received message of the channel had requested."""
+    """Broadcasts of other participants' messages, before any received message of the channel requested a repair of
+    them.
+    """
     named = _first_requested(view)
     return [a for a in view.repair.unrequested if named.get(a.message.message_id, NEVER) > a.step.index]
 
@@ -94,8 +96,10 @@ def only_what_was_asked_for_is_sent(view: ChannelView) -> Iterator[Observation]:
 
 
 def _find_answer_after_copy(view: ChannelView, period: ResponsePeriod) -> tuple[Step | None, Step | None]:
-    """If the arrival of the message ended a response period: (step of a later answer, last tick at which an answer
-    would have been due). Either may be None; both are None if something else ended the period.
+    """The steps after a response period that ended because the requested message arrived from another participant.
+
+    Returns (step of a later answer, last tick at which an answer would have been due). Each is None if there is none,
+    and both are None if something else ended the period.
     """
     if period.copy is None or period.answer is not None or period.copy.step.index != period.end:
         return None, None
@@ -170,10 +174,11 @@ def _judge_moved(view: ChannelView, period: ResponsePeriod) -> Iterator[Observat
     shown = [(observed.step, due) for observed, due in shown_t_resp(view, period.asked) if due is not None]
     for (before, first), (after, second) in pairwise(shown):
         further = [r.step for r in period.repeats if before.index < r.step.index < after.index]
-        # An answer that was due before the further request may have been dropped: to broadcast it is a SHOULD.
+        # An answer that was due before the further request may have been dropped, because sending answers is only a
+        # SHOULD.
         if further and after.index < period.end and all(step.now_ms < first for step in further):
             moved = second - first
-            expected = f"the time of the answer for {period.message_id!r} that the first request fixed"
+            expected = f"T_resp of {period.message_id!r} unchanged since the first request"
             seen = f"a time {abs(moved)} ms {'later' if moved > 0 else 'earlier'}, after a further request"
             yield observe_outcome(after, "moved", not moved, expected, seen)
 
@@ -205,7 +210,7 @@ def what_is_not_held_is_not_answered(view: ChannelView) -> Iterator[Observation]
         if asked.held or asked.buffered or asked.message_id == asked.received.message.message_id:
             continue
         if asked.answers and not asked.own:
-            request = f"the request of step {since.index} for {asked.message_id!r}, which it did not have at that time"
+            request = f"the request of step {since.index} for {asked.message_id!r}, which had not arrived by then"
             yield observe_violation(
                 asked.answers[0].step, "answered-unheld", f"no answer to {request}", "it is broadcast"
             )

@@ -1,8 +1,8 @@
 """Storms: how many participants send the same request or answer, although all receive each other's messages.
 
-The other checks of SDS-R judge one participant. These judge all participants of a channel at once, in the view of the
-first participant. They count the messages that are sent before the first of them could arrive, and compare the count
-with a statistical limit.
+The other checks of SDS-R judge one participant. These checks judge all participants of a channel at once, when they get
+the view of the first participant. They count the participants that send before they receive the first request or
+answer, and compare the count with a statistical limit.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ...view.repair_tracker import Missing, RequestedMessage
 from ...view.resends import clock_is_monotonic
 
 FEWEST = 10
-"""Minimum number of participants. With fewer, any number of messages is possible by chance."""
+"""Minimum number of participants. If there are fewer, all of them may send at the same time by chance."""
 NO_BACKOFF = 0.0625
 """Maximum share of holders with a T_resp of zero. It occurs if T_max is 120 units (AMB-115)."""
 
@@ -29,7 +29,7 @@ NO_BACKOFF = 0.0625
 def _views_of_channel(view: ChannelView) -> list[ChannelView]:
     """The views of all participants in the channel, if they use SDS-R with equal settings and different IDs.
 
-    Empty if they do not, or if ``view`` is not the view of the first participant.
+    Empty if their settings differ, or if ``view`` is not the view of the first participant.
     """
     everybody = view.views_in_channel
     if len(everybody) < FEWEST or everybody[0] is not view:
@@ -103,7 +103,8 @@ def few_answer_before_they_hear_an_answer(view: ChannelView) -> Iterator[Observa
 def few_ask_before_they_hear_a_request(view: ChannelView) -> Iterator[Observation]:
     """Of many participants that miss the same message, only a few request it: their request times differ.
 
-    The participants receive each other's requests, and a received request replaces an own request.
+    The participants receive each other's requests. A participant that receives a request for the message must not send
+    its own.
     """
     gaps: dict[str, list[tuple[ChannelView, Missing]]] = {}
     for other in _views_of_channel(view):

@@ -1,4 +1,6 @@
-"""Answers: sections R-SWEEP and R-GLOBAL on their times, their number, and their equality with the originals."""
+"""Checks of answers to repair requests, from sections R-SWEEP and R-GLOBAL: when and how often a message is sent again,
+and whether the answer equals the original message.
+"""
 
 from __future__ import annotations
 
@@ -31,14 +33,16 @@ from ...view.timestamps import largest_lamport_elsewhere
 
 
 def _periods_for_others(view: ChannelView) -> list[ResponsePeriod]:
-    """The response periods for messages of other participants. Broadcasts of these are never resends."""
+    """The response periods for messages of other participants. Such a message is sent again only as an answer, because
+    a participant resends only its own messages.
+    """
     return [period for period in response_periods(view) if not period.asked.own]
 
 
 def _is_late_by_the_sweep(view: ChannelView, period: ResponsePeriod, t_max: int) -> bool:
     """Is the answer late because a sweep sent it later than planned, or only after other messages had arrived?
 
-    Another requirement judges this.
+    SDS-R-SWEEP-01 judges such answers.
     """
     planned = period.shown and period.window is not None and period.window.high <= period.since.now_ms + t_max
     return not period.in_time and (planned or _waited_for_traffic(view, period))
@@ -143,7 +147,7 @@ def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
             tick
             for tick in view.ticks
             if tick.now_ms == period.window.low and period.since.index < tick.index < period.answer.index
-            if not view.terms.clock_ms  # a coarse clock does not tell this millisecond from its neighbours
+            if not view.terms.clock_ms  # a coarse clock cannot show that T_resp is exactly now
             if 0 < answers[tick.index] < max(answers.values())
         ]
         if missed and period.since.now_ms < period.window.low:
@@ -158,8 +162,8 @@ def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
 def a_request_is_answered_once(view: ChannelView) -> Iterator[Observation]:
     """A pending request is answered once, and not again without a new request.
 
-    Copies of own messages may be resends: an implementation must resend unacknowledged messages, even if it does not
-    declare this.
+    A repeated broadcast of an own message may be a resend without a request, because an implementation must resend
+    unacknowledged messages. Such broadcasts are not judged, even if the implementation does not declare resends.
     """
     ignored = {e.message_id for r in arrived_in_order(view) if r.own or r.rejected for e in r.message.repair_request}
     for asked in view.repair.asked if view.terms.on else ():
@@ -286,7 +290,7 @@ def _describe_change(before: Observed, after: Observed) -> tuple[str, str]:
 
 @check("SDS-R-SWEEP-05", *TIMED, of="asked outgoing")
 def answering_is_no_sending(view: ChannelView) -> Iterator[Observation]:
-    """The next own message after an answer has the same timestamp as without the answer.
+    """An answer does not change the Lamport timestamp of the next own message.
 
     Wrong timestamps with another possible cause are not judged: another channel, more received messages than answers,
     or a local timestamp that was already wrong before the answer.
@@ -310,7 +314,9 @@ def answering_is_no_sending(view: ChannelView) -> Iterator[Observation]:
         if seen >= elsewhere > max(e.now.high, e.high) or (e.counts_messages(seen) and seen - e.low > len(between)):
             continue  # SDS-STATE-01, SDS-DELIVER-01
         if between and e.low == e.high and e.low > sent.step.now_ms:
-            expected = f"the Lamport timestamp {e.low}: answers before it are not new messages"
+            expected = (
+                f"the Lamport timestamp {e.low}, because the answers sent before this message are not new messages"
+            )
             found.append(
                 observe_outcome(sent.step, "moved-the-clock", e.tolerates(seen) or seen < e.low, expected, f"{seen}")
             )

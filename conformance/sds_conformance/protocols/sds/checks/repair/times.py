@@ -1,4 +1,6 @@
-"""Section R-TRESP: T_resp by the formula with the declared hash, or by properties that it has with any hash."""
+"""Checks of section R-TRESP: T_resp follows the formula with the declared hash. Without a declared hash, only rules
+that hold for every hash are checked.
+"""
 
 from __future__ import annotations
 
@@ -107,10 +109,10 @@ def the_requester_does_not_matter(view: ChannelView) -> Iterator[Observation]:
 _WIDEST = 6
 """A delay is known precisely enough if its window is at most T_max divided by this number."""
 _HOLDERS, _MESSAGES, _AUTHORS, _EACH = 5, 4, 4, 5
-"""Minimum numbers of samples. Delays known to a sixth of T_max are equal by chance for five holders of one message, or
-for five messages of one author, with a probability of 5/6^4 < 0.004. If T_max is 90 units, a factor of the product can
-be a multiple of T_max, which adds 1/90 to the probability (AMB-115). For all of four messages or authors, the
-probability is below 1e-7.
+"""Minimum numbers of samples. Each delay is known to within a sixth of T_max. The delays of five holders of one
+message, or of one holder for five messages of one author, seem equal by chance with a probability of 5/6^4 < 0.004. If
+T_max is 90 units, a factor of the product can be a multiple of T_max, which adds 1/90 to the probability (AMB-115). The
+probability that this happens for all of four messages or authors is below 1e-7.
 """
 
 
@@ -142,7 +144,7 @@ def _can_be_equal(found: list[Window]) -> bool:
 
 @check("SDS-R-TRESP-04", *TIMED, of="asked-anywhere", together=True)
 def holders_answer_at_different_times(view: ChannelView) -> Iterator[Observation]:
-    """Participants that hold the same messages answer requests for these with different delays."""
+    """Participants that hold the same messages answer requests for these messages after different delays."""
     if view.views_in_channel[0] is not view or len(view.views_in_channel) < _HOLDERS:
         return
     known, last = _known_delays(
@@ -151,8 +153,8 @@ def holders_answer_at_different_times(view: ChannelView) -> Iterator[Observation
     enough = list(known.values())
     if len(enough) >= _MESSAGES and last is not None:
         holders = f"{len(enough[0])} holders of the same message"
-        expected = f"{holders} to answer with different delays for most of {len(enough)} messages"
-        seen = "the same delay for all of them, with each message"
+        expected = f"{holders} to answer after different delays, for at least one of {len(enough)} messages"
+        seen = "for each message, the same delay of all its holders"
         yield observe_outcome(last, "times-alike", not all(map(_can_be_equal, enough)), expected, seen)
 
 
@@ -162,7 +164,7 @@ def messages_are_answered_for_at_different_times(view: ChannelView) -> Iterator[
     enough, last = _known_delays([view], lambda _, period: (period.author, period.message_id), _EACH)
     if len(enough) >= _AUTHORS and last is not None:
         author, found = next(iter(enough.items()))
-        which = f"{len(found)} messages of {author!r}, or at least of one of {len(enough)} authors"
+        which = f"{len(found)} messages of {author!r}, or for the messages of another of the {len(enough)} authors"
         met = not all(map(_can_be_equal, enough.values()))
         yield observe_outcome(
             last, "times-alike", met, f"different delays for {which}", "the same delay for all messages of an author"
@@ -171,8 +173,8 @@ def messages_are_answered_for_at_different_times(view: ChannelView) -> Iterator[
 
 _SAMPLES = 200
 _BIAS = 0.06
-"""Maximum difference between the distribution of a product modulo T_max and the even distribution: 0.059 for a T_max of
-90 units, 0.0004 for 120,000 units (AMB-115).
+"""Maximum difference between the distribution of T_resp, which is a product modulo T_max, and the even distribution. It
+is 0.059 for a T_max of 90 units, and 0.0004 for 120,000 units (AMB-115).
 """
 _END = 0.1
 """Of 200 delays, some are in the first tenth of the range and some in the last. The probability that one of these
@@ -201,8 +203,8 @@ def delays_fill_the_time(view: ChannelView) -> Iterator[Observation]:
 def _describe_unevenness(delays: list[Window], t_max: int) -> str:
     """Describe an uneven spread of delays, each known to be in its window; "" if it is even.
 
-    By the inequality of Dvoretzky, Kiefer and Wolfowitz, the shares differ by more than ``chance`` with a probability
-    below 1e-7.
+    If the delays are spread evenly, the share of delays up to any limit differs from its expected value by more than
+    ``chance`` with a probability below 1e-7 (inequality of Dvoretzky, Kiefer and Wolfowitz).
     """
     number = len(delays)
     chance = math.sqrt(math.log(2 / 1e-7) / (2 * number)) + _BIAS

@@ -56,7 +56,7 @@ def found_in_filters(script: Script, alice: Part) -> None:
 
 @scenario("ACK-06", "ACK-02", of_one_text=True)
 def found_in_two_filters_and_then_in_none(script: Script, alice: Part) -> None:
-    """The filters of two or three peers hold own messages; the filters of four later ones hold none."""
+    """The filters of two or three peers hold own messages; the filters of four later messages hold none."""
     sent = [alice.send() for _ in range(3)]
     base = script.now
     for number, name in enumerate(("bob", "carol", "dave")):
@@ -77,9 +77,10 @@ def found_in_two_filters_and_then_in_none(script: Script, alice: Part) -> None:
     of_one_text=True,
 )
 def second_filter_may_acknowledge(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A second filter acknowledges a message, if the implementation can be configured so.
+    """A message is acknowledged by a second filter if the implementation is configured to need two.
 
-    The first filter holds three own messages, the second one of them and a fourth, and the third only the fourth.
+    The first filter holds three own messages. The second filter holds one of these and a fourth. The third filter holds
+    only the fourth.
     """
     sent = [alice.send() for _ in range(3)]
     base = script.now
@@ -94,7 +95,7 @@ def second_filter_may_acknowledge(script: Script, alice: Part, bob: Peer, carol:
 def second_filter_holds_more(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """The second filter holds all three own messages, the first filter only the oldest of them.
 
-    A second filter acknowledges a message, if the implementation can be configured so.
+    A message is acknowledged by a second filter if the implementation is configured to need two.
     """
     sent = [alice.send() for _ in range(3)]
     base = script.now
@@ -126,7 +127,7 @@ def nobody_answers(script: Script, alice: Part, bob: Peer) -> None:
 
 @resending("OUTSWEEP-01", "SEND-10", "STATE-08")
 def unacknowledged_while_busy(script: Script, alice: Part) -> None:
-    """The network returns a message to its sender, which sends more of all kinds; nothing acknowledges them."""
+    """The network returns a message to its sender, which sends more messages of all kinds; none is acknowledged."""
     period = alice.in_force.resend_unacknowledged_ms
     alice.given(alice.send()).observe()
     for number in range(10):
@@ -150,7 +151,7 @@ def acknowledged_and_done(script: Script, alice: Part) -> None:
 
 @scenario("ACK-01", "ACK-02", "ACK-07", of_one_text=True)
 def every_way_to_acknowledge(script: Script, alice: Part, bob: Peer) -> None:
-    """Entries with hints, syncs with gaps and filters of waiting messages acknowledge own messages."""
+    """Entries with hints, sync messages with missing dependencies and waiting messages acknowledge own messages."""
     sent = [alice.send() for _ in range(6)]
     now = script.now
     known, to_come = bob.content(now), bob.content(now + 20)
@@ -167,7 +168,7 @@ def every_way_to_acknowledge(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("ACK-01", "ACK-02", "STATE-12", "STATE-13")
 def a_name_and_a_filter_in_one_message(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Content and sync messages name one own message each, and their filters hold another one each."""
+    """Content and sync messages each name one own message, and the filter of each holds another own message."""
     sent = [alice.send() for _ in range(10)]
     now = script.now
     to_come = bob.content(now + 20)
@@ -213,7 +214,7 @@ def own_sync_filter_comes_back(script: Script) -> None:
 
 @scenario("ACK-01", "ACK-04", "STATE-13", long=True)
 def two_filters_and_a_name(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Two filters hold one message, one filter holds another; then a causal history names both."""
+    """Two filters hold one own message, and one filter holds another own message; then a causal history names both."""
     sent = [alice.send(), alice.send()]
     for number, peer in enumerate((bob, carol)):
         alice.given(peer.content(script.now + number, holds=sent[number:])).observe()

@@ -38,7 +38,7 @@ def a_filter_with_old_messages(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("STATE-06", "RECV-04", "STATE-05", long=True, asked=SMALL)
 def a_small_filter_message_by_message(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages arrive one by one, up to three times the capacity of a filter, which is checked after each."""
+    """Messages arrive one by one, up to three times the capacity of a filter; each is followed by an own message."""
     with script.when(f"{CAPACITY.text} <= {LARGEST_SMALL}"), script.repeat(CAPACITY * 3 // 5, 3 * LARGEST_SMALL // 5):
         for _ in range(5):
             message = bob.content(script.now)
@@ -49,9 +49,9 @@ def a_small_filter_message_by_message(script: Script, alice: Part, bob: Peer) ->
 
 @scenario("RECV-04", "STATE-06", long=True, asked=SMALL)
 def a_small_filter_is_sent_once_a_round(script: Script, alice: Part, bob: Peer) -> None:
-    """The number of messages that arrive between own messages grows from half the capacity of a filter to all of it.
+    """The number of messages that arrive between own messages grows from half the capacity of a filter to the whole.
 
-    So after a roll-over a filter can have as many members as in the previous own message, but different ones.
+    So after a roll-over a filter can contain as many IDs as the filter of the previous own message, but different IDs.
     """
     for more in range(LARGEST_SMALL // 2 + 3):
         between = CAPACITY // 2 - 1 + more
@@ -98,7 +98,7 @@ def copies_after_a_roll_over(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario(long=True, violated=("RECV-04", "STATE-06"), needs=(pb.CAPABILITY_OBSERVE,))
 def a_large_filter_is_filled(script: Script, alice: Part, bob: Peer) -> None:
-    """A filter of the implementation's own size is filled, and its newest members are looked up."""
+    """A filter is filled up to the capacity that the implementation chose, and must then hold the newest IDs."""
     half = CAPACITY // 2
     with script.when(f"min({CAPACITY.text} >= 1, {CAPACITY.text} <= {LARGEST})"):
         for rounds in (1, 1, half - 1, CAPACITY - half - 1, 1, 1, half - 1, CAPACITY - half - 1, 1, 1):

@@ -45,10 +45,10 @@ def copies_of_what_waits(script: Script, alice: Part, bob: Peer, carol: Peer) ->
 
 @scenario("RECV-05", "RECV-06", "RECV-09", "INSWEEP-06", long=True, asked=WIDE, violated=("INSWEEP-04",))
 def copies_of_dependencies(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A message waits for three dependencies, another one for one of these and for a message that waits forever.
+    """A message waits for three dependencies. Another waits for one of the three and for a message that waits forever.
 
-    Dependencies arrive more than once, with duplicates of the waiting messages between them.
-    The last two dependencies arrive in the order of the causal history, then (in a second round) in the opposite order.
+    Dependencies arrive more than once, with duplicates of the waiting messages between them. The last two dependencies
+    arrive in the order of the causal history, then (in a second round) in the opposite order.
     """
     base = script.now
     for opposite in (False, True):
@@ -69,7 +69,7 @@ def copies_of_dependencies(script: Script, alice: Part, bob: Peer, carol: Peer) 
 
 @scenario("INSWEEP-04", "RECV-08", "STATE-11", long=True, asked=WIDE)
 def chains_and_fans(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """Chains of three and five arrive in reverse, and four messages wait for one; the participant sends meanwhile."""
+    """Chains of three and five messages arrive in reverse, and four messages wait for one; own messages are sent."""
     for length in (3, 5):
         line = [bob.content(script.now)]
         for number in range(1, length):
@@ -101,7 +101,7 @@ def hints_of_what_waits(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("SEND-08", "MSG-11", needs=(pb.CAPABILITY_RETRIEVAL_HINTS,), long=True)
 def hints_in_received_histories(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages without a hint of their own arrive and name others with hints; the next own messages name them."""
+    """Messages without hints arrive, with hints in their entries; the next own messages name the arrived messages."""
     root, late = bob.content(script.now), carol.content(script.now + 1)
     alice.receive(root, hint=b"of the root")
     alice.receive(bob.content(script.now + 2, entry(root, b"of the root, too")))
@@ -113,7 +113,7 @@ def hints_in_received_histories(script: Script, alice: Part, bob: Peer, carol: P
 
 @scenario("STATE-15", "ACK-05", long=True, violated=("STATE-05",))
 def acknowledging_while_waiting(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A message that names an own message waits, then is delivered; the delivery must not acknowledge again."""
+    """A waiting message acknowledges an own message; its delivery must not acknowledge the own message again."""
     own, root = alice.send(), carol.content(script.now)
     alice.given(bob.content(script.now + 5, own, root)).observe()
     alice.given(root).observe("bob", "carol")

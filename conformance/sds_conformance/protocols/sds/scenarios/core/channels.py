@@ -23,7 +23,7 @@ def two_channels(script: Script) -> None:
 
 @scenario("MSG-16", "RECV-07")
 def the_unnamed_channel(script: Script) -> None:
-    """The application names no channel, and sends and receives messages."""
+    """The application sends and receives messages in a channel without a name."""
     alice = script.open(channels=())
     first = alice.send()
     deliver_and_settle(alice, script.peer("bob").content(script.now + 5, first))
@@ -32,9 +32,10 @@ def the_unnamed_channel(script: Script) -> None:
 
 @scenario("STATE-16", "STATE-08", "RECV-07")
 def messages_without_a_channel(script: Script) -> None:
-    """The application names no channel. Messages without a channel arrive, which are not messages of channel "0".
+    """The application uses the channel without a name; arriving messages without a channel ID are for this channel.
 
-    One has the ID of a missing message, others name an own message, and one has a timestamp half an hour ahead.
+    They are not for the channel "0". One has the ID of a missing message, others name an own message, and one has a
+    timestamp half an hour ahead.
     """
     alice = script.open(channels=())
     bob, no_channel = script.peer("bob", "0"), ("channel",)
@@ -55,7 +56,8 @@ def messages_without_a_channel(script: Script) -> None:
 def traffic_of_a_channel_that_was_not_joined(script: Script, alice: Part, bob: Peer) -> None:
     """Messages of a channel that was not joined name an own message, or have the ID of a missing message.
 
-    Some have timestamps half an hour ahead. They change nothing, not even within the same millisecond.
+    Some of these messages have timestamps half an hour ahead. None of the messages changes anything, not even in its
+    millisecond of arrival.
     """
     own, elsewhere = alice.send(), script.peer("bob", "elsewhere")
     alice.receive(bob.content(script.now + 1, "root"))

@@ -76,9 +76,10 @@ def clock_at_first_use_of_a_late_participant(script: Script, alice: Part, bob: P
 
 @scenario("SEND-01", "EPHEMERAL-07")
 def sends_after_old_messages(script: Script, alice: Part, bob: Peer) -> None:
-    """Right before each send, a message with an old timestamp or none arrives, or the periodic work runs.
+    """Right before each send, a message with an old timestamp or without a timestamp arrives, or periodic work runs.
 
-    Neither advances the local Lamport timestamp: each own message has the time at which it is sent.
+    Neither of the two advances the local Lamport timestamp: the timestamp of each own message is the time at which it
+    is sent.
     """
     old = bob.content(script.now - 5_000)
     waiting = bob.content(script.now - 4_000, "never-sent")
@@ -113,7 +114,7 @@ def waiting_from_ahead(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("DELIVER-03", "DELIVER-01")
 def copies_of_a_waiting_message_from_ahead(script: Script, alice: Part, bob: Peer) -> None:
-    """Duplicates arrive of a waiting message with a timestamp ahead; only its delivery advances the local timestamp."""
+    """Duplicates of a waiting message with a later timestamp arrive; only its delivery advances the local timestamp."""
     root = bob.content(script.now + 10)
     waiting = bob.content(script.now + 9_000, root)
     alice.given(waiting, waiting).send()
@@ -153,7 +154,7 @@ def at_the_ends_of_the_range(script: Script, bob: Peer) -> None:
 
 @scenario("SYNC-15", long=True)
 def syncs_that_wait_and_the_clock(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A sync message an hour ahead of the clock names a missing message, which arrives after an own message."""
+    """A sync message an hour ahead of the clock names a missing message; it arrives after an own message is sent."""
     missing = carol.content(script.now)
     alice.receive(bob.sync(script.now + HOUR_MS, missing))
     alice.send()
@@ -189,7 +190,7 @@ def ephemerals_and_the_clock(script: Script, alice: Part, bob: Peer) -> None:
 
 @resending("OUTSWEEP-05", "MSG-21")
 def rebroadcasts_and_the_clock(script: Script, alice: Part, bob: Peer) -> None:
-    """A message is resent between two new ones; resending must not change the local Lamport timestamp."""
+    """A message is resent between two new messages; resending must not change the local Lamport timestamp."""
     alice.given(bob.content(script.now + 80_000_000)).send()
     tick_every(alice, 2 * alice.in_force.resend_unacknowledged_ms + 1_000, times=2)
     alice.send()

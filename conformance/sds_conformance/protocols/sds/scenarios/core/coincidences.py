@@ -10,7 +10,7 @@ SHORT = (b"x", b"ok", b"\0", b"yes")
 QUIET = pb.Configuration(
     sync_interval_ms=30_000, resend_unacknowledged_ms=HOUR_MS, resend_possibly_acknowledged_ms=HOUR_MS
 )
-"""Many sync intervals pass between two resends."""
+"""Configuration: many sync intervals pass between two resends."""
 QUIET_AND_IMPATIENT = pb.Configuration(
     sync_interval_ms=30_000,
     resend_unacknowledged_ms=HOUR_MS,
@@ -18,12 +18,14 @@ QUIET_AND_IMPATIENT = pb.Configuration(
     lost_timeout_ms=60_000,
 )
 IMPATIENT = pb.Configuration(resend_unacknowledged_ms=30_000, lost_timeout_ms=60_000)
-"""Dependencies are given up for lost soon."""
+"""Configuration: missing dependencies are soon given up as lost."""
 
 
 @resending("OUTSWEEP-01", "STATE-08", "MSG-21")
 def copies_of_short_contents_and_with_hints(script: Script, alice: Part) -> None:
-    """Nobody acknowledges messages with contents of few bytes, and messages with retrieval hints."""
+    """Messages with contents of a few bytes, and messages with retrieval hints, are resent because no peer acknowledges
+    them.
+    """
     for content in SHORT:
         alice.send(content)
     for hint in (b"where it is stored", b"x", None):
@@ -35,7 +37,7 @@ def copies_of_short_contents_and_with_hints(script: Script, alice: Part) -> None
 def copies_while_others_wait(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """Messages of three senders wait for dependencies that never arrive, while own messages are due to be resent.
 
-    A filter holds one of the own messages after it was resent; then all are due again.
+    After the first resends, a filter holds one of the own messages. Then all own messages are due to be resent again.
     """
     own = [alice.send() for _ in range(3)]
     alice.receive(*[peer.content(script.now + 1, f"never-sent-{peer.name}") for peer in (bob, carol, dave)])
@@ -48,9 +50,9 @@ def copies_while_others_wait(script: Script, alice: Part, bob: Peer, carol: Peer
 
 @resending("OUTSWEEP-01", "STATE-08", "ACK-01", "ACK-02")
 def copies_while_others_are_acknowledged(script: Script, alice: Part, bob: Peer) -> None:
-    """Several times in each resend period, a message names one of many own messages, or its filter holds one.
+    """Several times in each resend period, an arriving message names one of many own messages, or its filter holds one.
 
-    The first message is never acknowledged.
+    The first own message is never acknowledged.
     """
     _, *others = [alice.send() for _ in range(16)]
     pause = alice.in_force.resend_unacknowledged_ms // 3 + 1
@@ -64,7 +66,9 @@ def copies_while_others_are_acknowledged(script: Script, alice: Part, bob: Peer)
 
 @resending("OUTSWEEP-01", "STATE-08")
 def copies_while_syncs_and_ephemerals_arrive(script: Script, alice: Part, bob: Peer) -> None:
-    """Nobody acknowledges two messages; after one of them sync messages arrive, after the other ephemeral ones."""
+    """No peer acknowledges two own messages; sync messages arrive after the first, and ephemeral messages after the
+    second.
+    """
     pause = alice.in_force.resend_unacknowledged_ms // 3 + 1
     alice.send()
     for _ in range(9):
@@ -102,7 +106,7 @@ def copies_after_a_loss(script: Script, alice: Part, bob: Peer) -> None:
 def deliveries_after_a_loss(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A message waits until its dependency, which never arrives, is given up; then the message may be delivered.
 
-    Messages with the same timestamp follow, and a message that depends on it.
+    Messages with the same timestamp follow, and a message that depends on the message whose dependency was given up.
     """
     at = script.now + HOUR_MS
     alice.receive(carol.content(script.now))
@@ -138,7 +142,7 @@ def copies_while_others_join_and_leave(script: Script, alice: Part) -> None:
 
 @scenario("INSWEEP-04", "RECV-08", "DELIVER-07")
 def equal_contents_wait(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages with equal contents, of one sender and of two, wait for one dependency, which has that content too."""
+    """Messages with equal contents, of one sender and of two, wait for a dependency with the same content."""
     root = carol.content(script.now, content=b"ok")
     for number in (1, 2):
         alice.receive(*[peer.content(script.now + number, root, content=b"ok") for peer in (bob, carol)])
@@ -168,7 +172,7 @@ def idle_with_unacknowledged_messages(script: Script, alice: Part, bob: Peer) ->
 
 @scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), asked=QUIET)
 def idle_while_messages_wait(script: Script, alice: Part, bob: Peer) -> None:
-    """A participant is idle for many sync intervals; all of its messages are acknowledged, and two others wait."""
+    """A participant is idle for many sync intervals; its messages are acknowledged, and two messages of others wait."""
     own = alice.send()
     alice.receive(bob.content(script.now + 1, own), bob.content(script.now + 2, "never-sent"))
     alice.receive(bob.content(script.now + 3, own, "never-sent-too"))

@@ -1,4 +1,4 @@
-"""Large numbers of everything that an implementation must store. They reveal bounds and rare faults.
+"""Large numbers of messages, channels, participants and IDs, which reveal bounds of stores and rare faults.
 
 Nothing is timed, and no log grows beyond a thousand IDs (AMB-96) or beyond the declared limit.
 """
@@ -32,16 +32,18 @@ PARTICIPANTS = 11
 SMALL_MESSAGES = pb.Configuration(
     causal_history_size=2, bloom_capacity=1_000, bloom_error_rate=0.01, resend_unacknowledged_ms=30_000
 )
-"""Small messages, so that thousands of resends stay cheap."""
+"""Configuration: small messages, so that thousands of resends stay cheap."""
 
 
 def _fits(number: int) -> str:
-    """The condition that the declared limit allows this number of messages, and a few more, in the log."""
+    """The condition for an operation that the log may contain this number of messages, and a few more, by the declared
+    limit.
+    """
     return f"{number + 20} < log_entries" if number else ""
 
 
 def receive_while_they_fit(alice: Part, *messages: tuple[int, Message]) -> None:
-    """Let numbered messages arrive as long as the log has room for that many, by the declared limit (`_fits`)."""
+    """Let each message arrive only if the declared limit allows as many messages in the log as its number (`_fits`)."""
     for number, message in messages:
         with alice.script.when(_fits(number)):
             alice.receive(message)
@@ -49,7 +51,7 @@ def receive_while_they_fit(alice: Part, *messages: tuple[int, Message]) -> None:
 
 @scenario("RECV-08", "RECV-05", "DELIVER-04", "DELIVER-06", "STATE-05", "STATE-10", "STATE-14", long=True)
 def a_crowd_waits_for_one(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages of two hundred senders wait for one; then copies, a late message and long histories arrive."""
+    """Messages of two hundred senders wait for one; then copies, an old message and long causal histories arrive."""
     base = script.now
     own, root = alice.send(), bob.content(base + 1)
     peers = [script.peer(f"p{number}") for number in range(SENDERS)]
@@ -106,7 +108,7 @@ def many_own_messages_unacknowledged(script: Script, alice: Part, bob: Peer) -> 
 
 
 def _send_filter(script: Script, alice: Part, bob: Peer, own: list[Message]) -> None:
-    """Let a filter hold own messages; if the filter in use has no room for all of them, every 20th."""
+    """Let a peer send a filter that holds all own messages, or every 20th of them if the filter has no room for all."""
     for held, room in ((own, f"bloom_capacity >= {len(own)}"), (own[::20], f"bloom_capacity < {len(own)}")):
         with script.when(room):
             alice.given(bob.content(script.now, holds=held)).observe()
@@ -152,7 +154,7 @@ def many_channels(script: Script) -> None:
 
 @scenario("STATE-05", long=True)
 def many_participants(script: Script) -> None:
-    """Many participants of one process receive messages that the others do not."""
+    """Many participants of one process each receive messages that no other participant receives."""
     actors = [script.open(f"alice{number}") for number in range(PARTICIPANTS)]
     for actor in actors:
         peer = script.peer(f"peer-of-{actor.name}")
@@ -184,7 +186,7 @@ def long_ids_that_look_alike(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("DELIVER-04", long=True, asked=pb.Configuration(causal_history_size=100))
 def late_by_ninety_places(script: Script, alice: Part, bob: Peer) -> None:
-    """A message arrives ninety places late, and causal histories are long enough to show it."""
+    """A message arrives after ninety later ones, and causal histories are long enough to show its place in the log."""
     base = script.now
     newer = [bob.content(base + 10 + number) for number in range(99)]
     alice.given(*newer, bob.content(base + 15, message_id="late")).after(1_000).send()

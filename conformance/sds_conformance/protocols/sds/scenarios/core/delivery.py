@@ -7,7 +7,7 @@ from ..scripts import WIDE, Part, Peer, Script, deliver_and_settle, scenario, se
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "RECV-09", "STATE-09", "INSWEEP-06", "INSWEEP-02", asked=WIDE)
 def a_missing_dependency(script: Script, alice: Part, bob: Peer) -> None:
-    """A message waits for the missing one of its three dependencies, and is delivered when it arrives."""
+    """One of three dependencies of a message is missing; the message waits for it, and is delivered when it arrives."""
     base = script.now
     known = [bob.content(base + number) for number in (1, 2)]
     alice.receive(*known)

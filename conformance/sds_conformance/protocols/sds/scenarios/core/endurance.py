@@ -23,7 +23,7 @@ from ..scripts import (
 CAPACITY = Period("bloom_capacity")
 
 LARGEST_FILLED = 2_000
-"""Bloom filters for more IDs are not filled message by message, and not rolled over."""
+"""Maximum capacity of bloom filters that scenarios fill message by message and roll over."""
 SIZE_IS_FILLED, SIZE_IS_NOT_FILLED = (f"{CAPACITY.text} {sign} {LARGEST_FILLED}" for sign in ("<=", ">"))
 OFTEN_SHOWN = 100
 SENDERS = 199
@@ -38,7 +38,7 @@ def late_copies(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("RECV-08")
 def many_wait_for_one(script: Script, alice: Part) -> None:
-    """A hundred messages of two senders wait for one, for a day; some name it twice."""
+    """A hundred messages of two senders wait a day for one message; some name the missing message twice."""
     peers = [script.peer("bob"), script.peer("carol")]
     root = script.peer("dave").content(script.now + 1)
     for number in range(100):
@@ -61,7 +61,7 @@ def waiting_for_an_own_message(script: Script) -> None:
 
 @scenario("RECV-08", "INSWEEP-01", of_one_text=True)
 def waiting_for_an_own_message_behind_others(script: Script) -> None:
-    """Three messages wait; an own message meets the dependencies of the second and the third, not of the oldest."""
+    """Three messages wait; an own message is the dependency of the second and the third, but not of the first."""
     script.need(pb.CAPABILITY_MESSAGE_ID_ACCEPTED)
     alice, bob = script.open(), script.peer("bob")
     alice.receive(bob.content(script.now + 4, "never-sent"))
@@ -73,7 +73,7 @@ def waiting_for_an_own_message_behind_others(script: Script) -> None:
 
 @scenario("RECV-05")
 def one_of_many_is_missing(script: Script, alice: Part, bob: Peer) -> None:
-    """The last of ten dependencies, and the last of two hundred, is missing."""
+    """Only the last of ten dependencies is missing; then only the last of two hundred dependencies."""
     messages = [bob.content(script.now + number) for number in range(199)]
     alice.receive(*messages)
     for count in (9, 199):
@@ -84,11 +84,13 @@ def one_of_many_is_missing(script: Script, alice: Part, bob: Peer) -> None:
 @scenario("RECV-07", "STATE-07", long=True, asked=pb.Configuration(bloom_capacity=1_000, bloom_error_rate=0.01))
 def a_thousand_messages(script: Script, alice: Part) -> None:
     """A thousand messages of many senders fill a filter of that capacity; the last depends on the first."""
-    # So large that the false positive rates of two such filters differ by only 4 %; for 50 IDs they differ by 17 %.
+    # The capacity is large, so that the false positive rates of two such filters differ by only 4 %. For 50 IDs, the
+    # rates differ by 17 %.
     peers = [script.peer("bob"), *(script.peer(f"p{number}") for number in range(SENDERS))]
     first, *others = (peer.content(script.now + number) for number, peer in enumerate(peers))
     alice.receive(first, *others)
-    # One less, because some implementations roll over once a filter reaches its capacity.
+    # The number is one less than the capacity, because some implementations roll over when a filter reaches its
+    # capacity.
     fills = CAPACITY - 1 - len(peers)
     with script.when(SIZE_IS_FILLED), script.repeat(fills, LARGEST_FILLED):
         alice.after(1).receive(peers[0].content(script.now))
@@ -115,13 +117,13 @@ def _build_a_filter(script: Script, times: int, strangers: int) -> None:
 
 @scenario("STATE-07", needs=(pb.CAPABILITY_FILTER_CODEC,), of_one_text=True)
 def filters_of_accented_letters(script: Script, alice: Part) -> None:
-    """The codec builds a filter of twenty IDs of accented letters, and twenty other IDs of them are looked up in it."""
+    """The codec builds a filter of twenty IDs of accented letters; twenty other such IDs are looked up in it."""
     ids = tuple(str(number).translate(_ACCENTED) for number in range(10_000, 10_040))
     script.add(BuildFilter(ids[:20], ids))
 
 
 _ACCENTED = str.maketrans("0123456789", "ÀÁÂÃÄÅÆÇÈÉ")
-"""Letters of Latin-1: published hashes mix up characters beyond it."""
+"""Letters of Latin-1, because published hashes treat some different characters beyond Latin-1 alike."""
 
 
 @scenario("STATE-03", "RECV-07", "SEND-10")
@@ -161,12 +163,14 @@ def own_copies_under_a_frozen_clock(script: Script, alice: Part) -> None:
 )
 def a_filter_rolls_over(script: Script, alice: Part, bob: Peer) -> None:
     """Enough messages arrive to fill a filter three times; it must contain the newest tenth, and few other IDs."""
-    # An error rate of 1 %, because double hashing over the few bits of so small a filter hardly reaches less: published
-    # filters for 50 IDs at 0.1 % reach 0.3 %.
+    # An error rate of 1 %, because double hashing in a small filter causes more errors than configured: published
+    # filters for 50 IDs at 0.1 % have an error rate of 0.3 %.
     script.require(
-        f"{CAPACITY.text} >= 1", "the capacity of its bloom filter is unknown, and so is when it must roll over"
+        f"{CAPACITY.text} >= 1",
+        "the capacity of its bloom filter is unknown, so it is unknown when the filter must roll over",
     )
-    # Often enough to show a filter soon after each roll-over, for any share of IDs that it keeps.
+    # Own messages are sent often enough to show a filter soon after each roll-over, whatever share of the IDs the
+    # filter keeps.
     often, seldom = f"{CAPACITY.text} <= {OFTEN_SHOWN}", f"{CAPACITY.text} > {OFTEN_SHOWN}"
     for condition, counts in ((often, (2, 3)), (f"min({seldom}, {SIZE_IS_FILLED})", (7,))):
         with script.when(condition), script.repeat(CAPACITY * 3 // sum(counts), 3 * LARGEST_FILLED // sum(counts)):
@@ -180,7 +184,7 @@ def a_filter_rolls_over(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("STATE-06", "STATE-05", long=True, asked=pb.Configuration(bloom_capacity=100, bloom_error_rate=0.01))
 def a_filter_is_shown_now_and_then(script: Script, alice: Part, bob: Peer) -> None:
-    """Enough messages arrive to fill a filter three times. Few own messages show it, so few of their IDs are in it."""
+    """Enough messages arrive to fill a filter three times, and few own messages are sent between them."""
     with script.when(f"min({CAPACITY.text} >= 8, {SIZE_IS_FILLED})"):
         for number, rounds in enumerate((CAPACITY - 1, *[CAPACITY // 4] * 8)):
             with script.repeat(rounds, LARGEST_FILLED):

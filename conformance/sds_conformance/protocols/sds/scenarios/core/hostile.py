@@ -19,7 +19,7 @@ NIM_LIKE = b"\x0a\x10" + bytes(16) + b"\x10\x90\x4e\x18\xe8\x07\x20\x0a\x28\xf0\
 
 @scenario("RECV-07", "RECV-04", "ACK-01")
 def foreign_filters(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages carry filters of other encodings, empty and invalid ones; their other fields must count."""
+    """Messages have filters that are empty, invalid or in other encodings; their other fields must be processed."""
     for number, bloom_filter in enumerate((NIM_LIKE, b"", b"\x00", b"\xff" * 37, bytes(100_000), None)):
         own = alice.send()
         alice.receive(bob.content(script.now + 1 + number, own, bloom_filter=bloom_filter))
@@ -29,7 +29,7 @@ def foreign_filters(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("SYNC-12", "ACK-07")
 def foreign_filters_in_syncs(script: Script, alice: Part, bob: Peer) -> None:
-    """Sync messages with unreadable filters name own messages in their histories, which acknowledges these."""
+    """Sync messages with unreadable filters name own messages in their causal histories, and so acknowledge them."""
     for number, bloom_filter in enumerate((NIM_LIKE, b"\xff" * 37, None)):
         own = alice.send()
         alice.receive(bob.sync(script.now + 1 + number, own, bloom_filter=bloom_filter))
@@ -40,7 +40,8 @@ def foreign_filters_in_syncs(script: Script, alice: Part, bob: Peer) -> None:
 def filters_that_hold_nothing(script: Script, alice: Part, bob: Peer) -> None:
     """Empty and short filters and filters with sizes of zero arrive; they acknowledge no own message.
 
-    Then a filter that holds one of them, filters that are too long, and a history that names another one arrive.
+    Then a filter that holds an own message, filters that are too long, and a causal history that names another own
+    message arrive.
     """
     first, second, _ = (alice.send() for _ in range(3))
     length = Period("filter_bytes")

@@ -1,7 +1,8 @@
 """Times at which a counter overflows: idle for a day, for weeks, beyond 2038 and 2106.
 
-Epoch milliseconds need 41 bits. Milliseconds of 25 days, and epoch seconds from 2038 on, overflow 32 bits with a sign.
-An implementation with smaller numbers works until then; afterwards its timers never fire, or fire immediately.
+Epoch milliseconds need 41 bits. A signed integer of 32 bits overflows after 25 days in milliseconds, and in 2038 in
+epoch seconds. An implementation with such integers works until then. Afterwards its timers never fire, or fire
+immediately.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def before_each_limit(script: Script, span_ms: Period | int) -> Iterator[Period 
 
 @scenario("STATE-03", "RECV-07", needs=TIMED, long=True, of_one_text=True)
 def decades_pass(script: Script, alice: Part, bob: Peer) -> None:
-    """Weeks pass between two messages, then decades; others send with timestamps of that time."""
+    """Weeks pass between two own messages, then decades; arriving messages have timestamps of these times."""
     alice.send()
     for _ in before_each_limit(script, -DAY_MS):
         alice.send()
@@ -46,7 +47,7 @@ def decades_pass(script: Script, alice: Part, bob: Peer) -> None:
 
 @resending("OUTSWEEP-01", "OUTSWEEP-06", long=True, of_one_text=True)
 def outstanding_for_weeks(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages are sent shortly before a counter overflows; then one is unacknowledged for weeks without a sweep."""
+    """Messages are sent just before a counter overflows; one is then unacknowledged for weeks without a sweep."""
     script.need(*TIMED)
     period = alice.in_force.resend_unacknowledged_ms
     # A new message for each limit, because an implementation may stop resending a message (AMB-64).
@@ -75,7 +76,7 @@ def possibly_acknowledged_for_weeks(script: Script, bob: Peer) -> None:
 
 @scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC, *TIMED), long=True, of_one_text=True)
 def idle_for_weeks(script: Script, bob: Peer) -> None:
-    """All is acknowledged, and no periodic work runs for a day, then for weeks; sync messages continue."""
+    """Own messages are acknowledged, and no periodic work runs for a day, then for weeks; sync messages continue."""
     alice = script.open(configuration=pb.Configuration(sync_interval_ms=30_000))
     interval = alice.in_force.sync_interval_ms
     alice.receive(bob.content(script.now, alice.send()))

@@ -21,7 +21,7 @@ from ..scripts import (
 
 @scenario("MSG-15", "STATE-05", "RECV-07")
 def channels_with_similar_names(script: Script) -> None:
-    """Messages arrive for channels that differ in case, a suffix, a space or the last letter, and for others."""
+    """Messages arrive for channels whose names differ in case, a suffix, a space or the last letter, and for others."""
     names = ("c1", "C1", "c10", "c1 ", f"{'c' * 70}1", f"{'c' * 70}2")
     alice = script.open(channels=names)
     for channel in names:
@@ -46,10 +46,10 @@ JOINTS = ("", ":", "/", "-", "_", "|", ".", " ", ",", "#", "@")
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "STATE-12", needs=(pb.CAPABILITY_CHANNELS,), long=True)
 def names_that_join_alike(script: Script) -> None:
-    """Different channels, senders and IDs become equal strings if a channel or sender is joined with the ID.
+    """Messages of two channels have channel IDs, senders and IDs that become equal strings when a program joins them.
 
-    Such messages arrive in each pair of channels. Two wait for messages whose twins arrive in the other channel: one
-    before the waiting message, one after it. A history names the twin of an own message.
+    Such messages (twins) arrive in each pair of channels. Two messages wait for messages whose twins arrive in the
+    other channel, one before and one after the waiting message. A causal history names the twin of an own message.
     """
     channels = ("g", *[f"g{joint}h" for joint in JOINTS])
     alice, short = script.open(channels=channels), script.peer("bo", "g")
@@ -74,7 +74,7 @@ def names_that_join_alike(script: Script) -> None:
 
 @scenario("RECV-07", of_one_text=True)
 def equal_contents_arrive(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Equal content arrives from several senders and twice from one, with equal and different timestamps."""
+    """Messages with equal content arrive from several senders, and two from one, with equal and other timestamps."""
     for peer, lamport in ((bob, 1), (carol, 1), (bob, 2), (bob, 2), (bob, -7_200_000)):
         alice.receive(peer.content(script.now + lamport, content=b"ok"))
     alice.receive(bob.sync(script.now, message_id="later"))
@@ -120,7 +120,7 @@ def contents_sent_of_all_kinds(script: Script, alice: Part) -> None:
 
 @scenario("RECV-05", "RECV-07")
 def ids_that_look_alike(script: Script, alice: Part, bob: Peer) -> None:
-    """Dependencies differ from known IDs in case, blanks, normal form or the end; sender IDs resemble the own one."""
+    """Missing IDs differ from known IDs in case, blanks, normal form or the end; sender IDs resemble the own ID."""
     for message_id in ("Dep", "sp", "é", "x" * 64 + "1"):
         alice.receive(bob.content(script.now + 1, message_id=message_id))
     for number, message_id in enumerate(("dep", " sp", "sp ", "e\u0301", "x" * 64 + "2")):
@@ -131,16 +131,17 @@ def ids_that_look_alike(script: Script, alice: Part, bob: Peer) -> None:
 
 
 TWINS = (("n", "n\0"), ("n\0a", "n\0b"), ("\u00e9", "e\u0301"), ("\u2126", "\u03a9"), ("\ufb01", "fi"))
-"""Different IDs that are equal up to a NUL or in a normal form. They must not be normalised (AMB-89)."""
+"""Pairs of different IDs that are equal up to a NUL or in a Unicode normal form. IDs must not be normalised (AMB-89).
+"""
 OWN_TWINS = (*TWINS, ("z\0", "z"), ("\U00010000\U000103ff", "\ud7ff\U000103ff"))
 """`TWINS` and two more pairs for IDs of own messages; the IDs of the last pair are similar in UTF-16."""
 
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "SEND-04", "STATE-05", "RECV-04", asked=WIDE, long=True)
 def ids_with_one_start_or_one_form(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """IDs differ after a NUL or in normal form: one arrives, then a message that depends on the other.
+    """Two IDs differ after a NUL or in normal form: one arrives, then a message that depends on the other ID.
 
-    Then the other one arrives. At the end, messages with such IDs wait at the same time.
+    Then the message with the other ID arrives. At the end, messages with such IDs wait at the same time.
     """
     root = carol.content(script.now)
     waiting = []
@@ -166,7 +167,7 @@ def acknowledged_under_a_twin_id(script: Script, alice: Part, bob: Peer) -> None
 
 @scenario("RECV-07", "MSG-15", long=True)
 def senders_and_channels_with_twins(script: Script) -> None:
-    """Senders and channels differ from the own ones only in normal form or by the text after a NUL."""
+    """Sender and channel IDs differ from the participant's only in Unicode normal form or after a NUL."""
     alice = script.open("alici\u00e9", channels=("c\u00e9",))
     for sender, channel in (("alicie\u0301", "ce\u0301"), ("alici\u00e9\0x", "c\u00e9\0x")):
         here = script.peer(sender, "c\u00e9")
@@ -189,9 +190,9 @@ def channels_with_numbers_for_names(script: Script) -> None:
 
 @scenario("STATE-11", "DELIVER-04", "MSG-05", asked=WIDE)
 def timestamps_of_all_lengths(script: Script, alice: Part, bob: Peer) -> None:
-    """Timestamps have different numbers of digits, and neighbours beyond 2^53."""
+    """Timestamps have different numbers of digits, and some beyond 2^53 differ by one."""
     power = Period(f"{10**9} + (max_lamport > {10**12}) * {10**12 - 10**9}", simple=False)
-    """10^12, or 10^9 where 10^12 cannot be encoded."""
+    """A large timestamp: 10^12, or 10^9 in a wire layout that cannot encode 10^12."""
     for lamport in (power, power - 1, 5, 40, script.now):
         alice.receive(bob.content(lamport))
     alice.observe()
@@ -204,7 +205,7 @@ def timestamps_of_all_lengths(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("CONFLICT-01", "DELIVER-05", asked=WIDE)
 def ties_at_the_ends(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages have the timestamp 0, or one beyond 2^53, and arrive in no order of their IDs."""
+    """Messages with the timestamp 0, and messages with a timestamp beyond 2^53, arrive in no order of their IDs."""
     alice.receive(*[bob.content(0, message_id=f"zero-{end}") for end in "bca"])
     alice.observe()
     alice.send()
@@ -217,7 +218,7 @@ def ties_at_the_ends(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("RECV-08", "STATE-05")
 def two_participants_of_one_process(script: Script, alice: Part, bob: Peer) -> None:
-    """Two participants receive and send in turn; neither shows the other's messages, and both still work."""
+    """Two participants of one process receive and send in turn; neither is affected by the messages of the other."""
     root = bob.content(script.now + 1)
     alice.receive(bob.content(script.now + 2, root))
     carol = script.open("carol")

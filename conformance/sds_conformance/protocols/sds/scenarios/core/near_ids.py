@@ -18,8 +18,9 @@ NEAR = (
     ("007", "7"),
     ("1e3", "1000"),
 )
-"""IDs that could be confused: they differ in case, after 12 characters, in blanks, a byte order mark, invisible
-characters, characters with two units in UTF-16, one more character, or only as texts, not as numbers."""
+"""IDs that an implementation may confuse. They differ in case, after 12 characters, in blanks, a byte order mark,
+invisible characters, characters with two units in UTF-16 or one more character, or are equal as numbers.
+"""
 BUILT_IN = ("constructor", "__proto__", "toString", "hasOwnProperty", "length")
 """IDs that are names of built-in properties of objects in some languages."""
 
@@ -44,7 +45,7 @@ def lookalikes_of_dependencies(script: Script, alice: Part, bob: Peer, carol: Pe
 
 @scenario("RECV-05", "RECV-07", "RECV-08", long=True, violated=("ACK-01",))
 def ids_of_built_in_names(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages have IDs such as built-in property names: others wait for them, then they arrive."""
+    """Messages wait for messages whose IDs are names such as `__proto__`; then these messages arrive."""
     for number, message_id in enumerate(BUILT_IN):
         alice.receive(carol.content(script.now + 10 + number, message_id))
         alice.receive(bob.content(script.now + number, message_id=message_id))
@@ -78,7 +79,7 @@ def lookalikes_of_own_ids(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("STATE-12", "SEND-10", "ACK-01", long=True)
 def lookalikes_of_given_ids(script: Script, alice: Part, bob: Peer) -> None:
-    """The application gives message IDs; others name similar IDs, and then the IDs themselves."""
+    """The application chooses message IDs; received causal histories name similar IDs, and then the same IDs."""
     own = (("UPPER", "upper"), (" y", "y"), ("message-of-2026-1", "message-of-2"))
     for known, other in (*NEAR, *own, *((name, name + "_") for name in BUILT_IN)):
         sent = alice.send(message_id=known)
@@ -109,7 +110,7 @@ def odd_entries_of_histories(script: Script, alice: Part, bob: Peer, carol: Peer
 
 @scenario("RECV-05")
 def empty_entries_of_histories(script: Script, alice: Part, bob: Peer) -> None:
-    """Two messages depend on an empty ID, one also on a delivered message; they wait forever or are refused."""
+    """Two messages depend on an empty ID, and one of them also on a known ID; both wait forever or are refused."""
     known = bob.content(script.now)
     alice.receive(known, bob.content(script.now + 1, entry("")), bob.content(script.now + 2, known, entry("")))
     alice.settle()
@@ -117,7 +118,7 @@ def empty_entries_of_histories(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("ACK-01", "ACK-05", long=True)
 def odd_entries_that_acknowledge(script: Script, alice: Part, bob: Peer) -> None:
-    """Own messages are named after unknown IDs, after repeated entries, and with any senders and hints."""
+    """Causal histories name own messages after unknown IDs, after repeated entries, and with any senders and hints."""
     known = bob.content(script.now)
     alice.receive(known)
     own = [alice.send() for _ in range(8)]
@@ -157,7 +158,7 @@ def equal_contents_are_resent(script: Script, alice: Part) -> None:
 
 @scenario("SYNC-12", "ACK-07", long=True, of_one_text=True, violated=("SYNC-08",))
 def syncs_that_look_known(script: Script, alice: Part, bob: Peer) -> None:
-    """Sync messages have the ID of a logged or waiting message, no ID, or an old timestamp; all acknowledge."""
+    """Sync messages with a known ID, without an ID or with an old timestamp all acknowledge own messages."""
     logged, waiting = bob.content(script.now), bob.content(script.now + 1, "never-sent")
     alice.receive(logged, waiting)
     own = [alice.send() for _ in range(5)]

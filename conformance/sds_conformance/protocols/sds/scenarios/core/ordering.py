@@ -10,7 +10,7 @@ from ..scripts import WIDE, Entry, Part, Peer, Script, deliver_and_settle, scena
 
 
 def _reveal_log(script: Script, *actors: Part) -> None:
-    """Reveal the log: by Observe, and by a message whose causal history has the end of the log."""
+    """Reveal the log by Observe, and by an own message whose causal history names the last entries of the log."""
     for actor in actors:
         actor.observe()
     script.advance(100_000)
@@ -73,7 +73,7 @@ def ties_in_every_order(script: Script) -> None:
 
 @scenario("CONFLICT-02", asked=WIDE)
 def ties_of_hashes(script: Script, alice: Part) -> None:
-    """Ties between IDs that are hashes."""
+    """Messages with equal timestamps have IDs that are hashes."""
     _receive_tied(script, alice, *(digit * 32 for digit in ("80", "ff", "00", "7f", "a1")))
     _reveal_log(script, alice)
 
@@ -128,7 +128,7 @@ def different_messages_with_one_id(script: Script, alice: Part, bob: Peer, carol
 
 @scenario("SEND-06")
 def histories_of_many_lengths(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages with 0, 1, 2, 10 and 200 dependencies arrive, all of them met."""
+    """Messages with 0, 1, 2, 10 and 200 dependencies arrive after their dependencies."""
     base = script.now
     messages = [bob.content(base + number) for number in range(200)]
     alice.receive(*messages)
@@ -138,7 +138,7 @@ def histories_of_many_lengths(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("SEND-04", "SEND-05", "SEND-11", "MSG-06", "MSG-17", asked=pb.Configuration(causal_history_size=3))
 def histories_as_the_log_grows(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages are sent while the log grows from empty by one message at a time, own or received."""
+    """The log is empty at first; each further message, own or received, is followed by a send."""
     for number in range(8):
         script.advance(50)
         if number % 3 == 1:

@@ -9,9 +9,9 @@ from ..scripts import HOUR_MS, NOW, UNLIMITED, Part, Peer, Period, Script, deliv
 
 AHEAD = Period("lamport_ahead_ms")
 AHEAD_IS_DECLARED = f"{AHEAD.text} < {UNLIMITED}"
-"""The condition that the implementation declares a bound on timestamps that are ahead."""
+"""The condition that the implementation declares how far a Lamport timestamp may be ahead of the clock."""
 FEW = 6
-"""Number of truncated messages that arrive completely later, and of those that never do."""
+"""Number of truncated messages that arrive completely later, and number of truncated messages that never do."""
 TOO_FAR = NOW + AHEAD + 24 * HOUR_MS
 
 
@@ -19,9 +19,9 @@ TOO_FAR = NOW + AHEAD + 24 * HOUR_MS
     "STATE-08", "STATE-09", "STATE-10", "RECV-05", "RECV-07", "RECV-09", long=True, violated=("STATE-05", "DELIVER-01")
 )
 def rejected_messages_leave_nothing(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages beyond a declared bound on timestamps leave nothing in filter, log and buffers.
+    """Messages with timestamps beyond a declared bound are refused, and change neither filter nor log nor buffers.
 
-    Another message depends on one of them, which then arrives with a valid timestamp.
+    Another message depends on a refused message, which then arrives with a valid timestamp.
     """
     own = alice.send()
     alice.receive(carol.content(script.now + 5, "too-far"))
@@ -44,7 +44,7 @@ def rejected_messages_leave_nothing(script: Script, alice: Part, bob: Peer, caro
 
 @scenario("RECV-07", "RECV-08", "SYNC-12", long=True)
 def broken_bytes_between(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Bytes that are not a message arrive while a message waits, and before a sync message that acknowledges."""
+    """Invalid bytes arrive while a message waits, and before a sync message that acknowledges own messages."""
     own, root = alice.send(), carol.content(script.now)
     alice.receive(bob.content(script.now + 1, root))
     alice.receive_bytes(b"\xff")
@@ -59,8 +59,8 @@ def broken_bytes_between(script: Script, alice: Part, bob: Peer, carol: Peer) ->
 def broken_copies_leave_nothing(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Messages arrive without their last byte while others wait for them; some arrive completely later.
 
-    Two are half an hour ahead and acknowledge an own message, one by its history, one by its filter. The last byte
-    belongs to the content, so everything before it can be read.
+    Two of these messages have timestamps half an hour ahead and acknowledge an own message, one in its causal history
+    and one in its filter. The last byte belongs to the content, so an implementation may read all other fields.
     """
     own = alice.send()
     ahead = bob.content(script.now + HOUR_MS // 2, own)
@@ -78,7 +78,7 @@ def broken_copies_leave_nothing(script: Script, alice: Part, bob: Peer, carol: P
 
 @scenario("SEND-01", "SEND-10", "STATE-10", "SEND-04", long=True)
 def refused_to_send(script: Script, alice: Part, bob: Peer) -> None:
-    """The application sends empty content, which may be refused; earlier and later messages are as usual."""
+    """The application sends empty content, which may be refused; earlier and later messages must not be affected."""
     alice.send()
     alice.send(b"", may_be_refused=True)
     alice.observe()
@@ -91,9 +91,9 @@ def refused_to_send(script: Script, alice: Part, bob: Peer) -> None:
 
 @repair_scenario(long=True, violated=("R-STATE-01", "R-STATE-04", "R-RECV-09", "R-RECV-03", "R-FIELDS-02"))
 def refused_with_requests(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A message beyond a declared bound on timestamps requests a logged message and names a missing one.
+    """A message with a timestamp beyond a declared bound requests a logged message and names a missing message.
 
-    Another message beyond the bound is missing before it arrives.
+    Another message beyond the bound is known to be missing before it arrives.
     """
     with script.when(AHEAD_IS_DECLARED):
         (held,) = deliver_messages(alice, bob, 1)
@@ -108,7 +108,7 @@ def refused_with_requests(script: Script, alice: Part, bob: Peer, carol: Peer) -
 
 @repair_scenario("R-STATE-04", "R-RECV-03", "R-RECV-08", "R-FIELDS-02", long=True)
 def broken_copies_repair_nothing(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Three messages arrive without their last byte: one is missing, one is requested, and one makes requests."""
+    """Three messages arrive without their last byte: a missing one, a requested one, and one with a repair request."""
     asked, unasked = deliver_messages(alice, bob, 2)
     (lost,) = lose_messages(alice, carol)
     request_messages(carol, alice, asked)

@@ -21,7 +21,7 @@ UNACKNOWLEDGED, POSSIBLY = Period("resend_unacknowledged_ms"), Period("resend_po
 
 
 def _wait(alice: Part) -> None:
-    """Tick twice per shorter period, for three of these periods, and then three times per longer period."""
+    """Tick twice in each of three shorter resend periods, and then three times in each longer period."""
     fine = (least(UNACKNOWLEDGED, POSSIBLY) + 1) // 2
     coarse = greatest(fine, (greatest(UNACKNOWLEDGED, POSSIBLY) + 2) // 3)
     for _ in range(FINE_TICKS):
@@ -32,8 +32,8 @@ def _wait(alice: Part) -> None:
 
 @scenario("OUTSWEEP-02", "OUTSWEEP-03", needs=NEEDED)
 def two_resend_periods(script: Script, alice: Part, bob: Peer) -> None:
-    """A filter holds the first of three messages; nothing acknowledges the others, and nothing more arrives."""
-    # The implementation chooses the periods: the question is whether they differ.
+    """A filter holds the first of three own messages; nothing acknowledges the other two, and nothing more arrives."""
+    # The implementation chooses the periods. The scenario checks whether they differ.
     first = alice.send()
     alice.receive(bob.content(script.now + 1, holds=[first]))
     alice.send()
@@ -44,7 +44,7 @@ def two_resend_periods(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("OUTSWEEP-02", needs=NEEDED, asked=TWO_PERIODS)
 def found_in_filters_after_copies(script: Script, alice: Part, bob: Peer) -> None:
-    """A filter holds an own message before its first copy, or after up to three copies; then it is sent again."""
+    """A filter holds an own message before its first resend, or after up to three resends; then it is resent."""
     for copies in range(4):
         own = alice.send()
         tick_every(alice, UNACKNOWLEDGED + 1, times=copies)
@@ -55,7 +55,7 @@ def found_in_filters_after_copies(script: Script, alice: Part, bob: Peer) -> Non
 
 @scenario("ACK-06", "STATE-13", needs=NEEDED, asked=TWO_PERIODS)
 def a_later_filter_misses_it(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A filter holds the first of two messages, a later one only the second; then both are resent."""
+    """A filter holds the first of two own messages, and a later filter only the second; then both are resent."""
     first, second = alice.send(), alice.send()
     alice.receive(bob.content(script.now + 1, holds=[first]))
     alice.receive(carol.content(script.now + 2, holds=[second]))
@@ -66,7 +66,7 @@ def a_later_filter_misses_it(script: Script, alice: Part, bob: Peer, carol: Peer
 
 @scenario("ACK-06", needs=NEEDED, asked=TWO_PERIODS)
 def a_later_sync_filter_misses_it(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """A filter holds the first of two messages, the filter of a sync message neither, and a later filter the second."""
+    """One filter holds the first of two own messages, the filter of a sync message holds none, the third the second."""
     first, second = alice.send(), alice.send()
     alice.receive(bob.content(script.now + 1, holds=[first]))
     alice.receive(carol.sync(script.now + 2, holds=["somebody-elses"]))
@@ -80,12 +80,12 @@ def a_later_sync_filter_misses_it(script: Script, alice: Part, bob: Peer, carol:
     asked=pb.Configuration(causal_history_size=12, resend_unacknowledged_ms=30_000),
 )
 def copies_of_messages_of_all_shapes(script: Script, alice: Part, bob: Peer) -> None:
-    """Nobody acknowledges own messages with any bytes, a thousand bytes, a long history or a large timestamp."""
+    """Own messages with any bytes, a thousand bytes, a long causal history or a large timestamp are resent."""
     alice.send("dritte Nachricht ☕".encode())
     alice.receive(*[bob.content(script.now + number) for number in range(6)])
     for content in (bytes(range(256)), b" between spaces \n", b"\0", LARGE_CONTENT):
         alice.send(content)
-    alice.receive(bob.content(least(2**53 + 1, MAX_LAMPORT - 1_000)))  # a double cannot represent it
+    alice.receive(bob.content(least(2**53 + 1, MAX_LAMPORT - 1_000)))  # a double cannot represent this timestamp
     alice.send()
     alice.send()
     tick_every(alice, UNACKNOWLEDGED, times=3)

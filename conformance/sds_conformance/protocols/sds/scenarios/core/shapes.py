@@ -1,4 +1,4 @@
-"""Messages of all shapes wait and acknowledge: old and new, short and long ones, with odd IDs and filters."""
+"""Messages of many shapes wait and acknowledge others: old, new, short and long, with unusual IDs and filters."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from ..scripts import HOUR_MS, WIDE, Moment, Part, Peer, Script, deliver_and_set
 
 
 def list_shapes(now: Moment, name: str) -> list[tuple[Moment | int, dict[str, Any]]]:
-    """Lamport timestamps and further fields of messages that have as little in common as possible.
+    """Return Lamport timestamps and further fields of messages that differ in as many ways as possible.
 
-    ``name`` makes their IDs unique.
+    ``name`` makes the message IDs unique.
     """
     return [
         (0, {}),
@@ -37,7 +37,7 @@ def list_ages(now: Moment) -> list[Moment | int]:
 def messages_of_all_shapes_wait(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Messages of all shapes wait for one dependency.
 
-    All filters can be read: an implementation that loses messages with other filters would violate SDS-RECV-08 as well.
+    All filters can be read. Messages with unreadable filters would test SDS-RECV-08 as well.
     """
     root = carol.content(script.now)
     shapes = [(at, fields) for at, fields in list_shapes(script.now, "waits") if "bloom_filter" not in fields]
@@ -65,7 +65,8 @@ def messages_of_all_shapes_acknowledge(script: Script, alice: Part, bob: Peer) -
 def syncs_of_all_ages_acknowledge(script: Script, alice: Part, bob: Peer) -> None:
     """Sync messages with timestamps far behind the clock and far ahead of it acknowledge own messages.
 
-    Each time, one names an own message, one has a filter with another, and one also names a message that is missing.
+    For each timestamp, one sync message names an own message, one has a filter with another own message, and one also
+    names a missing message.
     """
     for at in list_ages(script.now):
         named, held, waiting = alice.send(), alice.send(), alice.send()
@@ -104,7 +105,7 @@ def own_messages_of_all_ages_are_acknowledged(script: Script, alice: Part, bob: 
 def ephemerals_of_all_shapes(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Ephemeral messages with short and long contents, with unusual IDs and from several senders arrive.
 
-    Own messages are unacknowledged, and a message waits.
+    Meanwhile, own messages are unacknowledged, and a received message waits.
     """
     for _ in range(3):
         alice.send()
@@ -119,7 +120,7 @@ def ephemerals_of_all_shapes(script: Script, alice: Part, bob: Peer, carol: Peer
 
 @scenario("DELIVER-01", asked=WIDE, long=True)
 def messages_of_all_shapes_are_ahead(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages of all shapes, each ahead of the one before, raise the timestamp; one has a long causal history."""
+    """Messages of many shapes, each with a larger timestamp than the one before, increase the local timestamp."""
     known = [bob.content(script.now - number) for number in range(30, 0, -1)]
     alice.given(*known).send()
     shapes = [fields for _, fields in list_shapes(script.now, "ahead") if fields]
@@ -137,7 +138,7 @@ def messages_of_all_shapes_are_ahead(script: Script, alice: Part, bob: Peer) -> 
 
 @scenario("DELIVER-01", "SEND-01", "STATE-02")
 def messages_between_the_timestamp_and_the_clock(script: Script, alice: Part, bob: Peer) -> None:
-    """Nothing is sent for two days; the messages of that time raise the timestamp, although the clock is ahead of them.
+    """Nothing is sent for two days; received timestamps, all before the current time, increase the local timestamp.
 
     Then the clock goes back.
     """
@@ -152,7 +153,7 @@ def messages_between_the_timestamp_and_the_clock(script: Script, alice: Part, bo
 
 @scenario("RECV-05", "RECV-07", asked=WIDE, long=True)
 def messages_of_all_shapes_are_dependencies(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages of all shapes are delivered, also one with repeated entries and one with many; others depend on each."""
+    """Messages of many shapes are delivered, also with repeated and many entries; others depend on each of them."""
     known = [bob.content(at, **fields) for at, fields in list_shapes(script.now, "depended-on")]
     known += [bob.content(script.now + 8, known[0], known[0]), bob.content(script.now + 9, *known)]
     alice.receive(*known)
@@ -174,7 +175,7 @@ def as_many_dependencies_as_a_byte_counts(script: Script, alice: Part, bob: Peer
 
 @scenario("DELIVER-06", "STATE-10", long=True)
 def copies_of_long_known_messages(script: Script, alice: Part, bob: Peer) -> None:
-    """Copies of messages arrive when two hundred others have followed, and again hours and days later."""
+    """Copies of messages arrive after two hundred other messages, and again hours and days later."""
     first = [bob.content(script.now + number) for number in range(3)]
     alice.receive(*first, *[bob.content(script.now + 10 + number) for number in range(200)])
     for pause in (1_000, 2 * HOUR_MS, 26 * HOUR_MS):

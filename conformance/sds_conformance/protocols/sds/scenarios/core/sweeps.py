@@ -9,7 +9,7 @@ from ..scripts import HOUR_MS, Part, Peer, Script, deliver_and_settle, scenario,
 
 @scenario("INSWEEP-04", "INSWEEP-06", "RECV-08", "DELIVER-07")
 def many_waiting(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """Several chains wait; their first messages arrive one by one, and the oldest buffered message is released last."""
+    """Several chains wait; their first messages arrive one by one, and the oldest waiting message is delivered last."""
     base = script.now
     roots = [peer.content(base + number) for number, peer in enumerate((bob, carol, dave))]
     middles = [bob.content(base + 10 + number, root) for number, root in enumerate(roots)]
@@ -30,7 +30,7 @@ def the_last_of_many_is_freed(script: Script, alice: Part, bob: Peer, carol: Pee
 
 @scenario("INSWEEP-04", "RECV-08", "DELIVER-07")
 def three_wait_for_one(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """Messages of three senders wait for the same dependency; it arrives, and all are released."""
+    """Messages of three senders wait for the same dependency; when it arrives, all of them are delivered."""
     base = script.now
     root = bob.content(base)
     deliver_and_settle(

@@ -1,4 +1,4 @@
-"""Sync messages are not logged, delivered or acknowledged; only their effects remain."""
+"""Sync messages, which are not logged, delivered or acknowledged, and their effects on other messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def own_syncs(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("SYNC-07", "SYNC-08", "SYNC-09", "SYNC-13", "RECV-10", "MSG-19")
 def received_syncs(script: Script, alice: Part, bob: Peer) -> None:
-    """Sync messages arrive in both encodings, with met and unmet dependencies, and a message depends on one."""
+    """Sync messages arrive in both encodings, with and without missing dependencies; a message depends on one."""
     first = bob.content(script.now + 1)
     missing = bob.content(script.now + 2)
     alice.receive(first)
@@ -48,7 +48,7 @@ def syncs_between_syncs(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("SYNC-08", needs=(pb.CAPABILITY_SYNC, pb.CAPABILITY_OBSERVE), of_one_text=True)
 def own_syncs_and_the_filter(script: Script, alice: Part, bob: Peer) -> None:
-    """Six sync messages are sent, and then looked up in the filter."""
+    """Six sync messages are sent, then content; its filter shows whether it contains the IDs of the sync messages."""
     known = bob.content(script.now)
     alice.receive(known)
     syncs = [alice.after(100).send_sync() for _ in range(6)]
@@ -67,7 +67,7 @@ def somebody_depends_on_an_own_sync(script: Script, alice: Part, bob: Peer) -> N
 
 @scenario("SYNC-12", of_one_text=True)
 def a_sync_with_the_id_of_the_logged(script: Script, alice: Part, bob: Peer) -> None:
-    """A sync message with the ID of a logged content message must acknowledge nevertheless."""
+    """A sync message acknowledges own messages, even if it has the ID of a logged content message."""
     message = bob.content(script.now)
     sent = alice.given(message).send()
     alice.given(bob.sync(script.now + 1, sent, message_id=message)).observe()

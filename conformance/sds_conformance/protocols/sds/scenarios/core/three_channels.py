@@ -11,7 +11,7 @@ AHEAD_MS = 5_000_000
 
 
 def _open_in_three(script: Script, asked: pb.Configuration | None = None) -> tuple[Part, list[Peer]]:
-    """Open a participant in three channels; return it, and a peer of the same name in each of them."""
+    """Open a participant in three channels. Return the participant and a peer of the same name in each channel."""
     return script.open(channels=CHANNELS, configuration=asked), [script.peer("bob", channel) for channel in CHANNELS]
 
 
@@ -19,7 +19,8 @@ def _open_in_three(script: Script, asked: pb.Configuration | None = None) -> tup
 def one_history_in_three_channels(script: Script) -> None:
     """A dependency arrives in one channel after another; messages wait in each channel until it arrives there.
 
-    At the end, messages with the same ID arrive in all channels: two wait for different dependencies, one has none.
+    At the end, messages with the same ID arrive in all channels. Two of them wait for different dependencies, and one
+    has no dependencies.
     """
     alice, peers = _open_in_three(script, WIDE)
     root, now = "root", script.now
@@ -42,7 +43,7 @@ def one_history_in_three_channels(script: Script) -> None:
 
 @scenario("RECV-06", "STATE-12", "STATE-16", "STATE-01", long=True)
 def own_messages_in_three_channels(script: Script) -> None:
-    """Histories and filters in each of three channels name own messages of another channel; then timestamps jump."""
+    """In each of three channels, messages name own messages of another channel; then one has a later timestamp."""
     alice, peers = _open_in_three(script)
     own = [alice.send(channel=channel) for channel in CHANNELS]
     for number, peer in enumerate(peers):
@@ -116,7 +117,7 @@ shorter, and in full width."""
 
 @scenario("STATE-16", "RECV-07", long=True)
 def only_one_of_the_channels_is_joined(script: Script, alice: Part) -> None:
-    """Messages arrive for channels whose names resemble the only joined one."""
+    """Messages arrive for channels whose names are similar to the name of the only joined channel."""
     own = alice.send()
     for name in NEAR:
         peer = script.peer("bob", name)
@@ -128,7 +129,7 @@ def only_one_of_the_channels_is_joined(script: Script, alice: Part) -> None:
 
 @scenario("MSG-15", "RECV-07", long=True, violated=("STATE-16",))
 def channels_with_one_form(script: Script) -> None:
-    """Two channels have one name in two Unicode forms, and two names differ by a blank at the end."""
+    """The names of two channels are equal in a Unicode normal form, and two others differ by a blank at the end."""
     for number, names in enumerate((("c\u00e9", "ce\u0301"), ("c1", "c1 "))):
         alice = script.open(f"alice{number}", channels=names)
         for name in names:

@@ -47,14 +47,14 @@ def contents_of_all_kinds_wait(script: Script, alice: Part, bob: Peer, carol: Pe
 
 @scenario("MSG-20")
 def sends_empty_content(script: Script, alice: Part) -> None:
-    """The application sends empty content, which all others would treat as a sync message."""
+    """The application sends empty content, which other participants would treat as a sync message."""
     alice.send(b"", may_be_refused=True)
     alice.send_ephemeral(b"", optional=True)
 
 
 @scenario("MSG-14", "MSG-03")
 def equal_contents(script: Script, alice: Part, bob: Peer) -> None:
-    """Many messages with equal contents, from several senders and in bursts: each has its own ID."""
+    """Messages with equal contents are sent in bursts and by several senders; each message must have its own ID."""
     carol = script.open("carol")
     alice.receive(bob.content(script.now - 1, content=b"ok"))
     for number in range(12):
@@ -108,7 +108,7 @@ def entries_with_hints_and_senders(script: Script, alice: Part, bob: Peer) -> No
 
 @scenario("MSG-11", "MSG-23", "RECV-05", "RECV-07", "ACK-01", "SEND-08", long=True)
 def empty_retrieval_hints(script: Script, alice: Part, bob: Peer) -> None:
-    """Empty retrieval hints are in entries and, if the implementation takes hints, come from the transport."""
+    """Entries have empty retrieval hints; if the implementation accepts hints, the transport gives empty hints, too."""
     first = bob.content(script.now)
     second = bob.content(script.now + 1, entry(first, b""))
     alice.receive(first, hint=b"t-1", optional=True)
@@ -155,7 +155,7 @@ def unknown_fields_in_history_entries(script: Script, alice: Part, bob: Peer, ca
 
 @scenario("MSG-24")
 def unknown_fields_of_fixed_length(script: Script, alice: Part, bob: Peer) -> None:
-    """Two messages have an unknown field of four bytes, and of eight bytes; a third one follows."""
+    """One message has an unknown field of four bytes, and another one of eight bytes; an ordinary message follows."""
     for encoding in ("unknown-4", "unknown-8"):
         alice.receive(bob.content(script.now, encoding=encoding))
     alice.receive(bob.content(script.now + 1))

@@ -1,4 +1,4 @@
-"""The author counts for the response group and for T_resp: the same message IDs, of several authors."""
+"""Response groups and T_resp depend on the author of a message: several authors use the same message IDs."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ def _open_holder(script: Script, author: str, messages: int, asked: pb.Configura
 
 @scenario("R-GROUP-01", long=True)
 def the_same_ids_of_eight_authors(script: Script) -> None:
-    """Eight participants with one ID receive messages of one author each, and requests; the authors differ.
+    """Eight participants with the same ID each receive messages of a different author, and requests for them.
 
-    There are three response groups, because the last bit of many hashes does not depend on all inputs.
+    There are three response groups, because two groups would show only the last bit of a hash, which may not depend on
+    the author.
     """
     zoe = script.peer("zoe")
     for number in range(8):
@@ -36,7 +37,7 @@ def the_same_ids_of_eight_authors(script: Script) -> None:
 
 @scenario("R-TRESP-03", long=True)
 def the_same_ids_of_four_authors(script: Script) -> None:
-    """Four participants with one ID receive messages of one author each, and requests; T_max is an hour."""
+    """Four participants with the same ID each receive messages of another author, and requests; T_max is an hour."""
     zoe, parts = script.peer("zoe"), []
     for number in range(4):
         part, held = _open_holder(script, scattered("author", number), 10, pb.Configuration(t_max_ms=LONGEST_MS))

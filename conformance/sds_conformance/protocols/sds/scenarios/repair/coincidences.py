@@ -29,9 +29,9 @@ _resending = partial(
 
 @repair_scenario("RECV-07", "RECV-08", "INSWEEP-04", "R-RECV-03", "R-STATE-01", of_one_text=True)
 def what_was_missing_waits_itself(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A chain arrives in reverse order; each message except the first one arrives after it was requested.
+    """A chain arrives in reverse order; every message but the first that arrives was requested before.
 
-    Each of these was missing, and then waits until its own dependency arrives.
+    Each requested message was missing, and then waits until its own dependency arrives.
     """
     line = [bob.content(script.now)]
     for number in range(1, 5):
@@ -46,7 +46,7 @@ def what_was_missing_waits_itself(script: Script, alice: Part, bob: Peer, carol:
 
 @repair_scenario("R-RECV-08", "R-SWEEP-02", "R-STATE-07")
 def messages_from_long_ago_are_asked_for(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages with the Lamport timestamps 0 and 1, and one of a day before, are requested."""
+    """Peers request messages whose Lamport timestamps are 0, 1 and a day before the current time."""
     old = [bob.content(0), bob.content(1), bob.content(script.now - 24 * HOUR_MS)]
     deliver_and_settle(alice, *old)
     request_one_by_one(carol, alice, *old)
@@ -57,10 +57,7 @@ def messages_from_long_ago_are_asked_for(script: Script, alice: Part, bob: Peer,
 
 @repair_scenario("R-RECV-08", "R-SWEEP-02", "R-RECV-03", "R-STATE-01", "R-STATE-07")
 def repairs_after_the_clock_stepped_back(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """The clock steps back by an hour, and later it is ahead of its old time again.
-
-    Before and after that, messages are requested from the participant, and others are missing.
-    """
+    """The clock steps back by an hour, then over an hour passes; before and after, there are requests and losses."""
     messages = deliver_messages(alice, bob, 3)
     alice.after(1_000).tick()
     request_messages(carol, alice, messages[0])
@@ -79,9 +76,9 @@ def repairs_after_the_clock_stepped_back(script: Script, alice: Part, bob: Peer,
 
 @repair_scenario("R-RECV-08", "R-SWEEP-02", "R-RECV-03", "R-STATE-01", "R-STATE-07")
 def repairs_of_a_busy_participant(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """Messages wait, own messages are unacknowledged and possibly acknowledged, and others are missing.
+    """Messages wait, own messages are unacknowledged or possibly acknowledged, and other messages are missing.
 
-    Meanwhile the participant gets requests for messages, one of which it has sent itself.
+    Meanwhile the participant gets requests for messages, one of which it sent itself.
     """
     own = [alice.send() for _ in range(2)]
     messages = deliver_messages(alice, bob, 2)
@@ -131,7 +128,7 @@ def idle_with_pending_responses(script: Script, alice: Part, bob: Peer, carol: P
 
 @repair_scenario("R-SWEEP-05", needs=(pb.CAPABILITY_LOST,), asked=pb.Configuration(lost_timeout_ms=600_000))
 def requested_after_a_loss(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages wait longer than the loss timeout for one that never arrives; then they are requested."""
+    """Messages wait longer than the loss timeout for one that never arrives; then peers request these messages."""
     known = bob.content(script.now)
     alice.receive(known)
     waiting = [bob.content(script.now + number, *signed(known), entry("never-sent", None, "bob")) for number in (1, 2)]
@@ -177,7 +174,7 @@ def requests_in_messages_that_were_missing(script: Script, alice: Part, bob: Pee
 
 @repair_scenario("R-FIELDS-01", "R-FIELDS-02", "R-RECV-03")
 def named_again_with_less(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Two missing messages are named with senders and hints, then without; other messages arrive with other hints."""
+    """Two missing messages are named with senders and hints, then without; arriving messages have other hints."""
     lost = [bob.content(script.now - number) for number in (2, 1)]
     alice.receive(carol.content(script.now + 1, *[entry(message, b"of it", "bob") for message in lost]))
     alice.receive(carol.content(script.now + 2, *map(entry, lost)))
@@ -197,7 +194,7 @@ def authors_in_long_histories(script: Script, alice: Part, bob: Peer, carol: Pee
 
 @scenario("R-RECV-03", "R-STATE-01", "R-SEND-01")
 def missing_in_many_groups(script: Script) -> None:
-    """With two to eight response groups, messages of ten authors are missing, each of which is requested."""
+    """With two to eight response groups, messages of ten authors are missing; all of the messages must be requested."""
     for groups in (2, 4, 8):
         alice = grouped(script, groups)
         for number in range(10):

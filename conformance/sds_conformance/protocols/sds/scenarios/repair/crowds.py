@@ -1,4 +1,4 @@
-"""Large numbers of requests, messages to respond with and missing messages."""
+"""Large numbers of requests, of messages that are requested, and of missing messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .responses import request_messages, wait_for_responses
 MANY = 980
 SENDERS = 200
 AT_ONCE = 200
-"""Number of entries of a repair request, and of a causal history, that must be accepted."""
+"""Number of entries of a repair request or a causal history that every implementation must accept."""
 PROBES = 90
 TICKS = 16
 

@@ -72,7 +72,7 @@ def asked_for_lookalikes(script: Script, alice: Part, bob: Peer, carol: Peer) ->
 
 @repair_scenario("R-STATE-01", "R-STATE-09", "R-SEND-01", "R-TREQ-01", "R-RECV-03", long=True)
 def lookalikes_of_missing_messages(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages are missing; others with similar IDs arrive, are requested, or are missing, too."""
+    """Messages are missing; other messages with similar IDs arrive, are requested, or are missing, too."""
     for own, relation in enumerate(("comes", "asked", "missing")):
         pairs = [(f"{known}~{own}", f"{other}~{own}") for known, other in NEAR if known[:12] != other[:12]]
         pairs += [(f"message-{own}-2026-1", f"message-{own}-2026-2")]
@@ -108,7 +108,7 @@ def odd_entries_that_ask(script: Script, alice: Part, bob: Peer, carol: Peer) ->
 
 @repair_scenario("R-TREQ-01", "R-GLOBAL-09", "R-TRESP-01", long=True, violated=("R-RECV-06",))
 def named_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Times follow the formula although a missing message is named again and a held one is requested again."""
+    """T_req and T_resp do not change when a missing message is named again and a stored message is requested again."""
     (lost,) = lose_messages(alice, bob)
     alice.observe()
     alice.receive(carol.sync(script.now, requests=signed(lost)))
@@ -150,7 +150,7 @@ def asked_for_old_ones(script: Script, alice: Part, bob: Peer, carol: Peer) -> N
 
 @repair_scenario("R-RECV-08", "R-SWEEP-04", long=True)
 def others_go_on_before_an_answer(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """While a response is pending, others name the message, the requester sends, and two sweeps run at once."""
+    """While a response is pending, others name the requested message, its requester sends, and two sweeps run."""
     (held,) = deliver_messages(alice, bob, 1)
     own = alice.send()
     alice.receive(bob.content(script.now, own))
@@ -181,7 +181,7 @@ GROUPS = (3, 128, 129, 130, 200, 256, 257, 300)
 
 @scenario("R-GROUP-01", needs=(pb.CAPABILITY_REPAIR_TIMES,), long=True, violated=("R-TRESP-01",))
 def response_groups_by_number(script: Script) -> None:
-    """The suite asks for T_resp of twelve participants for each other's messages, in few and in many groups."""
+    """The codec computes T_resp of twelve participants for the messages of the others, with few and many groups."""
     open_with_repairs(script)
     people = [f"{name}-{number}" for name in ("ann", "ben", "zoe") for number in range(4)]
     for groups in GROUPS:

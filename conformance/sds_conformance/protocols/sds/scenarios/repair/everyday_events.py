@@ -1,4 +1,4 @@
-"""Everyday events: other traffic, other channels, messages of any shape, clocks that are set."""
+"""Requests and responses during everyday events: other messages, other channels, and clocks that are set."""
 
 from __future__ import annotations
 
@@ -80,10 +80,10 @@ def asked_again_after_somebody_elses_answer(script: Script, alice: Part, bob: Pe
 
 @repair_scenario("R-STATE-08")
 def authors_are_asked_in_sync_messages(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Sync messages request two messages that the participant sent, and one of another author."""
+    """Sync messages request two messages of the participant and one message of another author."""
     own = [alice.send() for _ in range(2)]
     messages = deliver_messages(alice, bob, 1)
-    alice.receive(bob.content(script.now, *signed(*own)))  # acknowledges them
+    alice.receive(bob.content(script.now, *signed(*own)))  # this message acknowledges the requested messages
     for message in (*own, *messages):
         alice.receive(carol.sync(script.now, requests=signed(message)))
     wait_for_responses(alice)
@@ -91,7 +91,7 @@ def authors_are_asked_in_sync_messages(script: Script, alice: Part, bob: Peer, c
 
 @scenario("R-RECV-08", "R-RECV-03", "R-STATE-01", "R-STATE-09", "R-STATE-04")
 def repairs_in_a_second_channel(script: Script) -> None:
-    """A participant misses messages in two channels; in the second it gets requests for messages of both."""
+    """A participant misses messages in two channels; messages of both are requested, but only in the second channel."""
     alice = open_with_repairs(script, channels=("c1", "c2"))
     bob, carol, first_bob = script.peer("bob", "c2"), script.peer("carol", "c2"), script.peer("bob", "c1")
     elsewhere = first_bob.content(script.now, message_id="only-in-c1")
@@ -119,7 +119,7 @@ def _send_around_t_max(alice: Part) -> None:
 
 @repair_scenario("R-RECV-03", "R-STATE-01", "R-STATE-09")
 def a_repair_with_a_gap_of_its_own(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Two messages are missing; one arrives after it was requested, and depends on a third that is missing."""
+    """Two messages are missing; one arrives after it was requested, and depends on a third missing message."""
     root = bob.content(script.now - 5)
     middle, other = bob.content(script.now - 4, *signed(root)), carol.content(script.now - 3)
     alice.receive(bob.content(script.now + 1, *signed(middle, other)))
@@ -138,9 +138,9 @@ def a_long_id_is_missing(script: Script, alice: Part, bob: Peer) -> None:
 
 @repair_scenario("R-RECV-08", "R-STATE-01", "R-STATE-09")
 def after_the_clock_was_set_back(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer, erin: Peer) -> None:
-    """The clock is set back by an hour. Once it has passed its old time, messages are requested and missing.
+    """The clock is set back by an hour. When it has passed its old time, requests arrive and messages are missing.
 
-    A message was missing before, too.
+    One message was already missing before the clock was set back.
     """
     messages = deliver_messages(alice, bob, 3)
     (lost,) = lose_messages(alice, erin)
@@ -150,7 +150,7 @@ def after_the_clock_was_set_back(script: Script, alice: Part, bob: Peer, carol: 
     alice.step_clock(-HOUR_MS).tick()
     alice.send()
     tick_every(alice, HOUR_MS // 2, times=3)
-    now = script.now - HOUR_MS  # by the clock of the participant
+    now = script.now - HOUR_MS  # the time by the clock of the participant
     alice.receive(carol.content(now, requests=signed(*messages)))
     alice.receive(dave.content(now + 1, dave.content(now - 1).signed))
     _send_around_t_max(alice)

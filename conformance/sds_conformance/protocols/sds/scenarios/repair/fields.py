@@ -15,7 +15,7 @@ def entries_name_senders(script: Script, alice: Part, bob: Peer, carol: Peer, da
     """Own and received messages of several senders are logged, others are missing; entries name the senders."""
     alice.given(bob.content(script.now - 9), carol.content(script.now - 8)).send()
     lost = bob.content(script.now - 5), carol.content(script.now - 4)
-    # Dave reveals both gaps; neither message is his.
+    # Dave's message reveals that two messages of other senders are missing.
     alice.given(dave.content(script.now + 1, *signed(*lost))).observe()
     for _ in range(2):
         alice.send()
@@ -31,7 +31,7 @@ def entries_name_senders(script: Script, alice: Part, bob: Peer, carol: Peer, da
 
 @repair_scenario("R-FIELDS-01", "MSG-12", "R-STATE-07", long=True)
 def authors_with_long_ids(script: Script, alice: Part, bob: Peer) -> None:
-    """The IDs of two authors are as long as encoded keys and differ in the last character.
+    """The IDs of two authors are as long as encoded public keys, and differ only in the last character.
 
     Their messages are delivered, missing and requested.
     """
@@ -89,7 +89,7 @@ def logged_messages_are_not_requested(script: Script, alice: Part, bob: Peer, ca
 
 @scenario("R-FIELDS-03", "R-FIELDS-04", asked=pb.Configuration(sds_r=False))
 def without_sds_r(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A participant without SDS-R receives requests and senders in entries, and misses messages itself."""
+    """A participant without SDS-R receives repair requests and entries with sender IDs, and misses messages."""
     first = bob.content(script.now + 1)
     own = alice.given(first).send()
     lost = bob.content(script.now + 2)

@@ -40,7 +40,7 @@ def the_same_requester_asks_again(script: Script, alice: Part, bob: Peer, carol:
     since = script.mark()
     requests = [carol.content(script.now, requests=signed(message)) for message in messages]
     alice.given(*requests).observe()
-    # Long enough to see that a request postponed a response, short enough not to take that for a missing response.
+    # The ticks are long enough to see whether a request postponed a response, and too short to miss the response.
     tick_every(alice, T_MAX // FINE, times=FINE // 5)
     alice.receive_unanswered(since, *requests[::2])
     alice.receive_unanswered(
@@ -100,7 +100,7 @@ def the_same_ids_are_missing_in_two_channels(script: Script) -> None:
 
 @scenario("R-TREQ-01", "R-GLOBAL-09", "R-GLOBAL-10", long=True)
 def unusual_t_min_and_t_max(script: Script, bob: Peer) -> None:
-    """T_min and T_max are not the usual ones, and close to each other; three messages are missing, twice."""
+    """T_min and T_max are 70 and 100 s; in each of two rounds, three messages are missing."""
     alice = open_with_repairs(script, configuration=pb.Configuration(t_min_ms=70_000, t_max_ms=100_000))
     for _ in range(2):
         lost = lose_messages(alice, bob, 3)

@@ -1,4 +1,4 @@
-"""Holders in several response groups."""
+"""Participants in several response groups get requests for messages."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def authors_in_many_groups(script: Script, bob: Peer, carol: Peer) -> None:
 
 @scenario("R-GROUP-02", "R-TRESP-02", "R-RECV-12", long=True)
 def own_messages_beside_those_of_others(script: Script, bob: Peer, carol: Peer) -> None:
-    """One message requests an own message and then three of others, and one requests them in the opposite order.
+    """One request names an own message before three of others, and a second request names an own message last.
 
-    There are one and eight response groups.
+    The scenario runs with one response group, and with eight.
     """
     for groups in (1, 8):
         alice = grouped(script, groups)
@@ -73,7 +73,7 @@ def three_ask_two_groups(script: Script, carol: Peer, dave: Peer, erin: Peer) ->
 
 @scenario("R-RECV-11", "R-GROUP-01", long=True)
 def a_group_share_of_many_authors(script: Script, bob: Peer, carol: Peer) -> None:
-    """In many response groups, participants get requests for own messages and for those of a hundred authors."""
+    """With many response groups, participants get requests for own messages and for messages of a hundred authors."""
     for number, groups in enumerate((2, 4, 7, 128)):
         alice = grouped(script, groups)
         own = alice.send()
@@ -105,7 +105,7 @@ def one_group_for_all(script: Script, carol: Peer, dave: Peer, erin: Peer) -> No
 @scenario("R-GLOBAL-06", "R-GLOBAL-07", needs=(pb.CAPABILITY_SDS_R,))
 def groups_from_the_number_of_participants(script: Script) -> None:
     """The implementation derives the number of response groups from the number of participants."""
-    # An implementation may refuse few participants and accept more.
+    # An implementation may refuse a small number of participants and accept a larger one.
     for participants in (1, 2, 127, 128, 129, 255, 256, 1000):
         asked = pb.Configuration(sds_r=True, num_participants=participants)
         script.open(configuration=asked, instance=f"{participants} participants", may_be_refused=True)

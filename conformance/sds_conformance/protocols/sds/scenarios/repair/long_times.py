@@ -1,7 +1,7 @@
-"""T_min and T_max so far apart, and times so late, that a counter may overflow.
+"""T_min and T_max are so far apart, or times so late, that a counter may overflow.
 
-The microseconds between T_min and T_max overflow 31 and 32 bits from 36 and 72 minutes on, the milliseconds from 25 and
-50 days on.
+The time between T_min and T_max overflows 31 bits after 36 minutes and 32 bits after 72 minutes if it is counted in
+microseconds, and after 25 and 50 days if it is counted in milliseconds.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from .requests import lose_messages, send_either
 from .responses import request_messages
 
 APART_MS = (4_400_000, 30 * DAY_MS, 60 * DAY_MS)
-"""Values of T_max. The first has just over 32 bits of microseconds, so that a hash of 32 bits covers nearly all of
-it."""
+"""Values of T_max. The first needs just over 32 bits in microseconds, so that a hash of 32 bits still reaches nearly
+all values below it.
+"""
 AT_ONCE = 200
 """Number of missing messages that is enough to judge how their T_req are distributed."""
 AUTHORS = 12

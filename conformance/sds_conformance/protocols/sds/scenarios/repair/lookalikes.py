@@ -11,7 +11,7 @@ from .responses import request_messages, wait_for_responses
 
 @repair_scenario("R-STATE-04", "R-RECV-09", long=True)
 def asked_for_twins(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Requests have IDs that equal those of known messages up to a NUL, or in a normal form."""
+    """Requested IDs are equal to the IDs of known messages up to a NUL, or in a Unicode normal form."""
     alice.receive(*[bob.content(script.now + number, message_id=known) for number, (known, _) in enumerate(TWINS)])
     request_messages(carol, alice, *[bob.content(script.now, message_id=other) for _, other in TWINS])
     alice.observe()
@@ -40,9 +40,9 @@ def twins_come_and_are_asked_for(script: Script, alice: Part, bob: Peer, carol: 
 
 @repair_scenario("R-STATE-04", "R-RECV-03", "R-RECV-08", long=True)
 def repairs_of_a_channel_that_was_not_joined(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages of another channel have the IDs of a missing and a requested message, and request two.
+    """Messages of a channel that was not joined have the IDs of a missing and a requested message, or request messages.
 
-    They change nothing.
+    These messages change nothing.
     """
     held, unasked, lost = (bob.content(script.now + number) for number in range(3))
     elsewhere = script.peer("bob", "elsewhere")

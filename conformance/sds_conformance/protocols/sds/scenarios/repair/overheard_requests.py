@@ -25,7 +25,7 @@ def _send_around_t_max(alice: Part) -> None:
 
 @repair_scenario("R-RECV-01")
 def missing_arrives_before_t_min(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Two missing messages arrive before T_min: one is delivered, and one is blocked by a third."""
+    """Two missing messages arrive before T_min: one is delivered, and one waits for a third missing message."""
     (first,) = lose_messages(alice, bob)
     never = carol.content(script.now - 5)
     blocked = carol.content(script.now - 4, *signed(never))
@@ -50,7 +50,7 @@ def missing_arrives_late_and_blocked(script: Script, alice: Part, bob: Peer, car
 
 @repair_scenario("R-STATE-01", "R-RECV-03")
 def a_dependency_that_waits(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A message is blocked by one that never arrives; then another depends on the blocked one, and time passes."""
+    """A message waits for a message that never arrives; another depends on the waiting message, and time passes."""
     waiting = carol.content(script.now - 4, entry("never-sent", sender="carol"))
     alice.given(waiting, bob.content(script.now + 2, *signed(waiting))).observe()
     send_both_kinds(alice, T_MAX + 1_000)
@@ -104,7 +104,7 @@ def _overhear_request(
 
 @repair_scenario("R-RECV-07")
 def somebody_else_asks(script: Script, alice: Part, bob: Peer, dave: Peer) -> None:
-    """Another peer requests a missing message, in a sync message and in content; the participant must not."""
+    """Another peer requests a missing message, in a sync message or in content; the participant must not request it."""
     _overhear_request(alice, bob, dave, sync=True)
     _overhear_request(alice, bob, dave)
 
@@ -160,7 +160,7 @@ def somebody_asks_for_a_thousand(script: Script, alice: Part, bob: Peer, carol: 
 def requests_in_any_message(script: Script, alice: Part, bob: Peer, dave: Peer) -> None:
     """A sync message names a missing message; others request it in a blocked message and in a duplicate."""
     lost = bob.content(script.now - 1)
-    alice.receive(dave.sync(script.now, *signed(lost)))  # its author is another peer
+    alice.receive(dave.sync(script.now, *signed(lost)))  # the author of the missing message is another peer
     alice.observe()
     send_both_kinds(alice, T_MAX, 1_000)
     deliver_and_settle(alice, lost)
@@ -188,7 +188,7 @@ def nobody_answers_the_others(script: Script, alice: Part, bob: Peer, carol: Pee
 
 
 def _ask_again(alice: Part) -> None:
-    """Send messages when a new entry cannot be due yet, and when it must be due."""
+    """Send messages before a new entry for the missing message can be due, and after it must be due."""
     send_either(alice.after(1_000), content=False)
     send_either(alice.after(T_MAX - 1_000), content=False)
     send_both_kinds(alice, 1_000, content_first=True)

@@ -1,4 +1,4 @@
-"""Opens participants with SDS-R. No scenarios here."""
+"""Opens participants with SDS-R for the scenarios of this package."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DAY_MS = 86_400_000
 LONGEST_MS = 3_600_000
 """The longest T_max, in milliseconds, with which schedules are played: a longer one would take too long."""
 FINE = 20
-"""Number of ticks within T_max, when responses are watched closely."""
+"""Number of ticks within T_max in scenarios that measure the times of responses."""
 NEEDED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
 """Capabilities without which SDS-R cannot be tested."""
 
@@ -65,7 +65,7 @@ def optional_participant(
     instance: str = "",
     longest_ms: int = LONGEST_MS,
 ) -> Iterator[Part]:
-    """Open a participant that uses SDS-R, and let it leave after the block.
+    """Open a participant that uses SDS-R for a ``with`` block, and let it leave at the end of the block.
 
     The operations of the block are left out if the participant is refused, cannot use SDS-R, or has a T_max over
     ``longest_ms``.
@@ -82,6 +82,9 @@ repair_scenario = partial(scenario, opening=open_with_repairs)
 
 
 def scattered(name: str, number: int) -> str:
-    """An ID such as applications use. The hashes of "bob-1" and "bob-2" may be close, because the specification does
-    not require a strong hash (AMB-01)."""
+    """Return an ID that ends in hexadecimal digits of a hash, as IDs of applications do.
+
+    IDs such as "bob-1" and "bob-2" may have similar hashes, because the specification does not require a strong hash
+    (AMB-01).
+    """
     return f"{name}-{sha256(str(number).encode()).hexdigest()[:16]}"

@@ -1,7 +1,8 @@
 """A participant detects missing messages and requests them.
 
-Requested messages are delivered, so that a small cap on requests hides nothing. If T_req is not known, messages are
-sent at T_max and a second later: T_req has passed by then, whatever the hash and the unit of time are.
+Requested messages arrive, so that every missing message is requested even if the cap on requests is small. If T_req is
+not known, messages are sent at T_max and a second later: T_req has passed by then, whatever the hash and the unit of
+time are.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ MANY = 12
 
 
 def lose_messages(part: Part, peer: Peer, count: int = 1) -> list[Message]:
-    """Lose messages of ``peer``: the participant receives one that depends on them. Return the lost messages."""
+    """Let the participant receive a message that depends on ``count`` lost messages of ``peer``. Return the lost
+    messages.
+    """
     lost = [peer.content(part.script.now - count + number) for number in range(count)]
     part.receive(peer.content(part.script.now + 1, *signed(*lost)))
     return lost
@@ -45,7 +48,7 @@ def send_in_turn(part: Part, rounds: int, *messages: Message, pause_ms: int = 0)
 
 @repair_scenario("R-GLOBAL-09", "R-GLOBAL-10", "R-STATE-01", "R-STATE-09", "R-RECV-03", "R-SEND-06", "R-SEND-01")
 def asks_for_what_is_missing(script: Script, alice: Part, bob: Peer) -> None:
-    """Alice sends messages until T_max has passed, then the missing message arrives; she requests another one late."""
+    """Alice sends messages until T_max, then the missing message arrives; she requests a second one after T_max."""
     root = bob.content(script.now + 1)
     alice.receive(bob.content(script.now + 2, *signed(root)))
     for number in range(1, 27):
@@ -74,7 +77,7 @@ def content_and_sync_ask(script: Script, alice: Part, bob: Peer) -> None:
 
 @repair_scenario("R-SEND-07", needs=(pb.CAPABILITY_MESSAGE_ID_ACCEPTED,))
 def an_own_message_was_missing(script: Script, alice: Part, bob: Peer) -> None:
-    """Others depend on an own message before it is sent; then it is sent, and need not be requested."""
+    """Received messages depend on an own message before it is sent; after it is sent, it need not be requested."""
     alice.receive(bob.content(script.now + 1, entry("mine-to-come", sender="alice")))
     alice.send(message_id="mine-to-come")
     send_both_kinds(alice, T_MAX)
@@ -141,7 +144,7 @@ def named_again_and_again(script: Script, alice: Part, bob: Peer, carol: Peer) -
 
 @scenario("R-GLOBAL-02", "R-GLOBAL-03", "R-SEND-05", needs=NEEDED, asked=pb.Configuration(sds_r=True))
 def default_t_min_and_t_max(script: Script, alice: Part, bob: Peer) -> None:
-    """SDS-R is requested without any times; 24 messages are missing, and sync messages are sent for ten minutes."""
+    """SDS-R has the default T_min and T_max; 24 messages are missing, and sync messages are sent for ten minutes."""
     lost = lose_messages(alice, bob, 2 * MANY)
     before = 0
     for seconds in (10, 20, 29, *range(35, 130, 5), *range(150, 630, 30)):
@@ -152,7 +155,7 @@ def default_t_min_and_t_max(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("R-TREQ-01")
 def t_max_equals_t_min(script: Script, bob: Peer) -> None:
-    """T_max equals T_min; if that is refused (AMB-08), the times are the usual ones; messages are missing."""
+    """Messages are missing, and T_max equals T_min, or is as usual if this configuration is refused (AMB-08)."""
     asked = pb.Configuration(t_min_ms=60_000, t_max_ms=60_000)
     odd = script.open("alice", ("c1",), repair_configuration(asked), "without room", may_be_refused=True)
     usual = open_with_repairs(script)
@@ -167,13 +170,13 @@ def t_max_equals_t_min(script: Script, bob: Peer) -> None:
 
 
 ROUNDS = 54
-"""Number of half sync intervals from T_min to T_max and for twelve intervals more, with the requested times."""
+"""Number of half sync intervals from T_min to T_max and in twelve further intervals, by the requested configuration."""
 
 
 def _wait_for_request(script: Script, bob: Peer, *others: Peer) -> None:
-    """A participant with automatic sync messages misses a message, and the others, if any, send sync messages.
+    """A participant with automatic sync messages misses a message, and the peers ``others`` send sync messages.
 
-    Ten of its intervals pass before a request may expire.
+    Ten sync intervals pass before the request of the participant may expire.
     """
     script.need(pb.CAPABILITY_PERIODIC_SYNC)
     alice = open_with_repairs(
@@ -201,5 +204,5 @@ def the_next_sync_asks(script: Script, bob: Peer) -> None:
 
 @scenario("R-SYNC-01")
 def others_sync_all_the_time(script: Script, bob: Peer, carol: Peer) -> None:
-    """A message is missing, and others send sync messages more often than the participant would."""
+    """A message is missing, and others send sync messages more often than the participant's sync interval requires."""
     _wait_for_request(script, bob, carol)

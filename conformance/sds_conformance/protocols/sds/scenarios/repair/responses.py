@@ -13,11 +13,11 @@ from .participants import FINE, T_MAX, T_MIN, optional_participant, repair_scena
 LONG_MS = 600_000
 """A T_max that is much longer than the period of a sweep."""
 AHEAD_MS = 10_000_000
-"""With Lamport timestamps so far ahead, the next own timestamp is known exactly."""
+"""Received Lamport timestamps are so far ahead of the clock, in milliseconds, that the next own timestamp is known."""
 
 
 def wait_for_responses(*parts: Part) -> None:
-    """Let the longest time of a response and the period of a sweep pass, with ticks."""
+    """Let T_max, the longest time before a response, and the period of a sweep pass, with ticks."""
     for pause in (T_MAX // 2, T_MAX - T_MAX // 2, 30_000, 31_000):
         parts[0].script.advance(pause)
         for part in parts:
@@ -33,7 +33,7 @@ def tick_often(*parts: Part, more: int = 3) -> None:
 
 
 def observe_responses(part: Part) -> None:
-    """Observe the pending responses, and tick often until none can be left."""
+    """Observe the pending responses, and tick often until all responses must have been sent."""
     part.observe()
     tick_often(part)
     wait_for_responses(part)
@@ -96,7 +96,7 @@ def asked_for_several_at_once(script: Script, alice: Part, bob: Peer, carol: Pee
 
 @repair_scenario("R-RECV-13")
 def asked_in_messages_of_all_kinds(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Requests arrive in a sync message, a blocked one, duplicates of a received and an own message, and content."""
+    """Requests arrive in a sync message, a waiting message, copies of a received and an own message, and content."""
     in_sync, in_blocked, in_copy, in_content, in_own, known = deliver_messages(alice, bob, 6)
     own = alice.send()
     alice.receive(carol.sync(script.now, requests=signed(in_sync)))
@@ -122,9 +122,10 @@ def asked_in_messages_that_acknowledge(script: Script, alice: Part, bob: Peer, c
 
 @repair_scenario("R-STATE-08", "R-STATE-07", "R-SWEEP-05")
 def asked_for_all_that_came_in_other_ways(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A participant gets requests for messages that were blocked, repaired, own or ordinary."""
+    """A participant gets requests for messages that had waited, for repaired messages, and for own messages."""
     own = alice.send()
-    root = bob.content(script.now + 1, *signed(own))  # acknowledges it, so that a repeated broadcast is a response
+    # this message acknowledges the own message, so that a repeated broadcast is a response
+    root = bob.content(script.now + 1, *signed(own))
     waited = bob.content(script.now + 2, *signed(root))
     deliver_and_settle(alice, waited, root)
     repaired = bob.content(script.now + 3)
@@ -152,7 +153,7 @@ def asked_for_unacknowledged_messages(script: Script, alice: Part, bob: Peer, ca
 def asked_for_before_the_acknowledgement(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A participant gets requests for own messages; others acknowledge them before the next sweep.
 
-    The requester still misses them. One is named in a history, and one is in a filter.
+    The requester still misses these messages. A causal history names the first, and a filter holds the second.
     """
     named, held, asked_and_named = (alice.send() for _ in range(3))
     request_messages(carol, alice, named, held)
@@ -215,7 +216,7 @@ def asked_for_again_and_again(script: Script, alice: Part, bob: Peer, carol: Pee
 
 @repair_scenario("R-SWEEP-04", "R-RECV-10", "R-TRESP-03", asked=pb.Configuration(t_max_ms=LONG_MS))
 def asked_again_after_the_answer(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """Carol requests four messages, and again after all responses; then Dave requests them."""
+    """Carol requests four messages, and again after all responses; then Dave requests the same four messages."""
     messages = deliver_messages(alice, bob, 4)
     for peer in (carol, carol, dave):
         request_messages(peer, alice, *messages)
@@ -250,7 +251,7 @@ def authors_are_asked(script: Script, alice: Part, bob: Peer, carol: Peer, dave:
     """A participant gets requests for own messages and for those of another author at the same time."""
     own = [alice.send() for _ in range(6)]
     messages = deliver_messages(alice, bob, 4)
-    alice.receive(bob.content(script.now, *signed(*own)))  # acknowledges them
+    alice.receive(bob.content(script.now, *signed(*own)))  # this message acknowledges the own messages
     request_one_by_one(carol, alice, *own[:3])
     request_messages(dave, alice, *messages, *own[3:])
     alice.observe()
@@ -261,7 +262,7 @@ def authors_are_asked(script: Script, alice: Part, bob: Peer, carol: Peer, dave:
 
 @scenario("R-RECV-08")
 def t_max_is_zero(script: Script, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """T_max is 0, which may be refused (AMB-09); requests arrive. Then the same with the usual times."""
+    """T_max is 0, which may be refused (AMB-09), and requests arrive; then the same requests with the usual T_max."""
     hasty = pb.Configuration(t_min_ms=0, t_max_ms=0)
     for configuration, instance in ((hasty, "hasty"), (None, "")):
         with optional_participant(script, "alice", configuration, instance) as alice:
@@ -274,7 +275,7 @@ def t_max_is_zero(script: Script, bob: Peer, carol: Peer, dave: Peer) -> None:
 
 @repair_scenario("R-RECV-02", "R-STATE-05", "R-RECV-13")
 def copies_of_formerly_blocked_messages(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Four messages were blocked, then delivered. Three are requested; duplicates arrive, and one has a request."""
+    """Four messages waited and were delivered. Three are requested; duplicates arrive, one of them with a request."""
     root = bob.content(script.now + 1)
     waited = [bob.content(script.now + 2 + number, *signed(root)) for number in range(4)]
     deliver_and_settle(alice, *waited, root)

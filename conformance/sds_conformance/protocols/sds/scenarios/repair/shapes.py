@@ -11,7 +11,7 @@ from .responses import deliver_messages, observe_responses, request_one_by_one
 
 @repair_scenario("R-RECV-03", "R-STATE-01", "R-STATE-09", "R-SEND-01", long=True)
 def messages_of_all_shapes_reveal_others(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages of all shapes name one missing message each; all of these are requested."""
+    """Messages of many shapes each name one missing message; all missing messages must be requested."""
     shapes = list_shapes(script.now, "reveals")
     lost = [carol.content(script.now - 1) for _ in shapes]
     for missing, (at, fields) in zip(lost, shapes, strict=True):
@@ -38,7 +38,7 @@ def messages_of_all_shapes_request_others(script: Script, alice: Part, bob: Peer
 
 @repair_scenario("R-RECV-08", "R-SWEEP-01", "R-SWEEP-02", "R-STATE-07", long=True)
 def messages_of_all_shapes_are_requested(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages of all shapes are requested, also with hints, and with repeated entries or many in their histories."""
+    """Messages of many shapes are requested, also with hints, and with repeated or many entries in causal histories."""
     earlier = [bob.content(script.now - number) for number in range(20, 0, -1)]
     messages = [bob.content(at, **fields) for at, fields in list_shapes(script.now, "requested")]
     first = messages[0]
@@ -55,7 +55,7 @@ def messages_of_all_shapes_are_requested(script: Script, alice: Part, bob: Peer,
 
 @repair_scenario("R-RECV-13", "R-SWEEP-02", long=True)
 def syncs_of_all_ages_reveal_and_request(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Sync messages with timestamps far behind the clock and far ahead of it name missing messages, or request some."""
+    """Sync messages with timestamps far behind and far ahead of the clock name missing messages or request messages."""
     ages = list_ages(script.now)
     messages = deliver_messages(alice, carol, len(ages))
     lost = [carol.content(script.now - 1) for _ in ages]

@@ -16,7 +16,9 @@ from .responses import LONG_MS, deliver_messages, observe_responses, request_mes
 CROWD = 20
 MANY = 50
 PROBES = 36
-"""Number of messages from T_min to T_max if the buffer is not shown. It bounds the precision of each T_req."""
+"""Number of messages that each participant sends from T_min to T_max if its buffer is not shown. A higher number gives
+T_req more precisely.
+"""
 
 
 # ---- R-TREQ ----------------------------------------------------------------------------------------------------------
@@ -32,7 +34,7 @@ def _write_lost(script: Script, peer: Peer, count: int) -> tuple[list[Message], 
 
 @contextmanager
 def _unless_shown(script: Script) -> Iterator[None]:
-    """Add operations that are needed if the implementation does not show the T_req of missing messages."""
+    """Open a ``with`` block of operations that are left out if the implementation shows T_req in its state."""
     with script.when(f"{REPAIRS_ARE_SHOWN} == 0"):
         script.need(pb.CAPABILITY_SYNC)
         yield
@@ -74,7 +76,7 @@ def a_crowd_misses_the_same(script: Script, bob: Peer) -> None:
 
 @scenario("R-TREQ-02", long=True)
 def a_crowd_misses_one(script: Script, bob: Peer) -> None:
-    """Twenty participants miss one and the same message, so that no request is full."""
+    """Twenty participants miss the same message; a request with one entry never reaches the cap."""
     _miss_the_same(script, bob, 1)
 
 
@@ -89,7 +91,7 @@ def equal_participant_ids_miss_the_same(script: Script, bob: Peer) -> None:
     second = open_with_repairs(script, instance="again")
     second.given(revealing).observe()
     with _unless_shown(script):
-        script.advance(0 - pace)  # so that both send at the same times after detection
+        script.advance(0 - pace)  # the wait lets both participants send at the same times after detection
         _reveal_in_turn(script, first, second)
     script.advance(3_600_000)
     third = open_with_repairs(script, instance="an hour later")
@@ -98,7 +100,7 @@ def equal_participant_ids_miss_the_same(script: Script, bob: Peer) -> None:
 
 
 def _reveal_in_turn(script: Script, first: Part, second: Part) -> None:
-    """Let both send sync messages from T_min to T_max after detection; the second starts one interval later."""
+    """Let both participants send sync messages from T_min to T_max after detection, in turn."""
     script.advance(T_MIN)
     for number in range(PROBES + 3):
         if number < PROBES + 2:
@@ -110,7 +112,7 @@ def _reveal_in_turn(script: Script, first: Part, second: Part) -> None:
 
 @scenario("R-TRESP-04", "R-TRESP-06", long=True)
 def many_holders(script: Script, frank: Peer) -> None:
-    """Six participants have the same messages, five of each of four authors; none receives another's responses."""
+    """Six participants have the same twenty messages of four authors; none receives the responses of another."""
     asked = pb.Configuration(t_max_ms=LONG_MS)
     holders = [open_with_repairs(script, scattered("holder", number), asked) for number in range(6)]
     authors = [script.peer(name) for name in ("bob", "carol", "dave", "erin")]

@@ -36,7 +36,7 @@ def _sweep(script: Script, period: Period | int) -> None:
 
 
 def _sweep_until_answered(script: Script) -> None:
-    """Sweep often until a message is broadcast, then rarely until no response can be left."""
+    """Sweep often until a message is broadcast, then rarely until all responses must have been sent."""
     with script.repeat(T_MAX // SWEEP_MS, MOST_ROUNDS, until="round_messages > 0"):
         _sweep(script, SWEEP_MS)
     for _ in range(9):
@@ -58,7 +58,7 @@ def the_sender_is_among_the_holders(script: Script, bob: Peer, zoe: Peer) -> Non
 
 @scenario("R-STATE-05", "R-RECV-02", "R-TRESP-04", long=True)
 def the_sender_is_gone(script: Script, bob: Peer, zoe: Peer) -> None:
-    """Twenty-four participants have a message of a peer that left; a peer requests it, and all get each response."""
+    """Twenty-four participants have a message of a peer that left; a peer requests it; all receive each response."""
     holders = _open_holders(script, HOLDERS)
     message = bob.content(script.now)
     script.connect(DELAY_MS)
