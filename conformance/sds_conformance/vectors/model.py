@@ -58,7 +58,7 @@ class VectorRegister:
     def group(
         self, name: str, shape: str, title: str, notes: dict[str, Note], revisions: Iterable[str]
     ) -> Callable[[Builder], Builder]:
-        """Register a builder of a group for some revisions, with the notes on its flags."""
+        """Register a builder of a group of vectors for some revisions. ``notes`` explains the flags of the group."""
 
         def register(builder: Builder) -> Builder:
             entry = self.groups.setdefault(name, Group(name, shape, title))

@@ -16,7 +16,7 @@ from .view.channel_view import ChannelView
 SITUATIONS: dict[str, str] = {
     "equal-lamport": "messages with equal Lamport timestamps in one log",
     "waits": "content that waits for a dependency",
-    "waits-deep": "content that waits for content that waits",
+    "waits-deep": "content that waits for other content, which waits itself",
     "delivered-late": "content delivered after it had waited",
     "diamond": "content with two dependencies of different senders",
     "duplicate": "content that had arrived before",

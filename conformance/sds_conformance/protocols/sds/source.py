@@ -43,9 +43,9 @@ interfaces to the suite.
 
 
 def list_choices(name: str) -> list[tuple[str, str]]:
-    """(Revision, profile) for which a legal variant differs from the model.
+    """Return each (revision, profile) for which a legal variant differs from the model.
 
-    A variant of SDS-R differs in every revision that has SDS-R.
+    A variant of SDS-R differs from the model in every revision that has SDS-R.
     """
     variant = VARIANTS[name]
     others = [r for r, revision in REVISIONS.items() if revision.repairs and r != CURRENT]
@@ -69,7 +69,9 @@ def _configurations() -> tuple[Configuration, ...]:
 
 
 def _start(package: str, configuration: Configuration) -> LocalLink:
-    """Start a copy of the model, or of a variant, in the process of the suite. ``package`` has the copy."""
+    """Start a copy of the model, or of a variant, in the process of the suite. ``package`` is the name of the package
+    that contains the copy.
+    """
     server = import_module(f"{package}.testee.server")
     config = import_module(f"{package}.config").Config()
     participant, name = import_module(f"{package}.participant").Participant, "sds_reference"
@@ -99,7 +101,7 @@ DIFFERS_IN = {
     for name, revision in REVISIONS.items()
     if name != CURRENT and revision.prefix == REVISIONS[CURRENT].prefix
 }
-"""By revision that differs from the current revision only in one profile: this profile."""
+"""By name of another revision of SDS: the profile of the requirements in which it differs from the current revision."""
 
 _MISUSE = frozenset({"ConfigurationError", "UnknownChannelError"})
 SOURCE = ModelSource("sds_reference", MODULES, _configurations(), _start, _CHOICES.__contains__, _MISUSE, _excuses)

@@ -1,6 +1,6 @@
 """Golden vectors of the ClearSkies database extension: the computed ones, and the functions that play all of them.
 
-``material`` is the entry for the rest of the suite. ``shapes`` names the function that plays each shape; these
+The rest of the suite imports ``material``. ``shapes`` names the function that plays each shape; these
 functions are in ``running``. The import of this package registers the groups with computed vectors.
 """
 

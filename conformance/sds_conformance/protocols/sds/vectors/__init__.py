@@ -1,6 +1,6 @@
-"""Golden vectors of SDS: the computed ones, and the functions that play all of them.
+"""Golden vectors of SDS: the modules that compute vectors, and the functions that play vectors.
 
-``material`` is the entry for the rest of the suite. ``shapes`` names the function that plays each shape; these
+The rest of the suite imports ``material``. ``shapes`` names the function that plays the vectors of each shape. These
 functions are in ``running``, and ``conversations`` records and plays transcripts. The import of this package registers
 the groups with computed vectors.
 """

@@ -1,7 +1,7 @@
 """Bloom filters, byte for byte, under each name that an implementation can declare.
 
-Section "Participant state"; the specification leaves hash, size and encoding open (AMB-54), and so does the proposal of
-2024.
+Section "Participant state" requires bloom filters. The specification and the proposal of 2024 leave their hash, size
+and encoding open (AMB-54).
 """
 
 from __future__ import annotations

@@ -18,5 +18,7 @@ REGISTER = VectorRegister()
 def group(
     name: str, shape: str, title: str, notes: dict[str, Note], revisions: tuple[str, ...] = SDS
 ) -> Callable[[Builder], Builder]:
-    """Register a builder of a group for some revisions, with the notes on its flags."""
+    """Register a builder of a group of vectors for some revisions. ``notes`` explains the flags of the vectors in the
+    group.
+    """
     return REGISTER.group(name, shape, title, notes, revisions)

@@ -1,6 +1,6 @@
 """T_req, T_resp and response groups of SDS-R: the values under each named hash.
 
-Sections "Determine T_req", "Determine T_resp" and "Determine response group".
+The values follow the sections "Determine T_req", "Determine T_resp" and "Determine response group".
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def t_req(revision: Revision) -> list[Vector]:
 
 @group("t-resp", "repair-times", "When a request for a message is answered.", RESPONSE_NOTES)
 def t_resp(revision: Revision) -> list[Vector]:
-    """Build tests of T_resp: its offset from the request, under each named hash, also for authors."""
+    """Build tests of T_resp: its offset from the request, under each named hash. Authors of messages have offset 0."""
     requirements = ["SDS-R-TRESP-01", "SDS-R-TRESP-03", "SDS-R-TRESP-04", "SDS-R-TRESP-06", "SDS-R-RECV-10"]
     out = []
     for profile in HASH_PROFILES.values():

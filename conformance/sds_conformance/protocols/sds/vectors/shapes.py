@@ -36,7 +36,7 @@ POSITIVE: Schema = {**COUNT, "minimum": 1}
 LARGEST_CAPACITY = 2**24
 KINDS = ["content", "sync", "ephemeral", "undefined"]
 ALLOWED: Schema = {"position": {"type": "string", "pattern": "^AMB-[0-9C]+$"}, "warned": YES}
-"""The position that allows an outcome, and whether it warns."""
+"""The schema of an outcome's position: its ID, and whether the outcome causes a warning."""
 REFUSAL = record({"rejected": YES}, ALLOWED)
 ENTRY = record({"message_id": TEXT}, {"retrieval_hint": HEX, "sender_id": TEXT})
 

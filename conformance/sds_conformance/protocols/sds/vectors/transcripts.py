@@ -91,8 +91,8 @@ OF_THE_PROPOSAL: dict[str, tuple[str, ...]] = {
 OF_THE_PROPOSAL["Syncing"] += ("syncs-like-all-others", "syncs-of-many")
 
 EDITIONS: dict[str, int] = {}
-"""Scenarios whose steps changed after their transcript was released, with the number of changes, which becomes part of
-the ID.
+"""Scenarios whose steps changed after their transcript was released, with the number of changes. This number is a part
+of the transcript's ID.
 """
 
 
@@ -113,7 +113,8 @@ def _transcript(topic: str, name: str, revision: str) -> Vector:
     scenario = SCENARIOS[name]
     flags = ["Derived", topic]
     requirements = _select_stated(scenario.exercises, revision)
-    # The requirement of a scenario may belong to another revision only; the conversation is valid in this one as well.
+    # The conversation is valid in this revision, even if the requirements of the scenario belong only to other
+    # revisions.
     slug = f"{name}-{EDITIONS[name]}" if name in EDITIONS else name
     return stepwise(
         slug,

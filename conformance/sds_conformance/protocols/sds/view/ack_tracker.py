@@ -35,7 +35,9 @@ class AckTracker:
         self.evidence_by_id: defaultdict[str, AckEvidence] = defaultdict(AckEvidence)
         """The evidence by message ID."""
         self.refused_mentions: list[Mention] = []
-        """The mentions in refused messages, which have no effect."""
+        """The mentions of own messages in the causal histories and filters of refused messages, which acknowledge
+        nothing.
+        """
         self.outstanding: dict[str, int] = {}
         """By ID of an own message without certain acknowledgement: the number of bloom filters that held the message.
         """
@@ -59,8 +61,8 @@ class AckTracker:
             self.outstanding.pop(message_id, None)
 
     def review(self, received: Received, holds: Membership | None) -> None:
-        """Record which own messages a received message mentions, and which are missing from its readable bloom
-        filter.
+        """Record which own messages the causal history or bloom filter of a received message contains, and which the
+        filter lacks.
         """
         mentioned = {entry.message_id for entry in received.message.causal_history}
         for message_id in list(self.outstanding):
@@ -78,7 +80,7 @@ class AckTracker:
                 self.possible_evidence.setdefault(message_id, received.step.index)
 
     def review_refused(self, received: Received, holds: Membership | None) -> None:
-        """Record the own messages that a refused message mentions."""
+        """Record the own messages that a refused message names or that its bloom filter contains."""
         named = {entry.message_id for entry in received.message.causal_history}
         for message_id, hits in self.outstanding.items():
             if message_id in named or (holds is not None and holds(message_id)):

@@ -1,9 +1,9 @@
 """Reads a trace as one participant in one channel: its messages, signals and states.
 
-The view follows the implementation's own claims (its delivery events, its Lamport timestamps) step by step, and
-computes the behaviour that the specification demands given these claims. So one fault does not affect the verdicts on
-later steps. Traces of scenarios, of generated schedules and of corpora are all read in this way, so a check does not
-depend on the source of its trace.
+The view takes what the implementation shows (such as its delivery events and Lamport timestamps) as given, step by
+step, and computes the behaviour that the specification then demands. So one fault does not affect the verdicts on later
+steps. Traces of scenarios, of generated schedules and of corpora are all read in this way, so a check does not depend
+on the source of its trace.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ class ChannelView:
         self.arrivals: dict[str, list[Received]] = {}
         """The arrivals, accepted or refused, by message ID."""
         self.ambiguous_ids: set[str] = set()
-        """IDs of regular messages that arrived with several timestamps: their place in the log is open (AMB-25)."""
+        """IDs of regular messages that arrived with several timestamps. The specification does not define their place
+        in the log (AMB-25).
+        """
         self.delivered: list[Delivered] = []
         self._ack_tracker = ack_tracker = AckTracker()
         self.acks, self.mentions, self.unmentioned, self.possible_evidence = (
@@ -126,7 +128,9 @@ class ChannelView:
 
     @LazyProperty
     def gives_up(self) -> bool:
-        """May the implementation mark dependencies as lost in this trace? Then deliveries prove nothing (AMB-92)."""
+        """May the implementation mark dependencies as lost in this trace? If so, a delivery does not prove that the
+        dependencies arrived (AMB-92).
+        """
         return bool(self.configuration.lost_timeout_ms or self.losses)
 
     @LazyProperty
@@ -136,11 +140,12 @@ class ChannelView:
         return [(step, event) for step, event in events if event.kind == "lost"]
 
     def history_size_of(self, sent: Sent) -> int:
-        """The number of message IDs that the causal history of a message must have room for; 0 if unknown.
+        """The number of message IDs that the causal history of a message must contain if the log is long enough; 0 if
+        unknown.
 
-        If the size in use is unknown, it is the size of the message's own causal history ("Send Message": it depends on
-        the application), but at least 1 if any causal history has an ID. A log of declared size limits the number
-        (AMB-96).
+        If no size is in force, this is the size of the message's own causal history, because the size depends on the
+        application (section "Send Message"). It is at least 1 if any causal history has an ID. A declared size of the
+        log limits the number (AMB-96).
         """
         count = len(set(sent.history))
         if self.configuration.HasField("causal_history_size"):
@@ -175,15 +180,17 @@ class ChannelView:
         return self._ack_tracker.evidence_by_id[message_id]
 
     def filter_of(self, bloom_filter: bytes | None) -> Membership | None:
-        """Membership in a bloom filter that the participant sent; None if there is no filter or it cannot be read.
+        """Return a function that tells whether a sent bloom filter contains an ID; None if there is no readable filter.
 
         The filter is read with the declared bloom profile. Without a known profile, the codec or another participant
-        that received the filter shows which IDs it holds.
+        that received the filter shows which IDs the filter contains.
         """
         return self._filters.sent(bloom_filter)
 
     def _filter_received(self, message: Message) -> Membership | None:
-        """Membership in a bloom filter that the participant received, whatever the participant itself reads in it."""
+        """Return a function that tells whether a received bloom filter contains an ID, even if the participant cannot
+        read it.
+        """
         return self._filters.received(message.bloom_filter)
 
     @LazyProperty
@@ -327,14 +334,14 @@ class ChannelView:
         self._read_broadcasts_beside_deliveries(step, low, certain=not self._has_deliveries(step, set()))
 
     def _note_own_hint(self, step: Step) -> None:
-        """Store the hint of an own message."""
+        """Store the retrieval hint that the application gave for an own message."""
         if step.command == "send" and step.request.send.HasField("retrieval_hint") and step.answer == "effects":
             message_id = step.reply.effects.message_id if step.reply else ""
             message_id = message_id or (step.new.message_id if step.new is not None else "")
             self.hints.setdefault(message_id, set()).add(step.request.send.retrieval_hint)
 
     def _note_hints(self, step: Step, message: Message) -> None:
-        """Store the hint of a received message, and the hints in it."""
+        """Store the retrieval hint that arrived with a message, and the hints in the entries of the message."""
         if step.request.receive.HasField("retrieval_hint"):
             self.hints.setdefault(message.message_id, set()).add(step.request.receive.retrieval_hint)
         for entry in message.causal_history:
@@ -353,7 +360,9 @@ class ChannelView:
         return waiting is not None and waiting.oddity in BEYOND_LIMITS and not received.oddity
 
     def _read_repairs(self, received: Received) -> None:
-        """Read the repair requests of a message. Called before the message counts as arrived: it can request itself."""
+        """Read the repair requests of a message. Call this before the message counts as arrived, because a message may
+        request itself.
+        """
         asked = [entry.message_id for entry in received.message.repair_request]
         for message_id in asked:
             self.first_requests.setdefault(message_id, received.step.index)
@@ -367,7 +376,7 @@ class ChannelView:
         clock = earliest_clock(self.trace, step.now_ms)
         oddity = describe_oddity(message, clock, partial(limit_in_force, self.trace), self.revision.wire.max_lamport)
         if not oddity and log.is_uncertain(named):
-            oddity = "a dependency on a message that may or may not be in the log"
+            oddity = "a dependency on a message that an implementation may keep in the log or leave out"
         if (
             not oddity
             and self.kept_entries.bounded
@@ -408,7 +417,7 @@ class ChannelView:
         unmet = frozenset(i for i in ids if i not in self._log)
         waits, again = frozenset(i for i in unmet if self._is_waiting(i)), event.message_id in self._log
         if received is not None and received.delivered_silently is not None and not received.delivered:
-            again = False  # the event reports the silent delivery late
+            again = False  # the event reports a delivery that happened silently in an earlier step
         dropped = not self.kept_entries.holds(event.message_id)
         delivery = Delivered(step, event.message_id, event.content, received, unmet, waits, again, dropped)
         self.delivered.append(delivery)
@@ -443,11 +452,13 @@ class ChannelView:
                     self._log.insert(message.message_id, message.lamport_timestamp, own=False)
 
     def _arrival_of(self, message_id: str) -> Received | None:
-        """The arrival of a message that a sweep delivers: the buffered arrival, else the latest."""
+        """The arrival of a message that a sweep delivers: the arrival that was buffered, or the latest if none was
+        buffered.
+        """
         if message_id in self._buffered:
             return self._buffered[message_id]
         arrivals = [r for r in self.arrivals.get(message_id, ()) if r.kind is not Kind.SYNC or self._is_regular(r.kind)]
-        # The event may report a silent delivery late.
+        # The event may report a delivery that happened silently in an earlier step.
         silent = [r for r in arrivals if r.delivered_silently is not None and not r.delivered]
         return max(silent or arrivals, key=lambda received: (not received.own, received.step.index), default=None)
 
@@ -463,7 +474,7 @@ class ChannelView:
                 if asked_for and step.reply is not None:
                     self._record_regular(step, step.reply.effects.message_id, None)
             elif asked_for and step.channel_id != self.channel_id:
-                continue  # the view of the requested channel judges it
+                continue  # the view of the channel with the request judges this broadcast
             elif message.channel_id != self.channel_id and (
                 step.channel_id != self.channel_id or (not asked_for and message.channel_id in self.party.channels)
             ):
@@ -521,7 +532,8 @@ class ChannelView:
         return min(alike, key=lambda sent: self._last_broadcast[sent.message.message_id].index, default=None)
 
     def _is_new_sync(self, message: Message) -> bool:
-        """Is it a sync message with the ID of an own message, and not a copy of the own message without its content?
+        """Is this a new sync message with the ID of an own message, and not a copy of the own message without its
+        content?
 
         A sync message has a new timestamp; a copy has the timestamp of the original (AMB-147).
         """
@@ -563,10 +575,13 @@ class ChannelView:
             self._own[message.message_id] = sent
             self._last_broadcast[message.message_id] = step
             self._log.insert(message.message_id, message.lamport_timestamp, own=True)
-            self._log_is_uncertain |= message.lamport_timestamp is None  # SDS-MSG-17: its place in the log is open
+            # the message has no timestamp (SDS-MSG-17), so its place in the log is unknown
+            self._log_is_uncertain |= message.lamport_timestamp is None
 
     def _record_regular(self, step: Step, message_id: str, lamport: int | None, named: Iterable[str] = ()) -> None:
-        """Record a regular message that was sent or received. A message without a timestamp may be the newest."""
+        """Record a regular message that was sent or received. If ``lamport`` is None, the message may be the newest in
+        the log.
+        """
         self.known_ids.add(message_id)
         self.kept_entries.enter(message_id, MAX_LAMPORT if lamport is None else lamport, named, step.index)
 

@@ -1,4 +1,4 @@
-"""Whether a participant shows messages that it received: in events, in its state, and in its own messages.
+"""Finds participants that show no effect of received messages: in events, in states or in the messages that they send.
 
 Section "Receive Message": content whose dependencies are met MUST be delivered. Section "Deliver Message": the delivery
 puts the message ID into the log, and raises the local Lamport timestamp to the timestamp of the message. So the next
@@ -25,20 +25,26 @@ from .facts import Received, Sent
 from .windows import clock_at
 
 _ROLL_OVER_KEEPS = 10
-"""Number of IDs up to which every bloom filter keeps all: no smaller capacity is ever requested (AMB-55)."""
+"""Number of IDs that every bloom filter can hold without dropping any, because the suite requests no smaller capacity
+(AMB-55).
+"""
 
 
 SWEEP_MS = 60_000
 """The sweep period, in milliseconds, that is assumed if no period is set; shorter periods are possible."""
 _NEVER_SENT = "never-sent-by-anybody"
-"""A bloom filter that contains this ID contains every ID, so it proves nothing."""
+"""An ID that no message has. A bloom filter that contains this ID probably contains every ID, so the filter proves
+nothing.
+"""
 
 
 @cache_per_view
 def count_shown_messages(view: ChannelView) -> Hearing:
-    """Count the valid messages that the participant received in the channel, and those whose effect had to show.
+    """Count the valid messages that the participant received in the channel, and those of them that must have a visible
+    effect.
 
-    If any effect shows, the counts are 0: only channels that show no effect are added up.
+    If the channel shows an effect of any message, both counts are 0. The participant is deaf by the sums over its
+    channels.
     """
     if _output_depends_on_others(view):
         return Hearing(shown=True)
@@ -48,8 +54,8 @@ def count_shown_messages(view: ChannelView) -> Hearing:
 
 
 def _find_valid_content(view: ChannelView) -> list[Received]:
-    """The new content messages that the participant accepted, that are valid and within its limits, and whose
-    dependencies were met.
+    """The content messages that the participant must deliver: new, valid, accepted, within its limits, and with all
+    dependencies.
     """
     known = {sent.message.message_id for sent in view.sent}
     given = []
@@ -79,9 +85,10 @@ def _select_visible(view: ChannelView, given: list[Received]) -> list[Received]:
 
 
 def _iterate_log_ends(view: ChannelView) -> Iterator[tuple[Sent | Received, list[Sent | Received]]]:
-    """Yield the messages in order, each own message with the messages that must be at the end of the log before it.
+    """Yield (message, end of the log) for each message in the order of the trace.
 
-    These are at the end for every possible content of the log, and for every order of equal timestamps.
+    For an own message, the second item has the messages that are the last in the log before it, for every possible
+    content of the log and every order of equal timestamps. For other messages it is empty.
     """
     size = view.configuration.causal_history_size if view.configuration.HasField("causal_history_size") else 1
     log: SortedKeyList[Any, int] = SortedKeyList(key=_lamport)
@@ -90,7 +97,8 @@ def _iterate_log_ends(view: ChannelView) -> Iterator[tuple[Sent | Received, list
     for one in happened:
         last: list[Sent | Received] = []
         if isinstance(one, Sent) and not one.repeat and one.message.lamport_timestamp is not None and size:
-            # Messages with the same timestamp as the first one left out may be in any order, so none is certain.
+            # ``tied`` is the timestamp of the newest message before the last ``size`` entries. Messages with this
+            # timestamp may be in any order, so none of them is certainly among the last.
             tied = _lamport(log[-size - 1]) if len(log) > size else -1
             last = [item for item in log[-size:] if _lamport(item) > tied]
         yield one, last
@@ -99,7 +107,7 @@ def _iterate_log_ends(view: ChannelView) -> Iterator[tuple[Sent | Received, list
 
 @cache_per_view
 def named_in_histories(view: ChannelView) -> list[tuple[Sent, Received]]:
-    """The tail probe: pairs of an own message and an accepted message that must be in its causal history.
+    """The tail probes: pairs of an own message, and an accepted message that must be in its causal history.
 
     Accepted messages that a log of declared size may have dropped are left out.
     """
@@ -117,9 +125,9 @@ def named_in_histories(view: ChannelView) -> list[tuple[Sent, Received]]:
 
 @cache_per_view
 def tail_probes(view: ChannelView) -> list[tuple[Sent, Received]]:
-    """The tail probes of accepted messages whose dependencies are certainly in the log.
+    """The tail probes (`named_in_histories`) of accepted messages whose dependencies are certainly in the log.
 
-    They include messages with unreadable bloom filters, which must not prevent the delivery of content (AMB-53).
+    Messages with unreadable bloom filters are included, because such a filter must not prevent the delivery (AMB-53).
     """
     known = {sent.message.message_id for sent in view.sent}
     known |= {message_id for sent in view.outgoing for message_id in sent.history}
@@ -132,7 +140,7 @@ def tail_probes(view: ChannelView) -> list[tuple[Sent, Received]]:
 
 @cache_per_view
 def unblocked_probes(view: ChannelView) -> list[tuple[Sent, Received, Step]]:
-    """The tail probes of messages that waited, made after their dependencies arrived and enough sweeps ran.
+    """The tail probes (`named_in_histories`) of messages that waited, by own messages after enough sweeps.
 
     Returns (own message, message that waited, step at which its last dependency arrived). One sweep may deliver one
     level of a chain of waiting messages, or all levels (AMB-94).
@@ -140,7 +148,7 @@ def unblocked_probes(view: ChannelView) -> list[tuple[Sent, Received, Step]]:
     if view.gives_up:
         return []
     levels: dict[str, int] = {}
-    """By ID of a message that is in the log if nothing was lost: its depth in the chain of waiting messages."""
+    """By ID of a message that must be in the log after enough sweeps: the number of sweeps that may be necessary."""
     freed: dict[int, tuple[Step, int]] = {}
     waiting: dict[str, Received] = {}
     out: list[tuple[Sent, Received, Step]] = []
@@ -173,7 +181,8 @@ def unblocked_probes(view: ChannelView) -> list[tuple[Sent, Received, Step]]:
 def count_sweeps(view: ChannelView, first: Step, last: Step | None = None) -> int:
     """The number of sweeps of the incoming buffer that certainly ran between two steps, or after ``first``.
 
-    If the implementation uses its own clock, ticks prove sweeps only if the sweep period is 0: then every tick sweeps.
+    If the implementation uses its own clock, a tick proves a sweep only if the sweep period is 0, because each tick
+    then runs a sweep.
     """
     c = view.configuration
     period = c.incoming_sweep_ms if c.HasField("incoming_sweep_ms") else SWEEP_MS
@@ -231,7 +240,9 @@ def _step_names_any(view: ChannelView, step: Step, others: set[str]) -> bool:
 
 
 def _clock_or_filter_follows_others(view: ChannelView) -> bool:
-    """Did a received timestamp ahead of the clock raise an own timestamp, or does a sent filter hold received IDs?"""
+    """Did a received timestamp ahead of the clock increase the timestamp of a sent message, or does a sent filter hold
+    received IDs?
+    """
     for sent in view.outgoing:
         before = [
             r for r in view.received if r.step.index < sent.step.index and not r.own and r.step.answer == "effects"

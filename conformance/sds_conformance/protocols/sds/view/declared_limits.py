@@ -20,10 +20,10 @@ def limit_in_force(trace: Trace, name: str) -> int | None:
 
 
 class KeptEntries:
-    """The messages that are certainly in a log of declared size, whichever messages it drops (AMB-96).
+    """The messages that are certainly in a log of declared size, by every rule for dropping messages (AMB-96).
 
-    The log may drop the first message in its order, or the message that entered first. So an entry is certainly
-    present while it is among the newest by both criteria.
+    A full log may drop the message with the lowest timestamp, or the message that entered first. So an entry is
+    certainly in the log while it is among the newest by its timestamp and by the time of its entry.
     """
 
     def __init__(self, size: int | None) -> None:
@@ -36,7 +36,7 @@ class KeptEntries:
         self._waits: set[str] = set()
         """The IDs of messages that waited for dependencies, and may have entered the log at any later time."""
         self._maybe_gone_from: dict[str, int] = {}
-        """By message ID: the index of the step from which on the log may have dropped the message."""
+        """By message ID: the index of the first step at which the log may have dropped the message."""
 
     @property
     def bounded(self) -> bool:
@@ -70,7 +70,9 @@ class KeptEntries:
                 self._maybe_gone_from[message_id] = at
 
     def maybe_gone_from(self, message_id: str, otherwise: int) -> int:
-        """The index of the step from which on the log may have dropped a message; ``otherwise`` if it stays."""
+        """The index of the first step at which the log may have dropped a message; ``otherwise`` if the message stays
+        in the log.
+        """
         return self._maybe_gone_from.get(message_id, otherwise)
 
     def holds(self, message_id: str, by: int | None = None) -> bool:

@@ -23,7 +23,7 @@ def depends_on(view: ChannelView, message_id: str, on: str) -> bool:
 
 
 def waiting_dependencies(view: ChannelView, received: Received) -> list[Received]:
-    """The dependencies of ``received`` that arrived before or after it, and had to wait themselves."""
+    """The dependencies of ``received`` that arrived, before or after it, and had to wait for their own dependencies."""
     ids = {entry.message_id for entry in received.message.causal_history} - {received.message.message_id}
     return [
         other
@@ -34,7 +34,7 @@ def waiting_dependencies(view: ChannelView, received: Received) -> list[Received
 
 
 def other_dependent_was_delivered(view: ChannelView, received: Received) -> bool:
-    """Was another message, which waited for one of the same dependencies, delivered after waiting?"""
+    """Was another message that waited for one of the same dependencies delivered later?"""
     counts = _count_delivered_dependents(view)
     return any(counts[message_id] > _was_delivered_after_waiting(received) for message_id in received.unmet)
 

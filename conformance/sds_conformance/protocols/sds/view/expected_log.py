@@ -13,8 +13,8 @@ class ExpectedLog:
     """Own and delivered messages, in the order of the log.
 
     If the revision logs sync messages, the log contains them as ``uncertain`` entries, because no signal shows when a
-    received sync message enters the log. Messages with the participant's own sender ID that it did not send are
-    ``uncertain`` entries as well: it should ignore them, but delivered them.
+    received sync message enters the log. Delivered messages that have the participant's own sender ID, but that the
+    participant did not send, are ``uncertain`` entries as well, because the participant should have ignored them.
     """
 
     def __init__(self, processed_sync: Callable[[int], None]) -> None:
@@ -45,10 +45,14 @@ class ExpectedLog:
         self._insert(message_id, lamport, own=True, uncertain=True)
 
     def add_received_sync(self, received: Received) -> None:
-        """Add a received sync message: now, or as soon as its dependencies are met. No signal shows when it enters."""
+        """Add a received sync message to the log now, or as soon as its dependencies are met.
+
+        No signal shows when the message enters the log.
+        """
         message = received.message
         if received.unmet and received.unmet == received.unmet_buffered:
-            # Its unmet dependencies have arrived and wait. The revision does not say whether it enters the log then.
+            # The unmet dependencies of the sync message have arrived and wait. The revision does not say whether the
+            # sync message enters the log in this case.
             self._uncertain.add(message.message_id)
             self._possibly_logged.add(message.message_id)
             self._insert(message.message_id, message.lamport_timestamp or 0, own=False, uncertain=True)
@@ -83,7 +87,7 @@ class ExpectedLog:
         return message_id in self._waiting
 
     def is_uncertain(self, message_ids: Iterable[str]) -> bool:
-        """Is it unknown for any of these messages whether, where or since when it is in the log?"""
+        """Is any of these messages an entry whose presence, place or time of entry in the log is unknown?"""
         return not self._uncertain.isdisjoint(message_ids)
 
     @property

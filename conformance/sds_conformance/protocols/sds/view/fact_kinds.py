@@ -13,7 +13,9 @@ from .channel_view import ChannelView
 
 @cache_per_view
 def _arrived_kinds(view: ChannelView) -> set[str]:
-    """The kinds of messages that arrived, accepted or refused, and their properties: "unmet", "own", "again"."""
+    """The kinds of messages that arrived, accepted or refused: "unmet" (with missing dependencies), "own" (with the
+    participant's sender ID), "again" (copies).
+    """
     came = (*view.received, *view.refused)
     out = {kind.value for kind in Kind if any(r.kind is kind for r in came)}
     if any(r.unmet for r in came):
@@ -27,9 +29,9 @@ def _arrived_kinds(view: ChannelView) -> set[str]:
 
 @cache_per_view
 def _has_missing_or_requested(view: ChannelView) -> tuple[bool, bool]:
-    """Does any participant in the channel miss a message, and did any receive a repair request?
+    """Return (whether any participant in the channel misses a message, whether any received a repair request).
 
-    Pass the first view of the channel: the result is cached for it.
+    Pass the first view of the channel, for which the result is cached.
     """
     return any(each.repair.missing for each in view.views_in_channel), any(
         each.repair.asked for each in view.views_in_channel

@@ -27,8 +27,8 @@ class LogItem:
     arrival: int = field(compare=False)
     """The number of messages that entered the log before this one."""
     uncertain: bool = field(default=False, compare=False)
-    """It is uncertain whether the message is in the log: it is a sync message, or has the participant's own sender
-    ID.
+    """Is it unknown whether the message is in the log? This is so for sync messages and for messages with the
+    participant's own sender ID that the participant did not send.
     """
 
     @classmethod
@@ -50,42 +50,42 @@ class LamportExpectation:
 
     low: int
     high: int
-    """The specification, read literally, demands a timestamp from ``low`` to ``high``. The two differ only before the
-    first use of a channel (AMB-12, AMB-111).
+    """The specification, read literally, demands a timestamp from ``low`` to ``high``. These values differ only before
+    the first use of a channel, or if the clock is known only approximately (AMB-12, AMB-111).
     """
     source: str
     """The event that last set the local timestamp: ``open``, ``send``, ``sync`` or ``delivery``."""
     previous: int
     """The smallest possible value of the local timestamp before the message."""
     buffered_high: int
-    """The upper bound if received but undelivered content changed the local timestamp (AMB-15)."""
+    """The largest legal timestamp if received but undelivered content changed the local timestamp (AMB-15)."""
     sync_high: int
-    """The upper bound if received sync messages changed the local timestamp (AMB-17)."""
+    """The largest legal timestamp if received sync messages changed the local timestamp (AMB-17)."""
     sync_low: int
-    """The lower bound if sending a sync message did not change the local timestamp (AMB-18)."""
+    """The smallest legal timestamp if sending a sync message did not change the local timestamp (AMB-18)."""
     own_sender_high: int
-    """The upper bound if received messages with the participant's own sender ID, which "SHOULD" be ignored, changed
-    the local timestamp.
+    """The largest legal timestamp if received messages with the participant's own sender ID, which SHOULD be ignored,
+    changed the local timestamp.
     """
     late_delivery: bool
-    """A message whose timestamp is not above the local one was delivered since the last own message."""
+    """Was a message whose timestamp is not above the local timestamp delivered since the last own message?"""
     rebroadcast: bool
-    """A copy of an own message was sent since the last own message, and no repair request had asked for it."""
+    """Was a copy of an own message sent since the last own message, without a repair request for it?"""
     answered: bool
-    """A copy of a message that a peer had requested was sent since the last own message. It may be a response."""
+    """Was a copy of a requested message, which may be a response, sent since the last own message?"""
     ephemeral: bool
-    """An ephemeral message was sent or received since the last own message."""
+    """Was an ephemeral message sent or received since the last own message?"""
     clock_stepped_back: bool
-    """The virtual time is before the time of the last own message."""
+    """Is the virtual time before the time of the last own message?"""
     now: Window
-    """The times that the clock can show."""
+    """The times, in epoch milliseconds, that the clock can show when the next own message is sent."""
     follows_clock: bool = True
-    """Lamport timestamps follow the time. If False, they count from 0, and any increase is allowed."""
+    """Do Lamport timestamps follow the clock? If not, they count from 0, and any increase is allowed."""
     received_count: int = 0
     """The number of receptions and deliveries since the last own message."""
     monotonic: Window | None = None
-    """The timestamps if the implementation reads a clock that never goes back: no requirement is made of the clock
-    (AMB-13). None if the wall clock is not behind its latest time.
+    """The legal timestamps if the implementation reads a clock that never goes back, which the specification allows
+    (AMB-13). None if the virtual time did not go back.
     """
 
     @property
@@ -117,8 +117,8 @@ class LamportExpectation:
 
     @property
     def high_if_all_followed(self) -> int:
-        """The upper bound if all received messages change the local timestamp, except those with the participant's own
-        sender ID.
+        """The largest legal timestamp if all received messages change the local timestamp, except messages with the
+        participant's own sender ID.
         """
         return max(self.high, self.buffered_high, self.sync_high)
 
@@ -131,13 +131,13 @@ class Sent:
     wire: Wire
     message: Message
     tail: tuple[LogItem, ...]
-    """The last entries of the expected log before the message, oldest first. There are at least as many as in its
-    causal history, unless the log is shorter.
+    """The last entries of the expected log before the message was sent, oldest first: at least as many as the message's
+    causal history has, or the whole log.
     """
     log_size: int
     """The number of messages that were certainly in the log."""
     log_most: int
-    """The number of messages that may have been in the log: also sync messages whose presence is uncertain."""
+    """The number of messages that may have been in the log, including sync messages whose presence is uncertain."""
     lamport: LamportExpectation
     log_is_known: bool
     """Is the log before the message known? False if the same step also changed the log."""
@@ -192,7 +192,7 @@ class Received:
     """The step after which the message is in the log, although no event reported its delivery; None if there is none.
     See ``view.silent_deliveries``.
     """
-    # Computed once: nearly every check reads these for every message.
+    # These properties are computed once, because nearly every check reads them for every message.
     rejected: bool = field(init=False)
     acceptable: bool = field(init=False)
     """The message is ordinary content of another participant, and is not known yet."""
@@ -212,12 +212,12 @@ class Received:
 
     @property
     def valid(self) -> bool:
-        """Is it a message of another participant that must be accepted?"""
+        """Is this a message of another participant that must be accepted?"""
         return self.kind in (Kind.CONTENT, Kind.SYNC) and not self.oddity and not self.own
 
     @property
     def request_is_binding(self) -> bool:
-        """Is it a valid message that was accepted, so that its repair request must be honoured (AMB-84)?"""
+        """Is this a valid message that was accepted, so that its repair request must be honoured (AMB-84)?"""
         return self.kind in (Kind.CONTENT, Kind.SYNC) and not self.oddity and not self.rejected
 
     def is_delivered_before(self, index: int) -> bool:
@@ -240,13 +240,15 @@ class Delivered:
     received: Received | None
     """The arrival of the delivered message; None if no message with this ID arrived."""
     unmet: frozenset[str]
-    """The IDs of its causal history that are not in the expected log at the delivery."""
+    """The IDs in the causal history of the delivered message that are not in the expected log at the delivery."""
     unmet_buffered: frozenset[str]
     """The IDs of ``unmet`` that wait in the incoming buffer."""
     repeated: bool
     """The message was delivered or sent before."""
     maybe_dropped: bool
-    """A log of the declared size may have dropped the message since then, so that it counts as new (AMB-96)."""
+    """May a log of the declared size have dropped the message after its first delivery, so that it counts as new
+    (AMB-96)?
+    """
 
 
 @dataclass(slots=True)
@@ -290,13 +292,13 @@ class Observed:
     log: tuple[LogItem, ...]
     """The expected log."""
     outstanding: dict[str, bool]
-    """IDs of the own messages without certain acknowledgement. The value says whether a bloom filter or a signal is
-    evidence of a possible acknowledgement.
+    """By ID of an own message without certain acknowledgement: is a bloom filter or a signal evidence of a possible
+    acknowledgement?
     """
     buffered: frozenset[str]
     """IDs of the content messages that have arrived and wait for dependencies."""
     lamport: LamportExpectation
-    """The expected timestamp of the next message. The local timestamp in the state is at least one less."""
+    """The expected timestamp of the next own message. The local timestamp in the shown state may be up to one less."""
 
 
 def is_same_message(one: Message, other: Message) -> bool:

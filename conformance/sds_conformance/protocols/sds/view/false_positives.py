@@ -1,9 +1,9 @@
 """False positives of bloom filters: the share of unknown IDs that a filter holds, and the bound above which this share
 is not due to chance.
 
-Two things are random. The hits of a filter on unknown IDs are independent trials, so their number has the binomial
-distribution. In addition, filters of one size differ in the number of bits that their members set.
-``least_implausible_hits`` considers both.
+The number of false positives is random for two reasons. Queries of unknown IDs in a filter are independent trials, so
+the number of hits has the binomial distribution. In addition, filters of one size differ in the number of bits that
+their members set. ``least_implausible_hits`` considers both.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from sds_reference import PROFILES, BloomParameters, ForeignFilterError
 from .channel_view import ChannelView
 
 FALSE_ALARM = 1e-6
-"""Maximum probability, for each judged filter, that an implementation fails although it honours its limit."""
+"""Maximum probability, for each judged filter, that an implementation fails although its rate of false positives is
+within the limit.
+"""
 
 UNDECLARED_RATE = 0.01
 """The tolerated rate of false positives at capacity, if no rate is declared."""
@@ -40,8 +42,8 @@ def queries_at_capacity(rate: float) -> int:
 
 
 _WIDEST = 6.5
-"""Range of the integral over the rates of single filters, in standard deviations to either side. The share outside of
-it is 1e-10.
+"""Range of the integral over the rates of single filters, in standard deviations on either side of the mean. The share
+of filters outside of this range is 1e-10.
 """
 _STEPS_PER_DEVIATION = 10
 
@@ -58,7 +60,7 @@ def chose_filter_size(party: Party) -> bool:
 
 
 def count_false_hits(view: ChannelView, bloom_filter: bytes, count: int) -> tuple[int, int] | None:
-    """Query ``count`` unknown IDs in a filter of the participant. Returns the number of hits, and of answers.
+    """Query ``count`` unknown IDs in a filter of the participant. Returns (number of hits, number of answered queries).
 
     None if the filter cannot be read, or if some of the IDs are in use.
     """
@@ -104,7 +106,9 @@ def _positions(profile: str, parameters: BloomParameters, count: int) -> list[tu
 
 
 def rate_deviation(capacity: int, rate: float) -> float:
-    """Relative standard deviation of the rates of full filters of one size: at 1 %, 4 % for 1,000 IDs, 17 % for 50 IDs.
+    """The relative standard deviation of the rates of false positives of full filters of one size.
+
+    At a rate of 1 %, it is 4 % for filters of 1,000 IDs, and 17 % for filters of 50 IDs.
 
     With m bits, k hashes and n members, optimal for a rate p (m/n = log2(1/p)/ln 2, k = log2(1/p), half of the bits
     set), the share of set bits has the variance (1/4 - ln 2/4) / m, like balls thrown into bins, and the rate is its
@@ -124,7 +128,7 @@ def rate_at(load: float, rate: float) -> float:
 
 
 def degenerate_share(capacity: int, rate: float) -> float:
-    """The share of unknown IDs that test only a few bits of a filter of that size.
+    """The share of unknown IDs that test only a few bits of a filter with this capacity and rate of false positives.
 
     Published filters choose their bits, among m, by double hashing. About one ID in m tests the same bit each time, and
     as many IDs test only two or three bits, which may all be set. In 3,000 full filters for 10 IDs at 0.1 %, 1.3 % of
@@ -166,7 +170,7 @@ def _average_tail(limit: float, asked: int, deviation: float, degenerate: float,
 
 
 def binomial_tail(trials: int, rate: float, hits: int) -> float:
-    """Probability of at least ``hits`` successes in ``trials`` with ``rate``: exact above the mean, 1 up to the
+    """The probability of at least ``hits`` successes in ``trials`` with ``rate``. Exact above the mean; 1 up to the
     mean.
     """
     if hits <= rate * trials:
@@ -184,6 +188,6 @@ def binomial_tail(trials: int, rate: float, hits: int) -> float:
     for successes in range(hits, trials + 1):
         total += term
         term *= (trials - successes) / (successes + 1) * odds
-        if term <= total * 1e-16:  # also ends the loop if the term has become zero
+        if term <= total * 1e-16:  # this condition also ends the loop if the term has become zero
             break
     return total

@@ -1,4 +1,4 @@
-"""Membership in bloom filters whose encoding only the implementation knows."""
+"""Finds out which message IDs bloom filters contain, even if only the implementation knows their encoding."""
 
 from __future__ import annotations
 
@@ -14,16 +14,23 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, BloomParameters, BloomProfile, ForeignFilterError
 
 ENOUGH = 4
-"""Number of IDs that a filter does not hold by chance alone: the rate of false positives is 0.1 % to 1 %."""
+"""Minimum number of IDs. A filter holds so many IDs by chance only with a negligible probability, because the rate of
+false positives is 0.1 % to 1 %.
+"""
 
 Membership = Callable[[str], bool | None]
-"""A function that returns whether a bloom filter holds a message ID; None if unknown."""
+"""A function that returns whether a bloom filter holds a message ID, or None if this is unknown."""
 EvidenceLookup = Callable[[bytes], Membership | None]
-"""A function that returns the membership in a bloom filter by the evidence of a trace; None if there is no evidence."""
+"""A function that returns the `Membership` function of a bloom filter, from the evidence of a trace; None if there is
+no evidence.
+"""
 
 
 def read_filter(trace: Trace, party: Party, bloom_filter: bytes | None, look_up: EvidenceLookup) -> Membership | None:
-    """Membership in a filter by the declared bloom profile, else by ``look_up``; None if the filter cannot be read."""
+    """Return a function that tells whether a bloom filter contains an ID; None if the filter cannot be read.
+
+    The filter is read with the declared bloom profile. Without a known profile, ``look_up`` gives the function.
+    """
     return _read_filter(*_declared_design(trace, party), bloom_filter, look_up)
 
 
@@ -49,7 +56,7 @@ def _read_filter(
 
 
 def holds_nothing(_: str) -> bool:
-    """Membership in a bloom filter that must be ignored, whatever its bits are: it holds no ID."""
+    """Tell that a bloom filter contains no ID, because the filter must be ignored."""
     return False
 
 
@@ -59,7 +66,7 @@ def _read_received(
     bloom_filter: bytes | None,
     look_up: EvidenceLookup,
 ) -> Membership | None:
-    """Membership in a filter that the participant received.
+    """Return a function that tells whether a received bloom filter contains an ID; None if its members are unknown.
 
     An empty filter holds nothing. A filter that is too short for the declared profile is ignored (AMB-53). A filter
     that is too long may begin with a valid filter, so its members are unknown. A filter that declares another size than
@@ -98,15 +105,17 @@ def find_missing(holds: Membership, message_ids: Collection[str]) -> str:
 
 
 class KnownFilters:
-    """The evidence of a trace about the IDs in unreadable filters, by the bytes of the filter. Computed on demand,
-    because readable filters do not need it.
+    """The evidence of a trace about the IDs in unreadable filters, by the bytes of the filter.
+
+    The evidence is computed on demand, because readable filters do not need it.
     """
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
 
     def received_filter(self, bloom_filter: bytes) -> Membership | None:
-        """Membership in a filter that a participant received: by the IDs from which it was built, or by the codec.
+        """Return a function that tells whether a received filter contains an ID, by the IDs from which it was built or
+        the codec.
 
         A filter that was not built in the trace and is too short is ignored, even if the codec reads it (AMB-53).
         """
@@ -115,9 +124,10 @@ class KnownFilters:
         return self._given.get(bloom_filter)
 
     def sent_filter(self, bloom_filter: bytes) -> Membership | None:
-        """Membership in a filter of an own message: by the codec, or by another participant that received it.
+        """Return a function that tells whether a sent filter contains an ID, by the codec or by a participant that
+        received it.
 
-        The IDs from which a filter with the same bytes was built prove nothing: an implementation may send the same
+        A filter with the same bytes that was built before proves nothing, because an implementation may send the same
         bytes in every message.
         """
         return self._sent.get(bloom_filter)
@@ -126,12 +136,13 @@ class KnownFilters:
     def _half_length(self) -> int:
         """Half the length, in bytes, of the filters that were sent, if all have the same length; else 0.
 
-        Anything shorter is not a filter. The lengths differ if an encoding compresses filters.
+        Shorter bytes are not a valid filter. The lengths of valid filters differ if the encoding compresses filters.
         """
         filters = {len(sent.bloom_filter) for step in self.trace.steps for sent in step.messages if sent.bloom_filter}
         return (filters.pop() // 2 if len(filters) == 1 else 0) if not _has_several_sizes(self.trace) else 0
 
-    # An answer to a query is the stronger evidence: beyond its capacity, a filter may have dropped the oldest IDs.
+    # An answer to a query is stronger evidence than the IDs from which a filter was built, because a full filter may
+    # have dropped the oldest IDs.
 
     @cached_property
     def _given(self) -> dict[bytes, Membership]:
@@ -151,7 +162,9 @@ class KnownFilters:
 
 
 def _has_several_sizes(trace: Trace) -> bool:
-    """Do participants in the trace use filters of several sizes? Then their lengths prove nothing."""
+    """Do participants in the trace use filters of several sizes? If so, the length of a filter does not show whether it
+    is valid.
+    """
     sizes = {(party.asked.bloom_capacity, party.asked.bloom_error_rate) for party in trace.parties.values()}
     return len(sizes) > 1
 
@@ -167,13 +180,13 @@ class FilterReader:
         self._given: dict[bytes | None, Membership | None] = {}
 
     def sent(self, bloom_filter: bytes | None) -> Membership | None:
-        """Membership in the filter of an own message."""
+        """Return a function that tells whether the filter of a sent message contains an ID; None if unknown."""
         if bloom_filter not in self._sent:
             self._sent[bloom_filter] = self._read_sent(bloom_filter)
         return self._sent[bloom_filter]
 
     def received(self, bloom_filter: bytes | None) -> Membership | None:
-        """Membership in the filter of a received message."""
+        """Return a function that tells whether the filter of a received message contains an ID; None if unknown."""
         if bloom_filter not in self._given:
             self._given[bloom_filter] = self._read_given(bloom_filter)
         return self._given[bloom_filter]
@@ -202,10 +215,10 @@ def _queried(trace: Trace) -> dict[bytes, dict[str, bool]]:
 
 
 def _constructed_filters(trace: Trace) -> dict[bytes, dict[str, bool]]:
-    """Filters with the IDs from which they were built: by the codec, or by a participant that had received these IDs.
+    """The filters that the codec built, or that a participant built from received IDs, with the IDs in each.
 
-    Membership of other IDs is unknown, because the filter may hold them by chance. Beyond its capacity, a filter
-    certainly holds only the newest IDs (AMB-55).
+    Whether a filter holds other IDs is unknown, because it may hold any ID by chance. A filter that got more IDs than
+    its capacity certainly holds only the newest IDs (AMB-55).
     """
     out: dict[bytes, dict[str, bool]] = {}
     usual = next((_capacity(party) for party in trace.parties.values() if not party.asked.bloom_capacity), 0)
@@ -239,7 +252,7 @@ def _certain_members(message_ids: Iterable[str], capacity: int) -> list[str]:
 
 
 def echoed_filters(trace: Trace) -> dict[bytes, dict[str, bool]]:
-    """The echo probe: the IDs in filters that a second participant of the same implementation received.
+    """The IDs in filters that a second participant of the same implementation received (the echo probe).
 
     The second participant signals which of its own messages are possibly acknowledged, so it shows which of their IDs
     the filter holds, whatever the encoding. Only the first filter that holds a message counts: later filters cause no
@@ -280,7 +293,9 @@ def echoed_filters(trace: Trace) -> dict[bytes, dict[str, bool]]:
 
 
 def _signalled_messages(step: Step) -> set[tuple[str, str]]:
-    """(Channel ID, message ID) of the own messages that a step signals as acknowledged or possibly acknowledged."""
+    """Return (channel ID, message ID) of each own message that a step signals as acknowledged or possibly
+    acknowledged.
+    """
     kinds = ("acknowledged", "possibly_acknowledged")
     signals = (event for event in step.events if event.kind in kinds)
     return {(event.channel_id, message_id) for event in signals for message_id in event.message_ids}

@@ -1,7 +1,7 @@
 """Messages that an implementation wrongly shows as logged, in causal histories and in observed states.
 
-Showing a message that must not be in the log, such as a sync message or a waiting message, violates a requirement of
-its own. An additional or missing entry in a causal history is a consequence of this, and not a second fault.
+A requirement forbids messages such as sync messages or waiting messages in the log. If an implementation shows such a
+message as logged, additional or missing entries in its causal histories are a consequence, and not a second fault.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .channel_view import ChannelView
 from .facts import Received, Sent
 
 Since = dict[str, int]
-"""By message ID: the index of the first step with such a message."""
+"""By message ID: the index of the first step that sent or received a message with this ID."""
 
 
 def _first_step_by_id(messages: Iterable[tuple[Step, Message]], but: set[str]) -> Since:
@@ -31,7 +31,7 @@ def _first_step_by_id(messages: Iterable[tuple[Step, Message]], but: set[str]) -
 
 @cache_per_view
 def sync_ids(view: ChannelView) -> Since:
-    """IDs of sync messages that no content message has."""
+    """IDs of sync messages that are not IDs of content messages as well."""
     own = ((s.step, s.message) for s in view.syncs)
     others = ((r.step, r.message) for r in view.received if r.kind is Kind.SYNC)
     return _first_step_by_id(itertools.chain(own, others), view.known_ids)
@@ -77,8 +77,10 @@ def _is_waiting(view: ChannelView, message_id: str, before: int) -> bool:
 
 @cache_per_view
 def _wait_bounds(view: ChannelView) -> tuple[list[int], list[int]]:
-    """Two lists for a fast search: the steps at which content begins to wait, ascending; and for each of these, the
-    last step at which any content still waits that began to wait at this step or before.
+    """Return two lists for a fast search of waiting content.
+
+    The first has the steps at which content began to wait, ascending. For each of these steps, the second has the last
+    step at which content that began to wait by then still waits.
     """
     waits = sorted(wait for found in _waiting_spans(view).values() for wait in found)
     return [since for since, _ in waits], list(itertools.accumulate((until for _, until in waits), max))
@@ -116,10 +118,11 @@ def own_ids_of_other_channels(view: ChannelView) -> set[str]:
 
 @cache_per_view
 def _never_logged(view: ChannelView) -> set[str]:
-    """IDs that another MUST keeps out of the log at all times.
+    """IDs that must never be in the log by another requirement with the level MUST.
 
-    IDs of ephemeral messages are not included: the rule for these is a SHOULD, so a causal history that names one is
-    still wrong. The empty ID is included, because an entry without an ID has another layout.
+    IDs of ephemeral messages are not included, because the rule for them is a SHOULD: a causal history that names an
+    ephemeral message is still wrong. The empty ID is included, because an entry without an ID belongs to another wire
+    layout.
     """
     nothing = {"", *(d.message_id for d in view.delivered if d.received is None)} - view.known_ids
     return own_ids_of_other_channels(view).union(sync_ids(view), unsent_own_ids(view), nothing)
@@ -158,8 +161,8 @@ def shows_own_messages(view: ChannelView) -> bool:
 
 @cache_per_view
 def shown_log_is_wrong(view: ChannelView) -> bool:
-    """Is a shown log incomplete or out of order? Then causal histories, which are its end, are wrong for this
-    reason.
+    """Is a shown log incomplete or out of order? If so, causal histories are wrong as a consequence, because they name
+    its last entries.
     """
     for observed in view.states_showing("log"):
         places = {item.message_id: item for item in observed.log}

@@ -9,7 +9,7 @@ from .windows import Window
 
 
 class LamportTracker:
-    """The local Lamport timestamp is in ``[low, high]``. After an own message it is known exactly.
+    """Tracks a range ``[low, high]`` that contains the local Lamport timestamp. After an own message, both are equal.
 
     If the timestamps of the revision count messages and do not follow the clock, ``low`` is the certain minimum, and
     there is no maximum.
@@ -71,7 +71,7 @@ class LamportTracker:
         return min(self._low, self._revision.lamport_floor(now.low)) - 1 if self.is_open else self._low
 
     def sent(self, lamport: int, now: Window, *, sync: bool) -> None:
-        """Record an own message. Afterwards, its timestamp is the local timestamp."""
+        """Record an own message, whose timestamp becomes the local timestamp."""
         # A sync message need not change the local timestamp (AMB-18).
         before = min(self._low, self._sync_low)
         self._used = True
@@ -89,7 +89,9 @@ class LamportTracker:
         return not self._used and self._revision.lamport_follows_clock
 
     def show_time(self, now: Window) -> None:
-        """Record the time of a command to the participant: a clock that never goes back stays there (AMB-13)."""
+        """Record the time of a command to the participant, because some implementations read a clock that never goes
+        back (AMB-13).
+        """
         if now.high > self._latest.high:
             self._latest = now
 
@@ -112,9 +114,10 @@ class LamportTracker:
             self._sync_low = max(self._sync_low, lamport)
 
     def received_undelivered(self, lamport: int, *, sync: bool, waits: bool = False) -> None:
-        """Record buffered content, or a sync message. Read literally, it does not change the local timestamp.
+        """Record buffered content, or a sync message. By the wording of the specification, neither changes the local
+        timestamp.
 
-        A sync message that ``waits`` for a dependency may be buffered (AMB-42), and change the timestamp later.
+        A sync message that ``waits`` for a dependency may be buffered (AMB-42), and change the local timestamp later.
         """
         self._received_count += 1
         if sync:
@@ -125,7 +128,7 @@ class LamportTracker:
             self._buffered_high = max(self._buffered_high, lamport)
 
     def received_with_own_sender(self, lamport: int) -> None:
-        """Record a message with the participant's own sender ID, which it should ignore."""
+        """Record a received message with the participant's own sender ID, which the participant should ignore."""
         self._received_count += 1
         self._own_sender_high = max(self._own_sender_high, lamport)
 
@@ -144,8 +147,8 @@ class LamportTracker:
         self._sync_low = min(self._sync_low, low)
 
     def raise_to(self, low: int) -> None:
-        """Set the timestamp to ``low`` if it is certainly lower: then a delivery followed the own message of the
-        step.
+        """Set the local timestamp to ``low`` if its range is below ``low``, because a delivery followed the own message
+        of the step.
         """
         if low > self._high:
             self._low = self._high = self._sync_low = low

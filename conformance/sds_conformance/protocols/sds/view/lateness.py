@@ -1,8 +1,8 @@
 """Acknowledgements and deliveries that an implementation postpones from the arrival of a message to the next sweep.
 
-The specification requires both "upon receiving a message". SDS-RECV-11 judges late acknowledgements, SDS-RECV-07 late
-deliveries (AMB-94, AMB-143). All other checks accept the result of the next sweep. If an implementation never
-acknowledges or delivers on arrival, the result is unknown until a sweep has run.
+The specification requires acknowledgements and deliveries "upon receiving a message". SDS-RECV-11 judges late
+acknowledgements, SDS-RECV-07 late deliveries (AMB-94, AMB-143). All other checks accept the result of the next sweep.
+If an implementation never acknowledges or delivers on arrival, the result is unknown until a sweep has run.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def _delivers_on_arrival(view: ChannelView) -> bool:
 
 
 def find_late_sweep(view: ChannelView, mention: Mention) -> Step | None:
-    """The sweep that acknowledged the own message of a mention, if it was the first sweep after the arrival.
+    """The first sweep after a mention arrived, if this sweep acknowledged the mentioned own message.
 
-    None if the message was acknowledged on arrival or never, or if other messages are acknowledged on arrival.
+    None if the own message was acknowledged on arrival or never, or if other messages are acknowledged on arrival.
     """
     sweep = next_sweep(view, mention.received.step)
     if _acknowledges_on_arrival(view) or sweep is None or mention.received.rejected:
@@ -55,7 +55,7 @@ def find_late_sweep(view: ChannelView, mention: Mention) -> Step | None:
 
 
 def was_noticed(view: ChannelView, mention: Mention, at_once: bool | None) -> bool | None:
-    """Was the own message of a mention acknowledged on arrival (``at_once``) or in the next sweep?
+    """Was the mentioned own message acknowledged when the mention arrived (``at_once``) or in the next sweep?
 
     None if unknown, or if no sweep has run yet.
     """
@@ -78,5 +78,7 @@ def first_mention(view: ChannelView, message_id: str) -> int | None:
 
 
 def may_be_delivered_late(view: ChannelView, received: Received) -> bool:
-    """May the message still be delivered, because the implementation delivers only in sweeps and none has run yet?"""
+    """May the message still be delivered, because the implementation delivers only in sweeps and no sweep has run
+    yet?
+    """
     return not _delivers_on_arrival(view) and next_sweep(view, received.step) is None

@@ -26,7 +26,7 @@ class Neighbours:
 
     @property
     def tied(self) -> bool:
-        """Are the Lamport timestamps equal, so that message IDs decide?"""
+        """Are the Lamport timestamps of the two messages equal, so that the message IDs decide their order?"""
         return self.first.lamport == self.second.lamport
 
     @property
@@ -37,7 +37,7 @@ class Neighbours:
 
     @property
     def in_utf16_order(self) -> bool:
-        """Are their IDs in the order of the UTF-16 encoding, where it differs from UTF-8 (AMB-88)?"""
+        """Are the two IDs in the order of UTF-16, which differs for these IDs from the order of UTF-8 (AMB-88)?"""
         return only_in_utf16_order(self.first.message_id, self.second.message_id)
 
     @property
@@ -53,16 +53,17 @@ class Neighbours:
 
 
 def only_in_utf16_order(first: str, second: str) -> bool:
-    """Is ``first`` before ``second`` in UTF-16? Call it for IDs in the wrong order of UTF-8: the orders differ only for
-    rare characters (AMB-88).
+    """Are IDs that are in the wrong order of UTF-8 in the order of UTF-16? The orders differ only for rare characters
+    (AMB-88).
     """
     one, other = (message_id.encode("utf-16-be", "surrogatepass") for message_id in (first, second))
     return not (first + second).isascii() and one < other
 
 
 def shown_orders(view: ChannelView) -> Iterator[tuple[Step, list[LogItem]]]:
-    """Yield (step, known entries with the oldest first) of each shown log, and of each causal history, which is the
-    end of a log. IDs of which different messages arrived are left out.
+    """Yield (step, known entries with the oldest first) of each shown log and of each causal history.
+
+    IDs that belong to several different messages are left out.
     """
     for observed in view.observed:
         if observed.state.HasField("log"):
@@ -77,7 +78,7 @@ def shown_orders(view: ChannelView) -> Iterator[tuple[Step, list[LogItem]]]:
 
 
 def shows_its_log(view: ChannelView) -> bool:
-    """Does any state show the log itself? Then a causal history in the wrong order violates only SDS-SEND-05."""
+    """Does any state show the log? If so, a causal history in the wrong order violates only SDS-SEND-05."""
     return bool(view.states_showing("log"))
 
 

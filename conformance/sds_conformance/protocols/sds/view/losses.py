@@ -1,8 +1,10 @@
-"""Messages that may have been given up as lost, and when. Only such messages excuse unmet dependencies.
+"""Messages that may have been given up as lost, and when.
 
-"the participant MAY mark them as irretrievably lost": "them" are the dependencies, or the messages that wait for these,
-which are then delivered or dropped (AMB-92). A message must wait until a loss is reported, or until the configured time
-has passed.
+A delivery without all dependencies is legal only if the missing dependencies may have been given up.
+
+"the participant MAY mark them as irretrievably lost": "them" may be the dependencies, or the messages that wait for the
+dependencies. The waiting messages are then delivered or dropped (AMB-92). A message must wait until a loss is reported,
+or until the configured time has passed.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from .resends import steps_back
 def find_possibly_lost(view: ChannelView, message_ids: Iterable[str], by: Step) -> set[str]:
     """The IDs of ``message_ids`` whose messages may have been given up by the end of step ``by``.
 
-    Returns all of them if the implementation does not report losses, or does not use the virtual clock.
+    Returns all ``message_ids`` if the implementation may give up messages, but does not report losses or use the
+    virtual clock.
     """
     if not view.gives_up:
         return set()
@@ -71,7 +74,7 @@ def _timer_start_ms(view: ChannelView, message_id: str, by: Step) -> int:
 
 @cache_per_view
 def _reported_here(view: ChannelView) -> dict[str, Step]:
-    """By message ID: the first step that reports it lost in this channel."""
+    """By message ID: the first step that reports the message lost in this channel."""
     here = [(step, event) for step, event in reversed(view.losses) if event.channel_id == view.channel_id]
     return {message_id: step for step, event in here for message_id in event.message_ids}
 
@@ -97,13 +100,13 @@ def may_be_given_up(view: ChannelView, received: Received) -> bool:
 
 @cache_per_view
 def _reported_anywhere(view: ChannelView) -> dict[str, int]:
-    """By message ID: the index of the first step that reports it lost, in any channel."""
+    """By message ID: the index of the first step that reports the message lost, in any channel."""
     return {message_id: step.index for step, event in reversed(view.losses) for message_id in event.message_ids}
 
 
 @cache_per_view
 def first_missed_ms(view: ChannelView) -> dict[str, int]:
-    """By message ID: the earliest time, in ms, of a step that mentions it, for waiting messages and their dependencies.
+    """By ID of a waiting message or of its dependency: the earliest time, in ms, of a step that mentions the message.
 
     Sync messages may wait as well (AMB-42).
     """
@@ -112,7 +115,7 @@ def first_missed_ms(view: ChannelView) -> dict[str, int]:
 
 @cache_per_view
 def _mentions(view: ChannelView) -> dict[str, list[Step]]:
-    """By message ID: the steps that mention it, in order, for waiting messages and their dependencies."""
+    """By ID of a waiting message or of its dependency: the steps that mention the message, in order."""
     mentions: dict[str, list[Step]] = {}
     for received in view.received:
         for message_id in (received.message.message_id, *received.unmet) if received.unmet else ():
@@ -122,7 +125,7 @@ def _mentions(view: ChannelView) -> dict[str, list[Step]]:
 
 @cache_per_view
 def _entered_log_at(view: ChannelView) -> dict[str, Step]:
-    """By message ID: the step at which it entered the log.
+    """By message ID: the step at which the message entered the log.
 
     No signal shows this step for received sync messages, so they count as entered at the last step of the trace.
     """

@@ -15,7 +15,7 @@ LARGEST_CONTENT = 100 * 1024
 LARGEST_ID = 1024
 LARGEST_HINT = 64
 NAMELESS = "no sender ID (AMB-50)"
-"""The oddity of a message without a sender ID, as in an older revision, that is not odd otherwise."""
+"""The only oddity of a message without a sender ID, as in an older revision."""
 BEYOND_BOUND = "a Lamport timestamp beyond the declared bound (AMB-107)"
 BEYOND_SIZE = "content beyond the declared limit"
 BEYOND_LIMITS = (BEYOND_BOUND, BEYOND_SIZE)
@@ -23,9 +23,10 @@ BEYOND_LIMITS = (BEYOND_BOUND, BEYOND_SIZE)
 
 
 def in_another_layout(message: Message, channels: Collection[str]) -> bool:
-    """Is the message decodable, but in another layout, because it has neither a message ID nor one of ``channels``?
+    """Is the message probably in another wire layout, because it has neither a message ID nor one of the channel IDs
+    ``channels``?
 
-    A sync message without an ID has a channel (AMB-51).
+    A sync message without an ID has a channel ID (AMB-51).
     """
     return not message.message_id and message.channel_id not in channels
 
@@ -41,7 +42,7 @@ def describe_oddity(
     lamport = message.lamport_timestamp or 0
     ahead = limit("lamport_ahead_ms")
     if lamport > max_lamport - ROOM_AFTER:
-        return "a Lamport timestamp so large that few can follow it (AMB-14)"
+        return "a Lamport timestamp so large that only a few larger timestamps exist (AMB-14)"
     if lamport > LARGEST_LAMPORT:
         return "a Lamport timestamp beyond 2^53+10 (AMB-14)"
     if ahead is not None and lamport > now_ms + ahead:

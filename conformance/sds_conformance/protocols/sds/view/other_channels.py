@@ -13,20 +13,22 @@ from .channel_view import ChannelView
 
 @cache_per_view
 def named_elsewhere(view: ChannelView) -> dict[str, int]:
-    """By message ID that only causal histories of other channels name: the index of the first such step."""
+    """By message ID that only causal histories of other channels name: the index of the first step that received
+    one.
+    """
     named = {e.message_id: step.index for step, message in _received_elsewhere(view) for e in message.causal_history}
     return {i: index for i, index in named.items() if i not in _named_here(view)}
 
 
 @cache_per_view
 def asked_for_elsewhere(view: ChannelView) -> dict[str, int]:
-    """By message ID that only repair requests of other channels name: the index of the first such step."""
+    """By message ID that only repair requests of other channels name: the index of the first step that received one."""
     return {i: index for i, index in requested_elsewhere(view).items() if i not in _named_here(view)}
 
 
 @cache_per_view
 def requested_elsewhere(view: ChannelView) -> dict[str, int]:
-    """By message ID that repair requests of other channels name: the index of the first such step.
+    """By message ID that repair requests of other channels name: the index of the first step that received one.
 
     Requests of this channel may name the ID, too.
     """
@@ -43,7 +45,7 @@ def _named_here(view: ChannelView) -> set[str]:
 
 @cache_per_view
 def arrived_elsewhere(view: ChannelView) -> dict[str, int]:
-    """By ID of content that arrived in other channels: the index of the last such step."""
+    """By ID of content that arrived in other channels: the index of the last step in which it arrived."""
     came: dict[str, int] = {}
     for step, message in _received_elsewhere(view):
         if message.kind is Kind.CONTENT:
@@ -53,7 +55,9 @@ def arrived_elsewhere(view: ChannelView) -> dict[str, int]:
 
 @cache_per_view
 def met_elsewhere(view: ChannelView) -> dict[str, int]:
-    """By ID of content that arrived or was sent in other channels: the index of the first such step."""
+    """By ID of content that arrived or was sent in other channels: the index of the first step that received or sent
+    it.
+    """
     first: dict[str, int] = {}
     others = set(view.party.channels) - {view.channel_id}
     for step in view.trace.of(view.party.name) if others else ():

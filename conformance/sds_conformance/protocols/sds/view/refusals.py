@@ -1,7 +1,7 @@
 """Messages that were refused, or dropped silently.
 
-Refusing a valid message excuses nothing: the missing effect of the message is a fault. And a result that is correct
-only because no message was accepted proves nothing.
+If a participant refuses a valid message, the missing effect of the message is a fault. If it accepts no message at all,
+correct results prove nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ def arrived_in_order(view: ChannelView) -> list[Received]:
 
 @cache_per_view
 def accepted_any(view: ChannelView) -> bool | None:
-    """Did the participant accept any message? None if unknown, or if it had to accept none."""
+    """Did the participant accept any message? None if this is unknown, or if there was no message that it had to
+    accept.
+    """
     if view.delivered or any(ack.step.command == "receive" for ack in view.acks):
         return True
     answered = (r for r in arrived_in_order(view) if r.valid and not r.duplicate and r.step.reply is not None)
@@ -39,7 +41,9 @@ def accepted_any(view: ChannelView) -> bool | None:
 
 
 def _find_traces(view: ChannelView, received: Received) -> Iterator[bool]:
-    """Yield, for each place of the trace that must show an effect of a message, whether it shows one."""
+    """For each signal or state of the trace that must show an effect of a message, yield whether the effect is
+    visible.
+    """
     if received.rejected or (received.acceptable and not received.unmet):
         yield False  # the delivery was examined above
         return
@@ -65,7 +69,9 @@ def _find_traces(view: ChannelView, received: Received) -> Iterator[bool]:
 
 
 def excuse_refusal(view: ChannelView, received: Received) -> str:
-    """Why a declared limit or a position allows to refuse a message of another participant; "" if none does."""
+    """The reason why a message of another participant may be refused, by a declared limit or a position; "" if it may
+    not.
+    """
     if received.oddity:
         return received.oddity
     unlogged = {Kind.EPHEMERAL} if view.revision.syncs_are_logged else {Kind.EPHEMERAL, Kind.SYNC}

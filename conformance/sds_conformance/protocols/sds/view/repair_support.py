@@ -1,9 +1,10 @@
-"""Whether an implementation supports the requester's and the responder's side of SDS-R, by its messages and states.
+"""Finds out whether an implementation supports the requester's and the responder's side of SDS-R.
 
 Each step of a repair request is a SHOULD: "SHOULD populate the repair_request field", "SHOULD add any unmet causal
 dependencies to its outgoing repair request buffer". Each step of a response is a SHOULD, too: "SHOULD add the request
 to its incoming repair request buffer", "SHOULD broadcast the corresponding Message". An implementation that does not
-support a side violates these. The other rules of a side bind only implementations that support it (AMB-141).
+support a side violates only these SHOULDs. The other rules of a side apply only to implementations that support the
+side (AMB-141).
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ def requests_any_repair(view: ChannelView) -> bool:
 
 @cache_per_view
 def _any_participant_requests(view: ChannelView) -> bool:
-    """Computed once for all participants in a channel, because there may be thousands of them."""
+    """Does any participant in the trace request a repair? The result is cached for all views, because there may be
+    thousands.
+    """
     steps = view.trace.steps
     return any(message.repair_request for step in steps for message in step.messages) or any(
         step.state is not None and step.state.outgoing_repairs.entries for step in steps

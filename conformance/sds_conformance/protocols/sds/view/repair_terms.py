@@ -17,7 +17,10 @@ from .windows import Window
 
 TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
 """The capabilities that checks of T_req and T_resp need."""
-COARSE = "; if its clock has no milliseconds, declare the resolution as repairClockMs in the limits of Hello"
+COARSE = (
+    "; if the clock of the implementation has no milliseconds, declare its resolution as repairClockMs in the limits "
+    "of Hello"
+)
 """Hint for a report, if a time of SDS-R is wrong by less than a second."""
 SECOND_MS = 1_000
 """One second in milliseconds. An implementation may keep times in whole seconds, by a clock of this resolution
@@ -40,28 +43,29 @@ class RepairTerms:
     """Does the participant use SDS-R?"""
     clock_ms: int = 0
     """The declared error of the participant's clock, in milliseconds: at most one second (AMB-05). Times in states do
-    not reveal it: T_req and T_resp may have milliseconds, although the clock has not.
+    not reveal this error: T_req and T_resp may have milliseconds, although the clock has whole seconds.
     """
 
     def clock_hint(self, explained: bool = True) -> str:
-        """Hint for a report of a wrong time, if an undeclared clock without milliseconds explains it (``explained``);
-        else "".
+        """A hint for the report of a wrong time, if ``explained`` and if the implementation does not declare the
+        resolution of its clock; else "".
         """
         return COARSE if explained and not self.clock_ms else ""
 
     @property
     def sound(self) -> bool:
-        """Are T_min and T_max known, and is T_max larger (AMB-08, AMB-09)?"""
+        """Are T_min and T_max known, and is T_max larger than T_min (AMB-08, AMB-09)?"""
         return self.t_min_ms is not None and self.t_max_ms is not None and self.t_min_ms < self.t_max_ms
 
     @property
     def bounds(self) -> tuple[int, int] | None:
-        """T_min and T_max; None if they are not sound."""
+        """T_min and T_max in milliseconds; None if they are not `sound`."""
         return (self.t_min_ms, self.t_max_ms) if self.sound and self.t_min_ms is not None and self.t_max_ms else None
 
     def t_req(self, message_id: str, *, exactly: bool = True) -> Window | None:
-        """T_req in milliseconds after the detection of the missing message. From T_min to T_max if the hash is unknown
-        or not ``exactly`` used (AMB-07); None if the settings are not sound.
+        """T_req in milliseconds after the detection of the missing message; None if T_min and T_max are not `sound`.
+
+        The window is from T_min to T_max if the hash is unknown, or if ``exactly`` is False (AMB-07).
         """
         if self.bounds is None:
             return None
@@ -71,8 +75,10 @@ class RepairTerms:
         return Window(*self.bounds)
 
     def t_resp(self, sender_id: str, message_id: str, *, exactly: bool = True) -> Window | None:
-        """T_resp in milliseconds after the request. 0 for the original sender, with any hash; from 0 to T_max if the
-        hash is unknown or not ``exactly`` used.
+        """T_resp in milliseconds after the request.
+
+        It is 0 for the original sender, with any hash. The window is from 0 to T_max if the hash is unknown, or if
+        ``exactly`` is False.
         """
         if not self.t_max_ms:
             return None

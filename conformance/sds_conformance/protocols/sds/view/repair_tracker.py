@@ -20,7 +20,7 @@ NEVER = 1 << 60
 
 @dataclass(slots=True)
 class Missing:
-    """A missing message: a causal history named it before it arrived. For the requester's side of SDS-R."""
+    """A missing message, which a causal history named before it arrived, as the requester's side of SDS-R needs it."""
 
     message_id: str
     detected: Received
@@ -55,7 +55,7 @@ class Missing:
 
     @property
     def must_be_noticed(self) -> bool:
-        """Was the message that revealed it valid and accepted?"""
+        """Was the message that first named the missing message valid and accepted?"""
         return self.detected.request_is_binding
 
     @property
@@ -70,9 +70,7 @@ class Missing:
 
 @dataclass(slots=True)
 class Answer:
-    """A repeated broadcast of a message, with or without a request for it: a repair response, if there was a
-    request.
-    """
+    """A repeated broadcast of a message. If the message was requested, the broadcast is a repair response."""
 
     step: Step
     message: Message
@@ -80,7 +78,9 @@ class Answer:
 
 @dataclass(slots=True)
 class RequestedMessage:
-    """A message that others request, from the first request until a response. For the responder's side of SDS-R."""
+    """A message that others request, from the first request until a response, as the responder's side of SDS-R needs
+    it.
+    """
 
     message_id: str
     entry: HistoryEntry
@@ -96,7 +96,7 @@ class RequestedMessage:
     original: Message | None
     """The requested message as it was received or sent; None if it was neither."""
     repeats: list[Received] = field(default_factory=list)
-    """The messages that requested it again before a response."""
+    """The messages that requested the message again before a response."""
     copies: list[Received] = field(default_factory=list)
     """Copies of the requested message that arrived before a response."""
     answers: list[Answer] = field(default_factory=list)
@@ -122,8 +122,8 @@ class RepairTracker:
         self.unrequested: list[Answer] = []
         """Broadcasts of other participants' messages that no received message had requested."""
         self.unfounded_requests: list[tuple[Sent, HistoryEntry]] = []
-        """(Own message, entry of its repair request) for each requested message that no causal history had named as
-        missing.
+        """For each requested message that no causal history had named: (own message with the request, entry of the
+        request).
         """
         self.carriers: list[Sent] = []
         """Own content and sync messages, with or without a repair request, in order."""
@@ -189,7 +189,9 @@ class RepairTracker:
                 missing.lost = step
 
     def find_renamed(self, message: Message) -> RequestedMessage | None:
-        """The pending request for the message that a broadcast repeats under another ID, if there is exactly one."""
+        """The pending request that a broadcast answers with the requested message under another ID; None unless exactly
+        one fits.
+        """
         if message.message_id in self._asked:
             return None
         alike = [
@@ -231,11 +233,12 @@ class RepairTracker:
 
     def _ask(self, entry: HistoryEntry, received: Received, held: dict[str, bool]) -> None:
         pending = self._asked.get(entry.message_id)
-        # A request for a waiting message may have had no effect (AMB-71): once the message is held, the next request is
-        # new.
+        # A request for a waiting message may have had no effect (AMB-71). So the next request after the message left
+        # the buffer counts as a first request.
         still = pending is not None and (pending.held or not held.get(entry.message_id))
         if pending is not None and still and not pending.answers and not pending.copies:
-            if received is not (pending.repeats or [pending.received])[-1]:  # two entries are one request
+            # two entries for one message in one repair request count as one request
+            if received is not (pending.repeats or [pending.received])[-1]:
                 pending.repeats.append(received)
             return
         original = self._arrived.get(entry.message_id)

@@ -1,9 +1,9 @@
 """The requester's side of SDS-R in one channel: the requests that a participant must send, and their times.
 
-A `Requester` is built once for each view, because many checks read it. The specification leaves open whether a missing
-message must be requested after certain events, so no request is required then: the message was requested once, another
-participant requested it, a copy of it arrived in any form, it was named by a message that may be refused, or the clock
-stepped back (AMB-68, AMB-81, AMB-84, AMB-85).
+A `Requester` is built once for each view, because many checks read it. The specification does not say whether a missing
+message must be requested after certain events, so no check requires it. These events are a request by the participant
+or by another participant, the arrival of a copy in any form, a mention in a message that may be refused, and a step
+back of the clock (AMB-68, AMB-81, AMB-84, AMB-85).
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ class Requester:
         self.gives_up = view.gives_up
         self.syncs = view.can(pb.CAPABILITY_SYNC)
         self.carriers = view.repair.carriers
-        """Own content and sync messages, in order. They must carry the due requests."""
+        """The content and sync messages that the participant sent, in order. Such messages must carry the due
+        requests.
+        """
         self.shown = [
             ShownRequests(o.step, {e.message_id: e.due_ms for e in o.state.outgoing_repairs.entries})
             for o in view.observed
@@ -80,8 +82,8 @@ class Requester:
         self._carried_at = [sent.step.index for sent in self.carriers]
         asking = [sent for sent in self.carriers if sent.message.repair_request]
         self.kinds = {sent.message.kind for sent in asking}
-        """The kinds of own messages that carry requests: content, sync, or both. The times of the other messages prove
-        nothing about T_req.
+        """The kinds of own messages that carry requests: content, sync, or both. Messages of a kind that never carries
+        requests prove nothing about T_req.
         """
         self._longest_request = max((len(sent.message.repair_request) for sent in asking), default=0)
 
@@ -100,7 +102,9 @@ class Requester:
     # ---- time ------------------------------------------------------------------------------------------------------
 
     def clock_is_monotonic(self, first: Step, last: Step) -> bool:
-        """Does the clock never go back from ``first`` to ``last``, and show no later time before ``first``?"""
+        """Is the clock at ``first`` not behind any earlier time of the trace, and does it not go back until
+        ``last``?
+        """
         return (
             self._is_latest_time.get(first.index, False) and self._forward_since.get(last.index, NEVER) <= first.index
         )
@@ -109,8 +113,8 @@ class Requester:
     def slack_ms(self) -> int:
         """The tolerance of T_req, in milliseconds (AMB-05).
 
-        It is the declared error of the clock if T_req is known to have milliseconds: shown times have them, or the hash
-        is known. Otherwise it is a second.
+        The tolerance is the declared error of the clock if T_req is known to have milliseconds, by shown times or by a
+        known hash. Otherwise it is a second.
         """
         fine = any(due % SECOND_MS for shown in self.shown for due in shown.due.values())
         known = self.terms.profile is not None
@@ -136,7 +140,8 @@ class Requester:
     def listed_dependencies(self) -> list[Missing]:
         """The missing messages in the shown buffer of an implementation that may give up dependencies; else empty.
 
-        Such an implementation need not have an entry, but each entry has a T_req.
+        Such an implementation need not list every missing message, but each listed message has a T_req that can be
+        judged.
         """
         return [m for m in self._certain if self.shown_t_req(m) is not None] if self.gives_up else []
 
@@ -164,7 +169,8 @@ class Requester:
     def unchanged_until(self, missing: Missing) -> int:
         """Index of the first step after which a missing message may no longer be tracked; `NEVER` if there is none.
 
-        In such a step a copy of it or a request of another participant arrives, or it is given up.
+        In such a step, a copy of the message or another participant's request for it arrives, or the message is given
+        up.
         """
         until = self._unchanged_until.get(id(missing))
         if until is None:
@@ -218,11 +224,11 @@ class Requester:
     # ---- shown buffers, and messages sent ---------------------------------------------------------------------------
 
     def shown_between(self, after: int, before: int) -> list[ShownRequests]:
-        """The buffers that were shown between two steps, without these."""
+        """The outgoing repair request buffers that states showed after step ``after`` and before step ``before``."""
         return self.shown[bisect_right(self._shown_at, after) : bisect_left(self._shown_at, before)]
 
     def carriers_between(self, after: int, before: int) -> list[Sent]:
-        """The own content and sync messages between two steps, without these."""
+        """The content and sync messages that the participant sent after step ``after`` and before step ``before``."""
         return self.carriers[bisect_right(self._carried_at, after) : bisect_left(self._carried_at, before)]
 
     def requests_repair_of(self, sent: Sent, message_id: str) -> bool:
@@ -255,7 +261,9 @@ class Requester:
         return None
 
     def t_req_window(self, missing: Missing) -> Window | None:
-        """T_req of a missing message in epoch milliseconds: as shown, else by the declared hash, else from its bounds.
+        """T_req of a missing message in epoch milliseconds.
+
+        T_req is taken from a shown buffer, or else from the declared hash, or else it is between T_min and T_max.
 
         The declared hash is ignored if the trace contradicts it, because SDS-R-TREQ-01 judges this.
         """
@@ -274,7 +282,8 @@ class Requester:
             if expected is None or not expected.exact or not self._is_latest_time.get(detected.index, False):
                 continue
             seen = self.measure_offset(missing)
-            if seen is None and asked < self.unchanged_until(missing):  # between detection and the request
+            # T_req lies between the detection and the request
+            if seen is None and asked < self.unchanged_until(missing):
                 carriers = self.carriers_between(asked - 1, asked + 1)
                 by = next((s.step for s in carriers if self.requests_repair_of(s, missing.message_id)), None)
                 seen = (
@@ -290,7 +299,7 @@ class Requester:
 
     def request_deadline(self, missing: Missing, due: Window) -> int:
         """The latest time, in epoch milliseconds, at which a due request must be sent. Later, the participant may have
-        given it up (AMB-81).
+        given up the request (AMB-81).
         """
         t_max = self.terms.t_max_ms
         return max(due.high, missing.detected.step.now_ms + (t_max or 0)) + SECOND_MS
@@ -298,13 +307,13 @@ class Requester:
     def is_untracked(self, missing: Missing, sent: Sent) -> bool:
         """Did the last shown buffer before an own message lack the missing message?
 
-        Then it is not requested because it is not tracked, which another requirement judges.
+        If so, another requirement judges the missing entry, and the missing request is only a consequence.
         """
         states = self.shown_between(missing.detected.step.index, sent.step.index)
         return bool(states) and missing.message_id not in states[-1].due
 
     def due_carriers(self, missing: Missing) -> Iterator[tuple[Sent, bool]]:
-        """Yield (own message that had to request the missing message, whether it does), up to the first that does.
+        """Yield (own message that had to request the missing message, whether it requests it), until one requests it.
 
         Messages whose repair request has the maximum length are left out: other requests may have taken all places. So
         are messages after T_max, when the request may have been given up (AMB-81), unless a message of the same kind
@@ -331,8 +340,10 @@ class Requester:
                 yield sent, asks
 
     def find_timely_request(self, missing: Missing) -> Sent | None:
-        """The first own message that requests a missing message, if it does so in time and before its entry may have
-        changed; else None.
+        """The first own message that requests a missing message in time, before the entry of the missing message may
+        have changed.
+
+        None if there is no such message.
         """
         due, detected = self.t_req_window(missing), missing.detected.step
         asked = self.first_request_index(missing.message_id, detected.index)
@@ -346,19 +357,19 @@ class Requester:
         return None
 
     def last_if_both_kinds(self, carriers: list[tuple[Sent, bool]]) -> Sent | None:
-        """The last of the messages that had to carry a request, if they are of both kinds; else None.
+        """The last of the messages that had to carry a request, if both content and sync messages had to; else None.
 
-        Messages of one kind are enough if the implementation sends no sync messages.
+        Content messages are enough if the implementation sends no sync messages.
         """
         kinds = {sent.message.kind for sent, _ in carriers}
         return carriers[-1][0] if len(kinds) == 2 or (carriers and not self.syncs) else None
 
     def measure_offset(self, missing: Missing) -> Window | None:
-        """The time from detection to T_req in milliseconds, by observation alone.
+        """The time from detection to T_req in milliseconds, as the trace shows it, without the formula.
 
-        It is known exactly if a buffer shows T_req. Otherwise T_req lies between two messages of one kind: the last
-        without the request and the first with it. None if unknown, or if a repair request between detection and T_req
-        had the maximum length.
+        The time is known exactly if a buffer shows T_req. Otherwise T_req lies between two messages of one kind: the
+        last without the request and the first with it. None if unknown, or if a repair request between detection and
+        T_req had the maximum length.
         """
         detected = missing.detected.step
         if not self._is_latest_time.get(detected.index, False):

@@ -1,6 +1,6 @@
 """Operations that no implementation may refuse: to create a peer, to connect it, and to show a state that it declares.
 
-Otherwise an implementation that refuses all of them would pass without being tested.
+If they were allowed to be refused, an implementation that refuses everything would pass without being tested.
 """
 
 from __future__ import annotations

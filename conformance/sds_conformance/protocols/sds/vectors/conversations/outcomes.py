@@ -17,7 +17,7 @@ from .recording import open_model_session
 from .transcript_player import StepNotPlayedError, TranscriptPlayer, has_requested_configuration
 
 SALTS = ("a", "b", "c", "d", "e", "f", "g", "h")
-"""Prefixes for own message IDs, enough that every order of a few IDs occurs."""
+"""Prefixes that change the IDs of own messages. They are so many that a few IDs occur in every order."""
 
 
 UNLISTED = frozenset(
@@ -29,8 +29,9 @@ UNLISTED = frozenset(
         *("histories-of-two-and-three", "asks-for-the-empty-id", "monotonic-clock", "last-version-wins"),
     }
 )
-"""Variants whose outcomes transcripts do not list yet. The variants of the proposal would make its file ten times
-larger."""
+"""Variants whose outcomes transcripts do not list yet. The variants of the proposal would make the file of its
+transcripts ten times larger.
+"""
 
 
 def models_of_revision(revision: str) -> Iterator[TesteeOptions]:
@@ -62,8 +63,8 @@ def _with_other_ids(salt: str) -> type[Participant]:
 def models(revision: str) -> Iterator[TesteeOptions]:
     """Yield the reference, its legal variants, and the reference with other IDs.
 
-    Other IDs matter if the revision logs sync messages: these have the timestamp of the previous message, so that the
-    IDs decide the order.
+    Other IDs have an effect if the revision logs sync messages: a sync message has the timestamp of the previous
+    message, so their IDs decide their order in the log.
     """
     yield from models_of_revision(revision)
     for salt in SALTS if REVISIONS[revision].syncs_are_logged else ():
@@ -71,7 +72,7 @@ def models(revision: str) -> Iterator[TesteeOptions]:
 
 
 def add_outcomes(transcript: dict[str, Any], revision: str) -> None:
-    """Add ``outcomes`` to every step: first the one of the reference, then those of the variants."""
+    """Add ``outcomes`` to every step: first the outcome of the reference, then the outcomes of the variants."""
     found: list[dict[str, Any]] = [{} for _ in transcript["steps"]]
     for options in models(revision):
         stage = Stage(open_model_session(options, revision), transcript["scenario"])

@@ -53,12 +53,12 @@ def open_model_session(options: TesteeOptions, revision: str) -> Session:
 
 
 def start_ms(revision: str) -> int:
-    """The start of time in transcripts, in epoch milliseconds."""
+    """The virtual time at which transcripts begin, in epoch milliseconds."""
     return START_MS if REVISIONS[revision].lamport_follows_clock else COUNTING_START_MS
 
 
 def lamport_base(revision: Revision) -> int | None:
-    """The base of relative timestamps; None if timestamps do not depend on time."""
+    """The timestamp to which timestamps in transcripts are relative; None if timestamps do not depend on time."""
     return START_MS if revision.lamport_follows_clock else None
 
 
@@ -133,7 +133,9 @@ class _Recorder:
         }
 
     def _send_sync(self, step: Step) -> dict[str, Any]:
-        """Describe a sync message. Bind a name to it if the revision logs sync messages, so that others can name it."""
+        """Describe a sync message. If the revision logs sync messages, give the message a name, because other messages
+        may depend on it.
+        """
         out = {"channel_id": step.channel_id}
         if self._stage.revision.syncs_are_logged and step.new is not None:
             out["binds"] = self._names_of_own[step.new.message_id] = f"$s{len(self._names_of_own) + 1}"
@@ -194,5 +196,7 @@ class _Recorder:
             fields["filter_over"] = [self._names_of_own.get(message_id, message_id) for message_id in over]
             depends = True
         elif message.sender_id == self._party.participant_id and message.bloom_filter is not None:
-            raise NotRecordableError("own messages are received with their filters")
+            raise NotRecordableError(
+                "the network returns own messages, whose bloom filters differ between implementations"
+            )
         return fields, depends

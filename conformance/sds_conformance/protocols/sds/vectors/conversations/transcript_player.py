@@ -22,13 +22,15 @@ from .recording import format_timestamp, lamport_base, parse_timestamp
 
 Seen = dict[str, Any]
 UNREAD = "unread"
-"""Replaces the IDs of an unreadable filter."""
+"""Stands in a result for the IDs in a filter that the suite cannot read."""
 
 STATES = {
     pb.ACK_STATE_UNACKNOWLEDGED: "unacknowledged",
     pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED: "possibly-acknowledged",
 }
-"""Names of the states in the outgoing buffer. An acknowledged message may stay in it (AMB-C15)."""
+"""Names of the ACK states in the outgoing buffer. Acknowledged messages may stay in the buffer, and are left out
+(AMB-C15).
+"""
 
 
 class StepNotPlayedError(Exception):

@@ -56,7 +56,7 @@ def ask_ack_review(subject: SdsSubject, vector: Vector) -> VectorResult:
 
 
 def _may_be_refused(message: Message, participant_id: str, known: Container[str]) -> bool:
-    """May the participant reject the message, because it is its own, or a copy of one with a known ID (AMB-23)?"""
+    """May the participant reject the message, because it sent the message itself or knows the message ID (AMB-23)?"""
     return message.sender_id == participant_id or message.message_id in known
 
 

@@ -17,7 +17,7 @@ from .wire_comparison import compare_wire
 
 
 def ask_decode(subject: SdsSubject, vector: Vector) -> VectorResult:
-    """Compare the message that the implementation decodes from the bytes."""
+    """Compare the message that the implementation decodes from the bytes with the legal outcomes of the vector."""
     seen: Any = convert_answer(subject.codec.decode(bytes.fromhex(vector["wire"])))
     if isinstance(seen, DecodedMessage):
         seen = {"message": message_json(seen.message)}
@@ -53,7 +53,9 @@ def _has_negative_timestamp(outcome: dict[str, Any]) -> bool:
 
 
 def ask_encode(subject: SdsSubject, vector: Vector) -> VectorResult:
-    """Compare the bytes that the implementation encodes. The order of the fields is free."""
+    """Compare the bytes that the implementation encodes with the legal outcomes. The order of the fields does not
+    count.
+    """
     message = message_of(vector["message"])
     wire = convert_answer(subject.codec.encode(message))
     if wire == REFUSED:
@@ -78,11 +80,13 @@ def _need_profile(subject: SdsSubject, vector: Vector) -> None:
     if not declared:
         raise VectorSkippedError("declares no known bloom profile")
     if declared != vector["profile"]:
-        raise VectorSkippedError(f"declares filters of profile {declared}, which are different")
+        raise VectorSkippedError(f"declares the bloom profile {declared}, but the vector has another profile")
 
 
 def ask_bloom_build(subject: SdsSubject, vector: Vector) -> VectorResult:
-    """Compare filters with the IDs: built by the codec, and by a participant that received these messages."""
+    """Compare two filters of the message IDs with the legal outcomes: one is built by the codec, and one by a
+    participant that received messages with these IDs.
+    """
     _need_profile(subject, vector)
     ids = vector["message_ids"]
     built = subject.codec.build_filter(ids, _size(vector))
@@ -94,7 +98,9 @@ def ask_bloom_build(subject: SdsSubject, vector: Vector) -> VectorResult:
 
 
 def _worst_or_skip(answers: list[VectorResult], asked: object) -> VectorResult:
-    """Return the worst answer. If there is none, skip the vector with the reason of the codec."""
+    """Return the worst result. If there is no result, skip the vector for the reason in ``asked``, the reply of the
+    codec.
+    """
     if not answers:
         convert_answer(asked)
     return worst(answers)
@@ -118,7 +124,7 @@ def _parameters(vector: Vector) -> BloomParameters:
 
 
 def _filter_with_own_ids(vector: Vector, exact: bytes, own: list[str]) -> bytes:
-    """The filter with the own IDs added, which is legal (AMB-19)."""
+    """The filter ``exact`` with the IDs of own messages added. A participant may send such a filter (AMB-19)."""
     profile, size = PROFILES[vector["profile"]], _parameters(vector)
     if not exact:
         return exact
@@ -138,7 +144,9 @@ def _holds_all(vector: Vector, wire: bytes, ids: list[str]) -> bool:
 
 
 def ask_bloom_query(subject: SdsSubject, vector: Vector) -> VectorResult:
-    """Compare the IDs found in the filter: by the codec, and by a participant whose messages have these IDs."""
+    """Compare the IDs that the codec finds in the filter, and that a participant whose messages have these IDs
+    finds.
+    """
     _need_profile(subject, vector)
     wire, ids = bytes.fromhex(vector["bloom_filter"]), vector["message_ids"]
     asked = subject.codec.query_filter(wire, ids, _size(vector))

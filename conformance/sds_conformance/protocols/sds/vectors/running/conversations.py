@@ -30,7 +30,7 @@ def ask_transcript(subject: SdsSubject, vector: Vector) -> VectorResult:
     """Play the steps, compare the results, and judge the trace if a result is not listed."""
     for name in vector["needs"]:
         if name not in NEEDED:
-            raise VectorSkippedError(f"needs the capability {name}, which this suite does not have")
+            raise VectorSkippedError(f"the transcript needs the capability {name}, which this suite does not know")
         subject.need(SDS.capabilities[name])
     stage = subject.stage(vector["scenario"])
     undeclared = {kind for kind in SIGNALS if not subject.declaration.can_by_name(kind.replace("_", "-"))}
@@ -52,7 +52,7 @@ def ask_transcript(subject: SdsSubject, vector: Vector) -> VectorResult:
         if not unlisted:
             raise VectorSkippedError(str(stopped)) from None
     if not played:
-        raise VectorSkippedError("none of its steps can be played")
+        raise VectorSkippedError("no step of the transcript can be played")
     if not unlisted and lacking:
         # An outcome with a missing part neither fails nor passes.
         return VectorResult(
@@ -64,7 +64,7 @@ def ask_transcript(subject: SdsSubject, vector: Vector) -> VectorResult:
 
 
 def _find_unshown_parts(seen: dict[str, Any], outcome: dict[str, Any], needs: list[str]) -> list[str]:
-    """The parts that a state should show and lacks; repair buffers only if the conversation is about repairs."""
+    """The parts that a shown state lacks. Repair buffers count only if the transcript needs SDS-R."""
     if "state" not in seen:
         return []
     wanted = [name for name in outcome.get("state", {}) if "sds-r" in needs or not name.endswith("_repairs")]
@@ -72,7 +72,9 @@ def _find_unshown_parts(seen: dict[str, Any], outcome: dict[str, Any], needs: li
 
 
 def _judge_unlisted(subject: SdsSubject, trace: Any, unlisted: str) -> VectorResult:
-    """Judge the trace of an unlisted outcome with the checks, after its translation from the dialect."""
+    """Judge the trace of a transcript with an unlisted outcome by the checks. The trace is translated from its dialect
+    before.
+    """
     trace.translate()
     catalogue = load_catalogue()
     ids = [r.id for r in catalogue.requirements.values() if r.id in CHECKS and r.is_stated_in(subject.revision)]

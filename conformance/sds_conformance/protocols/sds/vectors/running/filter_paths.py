@@ -1,4 +1,6 @@
-"""Filters that participants build and read, for implementations that accept the size and the IDs of a vector."""
+"""Tests the filters that participants build and read, if the implementation accepts the filter size and message IDs of
+a vector.
+"""
 
 from __future__ import annotations
 

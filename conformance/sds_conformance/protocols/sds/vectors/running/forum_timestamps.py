@@ -1,4 +1,7 @@
-"""Lamport timestamps that count from 0: set by messages, and compared where the proposal defines them."""
+"""Plays vectors on Lamport timestamps that count from 0, as in the proposal of 2024.
+
+A received message sets the local timestamp. Only timestamps that the proposal defines are compared.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ RunOperation = Callable[[SdsSubject, Actor, str, int | None], dict[str, Any]]
 
 
 def ask_counting(subject: SdsSubject, vector: Vector, run_operation: RunOperation) -> VectorResult:
-    """Bring the timestamp to its value, run the operation, and compare the new value.
+    """Bring the local timestamp to the value of the vector, run the operation, and compare the new timestamp.
 
     An implementation that counts in larger steps reaches another value; then all expected values are shifted.
     """
@@ -41,7 +44,7 @@ def ask_counting(subject: SdsSubject, vector: Vector, run_operation: RunOperatio
     now = observed_part(actor, "lamport_timestamp")
     if now is not None:
         seen["local"] = str(now - further)
-    else:  # read it from the next message
+    else:  # read the timestamp from the next message
         with suppress(ScheduleStoppedError):
             seen["next"] = str((actor.send().lamport_timestamp or 0) - further)
     return judge_outcome(seen, vector["outcomes"], _is_allowed)
@@ -64,7 +67,9 @@ def _reach_timestamp(actor: Actor, local: int) -> int | VectorResult:
     if reached < local:
         return VectorResult(Status.FAIL, f"a timestamp of {local} at least", f"{reached} in the message sent")
     if reached > local + PLAUSIBLE:
-        raise VectorSkippedError(f"has a timestamp of {reached} where {local} would be enough")
+        raise VectorSkippedError(
+            f"has the timestamp {reached} after a few messages, although the proposal requires only {local}"
+        )
     return reached - local
 
 

@@ -1,8 +1,9 @@
-"""Tests whether an unknown hash is used at all. Its values are unknown, but they must depend on all of its arguments.
+"""Tests whether results of SDS-R with an unknown hash depend on all IDs that the specification hashes.
 
-Each question varies one ID and keeps the others, for several choices of those. A legal hash gives only equal answers
-with a probability far below 1e-6: offsets are in windows of at least 120 seconds, which are 120 values even in whole
-seconds. Group questions use several numbers of groups, because a weak hash can be constant modulo one of them.
+A test of T_req or T_resp varies one ID and keeps the others, for several choices of the other IDs. With a legal hash,
+all results are equal with a probability far below 1e-6: offsets are in a range of at least 120 seconds, which has 120
+values even in whole seconds. A test of response groups uses several numbers of groups, because a weak hash can be
+constant modulo one of these numbers.
 """
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ T_MAX = 240_000
 VALUES = 6
 """Number of values of the varied ID."""
 CHOICES = 4
-"""Number of choices of the other IDs: a product can be constant if one of them is 0 modulo the window."""
+"""Number of choices of the IDs that are not varied. With one choice, all results may be equal because a factor of the
+product is 0 modulo the window.
+"""
 GROUPS = (3, 5, 7, 11)
 PAIRS = 24
-"""Number of pairs of a message and a participant. With a good hash, the probability that no pair has a member for any
-number of groups is 7e-10."""
+"""Number of pairs of a message and a participant. With a good hash, no participant is in the response group for any
+number of groups with a probability of 7e-10.
+"""
 
 ARGUMENTS = {"t-req": ("participant", "message"), "t-resp": ("participant", "sender", "message")}
 FACTORS = {"participant": 7, "sender": 11, "message": 13}
@@ -31,8 +35,8 @@ Ids = dict[str, str]
 
 
 def find_ignored_argument(subject: SdsSubject, function: str) -> str:
-    """A sentence on an ID that ``function`` ignores although it must not; "" if it ignores none, or if this is
-    unknown.
+    """Describe an ID that does not change the results of ``function``, although it must; "" if there is none, or if
+    this is unknown.
     """
     if function == "response-group":
         return _find_constant_membership(subject)
@@ -44,7 +48,10 @@ def find_ignored_argument(subject: SdsSubject, function: str) -> str:
             if len(offsets) > 1:
                 break
         else:
-            return f"the same for {VALUES} different {argument} IDs, {CHOICES} times over"
+            return (
+                f"the same result for {VALUES} different {argument} IDs, with each of {CHOICES} choices of the other "
+                "IDs"
+            )
     return ""
 
 

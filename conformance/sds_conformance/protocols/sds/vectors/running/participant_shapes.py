@@ -36,7 +36,7 @@ SETTING_OFF_MS = 1000
 
 
 def ask_message_kind(subject: SdsSubject, vector: Vector) -> VectorResult:
-    """Compare the kind of a message: as the codec shows it, if it does, and by the behaviour of a participant."""
+    """Compare the kind of a message that a participant's behaviour shows, and the kind that the codec gives, if any."""
     wire = bytes.fromhex(vector["wire"])
     answers = [_kind_by_participant(subject, vector, wire)]
     decoded = subject.codec.decode(wire)
@@ -69,7 +69,7 @@ def _kind_by_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> Ve
 
 
 def _kinds(subject: SdsSubject, message: Message, delivered: bool, logged: bool) -> set[str]:
-    """The kinds of messages that agree with the behaviour."""
+    """The kinds of messages that a participant may treat as it treated this message."""
     if not subject.declaration.can(pb.CAPABILITY_DELIVERED):
         return {"content"} if logged else {"sync", "ephemeral", "undefined"}
     if delivered:
@@ -82,11 +82,10 @@ def _kinds(subject: SdsSubject, message: Message, delivered: bool, logged: bool)
 
 
 def _kinds_of_proposal(subject: SdsSubject, message: Message, delivered: bool, logged: bool) -> set[str]:
-    """The kinds for the proposal, which treats sync messages like all others.
+    """The kinds of messages that a participant may treat as it treated this message, by the proposal of 2024.
 
-    They may be delivered, and shown in the log.
-
-    The proposal does not say whether ephemeral messages are logged.
+    The proposal treats sync messages like all others, so they may be delivered and shown in the log. The proposal does
+    not say whether ephemeral messages are logged.
     """
     waits = message.kind is Kind.EPHEMERAL and bool(message.causal_history)
     out = {"sync", "undefined"}
@@ -98,7 +97,7 @@ def _kinds_of_proposal(subject: SdsSubject, message: Message, delivered: bool, l
 
 
 def logged_ids(actor: Actor) -> list[str]:
-    """The IDs in the log: as shown, else those in the causal history of a message."""
+    """The message IDs in the log. If no state shows the log, those in the causal history of a new message."""
     log = observed_part(actor, "log")
     return [entry.message_id for entry in (log.entries if log is not None else actor.send().causal_history)]
 
@@ -107,7 +106,7 @@ def logged_ids(actor: Actor) -> list[str]:
 
 
 def ask_lamport(subject: SdsSubject, vector: Vector) -> VectorResult:
-    """Bring the timestamp to its value, run the operation, and compare the new value."""
+    """Bring the local timestamp to the value of the vector, run the operation, and compare the new timestamp."""
     if not REVISIONS[subject.revision].lamport_follows_clock:
         return ask_counting(subject, vector, run_operation)
     subject.need(pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -129,7 +128,7 @@ def ask_lamport(subject: SdsSubject, vector: Vector) -> VectorResult:
     stage.now_ms = now_ms
     seen = run_operation(subject, actor, vector["operation"], received)
     _skip_after_unasked_sync(actor)
-    # If no state shows the timestamp, read it from the next message, unless the clock hides it.
+    # If no state shows the timestamp, read the timestamp from the next message, unless the clock hides it.
     after = observed_part(actor, "lamport_timestamp")
     if after is not None:
         seen["local"] = str(after)
@@ -143,23 +142,25 @@ def ask_lamport(subject: SdsSubject, vector: Vector) -> VectorResult:
 
 
 def _skip_after_unasked_sync(actor: Actor) -> None:
-    """Skip the vector if the participant sent a sync message of its own accord, because each raises the timestamp.
+    """Skip the vector if the participant sent a sync message that no command requested.
 
-    The vector gives the timestamp after its operation alone.
+    Such a message increases the timestamp, and the vector gives the timestamp after its own operation only.
     """
     for step in actor.stage.trace.steps:
         syncs = sum(wire.message is not None and wire.message.kind is Kind.SYNC for wire in step.broadcasts)
         if syncs > (step.command == "send_sync"):
-            raise VectorSkippedError("sends a sync message that nobody asked for, which is legal")
+            raise VectorSkippedError("sends a sync message without a command, which is legal")
 
 
 def _adopted_timestamp(actor: Actor, local: int) -> bool:
-    """Did the participant adopt the timestamp? It may drop a message silently."""
+    """Did the participant set its local timestamp to ``local`` when a message with this timestamp arrived? It may drop
+    the message without a reply.
+    """
     now = observed_part(actor, "lamport_timestamp")
     if now is not None:
         return bool(now == local)
-    # If no state shows the timestamp, the delivery of the message shows that it was adopted. Without delivery events,
-    # assume that it was.
+    # If no state shows the timestamp, a delivery of the message proves that its timestamp was adopted. Without delivery
+    # events, assume that the timestamp was adopted.
     trace = actor.stage.trace
     delivered = any(event.kind == "delivered" for step in trace.steps for event in step.events)
     return delivered or not trace.declaration.can(pb.CAPABILITY_DELIVERED)
@@ -204,7 +205,7 @@ def _matches_next_timestamp(seen: dict[str, Any], outcome: dict[str, Any], now_m
     if any(seen.get(key) != outcome.get(key) for key in ("sent", "rejected")):
         return False
     local = int(outcome["local"])
-    # At the end of the range it may stay unchanged (AMB-14).
+    # At the end of its range, the timestamp may stay unchanged (AMB-14).
     stays = (local,) if local in (SIGNED, LARGEST) else ()
     return "next" not in seen or seen["next"][0] in (max(now_ms, local + 1), *stays)
 
@@ -221,7 +222,8 @@ def ask_log_order(subject: SdsSubject, vector: Vector) -> VectorResult:
     shown_log = observed_part(actor, "log")
     if shown_log is not None:
         log = [entry.message_id for entry in shown_log.entries]
-        if REVISIONS[subject.revision].syncs_are_logged:  # the log may contain own sync messages that it sent by itself
+        # the log may contain sync messages that the participant sent without a command
+        if REVISIONS[subject.revision].syncs_are_logged:
             log = [message_id for message_id in log if message_id in {a["message_id"] for a in arrivals}]
         return judge_outcome({"log": log}, vector["outcomes"])
     if actor.party.in_force.causal_history_size < len(arrivals):
@@ -250,7 +252,7 @@ def ask_causal_history(subject: SdsSubject, vector: Vector) -> VectorResult:
     oldest_first = vector["outcomes"][0]["causal_history"]
     if history and not in_force.HasField("causal_history_size") and len(history) != len(oldest_first):
         raise VectorSkippedError(
-            f"states no size of its causal histories, and names {len(history)} messages in this one"
+            f"does not say how many messages its causal histories name, and names {len(history)} in this one"
         )
     answer = judge_outcome({"causal_history": history}, vector["outcomes"])
     return _require_one_direction(subject, answer, history, oldest_first)
@@ -259,7 +261,9 @@ def ask_causal_history(subject: SdsSubject, vector: Vector) -> VectorResult:
 def _require_one_direction(
     subject: SdsSubject, answer: VectorResult, seen: list[str], oldest_first: list[str]
 ) -> VectorResult:
-    """Fail if the direction of a causal history has changed; either direction is legal (AMB-29)."""
+    """Fail if one causal history is oldest first and another is newest first. Both orders are legal, but not together
+    (AMB-29).
+    """
     ordered = REVISIONS[subject.revision].histories_are_ordered
     if answer.status is Status.FAIL or not ordered or len(seen) < 2 or seen not in (oldest_first, oldest_first[::-1]):
         return answer

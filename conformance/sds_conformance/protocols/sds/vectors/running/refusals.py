@@ -1,6 +1,6 @@
 """Operations that no implementation may refuse: to create a participant, to send, and to show a state that it declares.
 
-Otherwise an implementation that refuses all of them would pass without being tested.
+If they were allowed to be refused, an implementation that refuses everything would pass without being tested.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .subject import SdsSubject
 from .timestamps import SAFE
 
 PLAIN = ("sync_interval_ms", "lost_timeout_ms")
-"""Settings that every participant gets. An implementation that lacks one of them ignores it."""
+"""Settings that every participant gets. An implementation without such a setting ignores it."""
 
 
 def fail_illegal_refusals(subject: SdsSubject, vector: Vector, answer: VectorResult) -> VectorResult:
@@ -43,7 +43,9 @@ def _find_illegal_refusals(subject: SdsSubject, stage: Stage, step: Step, vector
     if step.command == "observe":
         yield VectorResult(Status.FAIL, "a state, because it declares observe", _describe_refusal(step))
     elif step.command in ("send", "send_ephemeral") and _must_be_sent(subject, stage, step, vector):
-        yield VectorResult(Status.FAIL, f"{step.command.replace('_', ' ')} to be carried out", _describe_refusal(step))
+        yield VectorResult(
+            Status.FAIL, f"the command {step.command.replace('_', ' ')} to be carried out", _describe_refusal(step)
+        )
     elif step.command == "open" and (not _special_settings(step) or _refuses_every_participant(subject, vector)):
         yield VectorResult(Status.FAIL, "a participant to be opened", _describe_refusal(step))
 
@@ -54,7 +56,7 @@ def _describe_refusal(step: Step) -> str:
 
 
 def _special_settings(step: Step) -> list[str]:
-    """The settings of a participant that differ from those of all participants."""
+    """The names of the settings of a participant that not every participant gets."""
     fields = {field.name: value for field, value in step.request.open.configuration.ListFields()}
     return [name for name, value in fields.items() if name not in PLAIN and (name != "sds_r" or value)]
 
@@ -69,7 +71,11 @@ def _refuses_every_participant(subject: SdsSubject, vector: Vector) -> bool:
 
 
 def _must_be_sent(subject: SdsSubject, stage: Stage, step: Step, vector: Vector) -> bool:
-    """Must every participant send this content? Not if it is too long, has an ID or follows a refusable timestamp."""
+    """Must every participant send this content?
+
+    A participant may refuse empty content, content over a declared limit, and message IDs from the application. It may
+    also refuse content after a timestamp that it may refuse.
+    """
     if _may_be_refused(vector):
         return False
     declared = subject.declaration

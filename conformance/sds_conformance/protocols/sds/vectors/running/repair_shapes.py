@@ -30,8 +30,9 @@ def _need_hash(subject: SdsSubject, profile: str) -> None:
 
 
 def ask_hash(subject: SdsSubject, vector: Vector) -> VectorResult:
-    """Compare the hash, computed from the remainders that T_req shows. The named hashes join two strings, so one string
-    can be split in two.
+    """Compare the hash of a text by its remainders: T_req is the hash modulo the range from T_min to T_max.
+
+    The named hashes join two IDs to one text, so any text can be split into a participant ID and a message ID.
     """
     _need_hash(subject, vector["profile"])
     text = "".join(vector["parts"])
@@ -55,8 +56,8 @@ def ask_hash(subject: SdsSubject, vector: Vector) -> VectorResult:
 
 
 def ask_repair_times(subject: SdsSubject, vector: Vector) -> VectorResult:
-    """Compare T_req, T_resp or membership, which the codec computes, or the default number of groups, which a new
-    participant shows.
+    """Compare T_req, T_resp or the membership in a response group, by the codec, or the default number of groups, by a
+    new participant.
     """
     function = _FUNCTIONS[vector["function"]]
     answer = function(subject, vector)
@@ -69,12 +70,14 @@ def ask_repair_times(subject: SdsSubject, vector: Vector) -> VectorResult:
 
 
 def _fail_if_hash_is_unused(subject: SdsSubject, vector: Vector) -> VectorResult | None:
-    """A failure if the implementation does not use its unnamed hash; a named hash is tested by its values."""
+    """Return a failure if results do not depend on all IDs, although the implementation has a hash without a known
+    name.
+    """
     degenerate = vector.get("t_max_ms", 1) <= vector.get("t_min_ms", 0) or vector.get("num_response_groups", 1) < 1
     if subject.declaration.profile("hash") in HASH_PROFILES or degenerate:
         return None
     ignored = find_ignored_argument(subject, vector["function"])
-    return VectorResult(Status.FAIL, "a result that depends on all of its IDs", ignored) if ignored else None
+    return VectorResult(Status.FAIL, "a result that depends on all IDs in the request", ignored) if ignored else None
 
 
 def _ask_for_offsets(subject: SdsSubject, vector: Vector, **defaults: int) -> Any:
@@ -93,7 +96,7 @@ def _ask_for_t_req(subject: SdsSubject, vector: Vector) -> VectorResult:
 
 
 def _ask_for_t_resp(subject: SdsSubject, vector: Vector) -> VectorResult:
-    # T_min must not affect T_resp; a T_min of 0 would not show that.
+    # T_min is not 0, because the test would not detect a T_resp that depends on T_min.
     t_min_ms = vector["t_max_ms"] // 4
     offsets = _ask_for_offsets(subject, vector, t_min_ms=t_min_ms, t_max_ms=0, num_response_groups=1)
     return _judge_offset(vector, offsets, "t_resp_ms")

@@ -36,10 +36,12 @@ class SdsSubject(Subject):
         return stage
 
     def need_lamport(self, now_ms: int, *timestamps: int) -> None:
-        """Skip the vector if the declared bound lets it refuse one of the timestamps."""
+        """Skip the vector if the implementation may refuse one of the timestamps, by its declared limit."""
         ahead = self.declaration.limit("lamport_ahead_ms")
         if ahead is not None and any(timestamp > now_ms + ahead for timestamp in timestamps):
-            raise VectorSkippedError("declares a bound on timestamps that are ahead")
+            raise VectorSkippedError(
+                "declares how far timestamps may be ahead of the clock, which is less than the vector needs"
+            )
 
 
 def open_subject(session: Session, revision: str, dialect: str | None, remembered: dict[str, str]) -> SdsSubject:

@@ -85,7 +85,7 @@ def _decode(form: WireFormat, wire: bytes) -> Message:
 
 
 def _rows(form: WireFormat, wire: bytes, *, known: bool = False) -> list[Row]:
-    """The fields by number, including those of entries, which keep their order."""
+    """The fields of a message sorted by number, including the fields of its entries. Entries keep their order."""
     numbers = FIELDS[form.name]
     fields = [f for f in split(wire) if not (f.number == numbers["content"] and f.value == b"")]
     rows = [
