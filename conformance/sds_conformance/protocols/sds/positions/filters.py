@@ -13,7 +13,7 @@ from ..view.channel_view import ChannelView
 from ..view.facts import Sent
 
 SOME = 3
-"""Number of IDs that a filter does not hold by chance alone: the probability is one in a million."""
+"""Minimum number of IDs. The probability that a filter holds all of them by chance is one in a million."""
 
 
 def _last_with_filter(view: ChannelView) -> Sent | None:

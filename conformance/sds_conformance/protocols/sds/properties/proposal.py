@@ -63,7 +63,7 @@ _REPAIRS = {"never-asked", "never-answered", "left-in-requests", "left-in-respon
 """Codes of SDS-R, which the proposal does not have."""
 
 PROPOSED = Properties("FORUM-", ProposedView)
-"""The properties of the proposal. Each has the number of the SDS property with the same meaning, such as FORUM-01 for
+"""The properties of the proposal. Each has the number of the SDS property with the same meaning, such as G-F01 for
 G-01.
 """
 

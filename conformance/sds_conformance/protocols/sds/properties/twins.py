@@ -171,7 +171,7 @@ def the_order_of_arrival_does_not_matter(view: GroupView, replay: Replay) -> Ite
     if twin is None or not _complete(twin):
         return
     differ = list(_scripted_order(view, twin))
-    yield from differ or _compare(view, twin, "whatever arrives first", _contents(view), _contents(twin))
+    yield from differ or _compare(view, twin, "for every order of arrival", _contents(view), _contents(twin))
 
 
 def _scripted_order(view: GroupView, twin: GroupView) -> Iterator[Sighting]:

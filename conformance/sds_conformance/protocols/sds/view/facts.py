@@ -146,7 +146,7 @@ class Sent:
     sync: bool = False
     """The message was sent as a sync message: by a command, or by a timer. Its fields may be those of another kind."""
     history: tuple[str, ...] = field(init=False)
-    """The message IDs of its causal history."""
+    """The message IDs in the causal history of the message."""
 
     def __post_init__(self) -> None:
         self.history = tuple([entry.message_id for entry in self.message.causal_history])
@@ -180,7 +180,7 @@ class Received:
     duplicate: bool
     """The message is a regular message whose ID is already in the log or in the incoming buffer."""
     unmet: frozenset[str]
-    """The IDs of its causal history that are not in the expected log."""
+    """The IDs in the causal history of the message that are not in the expected log."""
     unmet_buffered: frozenset[str]
     """The IDs of ``unmet`` that have arrived and wait in the incoming buffer."""
     oddity: str

@@ -120,7 +120,7 @@ class RepairTracker:
         self.missing: list[Missing] = []
         self.asked: list[RequestedMessage] = []
         self.unrequested: list[Answer] = []
-        """Broadcasts of other participants' messages that no received message had requested."""
+        """Broadcasts of other participants' messages that no received message had requested before."""
         self.unfounded_requests: list[tuple[Sent, HistoryEntry]] = []
         """For each requested message that no causal history had named: (own message with the request, entry of the
         request).

@@ -102,7 +102,7 @@ def ask_frame(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
 def _require_profile(subject: ClearSkiesSubject, vector: Vector) -> SignatureProfile:
     declared = subject.declaration.profile("signature") or DEFAULT_PROFILE
     if declared != vector["profile"]:
-        raise VectorSkippedError(f"declares signatures of profile {declared}, which are different")
+        raise VectorSkippedError(f"declares the signature profile {declared}, but the vector has another profile")
     return signature_profile(declared)
 
 

@@ -542,7 +542,7 @@ class _WaitingMessage:
     chain: list[Received]
     """Its dependencies that had to wait in the incoming buffer, too."""
     other_was_delivered: bool
-    """Was another message, which waited for one of the same dependencies, delivered?"""
+    """Was another message that waited for one of the same dependencies delivered?"""
     shown: bool | None
     """Is the message in the last shown incoming buffer? None if no buffer was shown after it arrived."""
     others: int

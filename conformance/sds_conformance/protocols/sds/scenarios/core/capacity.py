@@ -38,7 +38,7 @@ def a_filter_with_old_messages(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("STATE-06", "RECV-04", "STATE-05", long=True, asked=SMALL)
 def a_small_filter_message_by_message(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages arrive one by one, up to three times the capacity of a filter; each is followed by an own message."""
+    """Messages arrive one by one, up to three times the capacity of a filter; the newest IDs are checked after each."""
     with script.when(f"{CAPACITY.text} <= {LARGEST_SMALL}"), script.repeat(CAPACITY * 3 // 5, 3 * LARGEST_SMALL // 5):
         for _ in range(5):
             message = bob.content(script.now)

@@ -23,7 +23,7 @@ def two_channels(script: Script) -> None:
 
 @scenario("MSG-16", "RECV-07")
 def the_unnamed_channel(script: Script) -> None:
-    """The application sends and receives messages in a channel without a name."""
+    """The application names no channel, so it sends and receives messages in the channel "0"."""
     alice = script.open(channels=())
     first = alice.send()
     deliver_and_settle(alice, script.peer("bob").content(script.now + 5, first))
@@ -32,10 +32,10 @@ def the_unnamed_channel(script: Script) -> None:
 
 @scenario("STATE-16", "STATE-08", "RECV-07")
 def messages_without_a_channel(script: Script) -> None:
-    """The application uses the channel without a name; arriving messages without a channel ID are for this channel.
+    """The application names no channel, so the channel is "0"; messages without a channel ID must have no effect in it.
 
-    They are not for the channel "0". One has the ID of a missing message, others name an own message, and one has a
-    timestamp half an hour ahead.
+    One of these messages has the ID of a missing message, others name an own message, and one has a timestamp half an
+    hour ahead.
     """
     alice = script.open(channels=())
     bob, no_channel = script.peer("bob", "0"), ("channel",)

@@ -23,9 +23,7 @@ IMPATIENT = pb.Configuration(resend_unacknowledged_ms=30_000, lost_timeout_ms=60
 
 @resending("OUTSWEEP-01", "STATE-08", "MSG-21")
 def copies_of_short_contents_and_with_hints(script: Script, alice: Part) -> None:
-    """Messages with contents of a few bytes, and messages with retrieval hints, are resent because no peer acknowledges
-    them.
-    """
+    """Own messages with contents of a few bytes, and own messages with retrieval hints, are resent."""
     for content in SHORT:
         alice.send(content)
     for hint in (b"where it is stored", b"x", None):
@@ -66,9 +64,7 @@ def copies_while_others_are_acknowledged(script: Script, alice: Part, bob: Peer)
 
 @resending("OUTSWEEP-01", "STATE-08")
 def copies_while_syncs_and_ephemerals_arrive(script: Script, alice: Part, bob: Peer) -> None:
-    """No peer acknowledges two own messages; sync messages arrive after the first, and ephemeral messages after the
-    second.
-    """
+    """Nothing acknowledges two own messages; sync messages arrive after the first, ephemeral ones after the second."""
     pause = alice.in_force.resend_unacknowledged_ms // 3 + 1
     alice.send()
     for _ in range(9):

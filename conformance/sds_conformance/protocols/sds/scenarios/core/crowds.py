@@ -36,9 +36,7 @@ SMALL_MESSAGES = pb.Configuration(
 
 
 def _fits(number: int) -> str:
-    """The condition for an operation that the log may contain this number of messages, and a few more, by the declared
-    limit.
-    """
+    """The condition for an operation: the declared limit allows this number of messages, and a few more, in the log."""
     return f"{number + 20} < log_entries" if number else ""
 
 

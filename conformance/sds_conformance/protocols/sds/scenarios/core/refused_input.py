@@ -19,9 +19,9 @@ TOO_FAR = NOW + AHEAD + 24 * HOUR_MS
     "STATE-08", "STATE-09", "STATE-10", "RECV-05", "RECV-07", "RECV-09", long=True, violated=("STATE-05", "DELIVER-01")
 )
 def rejected_messages_leave_nothing(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages with timestamps beyond a declared bound are refused, and change neither filter nor log nor buffers.
+    """Messages with timestamps beyond a declared bound must change neither filter nor log nor buffers.
 
-    Another message depends on a refused message, which then arrives with a valid timestamp.
+    Another message depends on one of these messages, which then arrives with a valid timestamp.
     """
     own = alice.send()
     alice.receive(carol.content(script.now + 5, "too-far"))
