@@ -113,8 +113,8 @@ class GroupView:
     def steady(self) -> dict[str, list[Side]]:
         """By channel: the participants whose logs can be compared at the end.
 
-        They were opened before the last calm phase and did not crash, their logs are visible, and no limit or setting
-        allows them to lack messages.
+        These participants were opened before the last calm phase and did not crash, their logs are visible, and no
+        limit or setting allows them to drop messages.
         """
         if self.ending is None:
             return {}

@@ -90,7 +90,9 @@ class LamportExpectation:
 
     @property
     def is_ahead_of_clock(self) -> bool:
-        """Is the local timestamp ahead of every time that the clock can show? Then the next timestamp is one more."""
+        """Is the local timestamp ahead of every time that the clock can show, so that the next timestamp is one
+        more?
+        """
         return self.low > self.now.high
 
     def is_high_after_ephemeral_or_answer(self, lamport: int) -> bool:

@@ -124,7 +124,7 @@ def a_hundred_copies(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("SYNC-04", "SYNC-12", "EPHEMERAL-04", "ACK-07", "RECV-03", "DELIVER-01", long=True)
 def a_hundred_of_each_kind(script: Script, alice: Part, bob: Peer) -> None:
-    """Over a hundred messages of each kind are sent and received; some acknowledge, wait or are ahead of the clock."""
+    """Over a hundred messages of each kind are sent and received; some acknowledge others, some wait."""
     for number in range(ROUNDS):
         own, other = alice.after(10).send(), alice.send()
         send_optional_messages(alice)

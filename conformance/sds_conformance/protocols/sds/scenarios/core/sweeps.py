@@ -118,7 +118,7 @@ def a_dependency_of_a_sync_never_comes(script: Script, alice: Part, bob: Peer) -
 
 @scenario("SYNC-01")
 def idle_with_automatic_syncs(script: Script) -> None:
-    """A participant idles in two channels for many sync intervals."""
+    """A participant is idle in two channels for many sync intervals."""
     script.need(pb.CAPABILITY_PERIODIC_SYNC)
     alice = script.open(channels=("c1", "c2"), configuration=pb.Configuration(sync_interval_ms=30_000))
     for channel in ("c1", "c2"):

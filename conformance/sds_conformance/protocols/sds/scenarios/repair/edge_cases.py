@@ -128,7 +128,7 @@ def named_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
 
 @repair_scenario("R-STATE-07", "R-RECV-08", "R-FIELDS-01", long=True, violated=("R-STATE-08",))
 def repaired_after_detours(script: Script, alice: Part, bob: Peer, carol: Peer, erin: Peer) -> None:
-    """A participant gets requests for messages that were blocked, requested by others, or received twice."""
+    """A participant gets requests for messages that had waited, that others requested, or that arrived twice."""
     root, (lost,) = carol.content(script.now - 50), lose_messages(alice, bob)
     waited = bob.content(script.now - 40, *signed(root))
     alice.receive(waited, carol.sync(script.now, requests=signed(lost)))

@@ -91,7 +91,7 @@ def a_group_share_of_many_authors(script: Script, bob: Peer, carol: Peer) -> Non
 
 @scenario("R-GROUP-04")
 def one_group_for_all(script: Script, carol: Peer, dave: Peer, erin: Peer) -> None:
-    """With one response group, or none (AMB-10), messages are requested three times, each time in another order."""
+    """With one response group, or none (AMB-10), messages are requested three times, each time in a different order."""
     for groups in (1, 0, -3):
         configuration = pb.Configuration(num_response_groups=groups)
         with optional_participant(script, "alice", configuration, f"{groups} response groups") as alice:

@@ -41,7 +41,7 @@ def missing_arrives_before_t_min(script: Script, alice: Part, bob: Peer, carol: 
 
 @repair_scenario("R-RECV-01")
 def missing_arrives_late_and_blocked(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A missing message arrives a second before T_max and is blocked; the next messages must not request it."""
+    """A missing message arrives a second before T_max and waits; the next messages must not request it."""
     blocked = carol.content(script.now - 4, entry("never-sent", sender="carol"))
     alice.given(bob.content(script.now + 2, *signed(blocked))).observe()
     alice.after(T_MAX - 1_000).receive(blocked)
@@ -158,7 +158,7 @@ def somebody_asks_for_a_thousand(script: Script, alice: Part, bob: Peer, carol: 
 
 @repair_scenario("R-RECV-13", violated=("SYNC-12",), of_one_text=True)
 def requests_in_any_message(script: Script, alice: Part, bob: Peer, dave: Peer) -> None:
-    """A sync message names a missing message; others request it in a blocked message and in a duplicate."""
+    """A sync message names a missing message; a waiting message and a duplicate request it."""
     lost = bob.content(script.now - 1)
     alice.receive(dave.sync(script.now, *signed(lost)))  # the author of the missing message is another peer
     alice.observe()

@@ -225,7 +225,7 @@ def asked_again_after_the_answer(script: Script, alice: Part, bob: Peer, carol: 
 
 @repair_scenario("R-RECV-09", "R-STATE-04")
 def asked_for_what_it_lacks(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A delivered, a blocked and an unknown message are requested; the unknown one arrives after the request."""
+    """A delivered, a waiting and an unknown message are requested; the unknown message arrives after the request."""
     there, late = bob.content(script.now + 1), bob.content(script.now + 2)
     waiting = bob.content(script.now + 3, "never-sent")
     alice.receive(there, waiting)
