@@ -85,7 +85,9 @@ def schema_of(protocol: str) -> Json:
         channels = {"description": "There are none.", "items": {"type": "string"}, "maxItems": 0, "default": []}
         least, *_, most = sorted(clearskies_pb.Resolution.values())
         resolution = {"type": "integer", "minimum": least, "maximum": most}
-        described = "0 is the default of the specification, 1 merges, 2 separates."
+        described = (
+            "How conflicts are resolved: 0 keeps the winner (the default), 1 merges, 2 stores the loser separately."
+        )
         configuration = _object({"resolution": {"description": described, **resolution}})
         objects = [clearskies.Entry, clearskies.Copy]
     top = _field_docstrings(Schedule)
@@ -261,7 +263,7 @@ def _bounded(kind: Any, shape: Shape) -> Json:
 
 
 def _one_of(shapes: list[Json], optional: bool) -> Json:
-    """The schema of values that have one of some shapes, or are null if they are ``optional``."""
+    """The schema of values that match one of ``shapes``; ``optional`` adds null."""
     if len(shapes) == 1 and isinstance(shapes[0].get("type"), str) and shapes[0]["type"] != "array" and optional:
         return {**shapes[0], "type": [shapes[0]["type"], "null"]}
     null: list[Json] = [{"type": "null"}] if optional else []

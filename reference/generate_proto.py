@@ -1,7 +1,7 @@
 """Regenerate ``sds_proto`` and ``clearskies_proto`` from ``proto/``: ``python reference/generate_proto.py [OUT]``.
 
-OUT is the folder that receives the packages, ``reference/`` when not given: then ``generate_protocol.py`` runs as well.
-Needs grpcio-tools, which carries protoc.
+OUT is the folder that receives the packages. Without OUT, they are written to ``reference/``, and
+``generate_protocol.py`` runs as well. Needs grpcio-tools, which contains protoc.
 """
 
 from __future__ import annotations

@@ -69,7 +69,8 @@ PROTOCOLS = [
 # Field numbers of descriptor.proto, which make up the paths to comments.
 _MESSAGE, _ENUM, _SERVICE, _SYNTAX = 4, 5, 6, 12
 _PART = 2
-"""Field number of the fields of a message, the values of an enum and the methods of a service."""
+"""The number in descriptor.proto of three lists: the fields of a message, the values of an enum, and the methods of a
+service."""
 
 
 class Source:

@@ -1,7 +1,8 @@
-"""Compares the reference model with @waku/sds at receiving in a growing channel.
+"""Compares how fast the reference model and @waku/sds receive messages in a growing channel.
 
 Both receive the same bytes: content messages that a participant of the reference sent, each with a full-size filter and
-with its dependencies met. Only the library is timed, from wire bytes to the delivered event. @waku/sds needs Node and
+with its dependencies met. Only the library is timed, from wire bytes to the delivered event. Needs Node. Install
+@waku/sds with
 
     npm ci --prefix harness/adapters/waku-sds
 """
@@ -29,8 +30,8 @@ ADAPTER = HERE.parent / "adapters" / "waku-sds"
 
 
 def write_messages(count: int, to: IO[bytes]) -> None:
-    """Write the messages of bob, each after its length. Alice acknowledges them, so that bob's outgoing buffer stays
-    small."""
+    """Write the messages of bob, each with its length in front. Alice acknowledges them, so that bob's outgoing buffer
+    stays small."""
     bob = member("bob")
     for number in range(count):
         (wire,) = bob.send(CHANNEL, b"message %d" % number, START_MS + number).broadcasts
@@ -45,7 +46,7 @@ def read_messages(source: IO[bytes]) -> Iterator[bytes]:
 
 
 def receive_with_reference(source: IO[bytes]) -> dict[str, Any]:
-    """Seconds and deliveries of a fresh participant: the median run of three."""
+    """Seconds and number of deliveries of a new participant: the median of three runs."""
     runs = [receive_once(source) for _ in range(3)]
     return sorted(runs, key=lambda run: float(run["seconds"]))[1]
 

@@ -5,11 +5,11 @@
     python harness/benchmarks/all.py --only schedules --quick
     python harness/benchmarks/all.py --json harness/benchmarks/measured.json --readme
 
-Every script is started with --json. FILE receives the output of each script and its measures: a value, and its ratio to
-a reference that was measured in the same run, because only ratios are comparable between machines. FILE is written
-after each script, so that Ctrl-C loses only the running one. Results of other scripts in FILE are kept. With --against
-another such file, every ratio that became more than 20 % worse is reported, and the exit code is 1. --readme makes the
-tables of the README from FILE, without measuring.
+Every script is started with --json. FILE receives the output of each script and the measures from it. A measure has a
+value, and the ratio of this value to a reference that was measured in the same run: only ratios are comparable between
+machines. FILE is written after each script, so that Ctrl-C loses only the running one. Results of other scripts in FILE
+are kept. With --against FILE of an earlier run, every ratio that became more than 20 % worse is reported, and the exit
+code is 1. --readme makes the tables of the README from FILE, without measuring.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ TOLERATED = 0.2
 PACKAGES = ("sds-conformance", "protobuf", "orjson", "grpcio", "pyspark", "pyarrow", "duckdb")
 LOOPS = 2_000_000
 Kept = dict[str, dict[str, Any]]
-"""Results by unit: when and where it was measured, with which arguments, and the output."""
+"""By name of a unit: the time, the machine and the arguments of its measurement, and the output of its script."""
 
 
 class ScriptError(Exception):
@@ -147,7 +147,7 @@ def losses(new: Kept, old: Kept) -> Iterator[str]:
             earlier = known.get(measure.name)
             if earlier is not None and (lost := measure.lost(earlier.ratio)) > TOLERATED:
                 yield (
-                    f"{name}, {measure.name}: {lost:.0%} lost, {earlier.ratio:.3g} then and {measure.ratio:.3g} now "
+                    f"{name}, {measure.name}: {lost:.0%} worse, {earlier.ratio:.3g} before and {measure.ratio:.3g} now "
                     f"({measure.unit}, relative to {measure.against})"
                 )
 

@@ -36,7 +36,7 @@ from sds_harness.sds.corpora import COLUMNS, KIND
 from sds_reference.testee.server import Testee, TesteeOptions
 
 SEEDS = 256
-"""Recorded schedules that are repeated: four row groups."""
+"""Number of recorded schedules, which the corpora repeat. They fill four row groups."""
 PER_SHARD = 4096
 TOKEN = "benchmark"
 TRUTH = "truth.json"
@@ -63,7 +63,7 @@ def connect(variables: object) -> LocalLink:
 
 
 def recorded(folder: Path) -> tuple[Manifest, pa.Table, pa.Table]:
-    """Record a few schedules. Returns the manifest, the rows and the side table."""
+    """Record a few schedules. Returns the manifest, the rows, and the side table, which has a row per schedule."""
     order = CampaignOrder(connect, examples=SEEDS)
     cast_under_test = order.cast_under_test()
     manifest = Manifest(
@@ -94,7 +94,8 @@ def make(folder: Path, rows: int, percent: float) -> tuple[list[Path], list[dict
     for turn, number in enumerate(changed):
         seed, kind = number % SEEDS, kinds[turn % len(kinds)]
         block = [dict(row) for row in plain[firsts[seed] : firsts[seed + 1]]]
-        # Do not flip a bit of 0: floating-point numbers show that change as well.
+        # Do not change a 0: a tool that rounds the column to doubles misses one bit of other values, but sees 1 in
+        # place of 0.
         step = chance.choice([row["step"] for row in block if row["step"] and (kind != WIRE or row["wire"])] or [1])
         row = next(row for row in block if row["step"] == step)
         CHANGES[kind](row)

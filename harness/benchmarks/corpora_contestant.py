@@ -1,8 +1,8 @@
 """One contestant of ``corpora_rivals.py``, in its own process and possibly in another Python environment.
 
-The first line of standard input is the job, as JSON. The contestant writes a line of JSON to standard output as soon as
-everything has been started, and another for each further line of input, which requests a run. All other output goes to
-standard error.
+The first line of standard input is the job, as JSON. The contestant writes a line of JSON to standard output when it is
+ready to compare. Each further line of input requests a run, which the contestant answers with a line of JSON. All other
+output goes to standard error.
 
 Other environments have neither the suite nor DuckDB, so each contestant imports only what it needs itself.
 """
@@ -56,7 +56,7 @@ class Job:
 
 @contextmanager
 def scan(job: Job) -> Iterator[Run]:
-    """Read everything once."""
+    """Read both corpora once, and hash all rows without comparing them."""
     with import_module("duckdb").connect(config={"threads": job.threads}) as connection:
 
         def run() -> None:
@@ -103,7 +103,7 @@ def duckdb_join(job: Job) -> Iterator[Run]:
     sides = [
         f"(SELECT {names} FROM read_parquet('{place}/steps/*.parquet') WHERE {step} > 0)" for place in (job.a, job.b)
     ]
-    # No column is ever null, so a row that exists on one side only counts as distinct, too.
+    # No column is ever null, so a row that only one corpus has counts as distinct, too.
     distinct = " OR ".join(f"a.{name} IS DISTINCT FROM b.{name}" for name in job.columns)
     query = (
         f"SELECT {schedule}, min({step}) FROM {sides[0]} a FULL JOIN {sides[1]} b USING ({schedule}, {step}) "
@@ -140,13 +140,13 @@ def session(job: Job) -> Iterator[SparkSession]:
 
 
 def compared(spark: SparkSession, job: Job) -> list[DataFrame]:
-    """The rows and columns to compare, of both sides."""
+    """The rows and columns to compare, of each corpus."""
     sides = [spark.read.parquet(f"{place}/steps") for place in (job.a, job.b)]
     return [side.where(side[job.keys[1]] > 0).select(*job.keys, *job.columns) for side in sides]
 
 
 def first_steps(rows: DataFrame, job: Job) -> Found:
-    """The first step of each schedule."""
+    """Each schedule in ``rows``, with its smallest step."""
     schedule, step = job.keys
     return [(row[0], row[1]) for row in rows.groupBy(schedule).agg({step: "min"}).collect()]
 
@@ -183,7 +183,7 @@ def spark_extension(job: Job) -> Iterator[Run]:
 
 @contextmanager
 def datacompy(job: Job) -> Iterator[Run]:
-    """datacompy, with its tolerance of 0. It returns the rows that differ and those that exist on one side only."""
+    """datacompy, with a tolerance of 0: its rows that differ, and its rows that only one corpus has."""
     compare = import_module("datacompy").SparkSQLCompare
     with session(job) as spark:
 
@@ -226,7 +226,7 @@ def main() -> None:
                 found = run()
                 answer(seconds=time.monotonic() - began, found=found)
     except ModuleNotFoundError as error:
-        answer(error=f"its Python has no {error.name}: pip install {' '.join(packages)}")
+        answer(error=f"the Python of this contestant has no {error.name}: pip install {' '.join(packages)}")
     except Exception as error:
         said = str(error).strip().splitlines()[:2]  # the first line of a Java exception has no reason
         answer(error=f"{type(error).__name__}: {' '.join(said)}"[:400])

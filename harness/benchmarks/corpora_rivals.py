@@ -7,7 +7,7 @@ Each contestant must name the schedules that differ and the first step at which 
 of the compared rows. The contestants run one after the other, each in its own process with two threads: one first run,
 then --repeats runs, whose median is reported.
 
-  scan             DuckDB reads everything once and hashes every row: the unit for the others, not a comparison
+  scan             DuckDB reads both corpora once and hashes every row: a unit of time, which compares nothing
   ours             `corpus diff` without the checks
   ours-read-all    the same with --read-all, which uses no digests
   duckdb-join      full outer join in DuckDB on schedule and step, then the least step of each schedule
@@ -69,17 +69,18 @@ class Result:
     """The result of one contestant."""
 
     start_s: float | None = None
-    """Seconds until it was ready to compare: the imports, Java, the session."""
+    """Seconds until the contestant was ready to compare: it imports packages, and starts Java and a session of
+    Spark."""
     start_cpu_s: float | None = None
     seconds: list[float] = field(default_factory=list)
     """Seconds of each run, including the first."""
     cpu_s: list[float] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     found: set[tuple[int, int]] | None = None
-    """Schedules with their first differing steps in the last run; None if it does not compare, or has not
+    """Schedules with their first differing steps in the last run; None if the contestant does not compare, or has not
     compared yet."""
     stopped: str = ""
-    """Why it failed; "" if it did not."""
+    """The reason why the contestant failed; "" if it did not fail."""
 
     def median(self, of: list[float]) -> float | None:
         """The median of all runs except the first; the first run if there is no other."""
@@ -247,7 +248,7 @@ def arguments() -> argparse.Namespace:
     parsing = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parsing.add_argument("folder", type=Path, help="folder of the corpora, made by corpora.py")
     parsing.add_argument("--repeats", type=int, default=3, help="runs after the first (default 3)")
-    parsing.add_argument("--memory", default="2g", help="heap of each Spark's Java process (default 2g)")
+    parsing.add_argument("--memory", default="2g", help="heap of the Java process of each contestant (default 2g)")
     parsing.add_argument("--only", action="append", choices=CONTESTANTS, metavar="NAME", help="can be repeated")
     parsing.add_argument("--limit-s", type=float, default=3600.0, help="seconds for a run (default 3600)")
     parsing.add_argument("--rivals-python", type=Path, metavar="PATH", help="needed for the last two contestants")
@@ -283,7 +284,7 @@ def main() -> None:
     except SparkMissingError as error:
         sys.exit(str(error))
     if not asked.json:
-        print(f"{facts['rows']:,} rows a side, {len(truth):,} schedules differ; {THREADS} threads, {asked.memory} Java")
+        print(f"{facts['rows']:,} rows each, {len(truth):,} schedules differ; {THREADS} threads, {asked.memory} Java")
         print(HEAD, flush=True)
     unit: Result | None = None
     measured: dict[str, dict[str, Any]] = {}

@@ -61,13 +61,13 @@ while True:
 
 @dataclass(frozen=True)
 class Workload:
-    """Commands to time, in turn."""
+    """Commands that are sent and timed, again and again in this order."""
 
     name: str
     commands: tuple[str, ...]
     filters: Config
     goal: bool
-    """Whether the goal applies to this workload, in binary framing."""
+    """Whether the ratio of this workload in binary framing must be at least ``GOAL``."""
 
 
 WORKLOADS = (
@@ -121,7 +121,7 @@ class Cores:
         if count:
             available = sorted(os.sched_getaffinity(0))
             if count > len(available):
-                raise SystemExit(f"--cores {count}: this process may use {len(available)}")
+                raise SystemExit(f"--cores {count}: this process may use only {len(available)} cores")
             os.sched_setaffinity(0, {available[0]})
             self._child = {available[count - 1]}
 
@@ -148,7 +148,7 @@ def carried(carrier: str, cores: Cores) -> Session:
 
 
 def local() -> Session:
-    """The same session without a pipe."""
+    """A session with the reference in this process, without a pipe."""
     testee = Testee(TesteeOptions("benchmark"))
     return open_session(lambda: LocalLink(testee.handle), Limits(), FULL.revision.name)
 
@@ -187,7 +187,7 @@ def time_echo(sent: int, answered: int, cores: Cores, trips: int) -> float:
 
 
 def frame_sizes(trace: Trace, carrier: str) -> tuple[int, int]:
-    """Mean length of a command and of an answer. gRPC puts 5 bytes before each, a pipe with binary framing 4."""
+    """Mean length of a command and of an answer. gRPC puts 5 bytes before each message, and binary framing puts 4."""
     framing = Framing.BINARY if carrier == GRPC else Framing(carrier)
     steps = [step for step in trace.steps if step.reply is not None][-100:]
     sent = [len(framing.pack(step.request)) for step in steps]
@@ -235,7 +235,7 @@ def main() -> int:
         "--rounds", type=int, default=7, help="number of rounds; the result is their median (%(default)s)"
     )
     parser.add_argument("--carrier", choices=CARRIERS, help="only this one")
-    parser.add_argument("--cores", type=int, choices=[1, 2], default=0, help="one core for both ends, or one each")
+    parser.add_argument("--cores", type=int, choices=[1, 2], default=0, help="number of cores for the two processes")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     arguments = parser.parse_args()
     carriers = [arguments.carrier] if arguments.carrier else CARRIERS

@@ -1,7 +1,7 @@
 """Measures messages per second of the reference model as the log of one channel grows.
 
 A log operation whose cost grows with the log would show here. The last column of the table is the throughput of each
-size divided by that of the smallest one, measured in the same run. All times are CPU times.
+size divided by the throughput of the smallest size in the same run. All times are CPU times.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def main() -> int:
         type=int,
         default=LONG_ENOUGH,
         metavar="N",
-        help="runs of fewer messages are repeated up to this many (default %(default)s)",
+        help="repeat shorter runs until they have N messages (default %(default)s)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     arguments = parser.parse_args()
@@ -122,7 +122,7 @@ def main() -> int:
     if arguments.json:
         print(json.dumps({"benchmark": "model_throughput", "wire_bytes": wire_bytes(), "rows": rows}, indent=2))
         return 0
-    print(f"{wire_bytes():,} bytes a message on the wire, median of {arguments.rounds}")
+    print(f"{wire_bytes():,} bytes a message on the wire; medians of {arguments.rounds} measurements")
     print(f"{'workload':<14}{'messages':>10}{'per second':>12}{'relative':>10}")
     for row in rows:
         print(f"{row['workload']:<14}{row['messages']:>10,}{row['per_second']:>12,}{row['relative']:>10}")

@@ -60,7 +60,7 @@ class Asking:
     """Interval, in milliseconds, at which a participant sends its own messages."""
     t_max_ms: int = T_MAX_MS
     in_step: bool = False
-    """Whether all participants send at the same moments; otherwise each has its own."""
+    """Whether all participants send at the same moments. If False, each participant has its own moments."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Answering:
     unit_ms: int = 1
     """The unit of T_resp and T_max in milliseconds: the specification names none (AMB-05)."""
     in_step: bool = False
-    """Whether all participants sweep at the same moments; otherwise each has its own."""
+    """Whether all participants sweep at the same moments. If False, each participant has its own moments."""
 
 
 ASKING = (
@@ -152,7 +152,8 @@ class Trial:
         planned = [
             own_moment(delay_ms + t_resp * unit, int(phase * sweep), sweep) for t_resp, phase, member in due if member
         ]
-        # The sender ignores messages with its own name as the sender, so nothing stops it (AMB-22).
+        # The sender ignores messages with its own name as the sender, so no response of another participant stops its
+        # own response (AMB-22).
         own = own_moment(delay_ms, int(self.phase * sweep), sweep) if sender_online else None
         return on_the_wire(planned, delay_ms, own)
 
@@ -185,7 +186,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Row:
-    """One point: a setting at one size, over all trials."""
+    """The results of one setting with one number of participants, over all trials."""
 
     table: str
     setting: str
@@ -196,7 +197,7 @@ class Row:
     nothing: float
     """Share of the trials in which nothing was sent."""
     first_ms: int | None
-    """Median time to the first message, over the trials with one."""
+    """Median time to the first message in milliseconds, over the trials in which a message was sent."""
 
     @classmethod
     def of(cls, table: str, setting: str, participants: int, trials: Sequence[Sequence[int]]) -> Row:
@@ -222,7 +223,7 @@ def percentile(values: Sequence[int], share: float) -> int:
 def simulate_trial(
     trial: Trial, sizes: Sequence[int], delay_ms: int
 ) -> Iterator[tuple[tuple[str, str, int], list[int]]]:
-    """Table, setting and size, each with the times at which messages were sent in this trial."""
+    """Yield (table, setting, size), with the times at which messages were sent in this trial."""
     for size in sizes:
         for asking in ASKING:
             yield (REQUESTS, asking.title, size), trial.requests(asking, size, delay_ms)
@@ -261,7 +262,7 @@ def cell_text(row: Row, width: int) -> str:
 def report(arguments: argparse.Namespace, rows: Sequence[Row], no_backoff: dict[str, float]) -> Iterator[str]:
     """The result as text, 80 columns wide."""
     yield f"seed {arguments.seed}, {arguments.trials} trials, hash {arguments.hash_profile}"
-    yield f"number sent, with a delay of {arguments.delay} ms: median/95th percentile of the trials"
+    yield f"number of messages, with a delay of {arguments.delay} ms: median/95th percentile of the trials"
     for table, settings in TABLES.items():
         cells = {(row.setting, row.participants): row for row in rows if row.table == table}
         width = (80 - 6) // len(settings)
@@ -272,9 +273,9 @@ def report(arguments: argparse.Namespace, rows: Sequence[Row], no_backoff: dict[
             line = [cells[setting.title, size] for setting in settings]
             yield f"{size:>6,}" + "".join(f"{cell_text(row, width - 1):>{width}}" for row in line)
     sparse = [row for row in rows if (row.table, row.setting) == (GONE, SPARSE.title)]
-    yield "\nnobody answers: sender gone, N of 10,000 participants hold the message"
+    yield "\ntrials without an answer: sender gone, N of 10,000 participants hold the message"
     yield from wrap(", ".join(f"N={row.participants:,}:{row.nothing:.0%}" for row in sparse), 80)
-    yield "\nno backoff at all, T_resp = current_time"
+    yield "\nparticipants without a backoff (T_resp = current_time)"
     yield ", ".join(f"T_max={t_max} {share:.2%}" for t_max, share in no_backoff.items())
 
 
@@ -302,7 +303,7 @@ def draw(arguments: argparse.Namespace, rows: Sequence[Row]) -> None:
             figure.subplots(1, 2, sharey=True), PANELS.items(), strict=True
         ):
             axes.plot(sizes, sizes, ":", color="0.5", label="everybody sends")
-            # A sparse channel may have no copy at all, and a logarithmic axis has no 0.
+            # With the setting SPARSE, there may be no response, and a logarithmic axis has no 0.
             drawn = [setting.title for setting in TABLES[table] if setting is not SPARSE]
             for number, (setting, (color, marker)) in enumerate(zip(drawn, LINES, strict=False)):
                 line = [row for row in rows if (row.table, row.setting) == (table, setting)]
@@ -311,7 +312,7 @@ def draw(arguments: argparse.Namespace, rows: Sequence[Row]) -> None:
                 axes.plot(sizes, counts, color=color, marker=marker, markersize=13 - 1.2 * number, label=setting)
             axes.set(xlabel=across, ylabel="sent, 95th percentile of the trials", xscale="log", yscale="log")
             axes.set_title(f"{title}\n", fontsize=14)
-            default = f"T_max {T_MAX_MS // 1_000} s, heard after {arguments.delay} ms{more}"
+            default = f"T_max {T_MAX_MS // 1_000} s, delay {arguments.delay} ms{more}"
             axes.text(0.5, 1.02, default, ha="center", fontsize=11, transform=axes.transAxes)
             for axis in (axes.xaxis, axes.yaxis):
                 axis.set_major_formatter("{x:,.0f}")

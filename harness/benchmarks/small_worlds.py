@@ -1,11 +1,11 @@
-"""Measures how many mutants are found by playing every schedule of a small world up to a bound, and at what cost.
+"""Measures how many mutants are found by playing every schedule up to a number of events, and at what cost.
 
     python harness/benchmarks/small_worlds.py [--events K] [--alphabet NAMES[:K] ...] [--only GLOB] [--jobs N]
                                               [--keep FILE [--minutes M]] [--json]
 
 Each mutant plays all schedules, the shortest first, until one shows a finding. Mutants of core SDS play without SDS-R
-first, and with it if nothing was found. The numbers of schedules and the seconds are those of an implementation without
-a fault, in this process alone.
+first, and with SDS-R if nothing was found. The numbers of schedules and the seconds were measured with an
+implementation without a fault, in this process alone.
 
 With ``--keep``, mutants that are in FILE already are not played again. With ``--minutes``, no mutant is started after
 this time; the table is printed when all mutants are done.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 Results = Mapping[str, Mapping[str, Any]]
-"""Results by unit: the output of its script."""
+"""By name of a unit: the output of the script of the unit."""
 Row = Sequence[str]
 
 MARKED = re.compile(r"(<!-- table: (?P<name>[^>]+) -->\n)(?P<table>.*?)(<!-- end -->)", re.DOTALL)

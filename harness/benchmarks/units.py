@@ -31,7 +31,7 @@ class Measure:
     against: str
     """The reference by which the value was divided."""
     better: str
-    """Whether ``more`` or ``less`` of the ratio is better."""
+    """``more`` if a larger ratio is better, ``less`` if a smaller one is."""
 
     def lost(self, ratio: float) -> float:
         """The fraction by which the result became worse since the ratio was ``ratio``; below 0 if it improved."""
@@ -58,7 +58,7 @@ class Unit:
 
     @property
     def missing(self) -> str:
-        """Why the unit cannot be measured here; "" if it can."""
+        """Why the unit cannot be measured on this machine; "" if nothing is missing."""
         return next((sentence for need in self.needs if (sentence := need())), "")
 
 

@@ -63,7 +63,7 @@ QUICK = Sizes(2, 2, 2_000, 200_000, ("starts-at-zero",), ("two-channels",))
 
 @dataclass(frozen=True)
 class Measured:
-    """One process, or the median of several."""
+    """Measurements of one process, or the medians of several processes."""
 
     wall_s: float
     own_cpu_s: float
@@ -90,7 +90,7 @@ def median(of: Sequence[Measured]) -> Measured:
 
 
 Work = Callable[[Path, Sizes], list[str]]
-"""Makes the arguments from a scratch folder and the sizes."""
+"""Makes the arguments of a command from a scratch folder and the sizes."""
 
 
 def played(sizes: Sizes) -> list[str]:
@@ -196,7 +196,7 @@ def peaks(pid: int) -> tuple[int, int]:
 
 
 def resident(process: psutil.Process) -> int:
-    """The peak so far if the system reports it; otherwise the current size."""
+    """The peak resident bytes of a process so far if the system reports them; otherwise its current resident bytes."""
     with contextlib.suppress(OSError):
         for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
             if line.startswith("VmHWM:"):

@@ -53,7 +53,7 @@ class ClockProbe:
     clock: str = ""
     """Why the probe cannot confirm that the clock of the implementation follows."""
     timers: str = ""
-    """The timer that does not follow, although the clock does."""
+    """The timer that does not follow the moved time, although the clock does."""
 
 
 def find_library() -> Path:
@@ -249,7 +249,7 @@ class Faketime:
             session = Session(lambda: link, self.limits, self.revision, self.language)
             try:
                 if link.own_clock:
-                    return OutsideClock(False, "its own, as declared: the suite does not move it")
+                    return OutsideClock(False, "the implementation's own, as declared: the suite does not move it")
                 return self.probe(session)
             finally:
                 session.kill()
@@ -260,7 +260,7 @@ class Faketime:
         self, start: Start, variables: Mapping[str, str], outside: OutsideClock, *, monotonic: bool
     ) -> ClockedLink:
         capability = self.language.number_of(VIRTUAL_CLOCK)
-        assert capability is not None, "a language without a virtual clock has no clock to move"
+        assert capability is not None, "a testee protocol without the capability VIRTUAL_CLOCK has no clock to move"
         time_file = _TimeFile(self.library, monotonic=monotonic)
         return ClockedLink(start, variables, outside, time_file, capability)
 
@@ -268,4 +268,6 @@ class Faketime:
 def _standing_clock(why: str) -> OutsideClock:
     """The result for an implementation whose time cannot be moved completely."""
     why = f"{OPTION}: {why}"
-    return OutsideClock(False, f"its own. {why}, so only requirements that hold in real time are judged", why)
+    return OutsideClock(
+        False, f"the implementation's own. {why}, so only requirements that hold in real time are judged", why
+    )

@@ -118,7 +118,9 @@ process.stdout.write = (line, ...rest) => write(line.replace('"CAPABILITY_VIRTUA
 def test_who_declares_a_virtual_clock_keeps_its_own() -> None:
     declared = declared_by(sys.executable, "-m", "sds_reference")
     assert declared.can(pb.CAPABILITY_VIRTUAL_CLOCK)
-    assert declared.outside_clock == OutsideClock(False, "its own, as declared: the suite does not move it")
+    assert declared.outside_clock == OutsideClock(
+        False, "the implementation's own, as declared: the suite does not move it"
+    )
 
 
 # ---- Implementations whose time cannot be moved ----------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Peers of legal variants whose choices have no field of Config."""
+"""Subclasses of Peer for the legal variants that no field of Config can describe."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ClosesOnRefusal(Peer):
 
 
 class SendsAtTicks(Peer):
-    """Send only at ticks, on the links that still exist: the specification names no time."""
+    """Send only at ticks, on the links that still exist: the specification does not say when to send."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -57,7 +57,7 @@ class SendsAtTicks(Peer):
 
 
 class ProcessesFirstMessageAtOnce(Peer):
-    """Process the first received message immediately and the others at a tick: the specification names no time."""
+    """Process the first received message immediately and the others at a tick: the specification does not say when."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -139,8 +139,8 @@ class AnswersAtTicks(Peer):
 
 
 class AnswersInParts(SendsAtTicks):
-    """Sends at most ten messages on a link in one step: the specification names no time. The others wait for the next
-    step."""
+    """Sends at most ten messages on a link in one step, and the other messages in later steps: the specification does
+    not say when to send."""
 
     AT_ONCE = 10
 
@@ -200,7 +200,7 @@ class SendsOwnChangesTwice(Peer):
 
 
 class EndsAnswersWithUnknownType(Peer):
-    """ "Unknown types are silently ignored" (core protocol)."""
+    """Sends a message of an unknown type after each answer: receivers ignore "unknown types" (core protocol)."""
 
     def answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
         super().answer(link, request, effects)
@@ -266,7 +266,7 @@ class LargestValueWinsTies(Peer):
 
 
 class KeepsItsDeletion(Peer):
-    """Of two concurrent deletions of a record with the same update_time, keeps the one that it has: the record is
+    """Of two concurrent deletions of a record with the same update_time, keeps the stored deletion: the record is
     deleted either way (CA-8, CA-9)."""
 
     def decide(self, one: Record, other: Record) -> tuple[Record, Record]:
@@ -349,8 +349,8 @@ class DeletesWhatIsGone(Peer):
 
 
 class RefusesLowerRevisions(Peer):
-    """Ignores revisions that are not above the highest known one of their writer: they arrive in order on a
-    subscription (CA-5)."""
+    """Ignores an update whose revision is not above the highest known revision of its writer: a subscription delivers
+    updates in the order of revisions (CA-5)."""
 
     def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         by, revision = incoming.version

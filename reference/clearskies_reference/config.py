@@ -23,7 +23,8 @@ class Resolution(Enum):
     """How a conflict is resolved ("Applications need to decide", CA-8)."""
 
     LARGEST_TIME = "largest update_time"
-    """Rule: "The default way". It makes no change, because all peers get the same result."""
+    """Rule: "The default way": the version with the larger update_time wins. No peer writes a change, because all peers
+    choose the same winner."""
     MERGE = "merge"
     """Two objects are merged into one with the members of both. The result is a change, unless it equals the winner."""
     SEPARATE = "separate"

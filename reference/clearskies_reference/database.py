@@ -124,7 +124,7 @@ class Database(ABC):
         return self._draw(16).hex()
 
     def time_of_change(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
-        """The update_time of a change: later than that of the changed records ``after``. A new record is None there."""
+        """The update_time of a change, later than the times of the records in ``after`` (None is a new record)."""
         unit = 10 ** (9 - self.config.time_digits)
         time = now_ms * 1_000_000 // unit * unit
         if self.config.advancing_times:
@@ -145,8 +145,8 @@ class Database(ABC):
     ) -> None:
         """Rule: "When a record change originates locally" (section "Requesting Updates").
 
-        ``current`` is the changed version, None for a new record; ``content`` is (key, value, deleted). Raises
-        RefusedWriteError.
+        ``current`` is the version before the change, None for a new record; ``content`` is (key, value, deleted).
+        Raises RefusedWriteError.
         """
         key, value, deleted = content
         revision = self.next_revision(current)

@@ -27,7 +27,7 @@ class Conflict:
     """Two versions of one record, or two records with the same key, are in conflict (section "Conflicts")."""
 
     uuid: str
-    """The uuid of the record that was present."""
+    """The uuid of the record that the peer had before the conflict."""
     incoming_uuid: str
 
 
@@ -44,7 +44,7 @@ Event = Changed | Conflict | LinkClosed
 
 @dataclass(slots=True)
 class Effects:
-    """Outcome of one operation, each list in the order in which it happened."""
+    """Outcome of one operation. The entries of each list are in the order in which they happened."""
 
     sent: list[Sent] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)

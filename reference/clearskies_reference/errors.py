@@ -16,7 +16,7 @@ class MalformedMessageError(ClearSkiesError, ValueError):
 
 
 class ConfigurationError(ClearSkiesError, ValueError):
-    """A configuration that has no meaning."""
+    """A value of the configuration is invalid."""
 
 
 class RefusedWriteError(ClearSkiesError, ValueError):

@@ -1,4 +1,5 @@
-"""Peers of legal variants that write JSON, uuids, times, clocks and deletions in other forms."""
+"""Subclasses of Peer for legal variants that write JSON, uuids, times, clocks or deletions differently than the
+model."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ _UUID = re.compile(rb'"uuid": *"[0-9A-Fa-f]{32}"')
 
 
 class SpacedBodies(Peer):
-    """JSON with blanks, its members in another order, and an unknown member."""
+    """Writes blanks in the JSON of bodies, reorders the members, and adds an unknown member."""
 
     def body(self, record: Record) -> bytes:
         data = json.loads(super().body(record))
@@ -29,7 +30,7 @@ class SpacedBodies(Peer):
 
 
 class SpacedRequests(Peer):
-    """Requests with blanks, their members in another order, and an unknown member."""
+    """Writes blanks in the JSON of requests, reorders the members, and adds an unknown member."""
 
     def request_body(self) -> bytes:
         data = json.loads(super().request_body())
@@ -81,7 +82,7 @@ def _with_decimal_points(value: Any) -> Any:
 
 
 class CapitalUuids(Peer):
-    """ "A unique 128-bit ID": the specification does not say in which case: this peer writes upper case."""
+    """ "A unique 128-bit ID": this peer writes upper-case hex digits, which the specification does not exclude."""
 
     def read_body(self, body: bytes) -> Record | GetUpdates | None:
         return super().read_body(_UUID.sub(lambda found: found[0].lower(), body))
@@ -138,7 +139,7 @@ def _with_capital_uuid(effects: Effects) -> Effects:
 
 
 class ZonedTimes(Peer):
-    """ISO 8601 allows offsets from UTC: this peer writes times with one."""
+    """ISO 8601 allows an offset from UTC: this peer writes an offset in each time."""
 
     def time_of_change(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         time = super().time_of_change(now_ms, after)

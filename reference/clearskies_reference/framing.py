@@ -1,8 +1,8 @@
 """Messages on a stream, as the core protocol frames them.
 
 ``m`` LENGTH body, or ``s`` LENGTH ``:`` LENGTH body newline signature newline, where lengths are ASCII digits, the body
-is a JSON object and the signature is in base64. ``!`` and ``$`` start the same two with an attachment after them:
-pieces of the form LENGTH newline bytes, up to a piece of length 0. Database messages have no attachments, so
+is a JSON object and the signature is in base64. ``!`` starts an unsigned and ``$`` a signed message with an attachment
+after it: pieces of the form LENGTH newline bytes, up to a piece of length 0. Database messages have no attachments, so
 attachments are discarded.
 """
 
@@ -33,7 +33,7 @@ class Message:
 
     body: bytes
     signature: bytes | None = None
-    """In base64, as it was sent: a peer that relays the message repeats it."""
+    """Base64, unchanged: a peer that relays the message relays the same signature."""
 
     def signature_bytes(self) -> bytes:
         """The bytes of the signature. Raises MalformedMessageError if there is none or if it is not base64."""
@@ -54,7 +54,7 @@ class Message:
 
 
 def make_signed_message(body: bytes, signature: bytes) -> Message:
-    """The message of a body and its signature, which is not in base64 yet."""
+    """Make a message from a body and a signature of raw bytes, which is written in base64."""
     return Message(body, b64encode(signature))
 
 
@@ -74,7 +74,7 @@ class Parser:
 
     @property
     def incomplete_bytes(self) -> int:
-        """Number of bytes at the end that belong to a message which is not complete yet."""
+        """Number of received bytes that belong to an incomplete message."""
         return self._skipped + len(self._buffer)
 
     def feed(self, data: bytes) -> Iterator[Message]:

@@ -33,8 +33,8 @@ def read(text: bytes) -> Any:
         raise MalformedMessageError(f"JSON of {len(text)} bytes; the limit is {MAX_BODY_BYTES}")
     _refuse_depth(text)
     try:
-        # orjson is stricter than json about numbers and text. It does not detect duplicate names, and makes doubles of
-        # integers above 64 bits.
+        # orjson is stricter than json about numbers and text. It does not detect duplicate names, and converts integers
+        # above 64 bits to doubles.
         orjson.loads(text)
         return json.loads(text, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
@@ -86,7 +86,7 @@ def _refuse_depth(text: bytes) -> None:
         return
     brackets = _STRINGS.sub(b"", text).translate(_ONE_KIND, _NO_BRACKETS)
     for _ in range(MAX_DEPTH):
-        # Remove the innermost pairs as often as the limit allows. Brackets that are left are nested too deep.
+        # Remove the innermost pairs of brackets MAX_DEPTH times. The brackets that remain are nested too deep.
         brackets = brackets.replace(b"[]", b"")
     if brackets:
         raise MalformedMessageError(f"JSON nested deeper than {MAX_DEPTH}, or brackets that do not match")

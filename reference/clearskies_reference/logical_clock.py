@@ -1,14 +1,14 @@
 """Section "Conflicts": the four rules by which vector clocks are updated.
 
-1. "At first all values are zero." 2. A local change counts. 3. Sending a record counts. 4. Receiving one counts, and
-each member becomes the maximum of the two.
+1. "At first all values are zero." 2. A local change increases the peer's own number. 3. Sending a record increases it.
+4. Receiving a record increases it, and every other number becomes the maximum of the stored and the received number.
 
 Applied literally to the clock in a record, rules 3 and 4 fail: B increases its number when it receives A's change. A
 does not know this number, so A's next change looks concurrent on B. Therefore B keeps these counts in a local number
 (``StoredRecord.ticks``), which it sends when it changes the record itself. The first sending of an own change is
 counted in the record's clock: before that, no other peer has seen the change. So a change has the same clock on all
-peers. One change is before another exactly if the writer of the other one knew it. ``Config.clocks_count_hops`` applies
-the rules literally.
+peers. Change X is before change Y exactly if the writer of Y knew X. ``Config.clocks_count_hops`` applies the rules
+literally.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class LogicalClock:
         return clock
 
     def count_sending(self, stored: StoredRecord) -> StoredRecord:
-        """Rule 3: count that a record is sent."""
+        """Rule 3: increase the peer's own number when a record is sent."""
         if stored.sent and not self.config.clocks_count_hops:
             return stored
         record = stored.record
@@ -81,12 +81,12 @@ class LogicalClock:
         return replace(stored, record=replace(stored.record, vector_clock=clock), ticks=ticks, signed=signed)
 
     def remember(self, stored: StoredRecord) -> None:
-        """Merge the clock of a stored change into the clock of the peer, if it has one for all records."""
+        """Merge the clock of a stored change into the peer's clock, if the peer has one clock for all records."""
         if self.config.clock_per_peer:
             clock = merge(self.store.clock, stored.record.vector_clock)
             self.store.set_clock(merge(clock, {self.peer_id: stored.ticks}))
 
     def _next(self, current: StoredRecord | None, seen: VectorClock) -> int:
-        """The number of the next event. ``seen`` can be ahead of a peer that lost its store."""
+        """The number of the next event. A peer that lost its store can find a higher number of its own in ``seen``."""
         own = self.store.clock.get(self.peer_id, 0) if self.config.clock_per_peer else 0
         return max(own, current.ticks if current is not None else 0, seen.get(self.peer_id, 0)) + 1

@@ -100,7 +100,7 @@ class Peer(Database):
         return effects
 
     def known(self) -> dict[str, int]:
-        """Rule: "The highest known revision number for each peer in the club", including its own."""
+        """Rule: "The highest known revision number for each peer in the club", including this peer."""
         return dict(sorted(self.store.known.items()))
 
     # ---- Links ---------------------------------------------------------------------------------------------------
@@ -129,8 +129,8 @@ class Peer(Database):
 
         ``now_ms`` is not used, because updates carry their own times. Raises UnknownLinkError.
 
-        A message that is refused changes nothing. Broken framing and a failing store close the link: no message may be
-        skipped, and the next link requests them again.
+        A message that is refused changes nothing. Broken framing and a failing store close the link: the peer must not
+        skip a message, and it requests the missing updates on the next link.
         """
         link = self._link(number)
         try:
@@ -212,7 +212,7 @@ class Peer(Database):
         return get_updates_body(self.known())
 
     def answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
-        """Rule: "The server responds with zero or more update messages", and with all later ones when they are made."""
+        """Rule: "The server responds with zero or more update messages", and later sends each new update."""
         link.subscribed = True
         for stored in self.missing(request):
             effects.sent.append(Sent(link.number, self.to_wire(self.prepare_sending(stored), link)))
@@ -227,7 +227,7 @@ class Peer(Database):
     # ---- Sending -------------------------------------------------------------------------------------------------
 
     def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
-        """Send a record on all subscribed links, except those of the peer that it came from by the link ``source``."""
+        """Send a record on all subscribed links, except the links to the peer that sent it on the link ``source``."""
         links = [link for link in self.links.values() if self.is_recipient(link, source)]
         if links:
             stored = self.prepare_sending(stored)
@@ -240,7 +240,7 @@ class Peer(Database):
         return (link.subscribed or self.config.sends_unrequested) and (link.peer_id != came_from or self.config.echoes)
 
     def prepare_sending(self, stored: StoredRecord) -> StoredRecord:
-        """Count that a record is sent; a read-only peer relays a record unchanged."""
+        """Update the logical clock because a record is sent. A read-only peer relays the record unchanged."""
         counted = self.logical_clock.count_sending(stored) if self.writes else stored
         if counted is not stored:
             self.store_record(counted)
@@ -260,12 +260,12 @@ class Peer(Database):
         return update_body(record, writes_deleted_false=self.config.writes_deleted_false)
 
     def signed(self, stored: StoredRecord) -> Message:
-        """The signed message of a record. It is stored, so all read-only peers get the same message."""
+        """The signed message of a record. The message is stored, so all read-only peers get the same message."""
         found = self.store.get(stored.record.uuid)
-        assert found is not None, "it is stored before it is sent"
+        assert found is not None, "a record is stored before it is sent"
         if found.signed is not None:
             return found.signed
-        assert self.keys.read_write_private is not None, "the key was there when the link was connected"
+        assert self.keys.read_write_private is not None, "connect() requires the private key of read-write peers"
         body = self.body(found.record)
         message = make_signed_message(body, self.config.signature_profile.sign(body, self.keys.read_write_private))
         self.store.put(replace(found, signed=message))

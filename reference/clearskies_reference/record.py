@@ -59,4 +59,5 @@ class StoredRecord:
     sent: bool = False
     """Whether this peer has sent this version."""
     signed: Message | None = None
-    """The signed message with this version. A read-only peer keeps the original, because it must relay it unchanged."""
+    """The signed message with this version. A read-only peer keeps the original message, which it must relay
+    unchanged."""

@@ -1,4 +1,4 @@
-"""Section "Conflicts": the result of two records in conflict, as a function of the two."""
+"""Section "Conflicts": the result of a conflict, computed from the two records alone."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Keys:
     read_write_private: RSAPrivateKey | None = None
 
 
-# A club has one key of each kind, and validating a private key takes a tenth of a second.
+# Cached: a club has one key of each kind, and validating a private key takes a tenth of a second.
 @lru_cache(maxsize=8)
 def private_key(pem: str) -> RSAPrivateKey:
     """The private key in PEM, PKCS#8. Raises ConfigurationError."""

@@ -41,7 +41,7 @@ CREATE INDEX IF NOT EXISTS by_key ON records (key, seconds, fraction, last_updat
   WHERE NOT deleted;
 """
 _SHIFT = 1 << 63
-"""SQLite has only signed integers, so unsigned ones are stored lower by this offset, which keeps their order."""
+"""SQLite has only signed integers: this offset is subtracted from unsigned integers, which keeps their order."""
 
 
 class SqliteStore(Store):

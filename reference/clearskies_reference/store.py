@@ -19,11 +19,12 @@ class Store(ABC):
     """
 
     revision: int
-    """The peer's own counter, including changes that are not committed yet."""
+    """The peer's own revision counter, including changes that are not committed yet."""
     known: dict[str, int]
     """The highest known revision by peer, "separately" (CA-11). Only ``learn`` may change it."""
     clock: VectorClock
-    """The peer's own logical clock, if it has one for all records (CA-7). Only ``set_clock`` may change it."""
+    """The logical clock that all records of the peer share (CA-7); empty if each record has its own. Only ``set_clock``
+    may change it."""
 
     @abstractmethod
     def get(self, uuid: str) -> StoredRecord | None:
@@ -54,7 +55,10 @@ class Store(ABC):
 
     @abstractmethod
     def learn(self, peer_id: str, revision: int) -> None:
-        """Set the highest known revision of a peer. It is set for the last writer of every stored record."""
+        """Set the highest known revision of a peer.
+
+        The caller must do this for the last writer of every record that it stores.
+        """
 
     @abstractmethod
     def set_clock(self, clock: VectorClock) -> None:

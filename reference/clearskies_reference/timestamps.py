@@ -29,7 +29,7 @@ class Timestamp:
 
     seconds: int
     fraction: str
-    """Decimal digits after the point, without zeros at the end: in this form their order is that of strings."""
+    """Decimal digits after the point, without trailing zeros: two fractions are in the same order as their strings."""
     text: str = field(compare=False)
     """The text of the time, as it was written."""
 

@@ -17,7 +17,7 @@ VectorClock = Mapping[str, int]
 
 
 def is_before(one: VectorClock, other: VectorClock) -> bool:
-    """Is no number of ``one`` greater than that of ``other``?
+    """Is each number of ``one`` at most the number of the same peer in ``other``?
 
     If each is before the other, they are equal. If neither is, they are concurrent (CA-12).
     """
@@ -58,5 +58,5 @@ _HEX = frozenset("0123456789abcdef")
 
 
 def is_id(value: object) -> bool:
-    """Is it a 128-bit ID of a peer or a record, written as 32 lower-case hex digits?"""
+    """Is ``value`` a 128-bit ID of a peer or a record, written as 32 lower-case hex digits?"""
     return isinstance(value, str) and len(value) == 32 and _HEX.issuperset(value)

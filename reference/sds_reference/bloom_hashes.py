@@ -1,7 +1,6 @@
 """String hashes of the published implementations. Each gives exactly the result of the library that computes it.
 
-Each function takes a string and returns an integer. The hashes for filters are non-negative: the index formulas start
-from them.
+Each function takes a string and returns an integer. The hashes from which filters compute bit numbers are non-negative.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ def murmur3_32_js(text: str) -> int:
     @waku/sds feeds the first UTF-16 code unit of every code point to a Murmur3 that expects bytes. For code points up
     to U+00FF the result is Murmur3 over Latin-1 (for ASCII: over UTF-8). Above U+00FF, a code unit overflows into the
     bits of its neighbours, the length counts code points, and the low surrogate of a supplementary character is
-    dropped. This function reproduces that bit by bit, so such IDs work, but their hashes differ from a Murmur3 over
-    UTF-8.
+    dropped. This function computes the same hashes as @waku/sds for all IDs. For IDs beyond U+007F, they differ from
+    Murmur3 over UTF-8.
     """
     try:
         return abs(mmh3.hash(text.encode("latin-1")))

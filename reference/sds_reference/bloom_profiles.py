@@ -1,9 +1,9 @@
 """Bloom profiles: how the opaque ``bloom_filter`` bytes are made and read.
 
 The specification ("Participant state") requires a filter per channel and leaves its size, hash and encoding open. A
-profile fixes all three, byte for byte like the implementation that gives it its name, so filters are comparable only
-within one profile. In these wire layouts the bit of index ``i`` is in byte ``(i >> 3) ^ swizzle`` at position
-``i & 7``.
+profile defines all three exactly as one published implementation does, and has the name of that implementation. Filters
+of different profiles cannot be compared. In these wire layouts the bit of index ``i`` is in byte ``(i >> 3) ^ swizzle``
+at position ``i & 7``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ class BloomParameters:
     @classmethod
     @lru_cache(256)
     def sized(cls, capacity: int, error_rate: float) -> BloomParameters:
-        """Compute the size as both published implementations do: whole bits per ID, then the optimal k for them."""
+        """Compute the size as both published implementations do.
+
+        The number of bits per ID is a whole number, and k is optimal for this number.
+        """
         if capacity < 1 or not 0 < error_rate < 1:
             raise ConfigurationError(
                 f"bloom filter of capacity {capacity} and error rate {error_rate}: need >= 1 and 0 < rate < 1"
@@ -75,7 +78,7 @@ class FilterView:
 
 @dataclass(frozen=True, slots=True)
 class BloomProfile:
-    """One way to hash, lay out and wrap a filter."""
+    """The hash of IDs, the order of bits and the encoding of the filters of one implementation."""
 
     name: str
     description: str
@@ -200,4 +203,4 @@ NIM_SDS_MURMUR3 = BloomProfile(
 )
 
 PROFILES: dict[str, BloomProfile] = {profile.name: profile for profile in (WAKU_SDS_JS, NIM_SDS, NIM_SDS_MURMUR3)}
-"""The known profiles by name. No two of them can read each other's filters."""
+"""The known profiles by name. No profile can read the filters of another."""

@@ -22,15 +22,15 @@ from .sender import Sender
 
 
 class Channel(Sender):
-    """One participant's side of one channel."""
+    """The state and the protocol steps of one participant in one channel."""
 
     # ---- Receive Message -----------------------------------------------------------------------------------------
 
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         """Process a message of this channel that arrived ("Receive Message").
 
-        ``retrieval_hint`` is the hint that the transport gave for it. Raises MalformedMessageError, and changes
-        nothing, if the message cannot be used.
+        ``retrieval_hint`` is the hint that the transport gave for the message. Raises MalformedMessageError, and
+        changes nothing, if the message cannot be used.
         """
         effects = Effects()
         if self.is_own(message):
@@ -130,7 +130,7 @@ class Channel(Sender):
             effects.events.append(Delivered(self.channel_id, message.message_id, message.content))
 
     def witness_lamport(self, lamport_timestamp: int) -> None:
-        """Rule: "MUST update its local Lamport timestamp to match the received message" if that one is greater."""
+        """Rule: "MUST update its local Lamport timestamp to match the received message" if its timestamp is greater."""
         self.clock.witness(lamport_timestamp)
 
     def insert_into_log(self, message: Message, retrieval_hint: bytes | None) -> None:
@@ -172,7 +172,7 @@ class Channel(Sender):
                 self.count_filter_hit(entry, effects, now_ms)
 
     def read_filter(self, message: Message) -> FilterView | None:
-        """The filter of a received message; None if it has none that can be read."""
+        """The filter of a received message; None if the filter is missing or not readable."""
         with suppress(ForeignFilterError):
             if message.bloom_filter is not None:
                 return self.config.bloom_profile.read(message.bloom_filter, self.parameters)

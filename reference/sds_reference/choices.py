@@ -35,7 +35,8 @@ class IdleAfterCopies(Channel):
 class PossiblyAcknowledgedFirst(Channel):
     """Resends possibly acknowledged messages first within one tick.
 
-    The specification gives priority to unacknowledged messages by distinct periods, and does not order one tick.
+    The specification gives priority to unacknowledged messages by distinct periods, but does not order the resends of
+    one tick.
     """
 
     def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
@@ -66,7 +67,8 @@ class SignalsMissingOnce(Channel):
 
 
 class SignalsAllThatIsMissing(Channel):
-    """When a message must wait, signals every dependency that is missing then, including those of other messages."""
+    """When a message must wait, signals all missing dependencies, including the dependencies of other waiting
+    messages."""
 
     _named: MappingProxyType[str, HistoryEntry] = MappingProxyType({})
 
@@ -88,7 +90,8 @@ class CopiesEnterTheFilter(Channel):
 
 
 class SignalsAtTheSweep(Channel):
-    """Signals missing dependencies at the next sweep, if they are still missing: the specification names no time."""
+    """Signals missing dependencies at the next sweep, if they are still missing: the specification does not say
+    when."""
 
     unsignalled: tuple[tuple[Message, set[str]], ...] = ()
 
@@ -442,7 +445,7 @@ class ReadsStartOfLongFilters(Channel):
 
 
 class EmptyFilterAtFirst(Channel):
-    """Encodes a filter without any ID as no bytes (AMB-125)."""
+    """Sends an empty ``bloom_filter`` field as long as its filter contains no ID (AMB-125)."""
 
     def compose(self, message_id: str, lamport: int, content: bytes | None) -> Message:
         message = super().compose(message_id, lamport, content)

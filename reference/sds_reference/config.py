@@ -28,7 +28,8 @@ class AfterRequest(Enum):
     """What happens to the entry of a missing message after it was requested (AMB-68)."""
 
     KEEP = "keep"
-    """Every message requests it again until it is repaired: no rule of the specification removes the entry."""
+    """Every later message requests the missing message again until it arrives: no rule of the specification removes the
+    entry."""
     FORGET = "forget"
     NEVER_AGAIN = "never again"
 
@@ -88,9 +89,10 @@ class Config:
     causal_history_size: int = 2
     """Message IDs in a causal history; the specification recommends two ("Send Message")."""
     causal_history_varies: bool = False
-    """Every second causal history has one ID more; the model then declares no size."""
+    """Every second causal history has ``causal_history_size`` + 1 IDs; the model then declares no size of causal
+    histories."""
     causal_history_descending: bool = False
-    """Newest first instead of oldest first; the specification says "ordered" (AMB-29)."""
+    """Causal histories start with the newest ID instead of the oldest; the specification says "ordered" (AMB-29)."""
 
     bloom_profile: BloomProfile = WAKU_SDS_JS
     """Hash and encoding of the filter (AMB-54)."""
@@ -100,8 +102,8 @@ class Config:
     """Share of the capacity, filled with the newest IDs, that is kept at a roll-over (AMB-55)."""
     own_ids_in_filter: OwnIds = OwnIds.AFTER_SENDING
     ephemeral_ids_in_filter: bool = False
-    """Insert the IDs of ephemeral messages into the filter, as "Receive Message" says; "no synchronization" speaks
-    against it (AMB-36)."""
+    """Insert the IDs of ephemeral messages into the filter, as "Receive Message" requires, although ephemeral messages
+    have "no synchronization" (AMB-36)."""
 
     resend_unacknowledged_ms: int = 30_000
     """Resend period of unacknowledged messages, "a set period" ("Periodic Outgoing Buffer Sweep", AMB-63)."""
@@ -126,9 +128,9 @@ class Config:
     sync_interval_ms: int | None = 30_000
     """Period of automatic sync messages per channel ("Periodic Sync Message")."""
     sync_backoff_ms: int = 0
-    """Random backoff that the caller chose, added to every interval; the model has no randomness."""
+    """Random backoff that the caller chose, added to every sync interval; the model has no randomness."""
     sync_only_when_quiet: bool = False
-    """Count the interval from the last message of any participant in the channel (a MAY, AMB-102)."""
+    """Count the sync interval from the last message of any participant in the channel (a MAY, AMB-102)."""
     sync_with_empty_log: bool = True
     """Send a sync message even if the log is empty (AMB-103)."""
 

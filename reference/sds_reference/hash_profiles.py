@@ -1,7 +1,8 @@
 """Hash profiles: the ``hash()`` of sections "Determine T_req", "Determine T_resp" and "Determine response group".
 
 The specification does not say which function it is (AMB-01), nor how two strings become one argument (AMB-02). Each
-profile reproduces exactly the implementation that gives it its name. Both published implementations concatenate.
+profile computes the same hashes as the published implementation after which it is named. Both implementations
+concatenate the strings.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from .errors import ConfigurationError
 
 @dataclass(frozen=True, slots=True)
 class HashProfile:
-    """One choice of hash. For a private hash, pass another function."""
+    """A definition of ``hash()``: a hash of strings, and how two strings are combined."""
 
     name: str
     """The name that an implementation declares; "" for a private hash without a name."""

@@ -18,15 +18,15 @@ class BufferedMessage:
     received_ms: int
     retrieval_hint: bytes | None
     regular: bool = True
-    """The message is delivered and logged when its dependencies are met."""
+    """Whether the message is delivered and logged when its dependencies are met."""
 
 
 class IncomingBuffer:
     """Buffered messages, with an index from each unmet dependency to the messages that wait for it.
 
-    Regular messages are stored under their ID. Others have IDs that may repeat or collide, so each is stored under a
-    serial number. Queues that are emptied from the front are OrderedDicts: finding the first entry of a plain dict
-    takes time for each entry that was deleted before it.
+    Regular messages are stored under their ID. The IDs of sync messages may repeat or collide, so each sync message is
+    stored under a serial number. Queues that are emptied from the front are OrderedDicts: finding the first entry of a
+    plain dict takes time for each entry that was deleted before it.
     """
 
     def __init__(self) -> None:

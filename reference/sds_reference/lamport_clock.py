@@ -9,7 +9,7 @@ from .message import MAX_LAMPORT
 class LamportClock:
     """A logical clock that stays close to the epoch time in milliseconds.
 
-    In revisions that require it, it counts from 0 instead.
+    If the revision requires it, the clock counts from 0 instead.
     """
 
     __slots__ = ("_largest", "value")
@@ -39,6 +39,6 @@ class LamportClock:
         return value
 
     def witness(self, lamport_timestamp: int) -> None:
-        """Set the clock to the timestamp of a delivered message if that is greater, without another increment."""
+        """Set the clock to the timestamp of a delivered message if the timestamp is greater. Do not add 1."""
         if lamport_timestamp > self.value:
             self.value = lamport_timestamp

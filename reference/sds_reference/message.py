@@ -20,7 +20,8 @@ MAX_LAMPORT = 2**64 - 1
 class Kind(Enum):
     """The kind of a message.
 
-    The wire has no flag for it: the presence of two fields decides (sections "Message", "Ephemeral").
+    It follows from two fields: whether ``lamport_timestamp`` is set, and whether ``content`` is set (sections
+    "Message", "Ephemeral").
     """
 
     CONTENT = "content"
@@ -30,7 +31,7 @@ class Kind(Enum):
     EPHEMERAL = "ephemeral"
     """Content, no Lamport timestamp ("Ephemeral Messages")."""
     UNDEFINED = "undefined"
-    """Neither: the specification gives it no meaning."""
+    """Neither Lamport timestamp nor content: the specification does not define such a message."""
 
 
 @dataclass(frozen=True, slots=True, init=False)

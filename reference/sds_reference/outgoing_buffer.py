@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 
 
 class AckState(Enum):
-    """States of an outgoing message. *Acknowledged* removes it from the buffer, so it has no member here."""
+    """States of an outgoing message. An acknowledged message leaves the buffer, so the enum has no member for it."""
 
     UNACKNOWLEDGED = "unacknowledged"
     POSSIBLY_ACKNOWLEDGED = "possibly acknowledged"
@@ -24,12 +24,12 @@ class OutgoingEntry:
     wire: bytes
     """The message as it was broadcast."""
     positions: tuple[tuple[int, int], ...]
-    """Positions of its ID's bits in a filter of the local profile and size."""
+    """Positions of the bits of the message ID in a filter of the local profile and size."""
     due_ms: int
     """Time of the next resend, in milliseconds; -1 for never."""
     state: AckState = AckState.UNACKNOWLEDGED
     filter_hits: int = 0
-    """Number of received filters that contained its ID."""
+    """Number of received filters that contained the message ID."""
 
 
 class OutgoingBuffer:
@@ -60,7 +60,7 @@ class OutgoingBuffer:
         heappush(self._due, (due_ms, self._serial, entry.message_id))
 
     def unacknowledged(self) -> list[OutgoingEntry]:
-        """The messages without any acknowledgement."""
+        """The messages in the state *unacknowledged*."""
         return list(self._unacknowledged.values())
 
     def mark_possibly_acknowledged(self, entry: OutgoingEntry) -> None:

@@ -1,4 +1,4 @@
-"""Choices that the proposal of 2024 leaves and later revisions do not: channels of its legal variants."""
+"""Channels of legal variants of the proposal of 2024: they make choices that later revisions no longer leave open."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Section "SDS Repair (SDS-R)": what the optional extension adds to a participant in one channel.
 
 A Repair holds the state of section "SDS-R participant state" and has one method for each rule of "SDS-R send message",
-"SDS-R receive message" and "SDS-R incoming repair request buffer sweep". The channel calls them; without SDS-R it has
-no Repair at all. Times are in milliseconds.
+"SDS-R receive message" and "SDS-R incoming repair request buffer sweep". The channel calls these methods. A channel
+without SDS-R has no Repair. Times are in milliseconds.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Repair:
             item.was_requested = True
 
     def has_expired(self, item: RepairEntry, now_ms: int) -> bool:
-        """Did T_max pass since its T_req, and are requests configured to expire then (AMB-81)?"""
+        """Did T_max pass since the T_req of the entry, and are requests configured to expire then (AMB-81)?"""
         return self.config.requests_expire and item.due_ms <= now_ms - self.config.t_max_ms
 
     def expire(self, now_ms: int) -> None:
@@ -122,7 +122,7 @@ class Repair:
     def track(self, entry: HistoryEntry, now_ms: int) -> None:
         """Add an entry for a missing message.
 
-        An existing entry keeps its T_req, but takes over a sender that it lacks.
+        An existing entry keeps its T_req. A retrieval hint or sender that it lacks is taken from ``entry``.
         """
         if not self.may_request(entry.message_id):
             return
@@ -209,7 +209,7 @@ class Repair:
             self.cache[message.message_id] = replace(message, repair_request=()) if stale else message
 
     def take_responses(self, now_ms: int) -> list[Message]:
-        """Rule: return each requested message to broadcast once ``T_resp <= current_time``, and only once (AMB-79)."""
+        """Rule: return each requested message when ``T_resp <= current_time``, for one broadcast (AMB-79)."""
         due = [item.entry.message_id for item in self.incoming.due(self.current_time(now_ms))]
         for message_id in due:
             self.incoming.remove(message_id)

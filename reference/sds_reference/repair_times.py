@@ -1,6 +1,7 @@
 """Sections "Determine T_req", "Determine T_resp" and "Determine response group": pure functions of IDs.
 
-Times are offsets that the caller adds to ``current_time``. Their unit is that of T_min and T_max, usually milliseconds.
+Times are offsets that the caller adds to ``current_time``. They have the same unit as T_min and T_max, usually
+milliseconds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Choices of when work is done, and which reply carries its result: channels of legal variants.
+"""Channels of legal variants that choose when to do periodic work, and which reply contains the messages it sends.
 
 The specification says that messages are broadcast "after a set period" or "periodically". It names neither the command
 of the application that triggers the broadcast nor an order within one reply.
@@ -187,7 +187,7 @@ class AnswersAreTraffic(Channel):
 
 
 class EphemeralMessagesMoveTheClock(Participant):
-    """Applies "before broadcasting a message" it "MUST set its local Lamport timestamp" to ephemeral messages, too."""
+    """Increases its Lamport timestamp when it sends an ephemeral message, too ("before broadcasting a message")."""
 
     def send_ephemeral(
         self, channel_id: str, content: bytes, message_id: str | None = None, now_ms: int = 0

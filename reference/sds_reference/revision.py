@@ -18,7 +18,7 @@ class Revision:
     name: str
     title: str
     prefix: str = "SDS"
-    """Prefix of the IDs of its requirements."""
+    """Prefix of the IDs of the requirements of the revision, such as SDS in SDS-RECV-06."""
     wire: WireFormat = V2026_01
     """Encoding of messages (section "Message")."""
     lamport_follows_clock: bool = True
@@ -36,11 +36,11 @@ class Revision:
     repairs: bool = True
     """The optional extension SDS-R exists."""
     requests_again: bool = False
-    """A received message creates a new entry in the outgoing repair request buffer for every unmet dependency without
-    one; otherwise only for the dependencies that it names itself ("SDS-R receive message")."""
+    """A received message creates a new entry in the outgoing repair request buffer for every unmet dependency that has
+    no entry. If False, only for the dependencies that this message names ("SDS-R receive message")."""
 
     def lamport_floor(self, now_ms: int) -> int:
-        """Lower bound of a Lamport timestamp at an epoch time in milliseconds; also its start value."""
+        """The minimum of a Lamport timestamp at the epoch time ``now_ms``, and its value in a new channel."""
         return now_ms if self.lamport_follows_clock else 0
 
 

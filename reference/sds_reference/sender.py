@@ -1,7 +1,7 @@
 """Sections "Participant state", "Send Message", "Periodic Sync Message" and "Ephemeral Messages".
 
 A Sender keeps the state of a participant in one channel and builds its own messages: ID, Lamport timestamp, causal
-history, filter, and repair request. ``channel`` adds what messages of others and the passing of time cause.
+history, filter, and repair request. ``channel`` adds the processing of received messages and the periodic work.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ class Sender:
         )
 
     def log_own(self, message: Message, retrieval_hint: bytes | None) -> None:
-        """Log an own message. Otherwise every reply to it would wait forever (AMB-19)."""
+        """Log an own message: messages of others that depend on it are delivered only if it is in the log (AMB-19)."""
         assert message.lamport_timestamp is not None
         self.log.insert(LogEntry(message.message_id, message.lamport_timestamp, self.participant_id, retrieval_hint))
         self.incoming.mark_met(message.message_id)
@@ -164,16 +164,16 @@ class Sender:
             self.repair.cache_message(message)
 
     def broadcast_at(self, now_ms: int) -> None:
-        """Note the time of a broadcast: it restarts the silence of the channel and of this participant."""
+        """Note the time of a broadcast, from which the next sync interval is counted."""
         self._quiet_since_ms = self._silent_since_ms = now_ms
 
     # ---- Periodic Sync Message, Ephemeral Messages ---------------------------------------------------------------
 
     def send_sync(self, now_ms: int) -> Effects:
-        """Send a sync message: it has no content and does not change state as a regular message does.
+        """Send a sync message, which has no content. It is not logged.
 
-        In the proposal of 2024 receivers log sync messages like all others and may name them. Then the sender logs them
-        too.
+        In the proposal of 2024, receivers log sync messages, and later causal histories may name them. So the sender
+        logs them, too.
         """
         effects = Effects()
         if not len(self.log) and not self.config.sync_with_empty_log and not self.has_requests(now_ms):

@@ -22,7 +22,8 @@ FIXED32 = 5
 _LONGEST_VARINT = 10
 """Number of bytes of the longest varint, which holds 64 bits."""
 _SMALL_BYTES = 256
-"""Up to this length in bytes, results are cached: history entries are shorter, and one entry is in many messages."""
+"""Maximum size in bytes of an input whose fields are cached: history entries are smaller, and one entry is in many
+messages."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -66,7 +67,7 @@ def _fields(empty: Empty) -> Iterator[WireField]:
 
 
 def count_missing_bytes(wire: bytes) -> int:
-    """Number of bytes that are missing at the end of ``wire``, whose last field has a length; 0 if none are."""
+    """Number of bytes that the last field of ``wire`` lacks according to its length; 0 if it is complete."""
     at, size = 0, len(wire)
     while at < size:
         tag, at = _read_varint(wire, at)

@@ -15,7 +15,7 @@ from .message import MAX_LAMPORT, HistoryEntry, Message, decode, encode
 
 @dataclass(frozen=True, slots=True)
 class WireFormat:
-    """A layout of messages."""
+    """Encodes and decodes messages in the layout of one or more revisions."""
 
     name: str
     encode: Callable[[Message], bytes]

@@ -52,7 +52,7 @@ def add_choices(out: argparse.ArgumentParser) -> None:
         help="do not declare a capability, for example observe; may be repeated",
     )
     which = out.add_mutually_exclusive_group()
-    which.add_argument("--mutant", metavar="NAME", help="run with exactly one fault; NAME+NAME with several")
+    which.add_argument("--mutant", metavar="NAME", help="run with the fault of a mutant; NAME+NAME joins mutants")
     which.add_argument("--variant", metavar="NAME", help="run with another legal choice")
     which.add_argument("--list", action="store_true", help="list mutants and variants, and exit")
 
@@ -66,14 +66,14 @@ def print_choices(mutants: Mapping[str, Any], variants: Mapping[str, Any]) -> No
 
 
 def look_up(known: Mapping[str, T], name: str, what: str, module: str) -> T:
-    """Return the entry of ``known`` called ``name``. Raises ValueError; the message calls it a ``what``."""
+    """Return the entry of ``known`` called ``name``. Raises ValueError, whose message has ``what`` ("mutant")."""
     if name not in known:
         raise ValueError(f"no {what} {name!r}: `python -m {module} --list` names them")
     return known[name]
 
 
 def look_up_all(known: Mapping[str, T], names: str, joined: Callable[[Sequence[T]], T], module: str) -> T:
-    """Return the mutant called ``names``, or several that ``joined`` joins if + is in ``names``. Raises ValueError."""
+    """Return the mutant ``names``; if it has a +, the mutants of several names, joined. Raises ValueError."""
     those = [look_up(known, name, "mutant", module) for name in names.split(JOINT)]
     return joined(those) if len(those) > 1 else those[0]
 

@@ -16,8 +16,8 @@ M = TypeVar("M")
 JOINT = "+"
 """Separates the names of joined mutants: ``starts-at-zero+recomputes-t-req-when-missing-again``."""
 Parts = Mapping[type[Any], Mapping[str, type[Any]]]
-"""Maps a class of the model to its replaceable parts: the attribute that holds the class of a part, and this class in
-the model."""
+"""Maps a class of the model to its replaceable parts: by the attribute that holds the class of a part, the class that
+the model uses."""
 _OF_EVERY_CLASS = {
     *vars(ABCMeta("Empty", (), {})),
     "__annotations__",
@@ -77,7 +77,7 @@ def joined_class(classes: Sequence[type[Any]], model: type[Any], parts: Parts) -
     }
     try:
         return type("And".join(one.__name__ for one in changed), tuple(changed), joined)
-    except TypeError as error:  # no order of the classes fits all of them
+    except TypeError as error:  # the classes have no common order of base classes
         raise IncompatibleMutantsError(str(error)) from None
 
 
@@ -97,8 +97,8 @@ def _changes(one: type[Any], model: type[Any]) -> dict[str, type[Any]]:
     for owner in one.__mro__:
         if owner not in model.__mro__:
             for name, value in vars(owner).items():
-                # The common base class of several mutants has the faulty methods under their own names. Only a mutant
-                # has its faulty method under the name of a step.
+                # A common base class of mutants defines faulty methods with names of their own, which change no step.
+                # Only a mutant assigns such a method to the name of a step.
                 in_family = hasattr(value, "fault") and value.__name__ == name
                 if name not in _OF_EVERY_CLASS and not in_family:
                     out.setdefault(name, owner)

@@ -25,8 +25,8 @@ class TooLongError(FramingError):
 
 
 _LIKELY_BYTES = 8 * MAX_FRAME_BYTES
-"""Largest length prefix that can be meant as one. Four printable characters make a larger number: they are printed
-text."""
+"""Largest value of four bytes that is read as a length. Four printable characters give a larger value: they are text
+that the process printed."""
 
 
 class Framing(Enum):
@@ -38,7 +38,7 @@ class Framing(Enum):
     """A 4-byte big-endian length, then protobuf."""
 
     def pack(self, message: Message) -> bytes:
-        """One frame."""
+        """The frame with ``message``, ready to be written."""
         if self is Framing.BINARY:
             body = message.SerializeToString()
             return len(body).to_bytes(4, "big") + body

@@ -84,7 +84,7 @@ any type, and the bit of the oneof that the field belongs to, or 0. The reader i
 unchanged."""
 
 _FAR_APART = 300
-"""Average number of bytes between colons in a text with few colons."""
+"""From this average number of bytes per colon on, searching for each colon is faster than counting all of them."""
 _SPACED_COLON = re.compile(rb'"[ \t\r\n]+:')
 
 
@@ -184,7 +184,7 @@ def _bytes(value: Any, names: list[int]) -> bytes:
 
 def _parse_double(value: Any, names: list[int]) -> float:
     if not value or value - value:
-        raise ValueError("0 with a sign, or no number")
+        raise ValueError("0 may have a sign, and infinity and NaN are no JSON numbers")
     return float(value)
 
 

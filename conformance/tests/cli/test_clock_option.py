@@ -45,7 +45,7 @@ def test_where_time_does_not_move_the_reason_stands_with_what_is_skipped() -> No
     assert done.exit_code == 0
     report = json.loads(done.stdout)
     skipped, judged = report["requirements"]
-    assert report["implementation"]["clock"].startswith(f"its own. {UNMOVED}")
+    assert report["implementation"]["clock"].startswith(f"the implementation's own. {UNMOVED}")
     assert skipped["verdict"] == "skipped"
     assert skipped["reason"].startswith(UNMOVED)
     assert judged["verdict"] == "pass"

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 
 class Actor:
-    """A peer under test, driven by a schedule. Its messages are carried at once, unless a link is held."""
+    """A peer under test, driven by a schedule. Its messages arrive at the other peer immediately, unless the schedule
+    holds the link."""
 
     def __init__(self, stage: Stage, party: Party, opening: pb.Open) -> None:
-        """``opening`` is the command that opened it."""
+        """``opening`` is the command that opened the peer."""
         self.stage = stage
         self.party = party
         self._opening = opening

@@ -1,4 +1,4 @@
-"""The events of a small world of ClearSkies, and the configuration of its participants.
+"""The alphabet of ClearSkies: the events from which ``exhaust`` builds schedules, and how participants are configured.
 
 Each event is a function that returns one operation, or several that belong together. Its arguments are the participant,
 a label that no other event has, and a route, which is unused because the links of ClearSkies are streams. The first
@@ -51,22 +51,22 @@ from .operations import (
 from .word_schedules import STRANGERS, UnfoldedStreams, stranger_of, unfold
 
 PERIOD_MS = 31_000
-"""Some implementations collect messages for seconds; after this time they have sent them."""
+"""Milliseconds of virtual time after which implementations have sent their messages: some collect them for seconds."""
 KEY, OTHER_KEY = "k", "k2"
 RECORD = "of strangers"
 """The name of the record that all scripted peers change."""
 HOUR_MS = 3_600_000
 RESTART, REST = "restart", "rest"
 READER = "reader"
-"""A name for an alphabet that is not an event: with it, the second participant may only read."""
+"""In an alphabet, this name is not an event: it makes the second participant a read-only peer."""
 UUIDS = "uuids"
-"""A name for an alphabet that is not an event: with it, the application gives the uuids of new records. Otherwise
-implementations choose them at random, and answer differently each time."""
+"""In an alphabet, this name is not an event: it lets the application give the uuids of new records. Without it,
+implementations choose uuids at random, and answer differently each time."""
 Operations = tuple[Operation, ...]
 
 _KINDS: list[EventKind] = []
-"""All kinds of events, except those that depend on the names of all participants, in the order in which words are
-spelled."""
+"""All kinds of events, except those that depend on the names of all participants. ``exhaust`` tries the first kinds
+first."""
 
 
 def event(name: str, **rest: Any) -> Callable[[Write], Write]:
@@ -82,8 +82,8 @@ def event(name: str, **rest: Any) -> Callable[[Write], Write]:
 # ---- applications ----------------------------------------------------------------------------------------------------
 
 change = partial(event, broadcasts=True, ranked=True, starts=True)
-"""A change of a record. Concurrent changes of one kind have equal update times; those of different kinds are
-seconds apart, because times within one second may count as equal (CA-9)."""
+"""A change of a record. Concurrent changes of one kind have equal update times; changes of different kinds are seconds
+apart, because times within one second may count as equal (CA-9)."""
 
 
 @change("write")
@@ -126,7 +126,7 @@ odd = partial(stranger, "odd", most=1)
 
 @stranger("ask", most=1)
 def ask(who: str, label: str, route: Route) -> Operation:
-    """A scripted peer asks for all records, and listens from then on."""
+    """A scripted peer asks for all records, and receives all later updates."""
     return Ask(stranger_of(who), who, link=stranger_of(who))
 
 
@@ -228,7 +228,7 @@ def _give_uuids(write: Write) -> Write:
 
 
 def _kinds(names: Collection[str]) -> tuple[EventKind, ...]:
-    """All kinds in a world of these participants."""
+    """All kinds of events of schedules with the participants ``names``."""
     anew: dict[str, Any] = {"broadcasts": True, "everybody": True, "cuts": True}
     return (
         *_KINDS,

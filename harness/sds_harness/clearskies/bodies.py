@@ -1,7 +1,7 @@
 """Parses bodies of messages as JSON. Invalid JSON and duplicate names are reported in the result and never raised.
 
-Integers are exact. Foreign input is bounded: the digits of a number; the nesting, because strings replace deeper
-values; and the total number of values that are kept of all bodies.
+Integers are exact. Three limits protect against foreign input: on the digits of a number, on the nesting (strings
+replace deeper values), and on the number of values in all bodies of a trace.
 """
 
 from __future__ import annotations

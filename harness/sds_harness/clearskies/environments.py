@@ -26,8 +26,8 @@ class ClearSkiesEnvironment(Environment):
     bystanders: bool = False
     """Whether every peer has one more link, without traffic."""
     chatter: bool = False
-    """Whether scripted peers write JSON with blanks and unknown members, and send messages of unknown types in
-    between."""
+    """Whether scripted peers write JSON with blanks and unknown members, and send messages of unknown types between
+    their messages."""
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
         """The pieces in which a delivery arrives."""
@@ -52,7 +52,7 @@ ENVIRONMENTS: dict[str, Environment] = {
         ClearSkiesEnvironment("bystanders", "another link is open and idle", bystanders=True),
         ClearSkiesEnvironment(
             "chatter",
-            "others write JSON with blanks and unknown members, and messages of unknown types",
+            "other peers write JSON with blanks and unknown members, and messages of unknown types",
             chatter=True,
         ),
         Environment(

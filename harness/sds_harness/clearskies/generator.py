@@ -79,8 +79,8 @@ def _members(choices: Choices, count: int) -> tuple[Member, ...]:
         Member(
             name,
             clock_ms=pick(choices, CLOCKS_MS) if skewed and chance(choices, 50) else 0,
-            # At least one of the first two peers may write. The first one nearly always may: it is under test if the
-            # others are references.
+            # At least one of the first two peers may write. The first peer may write in nearly all schedules, because
+            # it is under test if the others are references.
             read_only=chance(choices, 45 if place > 1 else 8 if place == 0 and count > 2 else 0),
             store=chance(choices, 25),
         )

@@ -59,7 +59,9 @@ def _needed_to_open(command: pb.Open) -> list[int]:
 HONOURED_LIMITS: dict[str, HonouredLimit] = {
     "body_bytes": HonouredLimit("updates like the example in the specification are smaller (CA-16)", least=4_096),
     "depth": HonouredLimit("the example update in the specification is nested that deep (CA-16)", least=2),
-    "clock_members": HonouredLimit("the vector clock in that example has as many members (CA-16)", least=3),
+    "clock_members": HonouredLimit(
+        "the vector clock of the example update in the specification has as many members (CA-16)", least=3
+    ),
 }
 UPDATE_IDENTIFIERS = ("uuid", "last_updated_by", "vector_clock", "since")
 """Identifiers in messages of the specification, and in replies under the same names. Keys are not among them: they are

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAX_DELIVERIES = 2_000
 """Maximum number of deliveries caused by one operation. With more, the peers answer each other without end."""
 DELIVERIES_A_LINK = 100
-"""The maximum is this number per link if there are so many links that this is more than ``MAX_DELIVERIES``."""
+"""For many links, the maximum is this number times the number of links, if that is more than ``MAX_DELIVERIES``."""
 
 
 class Network:

@@ -78,7 +78,8 @@ class Copy:
     end: Place | None = None
     """The byte after the last one that is sent; None for the end of the message."""
     altered: bool = False
-    """Whether the last digit of its update_time is changed, under the original signature."""
+    """Whether the last digit of the update_time in the message is changed. The signature stays the same, and is then
+    wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +92,12 @@ class Put(Operation, op="put", command="put"):
     text: Text = ""
     """The value as JSON, or invalid text; "" stands for a value that no other write has."""
     times: Annotated[int, Shape(minimum=1, maximum=1_000)] = 1
-    """Number of records at once. The keys and labels of the others end in ".2", ".3", ..."""
+    """Number of records to write. The keys and labels of all records but the first end in ".2", ".3", ..."""
     value: Json = ""
-    """The value as valid JSON, in place of ``text``. Its strings may be in the scripts of an environment."""
+    """The value as valid JSON, in place of ``text``. An environment may add letters of other scripts to its strings."""
     record: OptionalName = ""
-    """The name of the record, which determines the uuid that the application gives, if it can; see ``Write.record``."""
+    """The name of the record, which determines the uuid that the application gives, if the implementation supports
+    that; see ``Write.record``."""
     length: Bytes = 0
     """In place of ``text``: the value is a string of this number of letters."""
 
@@ -128,7 +130,7 @@ class Link(Operation, op="link", command="connect"):
     held: bool = False
     """Whether the link is held from the beginning, so that also the first messages of both stay in transit."""
     second: bool = False
-    """Whether to link them even if there is a link between them."""
+    """Whether to add a link if the participants are linked already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,10 +175,10 @@ class Reopen(Operation, op="reopen", command="open"):
 
     who: Name
     forget: bool = False
-    """Whether its store is lost."""
+    """Whether the store of the participant is lost."""
     killed: bool = False
-    """Whether its process is killed while it is open. It is then opened with the content that its store had at that
-    moment."""
+    """Whether the process of the participant is killed while the participant is open. The store then has the content of
+    that moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,14 +207,14 @@ class CompareClocks(Operation, op="compare_clocks", command="compare_clocks"):
 
 @dataclass(frozen=True, slots=True)
 class Write(Operation, op="write"):
-    """A scripted peer, which is not a participant, writes a database.update with any content. It arrives nowhere until
-    it is sent."""
+    """A scripted peer, which is not a participant, writes a database.update with any content. A later operation
+    ``send`` sends it."""
 
     names: ClassVar[tuple[str, ...]] = (*Operation.names, "poses_as")
     labels: ClassVar[tuple[str, ...]] = ("label", "after", "clock")
     peer: Name
     read_only: bool = False
-    """Whether the peer may only read; its first operation decides."""
+    """Whether the peer is a read-only peer. The first operation of the peer decides this for all its operations."""
     label: Label = "x"
     key: Key = "k"
     content: Text = ""
@@ -223,15 +225,15 @@ class Write(Operation, op="write"):
     concurrent: bool = False
     """Whether this update is concurrent to the update ``after``."""
     at_ms: SignedMs = 0
-    """The update_time of the record, relative to virtual time."""
+    """The update_time of the record in milliseconds, relative to virtual time."""
     digits: Annotated[int, Shape(minimum=0, maximum=9)] = 3
-    """Digits after the decimal point of its update_time."""
+    """Digits after the decimal point of the record's update_time."""
     poses_as: OptionalName = ""
     """The participant that the update names as the last writer."""
     revision: Uint64 = 0
     """The revision of the record; 0 means the peer's next one."""
     clock_members: Annotated[int, Shape(minimum=0, maximum=20_000)] = 0
-    """The number of unknown peers in its vector clock."""
+    """The number of unknown peers in the vector clock of the record."""
     clock_number: Uint64 = 0
     """The number of the peer itself in the vector clock; 0 means the next one."""
     signature: Annotated[str, Shape(enum=[*SIGNATURES, *SIGNATURES_OF_OTHER_TEXTS])] = "usual"
@@ -239,11 +241,12 @@ class Write(Operation, op="write"):
     odd: Annotated[str, Shape(enum=[*ODDITIES])] = ""
     """One of ``ODDITIES``."""
     value: Json = ""
-    """The value of the record as JSON, in place of ``content``. An environment may change its scripts."""
+    """The value of the record as JSON, in place of ``content``. An environment may add letters of other scripts to its
+    strings."""
     record: OptionalName = ""
-    """The name of its record, in place of ``after``. Peers that use the same name mean the same record."""
+    """The name of the record, in place of ``after``. Updates with the same name change the same record."""
     clock: Entries | None = None
-    """The vector clock of the record; None for the one that follows from what the peer has written."""
+    """The vector clock of the record; None to compute it from the earlier updates of the peer."""
     time: OptionalName = ""
     """The update_time of the record, in place of ``at_ms`` and ``digits``."""
     members: Json = ""
@@ -253,17 +256,18 @@ class Write(Operation, op="write"):
     body: Json = ""
     """A JSON object: the whole message, in place of an update."""
     length: Bytes = 0
-    """In place of ``value`` and ``content``: its value is a string of this number of letters."""
+    """In place of ``value`` and ``content``: the value of the record is a string of this number of letters."""
     body_bytes: Annotated[int, Shape(minimum=0, maximum=16 << 20)] = 0
-    """In place of ``value`` and ``content``: its value is a string that gives the body this length in bytes."""
+    """In place of ``value`` and ``content``: the value of the record is a string that gives the body this length in
+    bytes."""
     levels: Annotated[int, Shape(minimum=0, maximum=20_000)] = 0
-    """In place of ``value`` and ``content``: its value is this number of nested empty lists."""
+    """In place of ``value`` and ``content``: the value of the record is this number of nested empty lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Say(Write, op="say"):
-    """A scripted peer sends a database.update with any content. It links to the participant ``to`` if it is not linked
-    yet."""
+    """A scripted peer sends a database.update with any content. The peer links to the participant ``to`` if it is not
+    linked yet."""
 
     to: Name = field(kw_only=True)
     link: OptionalName = ""
@@ -273,25 +277,26 @@ class Say(Write, op="say"):
 
 @dataclass(frozen=True, slots=True)
 class Scripted(Operation):
-    """An operation of a scripted peer on a link. It links to the participant ``to`` if it is not linked yet."""
+    """An operation of a scripted peer on a link. The peer links to the participant ``to`` if it is not linked yet."""
 
     peer: Name
     to: Name
     read_only: bool = False
-    """Whether the peer may only read; its first operation decides."""
+    """Whether the peer is a read-only peer. The first operation of the peer decides this for all its operations."""
     link: OptionalName = field(default="", kw_only=True)
-    """The name of the link, see ``Connect``. "" for the first link to the participant, a new one if there is none."""
+    """The name of the link, see ``Connect``. "" for the first link to the participant, or a new link if there is
+    none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Connect(Scripted, op="connect", command="connect"):
-    """A scripted peer links to a participant, even if they are linked. The name of the link is new."""
+    """A scripted peer links to a participant, even if they are linked. ``link`` is the name of the new link."""
 
 
 @dataclass(frozen=True, slots=True)
 class Send(Scripted, op="send"):
-    """A scripted peer sends messages that were written or sent before, by itself or by another peer. Those of
-    participants keep their signatures; others are signed as their ``signature`` says."""
+    """A scripted peer sends messages that were written or sent before, by itself or by another peer. Messages of
+    participants keep their signatures; messages of scripted peers are signed as their ``signature`` says."""
 
     labels: ClassVar[tuple[str, ...]] = ("messages",)
     messages: Annotated[tuple[Label | Copy, ...], Shape(maxItems=1_000)] = field(kw_only=True)
@@ -341,8 +346,8 @@ class Member(operations.Member):
 
     read_only: bool = False
     store: bool = False
-    """Whether the participant has a store, if the implementation supports that. The store keeps its records when it is
-    reopened."""
+    """Whether the participant has a store, if the implementation supports that. The store keeps the records while the
+    participant is closed."""
 
 
 OPERATIONS: dict[str, type[Operation]] = {

@@ -29,11 +29,11 @@ class Setting(Protocol):
         ...
 
     def label(self, name: str) -> str:
-        """A key or another string as this environment spells it, for example in another script."""
+        """A key or another string as this environment changes it, for example with a prefix in another script."""
         ...
 
     def value(self, value: Any) -> Any:
-        """A JSON value as this environment spells it, for example with strings in other scripts."""
+        """A JSON value as this environment changes it, for example with prefixes of other scripts in its strings."""
         ...
 
 
@@ -57,7 +57,7 @@ class ScriptedPeer:
         self._uuids: dict[str, str] = {}
 
     def update(self, key: str, value: Any = None, **rest: Any) -> Frame:
-        """A database.update; ``rest`` as for ``members``."""
+        """A database.update; ``rest`` are further arguments of ``members``."""
         return self.frame(self.members(key, value, **rest))
 
     def members(

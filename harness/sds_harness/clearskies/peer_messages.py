@@ -37,7 +37,7 @@ def message_of_write(
 ) -> Frame:
     """The message of a Write, not yet signed.
 
-    ``after`` is the update that it follows, ``clock`` the vector clock that it has in place of the usual one,
+    ``after`` is the update that the message changes, ``clock`` the vector clock of the message (None to compute it),
     ``poses_as`` the ID of the claimed writer.
 
     Raises ScheduleStoppedError if a text is not valid JSON.
@@ -213,4 +213,4 @@ _ODD: dict[str, Callable[[dict[str, Any]], bytes]] = {
     # A lambda, so that the large body is not made when the module is imported.
     "large": lambda members: _value(b'"' + b"x" * LARGE_BYTES + b'"')(members),
 }
-"""Maps an oddity to the function that creates such a body from the members."""
+"""Maps an oddity to the function that creates a body with this oddity from the members of the object."""

@@ -20,11 +20,11 @@ class Seen:
     updates: tuple[Message, ...]
     """The updates, in order."""
     request: Message | None
-    """The database.get_updates that it sent first; None if it sent none."""
+    """The first database.get_updates of the peer; None if it sent none."""
 
     @property
     def since(self) -> dict[str, Any]:
-        """The highest known revisions in its request."""
+        """The highest known revisions in the first request of the peer."""
         found = self.request.body.members.get("since") if self.request is not None else None
         return found if isinstance(found, dict) else {}
 

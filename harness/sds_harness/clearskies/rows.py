@@ -18,7 +18,7 @@ from .streams import Message
 from .trace import Step, Trace
 
 _EXACT = 1 << 53
-"""Below this, a double represents every integer exactly."""
+"""Below this number, a double represents every integer exactly."""
 
 
 class ClearSkiesRowReader:
@@ -84,7 +84,7 @@ class ClearSkiesRowReader:
         }
 
     def sent(self, step: Step, trace: Trace) -> list[str]:
-        """The messages of a step, each after its recipient, sorted, because the order of several messages is open."""
+        """The sent messages of a step, each with its recipient, sorted because their order is not specified."""
         return self._sent(step, trace.out(step))
 
     def _sent(self, step: Step, messages: Iterable[Message]) -> list[str]:

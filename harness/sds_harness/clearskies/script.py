@@ -50,7 +50,8 @@ class Message:
 
     @property
     def altered(self) -> Copy:
-        """The message with a changed last digit of its time, under the original signature."""
+        """The message with a changed last digit of its update_time, and with the original signature, which is then
+        wrong."""
         return Copy(self.label, altered=True)
 
     def part(self, begin: int = 0, end: int | None = None) -> Copy:
@@ -88,7 +89,7 @@ class Script(script.Script[Member]):
         resolution: pb.Resolution | None = None,
         store: bool = False,
     ) -> Part:
-        """Open a peer under test; with a ``store``, its records are kept when it is reopened.
+        """Open a peer under test; with a ``store``, the peer keeps its records while it is closed.
 
         All peers of a schedule resolve conflicts in the same way: the last ``resolution`` applies to all.
         """
@@ -178,7 +179,8 @@ class Part:
     # ---- Closing and reopening -----------------------------------------------------------------------------------
 
     def reopen(self, *, killed: bool = False) -> None:
-        """Close the peer and open it again with its store, without links. ``killed`` kills its process instead."""
+        """Close the peer and open it again with its store, without links. ``killed`` kills the process of the peer
+        instead of closing the peer."""
         if not killed:
             self.script.add(Close(self.name))
         self.script.add(Reopen(self.name, killed=killed))
@@ -201,7 +203,8 @@ class Peer:
 
     @property
     def revision(self) -> int:
-        """The revision of its last message. Assigning a value sets the revision before its next message."""
+        """The revision of the last message of the peer. After a value is assigned, the next message has the next
+        revision."""
         return self._revision
 
     @revision.setter
@@ -209,7 +212,7 @@ class Peer:
         self._revision, self._chosen = value, True
 
     def update(self, key: str, value: Any = None, **more: Any) -> Message:
-        """Write a database.update, which arrives nowhere yet. ``more`` as for ``fields``."""
+        """Write a database.update without sending it. ``more`` are further arguments of ``fields``."""
         fields = self.fields(key, value, **more)
         self.script.add(Write(self.name, self.read_only, **fields))
         return Message(fields["label"])
@@ -234,8 +237,8 @@ class Peer:
         """The fields of a Write or Say.
 
         ``time`` is the update_time, as text or in milliseconds after the virtual time. ``after`` is the update whose
-        record this update changes. ``clock`` is the vector clock; None for the usual one. ``members`` are added to the
-        members of the update, or replace them.
+        record this update changes. ``clock`` is the vector clock; None to compute it from the earlier updates of the
+        peer. ``members`` are added to the members of the update, or replace them.
         """
         self._revision += 1
         fields: dict[str, Any] = {"label": self._label(), "key": key, "value": _json(value)} | rest
@@ -252,8 +255,8 @@ class Peer:
 
 
 Numbers = Mapping[Any, int | Message]
-"""Revisions or other numbers by peer: a ``Part``, a ``Peer``, or the name of another one. A message represents its
-revision."""
+"""Revisions or other numbers by peer: a ``Part``, a ``Peer``, or the name of a peer that never appears. A ``Message``
+in place of a number means the revision of the message."""
 
 
 class ScriptedLink:
@@ -274,7 +277,7 @@ class ScriptedLink:
     def update(self, key: str, value: Any = None, **more: Any) -> Message:
         """Let the scripted peer send a database.update, signed where the protocol requires it.
 
-        ``more`` as for ``Peer.fields``.
+        ``more`` are further arguments of ``Peer.fields``.
         """
         fields = self.peer.fields(key, value, **more)
         self.script.add(Say(**self._ends, **fields))
@@ -308,7 +311,7 @@ class Line:
         return self
 
     def let_through(self, sender: Part, size: int) -> None:
-        """Deliver ``size`` bytes of those that ``sender`` has under way."""
+        """Deliver the first ``size`` bytes that ``sender`` has in transit."""
         (other,) = {*self._ends} - {sender.name}
         self.script.add(Release(sender.name, other, size))
 

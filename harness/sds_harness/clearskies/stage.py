@@ -77,7 +77,7 @@ class Stage(stage.Stage[Step]):
         resolution: pb.Resolution | None = None,
         store: bool = False,
     ) -> Actor:
-        """Open a peer under test; with a ``store``, its records are kept when it is reopened.
+        """Open a peer under test; with a ``store``, the peer keeps its records while it is closed.
 
         Raises ScheduleStoppedError if a needed capability is not declared, or if the peer is refused.
         """
@@ -156,7 +156,7 @@ class Stage(stage.Stage[Step]):
         play_until_quiet([self.trace], play_round, len(self.environment.clock_offsets_ms))
 
     def value(self, value: Any) -> Any:
-        """A JSON value in this environment: its strings may use other scripts."""
+        """A JSON value as this environment changes it, for example with prefixes of other scripts in its strings."""
         match value:
             case str():
                 return self.label(value)

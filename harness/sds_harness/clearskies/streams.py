@@ -23,16 +23,16 @@ class Message:
 
     link: int
     began: int
-    """Index of the step with its first byte."""
+    """Index of the step with the first byte of the message."""
     step: int
-    """Index of the step with its last byte."""
+    """Index of the step with the last byte of the message."""
     body: Body
     signature: bytes | None
-    """Base64, as it was sent; None if it is not signed."""
+    """The signature in base64, unchanged; None if the message is not signed."""
     profile: SignatureProfile | None = field(default=None, compare=False, repr=False)
     repeated: bool = False
-    """Whether it repeats the last request on the link, or answers such a repeated request with the same bytes as
-    before. Peers that only poll each other in this way count as quiet."""
+    """Whether the message repeats the last request on the link, or answers such a repeated request with the same bytes
+    as before. Peers that only poll each other in this way count as quiet."""
 
     @property
     def type(self) -> str:
@@ -57,7 +57,7 @@ class Break:
     """The position at which a stream stops being valid."""
 
     step: int
-    """Index of the step whose bytes show it."""
+    """Index of the step whose bytes show the break."""
     offset: int
     """Offset of the first byte that does not belong to a message, from the beginning of the stream."""
     reason: str
@@ -86,12 +86,13 @@ class Stream:
         self._other: Stream | None = None
 
     def face(self, other: Stream) -> None:
-        """Connect with ``other``, the other direction of the link: this direction may answer its requests."""
+        """Connect with ``other``, the other direction of the link: messages in this direction may answer requests in
+        the other direction."""
         self._other, other._other = other, self
 
     @property
     def incomplete_bytes(self) -> int:
-        """The number of bytes at the end that are not a whole message."""
+        """The number of bytes at the end of the stream that belong to an incomplete message."""
         return self._rest
 
     @property

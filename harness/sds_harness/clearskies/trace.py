@@ -28,7 +28,7 @@ class Event(NamedTuple):
     """A signal of a peer to its application, decoded from the testee protocol."""
 
     kind: str
-    """``changed``, ``conflict`` or ``link_closed``; "" for any other."""
+    """``changed``, ``conflict`` or ``link_closed``; "" for any other signal."""
     record: pb.Record = _NO_RECORD
     """The new state of a changed record; empty in other events."""
     uuid: str = ""
@@ -109,7 +109,7 @@ class Step(trace.Step):
 
     @cached_property
     def effects(self) -> pb.Effects | None:
-        """The effects in the reply; None if the answer is another one."""
+        """The effects in the reply; None if the reply has no effects."""
         return self.reply.effects if self.reply is not None and self.answer == "effects" else None
 
     @cached_property
@@ -159,7 +159,7 @@ class Step(trace.Step):
 
 @dataclass
 class Party(trace.Party):
-    """A peer under test. Its handle is that of its last opening."""
+    """A peer under test. The handle is the one from its last ``open``."""
 
     level: AccessLevel = READ_WRITE
 
@@ -171,7 +171,7 @@ class Party(trace.Party):
 
 @dataclass
 class Connection:
-    """One link from one of its ends: the bytes in both directions."""
+    """One link as the peer under test at one end sees it: the bytes in both directions."""
 
     participant: str
     number: int
@@ -180,15 +180,15 @@ class Connection:
     level: AccessLevel
     """Level of the other end."""
     began: int
-    """Index of the step in which it began."""
+    """Index of the step in which the link began."""
     sent: Stream
     arrived: Stream
     ended: int = 0
-    """Index of the step in which it ended; 0 while it exists."""
+    """Index of the step in which the link ended; 0 while the link exists."""
     closed_by_peer: bool = False
-    """Whether the peer under test closed it by itself."""
+    """Whether the peer under test closed the link on its own initiative."""
     reason: str = ""
-    """Why it ended, as reported by the peer."""
+    """Why the link ended, as reported by the peer."""
 
 
 @dataclass(frozen=True)

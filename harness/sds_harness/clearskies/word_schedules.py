@@ -29,7 +29,8 @@ STRANGERS = ("xavier", "zoe", "wendy")
 
 
 END_MS = 300_000
-"""Schedules end at a multiple of this time after their start: at the first multiple, unless a word has many periods."""
+"""Schedules end this many milliseconds after their start. If the events take longer, they end at a later multiple of
+this time."""
 ENDING_TICKS = 3
 """Ticks before participants are observed: some implementations process messages when they are ticked."""
 

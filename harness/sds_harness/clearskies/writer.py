@@ -24,7 +24,7 @@ from .operations import (
 PEERS = ("xavier", "Yvonne", "zoe", "Victor", "wendy")
 """Scripted peers that may write."""
 ODD_PEERS = ("xavier", "Yvonne", "zoe", "🦊", "e\u0301mile")
-"""Scripted peers that may write, in schedules in which participants have odd names, too."""
+"""Scripted peers that may write, with odd names, for schedules whose participants have odd names."""
 LURKERS = ("mallory", "Wanda")
 """Scripted peers that may only read."""
 KEYS = ("k", "photo-1234", "k2", "a/b", "", "ключ", "K", "e\u0301", "é", "\u2028 ", "🦊")
@@ -182,7 +182,7 @@ class Writer:
             self.add(Unlink(one, other))
 
     def isolate(self, who: str) -> list[str]:
-        """Break all links of a participant. Returns those to which it was linked."""
+        """Break all links of a participant. Returns the participants to which it was linked."""
         others = self.linked_to(who)
         for other in others:
             self.unlink(who, other)
@@ -222,8 +222,8 @@ class Writer:
         return [name for name in self.here if name not in but]
 
     def connect_others(self, *but: str) -> None:
-        """Add links until all participants except ``but`` are connected. Those should have no links: paths through them
-        count."""
+        """Add links until all participants except ``but`` are connected. The participants in ``but`` should have no
+        links, because others that are linked through them count as connected."""
         first, *others = self.others_than(*but) or [self.here[0]]
         for name in others:
             if not any(name in part and first in part for part in self.parts()):
@@ -237,7 +237,7 @@ class Writer:
             first += part
 
     def arrange(self, names: Sequence[str]) -> None:
-        """Add links between these participants in one of the usual shapes."""
+        """Add links between these participants: a line, a star, a ring, all links, random links, or none."""
         names = list(names)
         shape = pick(self.choices, ("line", "star", "ring", "mesh", "random", "none"))
         for place, name in enumerate(names[1:], 1):

@@ -33,7 +33,7 @@ def digest64(values: Sequence[Any]) -> int:
 
 
 def plain_digest64(values: Sequence[Any]) -> int:
-    """The same digest, in a third of the time, for texts, integers, booleans and lists of these.
+    """Return ``digest64(values)`` in a third of the time, for texts, integers, booleans and lists of these.
 
     orjson writes the JSON. Its output is the same if all characters are printable ASCII, as they almost always are.
     Otherwise this falls back to ``digest64``.
@@ -64,8 +64,8 @@ def schedule_digest(row_hashes: bytes) -> bytes:
 
 
 def exact_digest(messages: Iterable[bytes | None]) -> bytes:
-    """16 bytes: the digest of all requests and replies in order, each after its length; the length of a missing one is
-    -1."""
+    """16 bytes: the digest of all requests and replies in order, each after its length; the length of a missing reply
+    is -1."""
     hashed = blake2b(digest_size=16)
     for message in messages:
         hashed.update(_NONE if message is None else len(message).to_bytes(8, "little") + message)

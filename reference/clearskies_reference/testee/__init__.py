@@ -1,1 +1,1 @@
-"""The model behind the testee protocol: the only folder of the model that does I/O."""
+"""The testee protocol, answered by the model over stdin and stdout or gRPC."""

@@ -75,7 +75,8 @@ def options(arguments: argparse.Namespace) -> TesteeOptions:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Serve until stdin ends, or over gRPC until SIGTERM. 0, or 2 for an invalid command line."""
+    """Serve until stdin ends, or over gRPC until SIGTERM. Returns the exit status: 0, or 2 for an invalid command
+    line."""
     parsing = parser()
     arguments = parsing.parse_args(argv)
     if arguments.list:

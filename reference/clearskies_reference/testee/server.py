@@ -57,7 +57,8 @@ class TesteeOptions:
     peer_class: type[Peer] = Peer
     name: str = "clearskies_reference"
     without: frozenset[int] = frozenset()
-    """Capabilities that it does not declare, so that the suite drives it like an implementation without them."""
+    """Capabilities that the reference does not declare: the suite then tests it like an implementation that lacks
+    them."""
     draw: Draw = os.urandom
 
 

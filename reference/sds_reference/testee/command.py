@@ -37,7 +37,7 @@ _EPILOG = """examples:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Build the parser. Each option changes one thing."""
+    """Build the parser of the command line."""
     out = argparse.ArgumentParser(
         prog="python -m sds_reference",
         description="The SDS reference model as an implementation under test: the testee protocol on stdin and stdout, "

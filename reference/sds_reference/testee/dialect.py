@@ -68,7 +68,7 @@ def dialect_names() -> tuple[str, ...]:
 def load_dialect(name: str, read: Callable[[Path], str] | None = None) -> Dialect:
     """Load a dialect by its name, or from a JSON file if ``read`` is given and ``name`` is its path.
 
-    Only the user may give a path: the name that an implementation declares is never used as one. Raises
+    Only the user may give a path: the name that an implementation declares is never used as a path. Raises
     ConfigurationError.
     """
     try:

@@ -60,7 +60,8 @@ class TesteeOptions:
     name: str = "sds_reference"
     dialect: Dialect | None = None
     without: frozenset[int] = frozenset()
-    """Capabilities that it does not declare, so that it is driven like an implementation with fewer capabilities."""
+    """Capabilities that the reference does not declare: the suite then tests it like an implementation that lacks
+    them."""
 
 
 def _missing_capabilities(revision: Revision) -> set[int]:

@@ -9,7 +9,7 @@ from .registry import passage, two_writers
 
 
 def separate(writer: Writer, one: str, other: str) -> bool:
-    """Separate two peers from now on. Returns True if links are only held."""
+    """Separate two peers from now on. Returns True if their links are held, and False if they are broken."""
     if writer.chance(40):
         writer.add(Hold())
         return True
@@ -20,7 +20,7 @@ def separate(writer: Writer, one: str, other: str) -> bool:
 
 
 def together(writer: Writer, one: str, other: str, *, held: bool) -> None:
-    """Connect the two again."""
+    """Connect two peers again; ``held`` is the result of ``separate``."""
     if held:
         writer.add(Release())
     writer.link(one, other)

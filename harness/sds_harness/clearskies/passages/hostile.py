@@ -51,7 +51,7 @@ def forgeries(writer: Writer) -> None:
 
 @passage(8, scripted=True)
 def replays(writer: Writer) -> None:
-    """A peer repeats earlier messages, to peers that have them or newer ones, and to others that do not."""
+    """A peer repeats earlier messages to peers that have received these or newer messages, and to other peers."""
     who, peer = writer.writer(), pick(writer.choices, LURKERS)
     # Read-only peers get signed copies.
     writer.add(Ask(peer, who, True))
@@ -223,7 +223,7 @@ def in_one_second(writer: Writer) -> None:
 
 @passage(6, scripted=True)
 def the_newest_comes_first(writer: Writer) -> None:
-    """An isolated peer receives a change before the changed version, and that version has the later time."""
+    """An isolated peer receives a change before the version that the change replaces, which has a later time."""
     peer, to, key = pick(writer.choices, writer.peers), writer.pick_participant(), writer.new_key()
     writer.isolate(to)
     # With the clock number 1, both changes have the same vector clock. If they also have the same content, there is no

@@ -73,7 +73,7 @@ def cut_in_a_message(writer: Writer) -> None:
 
 @passage(7)
 def cut_in_an_answer(writer: Writer) -> None:
-    """A peer that was away receives part of an answer; the link breaks, and the rest must arrive over another one."""
+    """A peer that was away receives part of an answer; the link breaks, and the rest must arrive over another link."""
     away = writer.pick_participant()
     writer.isolate(away)
     server = writer.pick_participant(away)
@@ -93,7 +93,7 @@ def cut_in_an_answer(writer: Writer) -> None:
 
 @passage(5)
 def changes_during_an_answer(writer: Writer) -> None:
-    """A peer connects, and more is written while it is being answered."""
+    """A peer requests all records, and others write records before the answer has arrived."""
     who = writer.writer()
     other = writer.pick_participant(who)
     writer.unlink(who, other)

@@ -19,7 +19,7 @@ class Passage:
     name: str
     write: PassageFunction
     weight: int
-    """How often it is chosen, relative to the others."""
+    """How often the passage is chosen, relative to the weights of the other passages."""
     scripted: bool
     """Whether it has scripted peers."""
     fits: Premise
