@@ -114,7 +114,7 @@ class Play:
 
 
 class Cores:
-    """Pins this process and its children to cores; 0 leaves the choice to the kernel."""
+    """Pins this process and its children to one or two cores. With a ``count`` of 0, the kernel chooses the cores."""
 
     def __init__(self, count: int) -> None:
         self._child: set[int] = set()
@@ -132,7 +132,7 @@ class Cores:
 
 
 def carried(carrier: str, cores: Cores) -> Session:
-    """A session over this carrier with the reference in its own process."""
+    """A session over ``carrier`` (gRPC, or a pipe with a framing), with the reference in its own process."""
     limits = Limits()
 
     def connect() -> Link:

@@ -28,7 +28,7 @@ class Resolution(Enum):
     MERGE = "merge"
     """Two objects are merged into one with the members of both. The result is a change, unless it equals the winner."""
     SEPARATE = "separate"
-    """The loser gets a new uuid and a new key, the same on all peers."""
+    """The loser of the conflict is stored as a separate record. Its new uuid and key are the same on all peers."""
 
 
 class LoserOfKey(Enum):
@@ -76,8 +76,8 @@ class Config:
     clock_per_peer: bool = False
     """One logical clock for all records of a peer, instead of one for each record (CA-7)."""
     clocks_count_hops: bool = False
-    """Count sending and receiving (rules 3 and 4) in the vector clock of the record immediately, also for changes of
-    others.
+    """Count sending and receiving (rules 3 and 4 in ``logical_clock``) in the vector clock of the record immediately,
+    also for changes of others.
 
     By default, a peer counts them in the clock of its next own change, so a change has the same clock on all peers.
     With this option, a change can look concurrent to the change that it replaces, on a peer that received the two by

@@ -46,7 +46,7 @@ class _LosersOfKeys(Peer):
 
 
 class DropsLosersOfKeys(_LosersOfKeys):
-    """ "Simply use the record with the largest update_time": the other record is neither shown nor sent."""
+    """Of two records with one key, neither shows nor sends the loser: "simply use the record" with the later time."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -96,7 +96,7 @@ class RenamesLosersOfKeys(_LosersOfKeys):
 
 
 class DecidesAmongEquals(Peer):
-    """ "The incoming record can be discarded" if the clocks are equal: this peer treats other content as a conflict."""
+    """ "The incoming record can be discarded" if the clocks are equal: here, different content is a conflict."""
 
     def is_older(self, incoming: Record, current: Record) -> bool:
         equal = incoming.vector_clock == current.vector_clock

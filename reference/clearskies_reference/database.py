@@ -66,7 +66,7 @@ class Database(ABC):
     # ---- Local changes -------------------------------------------------------------------------------------------
 
     def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
-        """Create a record, or change the one that has the key. Returns the uuid. Raises RefusedWriteError."""
+        """Create a record, or change the record that has the key. Returns the uuid. Raises RefusedWriteError."""
         value = json_text.normalize(value)
         current = self.store.leader(key)
         if current is not None:
@@ -78,7 +78,7 @@ class Database(ABC):
         return uuid
 
     def change_key(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
-        """Give the record another key, and delete the record that has it.
+        """Give the record another key, and delete the record that has the new key.
 
         Returns the uuid. Raises RefusedWriteError.
         """

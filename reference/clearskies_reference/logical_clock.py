@@ -37,7 +37,7 @@ class LogicalClock:
         self.keeps_originals = keeps_originals
 
     def clock_of_change(self, current: StoredRecord | None) -> VectorClock:
-        """Return the clock of a local change of ``current``, or of a new record if it is None (rule 2).
+        """Return the clock of a local change (rule 2) of the version ``current``; None for a new record.
 
         Raises RefusedWriteError if the clock is full.
         """

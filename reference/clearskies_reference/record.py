@@ -44,7 +44,7 @@ class Record:
 
     @property
     def rank(self) -> Rank:
-        """The largest update_time wins (CSDB-54). Where two are equal, the IDs decide: any order would do (CA-9)."""
+        """The largest update_time wins (CSDB-54). Between equal times, IDs decide; any decision is accepted (CA-9)."""
         time = self.update_time
         return time.seconds, time.fraction, self.last_updated_by, self.last_updated_rev, self.uuid
 

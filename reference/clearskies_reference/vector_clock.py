@@ -1,4 +1,4 @@
-"""Section "Conflicts": vector clocks, which show whether the writer of one change of a record knew the other."""
+"""Section "Conflicts": vector clocks, which show whether the writer of one change of a record knew another change."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ class GivesUpMessages(Channel):
 
 
 class LossTimersRestart(Channel):
-    """Restarts the time until a dependency is lost when the clock steps back (AMB-92)."""
+    """When the clock steps back, restarts the time after which a dependency counts as lost (AMB-92)."""
 
     latest_ms = 0
 
@@ -427,7 +427,7 @@ class RefusesNonconformingMessages(Channel):
 
 
 class IgnoresWhatIsTooFarAhead(Channel):
-    """Drops messages beyond a declared bound on Lamport timestamps silently (AMB-107)."""
+    """Silently drops messages whose Lamport timestamp is beyond a declared bound (AMB-107)."""
 
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         bound = self.config.max_lamport_ahead_ms

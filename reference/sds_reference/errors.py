@@ -16,7 +16,7 @@ class ForeignFilterError(SdsError, ValueError):
 
 
 class ConfigurationError(SdsError, ValueError):
-    """The configuration makes no sense."""
+    """A value of the configuration is invalid."""
 
 
 class RefusedSendError(SdsError, ValueError):

@@ -20,7 +20,7 @@ MAX_LAMPORT = 2**64 - 1
 class Kind(Enum):
     """The kind of a message.
 
-    It follows from two fields: whether ``lamport_timestamp`` is set, and whether ``content`` is set (sections
+    The kind follows from two fields: whether ``lamport_timestamp`` is set, and whether ``content`` is set (sections
     "Message", "Ephemeral").
     """
 

@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 
 
 class AckState(Enum):
-    """States of an outgoing message. An acknowledged message leaves the buffer, so the enum has no member for it."""
+    """States of a message in the buffer. There is no state *acknowledged*: acknowledged messages leave the buffer."""
 
     UNACKNOWLEDGED = "unacknowledged"
     POSSIBLY_ACKNOWLEDGED = "possibly acknowledged"

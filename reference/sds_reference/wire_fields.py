@@ -22,8 +22,8 @@ FIXED32 = 5
 _LONGEST_VARINT = 10
 """Number of bytes of the longest varint, which holds 64 bits."""
 _SMALL_BYTES = 256
-"""Maximum size in bytes of an input whose fields are cached: history entries are smaller, and one entry is in many
-messages."""
+"""Maximum size in bytes of an input of ``split`` whose result is cached: history entries are smaller, and one entry is
+in many messages."""
 
 
 @dataclass(frozen=True, slots=True, init=False)

@@ -39,7 +39,7 @@ class Server:
     ) -> None:
         """``conversation`` makes the handler of one conversation; ``service`` is the service's full name.
 
-        ``address`` is HOST:PORT or unix:PATH; with ``credentials``, it uses TLS. Raises OSError if the address
+        ``address`` is HOST:PORT or unix:PATH; with ``credentials``, the server uses TLS. Raises OSError if the address
         cannot be bound.
         """
         self._conversation, self._request, self._reply = conversation, request, reply

@@ -10,7 +10,7 @@ from .registry import a_reader, passage
 
 @passage(8)
 def partition(writer: Writer) -> None:
-    """The club splits into two halves, both go on, and the partition heals."""
+    """The links between two groups of peers break, both groups write records, and they are linked again."""
     writer.connect_all()
     half = writer.choices.integer(1, max(1, len(writer.here) - 1))
     left, right = writer.here[:half], writer.here[half:]
@@ -29,7 +29,7 @@ def partition(writer: Writer) -> None:
 
 @passage(6)
 def changing_links(writer: Writer) -> None:
-    """Links come and go while peers write."""
+    """Links are opened and broken while peers write."""
     for _ in writer.times(2, 5):
         one = writer.pick_participant()
         other = writer.pick_participant(one)
