@@ -72,7 +72,7 @@ def receive_with_waku_sds(source: IO[bytes], folder: Path) -> dict[str, Any]:
 
 
 def measure(count: int, folder: Path) -> dict[str, Any]:
-    """Measure one size: both implementations, one after the other, on the same file."""
+    """Measure ``count`` messages: both implementations receive the messages of one file, one after the other."""
     with tempfile.TemporaryFile() as messages:
         write_messages(count, messages)
         reference = receive_with_reference(messages)

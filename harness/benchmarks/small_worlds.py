@@ -125,7 +125,7 @@ class Kept:
             }
 
     def take(self, name: str, death: Death | None) -> None:
-        """Add one result."""
+        """Add the result of the mutant ``name``, and write the file."""
         self.deaths[name] = death
         if self._file is not None:
             found = {name: asdict(death) if death is not None else None for name, death in self.deaths.items()}

@@ -77,7 +77,8 @@ def carriers(of: Results) -> str:
 
 
 def shares(prefix: str, working: str) -> Callable[[Results], str]:
-    """Return a function that makes the table of the time of generated schedules, without the time to generate them."""
+    """Return a function that makes the table of how the time of schedules is divided. Generating schedules is not
+    counted."""
 
     def made(of: Results) -> str:
         rows = []

@@ -54,7 +54,8 @@ class Unit:
     needs: tuple[Callable[[], str], ...] = ()
     """Functions that return what is missing; "" if nothing is."""
     first: tuple[str, ...] = field(default=())
-    """A script that must run before this one, with its arguments. The last one is the size, ``FEW`` with --quick."""
+    """A script that must run before this one, with its arguments. The last argument is the size; with --quick, it is
+    ``FEW``."""
 
     @property
     def missing(self) -> str:

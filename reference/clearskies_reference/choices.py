@@ -332,7 +332,7 @@ class RenamesInPlace(Peer):
 
 
 class RefusesTakenKeys(Peer):
-    """ "The key should still be unique": a record is not given the key of another one."""
+    """ "The key should still be unique": this peer refuses to give a record the key of another record."""
 
     def change_key(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
         if self.writes and key != new_key and self.store.leader(new_key) is not None:

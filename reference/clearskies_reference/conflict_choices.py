@@ -24,8 +24,8 @@ class CountsEachSending(Peer):
 
 
 class WritesResolutions(Peer):
-    """The specification does not say whether the resolution of a conflict is a separate change (CA-8): this peer writes
-    one."""
+    """The specification does not say whether the resolution of a conflict is a separate change (CA-8): for this peer,
+    it is."""
 
     def resolve(
         self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects

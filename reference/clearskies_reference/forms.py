@@ -58,7 +58,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 class WritesWholeNumbersWithPoint(Peer):
-    """JSON has one kind of numbers: this peer writes 1 as 1.0."""
+    """JSON does not distinguish integers from other numbers: this peer writes 1 as 1.0."""
 
     def body(self, record: Record) -> bytes:
         data = json.loads(super().body(record))
@@ -96,7 +96,7 @@ class CapitalUuids(Peer):
 
 
 class CapitalOwnUuids(CapitalUuids):
-    """Write own uuids in upper case, and those of others unchanged."""
+    """Write own uuids in upper case, and uuids of other peers unchanged."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)

@@ -46,7 +46,7 @@ class PossiblyAcknowledgedFirst(Channel):
 
 
 class EphemeralMessagesSpeak(Channel):
-    """Reviews the history and filter of an ephemeral message, if it has them, like those of any other message."""
+    """Reviews the causal histories and filters that ephemeral messages have, as it does for other messages."""
 
     def receive_ephemeral(self, message: Message, effects: Effects) -> None:
         self.review_ack_status(message, effects, self._swept_ms)
@@ -107,7 +107,8 @@ class SignalsAtTheSweep(Channel):
 
 
 class LostOnceIsLostForAll(Channel):
-    """Marks the dependency as lost (AMB-92): then no message waits for it, not even one that arrives later."""
+    """Marks the dependency as lost (AMB-92): then no message waits for this dependency, not even a message that arrives
+    later."""
 
     lost: frozenset[str] = frozenset()
 
@@ -343,7 +344,7 @@ class _ReplacingLog(LocalLog):
 
 
 class LastVersionWins(Channel):
-    """Replaces a logged message by another one that arrives with the same ID (AMB-25)."""
+    """Replaces a logged message by another message that arrives with the same ID (AMB-25)."""
 
     log_class = _ReplacingLog
 

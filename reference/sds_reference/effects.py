@@ -53,7 +53,7 @@ Event = Delivered | Acknowledged | PossiblyAcknowledged | Missing | Lost
 
 @dataclass(slots=True)
 class Effects:
-    """Outcome of one operation: ``broadcasts`` (wire bytes) and ``events``, each in order."""
+    """Outcome of one operation: ``broadcasts`` (wire bytes) and ``events``, each in the order of occurrence."""
 
     broadcasts: list[bytes] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)

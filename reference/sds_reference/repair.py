@@ -18,7 +18,7 @@ from .repair_times import in_response_group, t_req_offset, t_resp_offset
 
 
 class Repair:
-    """SDS-R of one participant in one channel."""
+    """The state and the rules of SDS-R for one participant in one channel."""
 
     def __init__(self, participant_id: str, config: Config, has_arrived: Callable[[str], bool]) -> None:
         """``has_arrived`` returns whether the content message of an ID has arrived, delivered or not."""

@@ -25,7 +25,7 @@ class Revision:
     """Lamport timestamps start at the epoch time and are never behind it ("Participant state", "Send Message").
     Otherwise they start at 0 and count."""
     sync_advances_lamport: bool = True
-    """A sync message increases the Lamport timestamp; otherwise it carries the current one ("Periodic Sync")."""
+    """A sync message increases the Lamport timestamp. If False, it carries the current timestamp ("Periodic Sync")."""
     syncs_are_logged: bool = False
     """Sync messages are received like all other messages: they enter the filter, and the log or the incoming buffer
     ("Receive Message")."""

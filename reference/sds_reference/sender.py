@@ -193,7 +193,7 @@ class Sender:
     def next_sync_lamport(self, now_ms: int) -> int:
         """Rule: "A Lamport timestamp increased to max(timeNowInMs, current_lamport_timestamp + 1)" (AMB-18).
 
-        In the proposal: it "should not be increased before sending such messages".
+        In the proposal, the timestamp "should not be increased before sending such messages".
         """
         return self.next_lamport(now_ms) if self.revision.sync_advances_lamport else self.clock.value
 

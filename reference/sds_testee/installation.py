@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def install_extra(extra: str, prefix: Path | None = None) -> str:
-    """The command that installs an extra in the environment ``prefix``, by default that of this interpreter."""
+    """The command that installs an extra in the environment ``prefix``; by default, where this interpreter is."""
     wanted = f"'sds-conformance[{extra}]'"
     if _by_uv(prefix):
         return f"uv tool install {wanted}"

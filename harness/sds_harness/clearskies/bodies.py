@@ -100,8 +100,8 @@ class Bodies:
         """All parsed bodies, shared with the instances that ``for_another_trace`` returns."""
 
     def for_another_trace(self) -> Bodies:
-        """The bodies of another trace of the same messages. It has its own bound, and shares parsed bodies with this
-        one."""
+        """The bodies of another trace of the same messages. The result has its own limit on values, and shares parsed
+        bodies with this object."""
         other = Bodies(self._most)
         other._everywhere = self._everywhere
         return other

@@ -36,7 +36,8 @@ class Frame:
         return replace(self, body=bytes(body))
 
     def forged(self) -> Frame:
-        """The message with one character of its signature changed; it is still base64. The message must be signed."""
+        """The message with one character of its signature changed. The signature is still base64. The message must be
+        signed."""
         assert self.signature, "the message has no signature to forge"
         first = b"B" if self.signature[:1] == b"A" else b"A"
         return replace(self, signature=first + self.signature[1:])

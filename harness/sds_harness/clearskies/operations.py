@@ -221,7 +221,7 @@ class Write(Operation, op="write"):
     """The value of the record, a string; "" stands for a string that no other message has."""
     deleted: bool = False
     after: OptionalLabel = ""
-    """The label of an earlier update with the same uuid. "" for the peer's own record with this key."""
+    """The label of the update whose record is changed; "" changes the peer's own record with this key."""
     concurrent: bool = False
     """Whether this update is concurrent to the update ``after``."""
     at_ms: SignedMs = 0
@@ -231,11 +231,11 @@ class Write(Operation, op="write"):
     poses_as: OptionalName = ""
     """The participant that the update names as the last writer."""
     revision: Uint64 = 0
-    """The revision of the record; 0 means the peer's next one."""
+    """The revision of the record; 0 means the next revision of the peer."""
     clock_members: Annotated[int, Shape(minimum=0, maximum=20_000)] = 0
     """The number of unknown peers in the vector clock of the record."""
     clock_number: Uint64 = 0
-    """The number of the peer itself in the vector clock; 0 means the next one."""
+    """The number of the peer itself in the vector clock; 0 means the next number of the peer."""
     signature: Annotated[str, Shape(enum=[*SIGNATURES, *SIGNATURES_OF_OTHER_TEXTS])] = "usual"
     """One of ``SIGNATURES`` or ``SIGNATURES_OF_OTHER_TEXTS``."""
     odd: Annotated[str, Shape(enum=[*ODDITIES])] = ""
@@ -250,7 +250,7 @@ class Write(Operation, op="write"):
     time: OptionalName = ""
     """The update_time of the record, in place of ``at_ms`` and ``digits``."""
     members: Json = ""
-    """A JSON object: its members are added to those of the update, or replace them."""
+    """A JSON object. Its members are added to the update, or replace members with the same names."""
     without: Annotated[tuple[Name, ...], Shape(maxItems=20)] = ()
     """Names of the members that the update lacks."""
     body: Json = ""
@@ -324,7 +324,7 @@ class Ask(Scripted, op="ask"):
     since: Entries = ()
     """The revision of each listed peer that this peer claims to know."""
     members: Json = ""
-    """A JSON object: members that are added to the request or replace others."""
+    """A JSON object. Its members are added to the request, or replace members with the same names."""
 
 
 @dataclass(frozen=True, slots=True)

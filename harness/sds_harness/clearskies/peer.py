@@ -52,7 +52,7 @@ class ScriptedPeer:
         self.level = level
         self.peer_id = stage.trace.club.join(name)
         self.revision = 1
-        """The counter "starts with one"."""
+        """The revision of the last message; the counter "starts with one"."""
         self._clocks: dict[str, dict[str, int]] = {}
         self._uuids: dict[str, str] = {}
 

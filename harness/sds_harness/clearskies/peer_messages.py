@@ -176,7 +176,7 @@ def _sign_another_text(frame: Frame, how: str, peer: ScriptedPeer) -> Frame:
 
 
 def replay_message(message: Message, *, flipped: bool) -> Frame:
-    """A message again, unchanged or with one bit of its body flipped."""
+    """The message to send for a repeated ``message``: unchanged, or with one bit of its body flipped."""
     frame = Frame(message.body.raw, message.signature)
     return frame.flipped(len(frame.body) // 2) if flipped else frame
 

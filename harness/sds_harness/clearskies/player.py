@@ -470,7 +470,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
     # ---- results ---------------------------------------------------------------------------------------------------
 
     def _on_step(self, actor: Actor, step: Step) -> None:
-        """Called after a step, before its messages go under way."""
+        """Called after a step, before its messages are sent."""
         if step.command in ("put", "rename", "delete") and step.uuid and self._writing:
             self._writes[actor.name, step.uuid] = self._writing
             self._writing = ""

@@ -82,7 +82,8 @@ class Stream:
         self._repeated_requests = 0
         """Number of requests for updates that were equal to the request before."""
         self._repeats_when_sent: dict[bytes, int] = {}
-        """For the body of each sent update: the number of repeated requests of the other end when it was last sent."""
+        """For the body of each sent update: the number of repeated requests of the other end when this update was last
+        sent."""
         self._other: Stream | None = None
 
     def face(self, other: Stream) -> None:

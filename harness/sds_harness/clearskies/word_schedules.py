@@ -45,7 +45,7 @@ def stranger_of(who: str) -> str:
 
 @dataclass(frozen=True)
 class UnfoldedStreams(Unfolded):
-    """A word whose messages travel on links, in order."""
+    """A word as a schedule, and the messages that its operations deliver."""
 
     arrivals: dict[int, tuple[Copy, int]] = field(default_factory=dict)
     """By the index of a delivering operation: the delivered copy of a message, and the index of the event in the

@@ -19,8 +19,8 @@ _NONE = (-1).to_bytes(8, "little", signed=True)
 
 
 def to_signed(value: int) -> int:
-    """The bits of an unsigned 64-bit number as a signed one. Spark has no unsigned integers and would turn them into
-    decimals."""
+    """The signed number with the bits of an unsigned 64-bit number. Spark has no unsigned integers and would turn them
+    into decimals."""
     value &= _MASK
     return value - (1 << 64) if value >> 63 else value
 

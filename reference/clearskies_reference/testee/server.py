@@ -38,7 +38,7 @@ _NEEDS = {
     "unframe": pb.CAPABILITY_MESSAGE_CODEC,
     "verify": pb.CAPABILITY_SIGNATURE_CODEC,
 }
-"""Commands that need a capability: they are answered only if it is declared."""
+"""Commands that need a capability. They are answered only if the capability is declared."""
 
 _RESOLUTIONS = {
     pb.RESOLUTION_MERGE: pb.CAPABILITY_RESOLUTION_MERGE,

@@ -36,7 +36,7 @@ _NEEDS = {
     "decode": pb.CAPABILITY_MESSAGE_CODEC,
     "repair_times": pb.CAPABILITY_REPAIR_TIMES,
 }
-"""Commands that need a capability: they are answered only if it is declared."""
+"""Commands that need a capability. They are answered only if the capability is declared."""
 
 _SIZE = ("bloom_capacity", "bloom_error_rate")
 """Fields of the filter commands that give a size."""

@@ -99,7 +99,7 @@ def deleted_and_edited(writer: Writer) -> None:
 
 @passage(7, fits=two_writers)
 def renamed_and_edited(writer: Writer) -> None:
-    """One peer changes the key of a record, the other its value."""
+    """One peer changes the key of a record, and another peer changes its value."""
     writer.connect_all()
     one, other = writer.two_writers()
     key, new_key = writer.new_key(), writer.key()

@@ -9,7 +9,7 @@ from .registry import a_reader, passage
 
 @passage(8)
 def restart(writer: Writer) -> None:
-    """A peer ends, the others go on, and it starts again, usually with its store."""
+    """A peer ends, other peers make changes, and the peer starts again, usually with its store."""
     who = writer.pick_participant()
     near = writer.linked_to(who)
     if who in writer.writers:
