@@ -50,7 +50,7 @@ _LARGEST_INT32 = (1 << 31) - 1
 
 MEETS_IF: Mapping[str, Mapping[str, str]] = {
     "sds": {
-        "delivers": "The participant delivers these messages, in this order; others may come between.",
+        "delivers": "The participant delivers these messages, in this order. Other messages may come between them.",
         "does_not_deliver": "The participant delivers none of these messages.",
         "acknowledged": "The participant reports these messages of its own as acknowledged.",
         "not_acknowledged": "The participant reports none of these messages as acknowledged.",
@@ -59,7 +59,7 @@ MEETS_IF: Mapping[str, Mapping[str, str]] = {
         "refuses": "The participant rejects these messages, or the commands to send them.",
     },
     "clearskies": {
-        "delivers": "The participant accepts these changes, in this order; others may come between.",
+        "delivers": "The participant accepts these changes, in this order. Other changes may come between them.",
         "does_not_deliver": "The participant accepts none of these changes.",
         "refuses": "The participant rejects the commands for these changes.",
     },
@@ -124,7 +124,7 @@ def schema_of(protocol: str) -> Json:
             "description": {"description": top["description"], "type": "string", "maxLength": 4_000},
             "revision": {
                 "description": "The revision of the specification for which the schedule is written. Default: the "
-                "current one.",
+                "current revision.",
                 "type": "string",
                 "maxLength": 64,
             },
@@ -143,7 +143,7 @@ def schema_of(protocol: str) -> Json:
                 "maxLength": 200,
             },
             "expect": {
-                "description": "Expectations about the result. The command fails if one is not met.",
+                "description": "Expectations about the result. The command fails if an expectation is not met.",
                 "type": "array",
                 "maxItems": 200,
                 "items": _object(

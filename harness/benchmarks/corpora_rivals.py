@@ -55,7 +55,7 @@ ELSEWHERE = ("spark-extension", "datacompy")
 """Contestants that need their own environment."""
 WITHOUT_JAVA = ("scan", "duckdb-join")
 FOREIGN = ("SPARK_HOME", "SPARK_CONF_DIR", "PYTHONPATH", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT")
-"""Variables that would lead a contestant to another Spark."""
+"""Environment variables that would make a contestant use another installation of Spark."""
 END_S = 10.0
 LAST_LINES = 5
 

@@ -55,7 +55,8 @@ class StoredRecord:
 
     record: Record
     ticks: int = 0
-    """The peer's own number in its logical clock of this record. It may be larger than the number in updates."""
+    """The number of this peer in the logical clock that it keeps for the record. In the vector clock of the record, the
+    number may be smaller."""
     sent: bool = False
     """Whether this peer has sent this version."""
     signed: Message | None = None

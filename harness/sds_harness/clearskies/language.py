@@ -57,10 +57,10 @@ def _needed_to_open(command: pb.Open) -> list[int]:
 
 
 HONOURED_LIMITS: dict[str, HonouredLimit] = {
-    "body_bytes": HonouredLimit("updates like the example in the specification are smaller (CA-16)", least=4_096),
-    "depth": HonouredLimit("the example update in the specification is nested that deep (CA-16)", least=2),
+    "body_bytes": HonouredLimit("the example update in the specification has fewer bytes (CA-16)", least=4_096),
+    "depth": HonouredLimit("the example update in the specification has two levels of nesting (CA-16)", least=2),
     "clock_members": HonouredLimit(
-        "the vector clock of the example update in the specification has as many members (CA-16)", least=3
+        "the example update in the specification has three members in its vector clock (CA-16)", least=3
     ),
 }
 UPDATE_IDENTIFIERS = ("uuid", "last_updated_by", "vector_clock", "since")

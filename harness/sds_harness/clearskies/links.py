@@ -30,8 +30,8 @@ class Line:
         self.connected: list[Actor] = []
         """The ends that know of the link."""
         self.closed_by: Actor | None = None
-        """The end that closed the link by itself. The other end learns of that after everything sent before has
-        arrived."""
+        """The end that closed the link on its own initiative. The other end gets a disconnect after everything that was
+        sent before has arrived."""
         self.broken = False
         self.under_way: dict[str, deque[bytes]] = {end.name: deque() for end in ends}
         """The bytes under way by the name of their sender."""

@@ -128,7 +128,8 @@ class Link(Operation, op="link", command="connect"):
     who: Name
     to: Name
     held: bool = False
-    """Whether the link is held from the beginning, so that also the first messages of both stay in transit."""
+    """Whether the link is held from the beginning, so that also the first messages of both participants stay in
+    transit."""
     second: bool = False
     """Whether to add a link if the participants are linked already."""
 

@@ -130,7 +130,7 @@ class Stream:
             return again
         if body.type != UPDATE or self._other is None:
             return False
-        # Each repeated answer needs its own repeated request. An update without one is new traffic.
+        # Each repeated answer needs its own repeated request. An update without such a request is new traffic.
         asked = self._other._repeated_requests
         again = self._repeats_when_sent.get(body.raw, asked) < asked
         self._repeats_when_sent[body.raw] = asked

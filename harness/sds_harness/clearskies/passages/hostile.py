@@ -205,7 +205,7 @@ def clocks_against_times(writer: Writer) -> None:
         after=first,
         at_ms=pick(writer.choices, (-3_600_000, -50, -600_000)),
         deleted=writer.chance(15),
-        # With 1, the number of the peer's first change, the vector clock may equal that of the version before.
+        # With 1, the number of the peer's first change, the vector clock may be the same as in the version before.
         clock_number=1 if writer.chance(20) else 0,
     )
     for label in sample(writer.choices, writer.recent(2), 60):
