@@ -50,7 +50,7 @@ _SECTIONS = {
     },
     "Share": {
         "report": "Show a report, or convert it to another format.",
-        "compare": "Compare reports, of releases or implementations.",
+        "compare": "Compare the reports of several releases or implementations.",
         "history": "Write pages about a folder of dated reports.",
         "certificate": "Write, show or verify a certificate.",
     },

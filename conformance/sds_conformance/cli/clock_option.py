@@ -43,7 +43,9 @@ def faketime(protocol: Protocol, revision: str, dialect: str | None, limits: Lim
 
 
 def _probe_times(revision: str, asked: str | None, session: Session) -> ClockProbe:
-    """Find out which time an implementation uses. Its messages are read in the requested or declared dialect."""
+    """Find out whether an implementation uses the time of the requests or the system clock. ``asked`` is the dialect of
+    `--dialect`, if any; otherwise its messages are read in the declared dialect.
+    """
     rules = protocol_of(revision).rules
     try:
         return rules.clock(session, rules.dialect_in_use(revision, asked, session.declaration))

@@ -39,7 +39,7 @@ class LazyCommand(click.Command):
                 found: click.Command = getattr(
                     import_module(f"{package}.{module}"), f"{name.replace('-', '_')}_command"
                 )
-        except SystemExit as end:  # an unrelated module with the name of a needed module raised it
+        except SystemExit as end:  # raised by an unrelated module that has the name of a needed module
             raise ImportError(f"an imported module ended the program: {end}") from end
         _prepare(found)
         return found
@@ -53,7 +53,7 @@ class LazyCommand(click.Command):
 
 _UNBROKEN_HYPHEN = "\N{NON-BREAKING HYPHEN}"
 _WHOLE = 1_000
-"""A width that is larger than any summary of a command."""
+"""Maximum width of a summary in the help, in characters. Larger than any summary, so that none is shortened."""
 
 
 class _Formatter(click.HelpFormatter):
@@ -100,7 +100,9 @@ class Commands(HelpGroup):
     """The commands of a package, which are imported when they are invoked."""
 
     def __init__(self, name: str | None, *, package: str, sections: Mapping[str, Mapping[str, str]], **more: Any):
-        """``sections`` maps the headings of the help to commands. Each command has the first sentence of its help."""
+        """``sections`` maps each heading of the help to its commands: the name of a command to the first sentence of
+        its help.
+        """
         commands = [LazyCommand(package, *command) for section in sections.values() for command in section.items()]
         super().__init__(name, commands, **more)
         self.sections = sections

@@ -84,7 +84,7 @@ def compare_command(
     text: Path | None,
     as_json: bool,
 ) -> None:
-    """Compare reports, of releases or implementations.
+    """Compare the reports of several releases or implementations.
 
     A REPORT is a folder of `run --report`, or its report.json or report.jsonl. Name the releases of one implementation
     in their order: each is compared with the next.

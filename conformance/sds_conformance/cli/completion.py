@@ -1,8 +1,8 @@
 """Completion in bash, zsh and fish.
 
 The shell sets ``_SDS_CONFORMANCE_COMPLETE`` and starts the program: once to get a script, then for each word that the
-user completes. Click makes the scripts and finds the words. The output of Click does not pass the output filter,
-because a shell reads it.
+user completes. Click makes the scripts and finds the words. The output of Click is written without the removal of
+control characters (``output_filter``), because a shell reads the output.
 """
 
 from __future__ import annotations

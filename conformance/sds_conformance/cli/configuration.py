@@ -74,7 +74,8 @@ def read_here() -> tuple[Path, dict[str, Any]] | None:
         return FILE, read(FILE)
     if not PROJECT_FILE.exists():
         return None
-    # Import this late: it imports modules that Windows lacks, and the message about Windows must come first.
+    # Not imported at the top: `sds_harness.files` imports modules that Windows lacks, and `sds-conformance` must be
+    # able to say so first.
     from sds_harness.files import FileError, read_text
 
     try:
@@ -138,7 +139,9 @@ def apply_defaults(context: click.Context) -> None:
 
 
 def explain(error: click.UsageError) -> str:
-    """Return a sentence that a wrong value is set in the configuration file; "" if the value was typed."""
+    """Return a sentence that names the configuration file in which a wrong value is set; "" if the user typed the
+    value.
+    """
     if not isinstance(error, click.BadParameter) or error.ctx is None or error.param is None:
         return ""
     found = error.ctx.meta.get(_IN_USE)
@@ -150,6 +153,8 @@ def explain(error: click.UsageError) -> str:
 
 
 def is_overridden_by(context: click.Context, name: str, other: str) -> bool:
-    """Return whether the user typed ``other`` while the value of ``name`` comes only from the file."""
+    """Return whether the user typed the option ``other``, but the option ``name`` is only set in the configuration
+    file.
+    """
     sources = context.get_parameter_source(name), context.get_parameter_source(other)
     return sources == (ParameterSource.DEFAULT_MAP, ParameterSource.COMMANDLINE)

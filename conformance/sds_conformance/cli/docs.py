@@ -51,23 +51,23 @@ def docs_command(name: str | None, path: bool, opened: bool) -> None:
     """Print a guide, or a file of the testee protocol.
 
     The pages are part of the installation. Without PAGE all pages are listed. PAGE can also be the ID of a requirement,
-    a position or a property, as SDS-RECV-06: then its page is printed, with links to the public text.
+    a position or a property, such as SDS-RECV-06: then the page of the ID is printed, with links to the public text.
 
     --open shows the page of the ID on the documentation site or, if the site has no address yet, the section of the
     public text.
     """
     if opened and (name is None or name in PAGES or path):
-        raise click.UsageError("--open shows the page of an ID, as `docs SDS-RECV-06 --open`")
+        raise click.UsageError("--open needs an ID of the catalogue, such as in `docs SDS-RECV-06 --open`")
     if name is not None and name not in PAGES:
         if path:
-            raise click.UsageError(f"{name} is part of the catalogue and no file: leave out --path")
+            raise click.UsageError(f"{name} is an ID of the catalogue and has no file: leave out --path")
         from .requirements import address_of, describe_entry, select_entries, show  # the catalogue takes time to read
 
         if opened:
             (entry,) = select_entries([name])
             if not (address := address_of(entry)):
-                message = "the documentation site has no address yet, and no public text describes it"
-                raise click.UsageError(f"{name} cannot be opened: {message}. Leave out --open to print it.")
+                message = "the documentation site has no address yet, and no section of a public text belongs to the ID"
+                raise click.UsageError(f"{name} cannot be opened: {message}. Leave out --open to print the page.")
             show_address(console(stderr=True), address)
             return
         show(console(), [(entry.protocol, describe_entry(entry, None)) for entry in select_entries([name])])
@@ -79,4 +79,4 @@ def docs_command(name: str | None, path: bool, opened: bool) -> None:
     for known, page in PAGES.items():
         click.echo(f"{known:<19} {page.file if path else page.summary}")
     if not path:
-        click.echo(f"\n`{program()} docs PAGE` prints a page: Markdown, or a file for programs.")
+        click.echo(f"\n`{program()} docs PAGE` prints a page. A page is Markdown, a protobuf file or a JSON Schema.")

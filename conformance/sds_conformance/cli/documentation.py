@@ -1,4 +1,4 @@
-"""Documentation for users: in a checkout, and in the wheel under the same paths in ``documents``."""
+"""The pages of ``docs``: files of the checkout, which the wheel has under the same paths in ``documents``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ class Page:
 
     @property
     def file(self) -> Path:
-        """Path of the page on this machine. A page that is a file of a package in the wheel has only this one copy."""
+        """Path of the page on this machine. An installed page that is a file of the reference is read from the package
+        of the reference; ``documents`` has no copy.
+        """
         own = root() == _INSTALLED and self.path.startswith(_SOURCES)
         return _PACKAGES / self.path.removeprefix(_SOURCES) if own else root() / self.path
 
@@ -52,7 +54,7 @@ PAGES = {
     "reading-a-report": Page("docs/reading-a-report.md", "the parts of a report and of a finding, and transcripts"),
     "glossary": Page("docs/glossary.md", "the words of the suite"),
     "verdicts": Page("docs/verdicts.md", "verdicts, severity, positions and exit codes"),
-    "baselines": Page("docs/baselines.md", "known failures that do not fail a CI"),
+    "baselines": Page("docs/baselines.md", "a file of known failures, which do not fail CI"),
     "certificate": Page("docs/certificate.md", "what a certificate means, and how one is verified"),
     "ci": Page("docs/ci.md", "GitHub, GitLab and other CIs"),
     "compare-releases": Page("docs/compare-releases.md", "how to compare releases and implementations"),
@@ -62,7 +64,7 @@ PAGES = {
     "environments": Page("docs/environments.md", "the eight environments, and the system clock"),
     "refusals": Page("docs/refusals-and-limits.md", "the meaning of refusals, and what a limit excuses"),
     "scenario-files": Page("docs/scenario-files.md", "test cases of your own as YAML or JSON files"),
-    "fuzz-and-exhaust": Page("docs/fuzz-and-exhaust.md", "generated schedules, or all of a small group"),
+    "fuzz-and-exhaust": Page("docs/fuzz-and-exhaust.md", "generated schedules, and all schedules of a small group"),
     "limits": Page("docs/limits.md", "the sizes at which an implementation breaks"),
     "interop": Page("docs/interop.md", "several implementations in one group"),
     "corpora": Page("docs/corpora.md", "record schedules, judge them later, compare two of them"),
@@ -70,7 +72,7 @@ PAGES = {
     "corpora-at-scale": Page("docs/corpora-at-scale.md", "how corpora are stored, judged and compared"),
     "revisions": Page("docs/revisions.md", "the revisions of SDS, and the ClearSkies extension"),
     "selftest": Page("docs/selftest.md", "how the suite proves that its checks work"),
-    "threat-model": Page("docs/threat-model.md", "which parties are trusted, bounds, undefended attacks"),
+    "threat-model": Page("docs/threat-model.md", "trusted parties, bounds on untrusted input, open attacks"),
     "vectors": Page("vectors/README.md", "the golden vectors: groups, fields, versions"),
     "plain-vectors": Page("docs/vectors-without-python.md", "the vectors in tests of any language"),
     "completion": Page("docs/completion.md", "completion of the command line in bash, zsh and fish"),

@@ -106,8 +106,8 @@ def _complete_alphabet(context: click.Context, parameter: click.Parameter, incom
     multiple=True,
     show_default="several alphabets with all events",
     metavar="NAMES[:K]",
-    help="Events of a schedule, separated by commas, with a bound of K events; repeatable: each schedule uses one "
-    "alphabet. `sds-conformance list events` shows the names.",
+    help="An alphabet: events, separated by commas, and the maximum number K of events in a schedule. "
+    "Repeatable; each schedule uses one alphabet. `sds-conformance list events` shows the names.",
 )
 @click.option(
     "--budget",
@@ -167,8 +167,9 @@ def exhaust_command(
 ) -> None:
     """Play every schedule of up to K events.
 
-    Messages are sent, arrive in any order, twice or never, and time passes. The shortest schedules are played first,
-    and judged as by `fuzz`: a requirement that passes holds up to K events, and a failure is as short as possible.
+    In a schedule, messages are sent, messages arrive in any order, twice or never, and time passes. The shortest
+    schedules are played first, and judged as by `fuzz`: a requirement that passes holds up to K events, and a failure
+    is as short as possible.
     """
     out, err = console(), console(stderr=True)
     alphabet = _select_alphabets(driven, revision, participants, alphabet)
@@ -284,14 +285,18 @@ def _load_coverage(
 
 
 def _save_coverage(err: Console, coverage: Coverage, file: Path | None) -> str:
-    """Save the progress. Return why it could not be saved; "" if it was."""
+    """Save the progress in ``file``. Return why the progress could not be saved; "" if it was saved or ``file`` is
+    None.
+    """
     if file is None:
         return ""
     try:
         with signals.defer_signals():
             save(coverage, file)
     except OSError as error:
-        text = f"Its progress cannot be written to {file}: {error.strerror}. Name another FILE with --resume."
+        text = (
+            f"The progress of `exhaust` cannot be written to {file}: {error.strerror}. Name another FILE with --resume."
+        )
         err.print(text, style="red")
         return text
     return ""
@@ -305,7 +310,7 @@ def _forecast(coverage: Coverage) -> str:
     all_of = format_count(coverage.count_shorter(last.events + 1), "schedule")
     if not left:
         return f"{head}: {all_of}."
-    return f"{head}: {all_of}, {left:,} of them left, in about {span(coverage.expected_s)}."
+    return f"{head}: {all_of}, {left:,} of them still to play, in about {span(coverage.expected_s)}."
 
 
 def _show(out: Console, coverage: Coverage) -> None:
@@ -340,7 +345,7 @@ def _last_screen(coverage: Coverage, roots: Sequence[Root], shrunk: Shrunk, driv
     revision = ["--revision", order.revision] if order.revision != CURRENT else []
     facts, (command, why) = next_of_found(tally, roots, shrunk, driven, revision, [exercised_line(tally, order.scope)])
     if not command:
-        command, why = driven.format_command("limits", *revision), "finds the sizes at which it breaks"
+        command, why = driven.format_command("limits", *revision), "finds the sizes at which the implementation breaks"
     verdict = last_line(coverage, roots, f"{tally.declaration.name} {tally.declaration.version}".strip())
     return LastScreen(verdict, cause_lines(tally, roots), facts, command, why)
 
@@ -353,7 +358,7 @@ def events_left_out(coverage: Coverage) -> list[str]:
 
 
 def describe_progress(coverage: Coverage) -> str:
-    """Describe the progress: the last complete bound, and the share of the next one."""
+    """Describe the progress: the last complete bound, and the percentage of the next bound that is covered."""
     finished = coverage.last_complete
     parts = []
     if finished is not None:
@@ -368,7 +373,9 @@ def describe_progress(coverage: Coverage) -> str:
 
 
 def _letters(coverage: Coverage) -> str:
-    """Return the names of the excluded events in a phrase, such as "send or time in them"."""
+    """Return a phrase with the names of the excluded events, which describes the excluded schedules: "send or time in
+    them".
+    """
     names = dict.fromkeys(coverage.order.world.kinds[kind].name for kind in sorted(coverage.without))
     return f"{' or '.join(names)} in them"
 
@@ -395,7 +402,7 @@ def last_line(coverage: Coverage, roots: Iterable[Root], name: str) -> Text:
 
 
 def _as_json(coverage: Coverage) -> dict[str, Any]:
-    """Return the progress as JSON."""
+
     order, proved = coverage.order, coverage.last_proved
     return {
         "participants": order.participants,

@@ -46,7 +46,7 @@ _NAMES = 20
     default="",
     type=Pattern("requirements"),
     metavar="GLOB",
-    help="Show only the steps behind findings of this requirement; if there are none, some runs that judged it.",
+    help="Show only the steps behind findings of this requirement; if it has none, show some runs that judged it.",
 )
 def explain_command(file: Path, participant: str, channel: str, requirement: str) -> None:
     """Show a transcript as a readable dialogue.
@@ -54,7 +54,8 @@ def explain_command(file: Path, participant: str, channel: str, requirement: str
     Messages are decoded. Times count from T, the start of virtual time. The steps behind findings are marked.
     """
     out, err = console(), console(stderr=True)
-    # IDs of properties, and breakdowns, do not have the prefix of requirements.
+    # ``full_id`` adds the prefix of requirements. Names of breakdowns have no prefix, so the typed word is a pattern as
+    # well.
     globs = (requirement.upper(), full_id(requirement)) if requirement else ()
     complaints: list[str] = []
     try:
@@ -88,7 +89,10 @@ def _report_no_match(err: Console, dialogue: Dialogue, selection: DialogueSelect
     if not dialogue.parts:
         err.print("The transcript contains no messages.", style="yellow")
     elif selection.findings and not (selection.participant or selection.channel):
-        err.print("The transcript lacks the evidence of the findings, or it could not be read.", style="yellow")
+        err.print(
+            "The transcript lacks the steps behind the findings, or the lines of these steps could not be read.",
+            style="yellow",
+        )
     elif selection.globs and not (selection.findings or selection.runs):
         err.print(
             f"Nothing was found against {printable(selection.globs[-1])}, and no run in the transcript judged it."

@@ -1,4 +1,4 @@
-"""Files that commands read and write. An error in one of them is a usage error."""
+"""Files that commands read and write. An unreadable or unwritable file is a usage error."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ def require_folders(*files: Path | None) -> None:
 def refuse_link(file: Path) -> None:
     """Refuse a symbolic link at a path that the user did not type. Raises UsageError."""
     if file.is_symlink():
-        raise click.UsageError(f"{file} is a symbolic link, and you did not name it: remove it, or name another file")
+        raise click.UsageError(
+            f"{file} is a symbolic link, and you did not name this file: remove the link, or name another file"
+        )
 
 
 def write_file(file: Path, text: str) -> None:

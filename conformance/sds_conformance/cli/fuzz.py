@@ -93,8 +93,8 @@ any implementation, and `sds-conformance run --scenario-file` judges them.
     help="Number of generated schedules; 0 plays scenario files only.",
 )
 @with_scenario_files(
-    "Play this scenario file, or all in this folder, before the generated schedules, and check its expectations; "
-    "repeatable."
+    "Play this scenario file, or all scenario files of this folder, before the generated schedules, "
+    "and check its expectations; repeatable."
 )
 @which_schedules
 @click.option(
@@ -294,7 +294,9 @@ def print_findings(
         for place, root in enumerate(sorted(roots, key=lambda root: root.id in known)):
             quiet = stories is not None and place >= stories
             details: dict[str, list[Text]] = {}
-            """Maps the failures that a root cause explains to lines about them."""
+            """Maps the code of the root cause, and of each failure that it explains, to the lines to print about the
+            finding.
+            """
             for what in (root.id, *root.under):
                 finding = tally.found[what]
                 example: Counterexample | FindingReplays | None = None

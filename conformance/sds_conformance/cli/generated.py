@@ -39,7 +39,9 @@ from .model_campaigns import match_globs, processes
 from .options import progress_bar
 
 MEMORY_BYTES = 4 << 30
-"""Memory limit of a worker, which is that of `run` for an implementation: a faulty model may allocate without end."""
+"""Memory limit of a worker in bytes, because a faulty model may allocate without end. `run` sets the same limit for an
+implementation.
+"""
 MEANS = (("fuzz", other_methods.schedules), ("vectors", other_methods.vectors))
 
 _examiners: list[AlterationExaminer] = []
@@ -83,7 +85,10 @@ def generated_faults(
         interrupted = True
     except BrokenProcessPool:
         interrupted = True
-        err.print("A process of the suite was killed: the rest was not played. Try fewer --jobs.", style="bold red")
+        err.print(
+            "A process of the suite was killed: the remaining faults were not played. Try fewer --jobs.",
+            style="bold red",
+        )
     results = [fates[place.name] for place in chosen if place.name in fates]
     reckoning = AlterationSummary(every, results, excuses, len(chosen), interrupted)
     if as_json:
@@ -172,7 +177,7 @@ def _show(out: Console, reckoning: AlterationSummary, source: ModelSource, seed:
     for name, why in reckoning.stale.items():
         out.print(f"Outdated excuse ({why}): {name}", style="bold red", soft_wrap=True)
     if reckoning.too_many_excuses:
-        out.print(f"{len(reckoning.excuses)} excuses are more than a fifth of all places.", style="bold red")
+        out.print(f"{len(reckoning.excuses)} places are excused, more than a fifth of all places.", style="bold red")
     style = "bold green" if reckoning.met else "bold red"
     out.print(
         f"{reckoning.share_killed_by_run:.1%} of {len(reckoning.counted_results)} faults found by `run` "

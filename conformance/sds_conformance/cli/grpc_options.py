@@ -96,27 +96,28 @@ def reject_server_options(access: Access, instead: str = "--grpc ADDRESS") -> No
 
 
 def with_server(context: click.Context, endpoint: Endpoint, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the other options of a command, by name, adapted to one running server.
+    """Return ``options``, the values of a command's other options by name, with 1 for the number of jobs if only one
+    server is running.
 
     Raises UsageError for options that need a process for each participant or run.
     """
     if _was_typed(context, "framing"):
-        raise click.UsageError("--framing is for stdin and stdout, which --grpc does not use: omit one of them")
+        raise click.UsageError("--framing is for stdin and stdout, which --grpc does not use: omit --framing or --grpc")
     out = dict(options)
     if not endpoint.one_at_a_time:
         return out
     cannot = f"there is one server at {endpoint.address}"
-    instead = f"`--grpc {AUTO} -- COMMAND` starts as many as are needed"
+    instead = f"`--grpc {AUTO} -- COMMAND` starts as many servers as are needed"
     refuse_apart(endpoint, out.get("casting") or "")
     if out.get("jobs", 1) > 1:
         if _was_typed(context, "jobs"):
-            raise click.UsageError(f"--jobs {out['jobs']} needs as many implementations, and {cannot}: {instead}")
+            raise click.UsageError(f"--jobs {out['jobs']} needs {out['jobs']} processes, but {cannot}: {instead}")
         out["jobs"] = 1
     spark = out.get("spark_options")
     master = spark.master if spark is not None else out.get("master")
     if master not in (None, "local", "local[1]"):
         if _was_typed(context, "master"):
-            raise click.UsageError(f"--master {master} plays several at a time, and {cannot}: {instead}")
+            raise click.UsageError(f"--master {master} plays several schedules at a time, but {cannot}: {instead}")
         if spark is not None:
             out["spark_options"] = replace(spark, master="local[1]")
     return out
@@ -126,11 +127,11 @@ def refuse_apart(endpoint: Endpoint | None, casting: str) -> None:
     """Raise UsageError if each participant needs its own process, but there is only one server."""
     if endpoint is not None and endpoint.one_at_a_time and casting == CastKind.APART.value:
         raise click.UsageError(
-            f"--cast apart needs a process for each participant, and there is one server at {endpoint.address}: use "
-            f"--cast together, or `--grpc {AUTO} -- COMMAND`"
+            f"--cast apart needs a process for each participant, but there is only one server, "
+            f"at {endpoint.address}: use --cast together, or `--grpc {AUTO} -- COMMAND`"
         )
 
 
 def _was_typed(context: click.Context, name: str) -> bool:
-    """Was an option typed?"""
+
     return context.get_parameter_source(name) in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)

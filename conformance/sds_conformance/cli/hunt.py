@@ -62,7 +62,7 @@ class HuntResults:
 
     @property
     def totals(self) -> str:
-        """The totals, in one line."""
+        """One line with the numbers of found mutants and accused legal variants."""
         reachable = len(self.found) + len(self.missed)
         parts = [
             f"{len(self.found)} of {format_count(reachable, 'mutant')} that schedules can reveal were found within "
@@ -92,8 +92,8 @@ def hunt_faults(
     *,
     as_json: bool,
 ) -> int:
-    """Play generated schedules with each mutant until one finds its fault, and with legal variants. Returns the exit
-    code.
+    """Play generated schedules with each mutant until a schedule finds the fault, and with legal variants. Returns the
+    exit code.
 
     ``examples`` and ``variant_examples`` are the maximum numbers of schedules for a mutant and for a variant. Without a
     ``revision``, each mutant of SDS is played under the revision of its requirement. Raises UsageError.
@@ -171,9 +171,10 @@ def _show(out: Console, results: HuntResults) -> None:
 _INTRODUCTION = """\
 # The hunt
 
-Faults that generated schedules find. Each mutant is the reference model with exactly one fault; it plays the schedules
-of one seed, alternately in a group of such mutants and among correct participants, until a finding accuses it. That
-schedule is then shrunk: "after" counts the schedules, "steps" the operations of the shrunk one.
+This page lists the faults that generated schedules find. Each mutant is the reference model with exactly one fault. It
+plays the schedules of one seed, alternately in a group of such mutants and among correct participants, until a finding
+accuses the mutant. Then the schedule of the finding is shrunk. "After" is the number of schedules that were played,
+"Steps" the number of operations in the shrunk schedule.
 """
 
 

@@ -56,7 +56,7 @@ size that fails. The exit code is 1 if a limit is smaller than the limit that
 the implementation declares, or than the size that `run` demands.
 
 A scenario file names the number to raise: `parameter: operations[0].times`.
-It demands the number that it contains.
+The number in the file is the demanded limit.
 
 --report adds the limits to a report of `run --report DIR`, so that `report`,
 `certificate write` and `compare` show them.
@@ -80,8 +80,8 @@ It demands the number that it contains.
     help="Measure only this dimension; repeatable. `sds-conformance list dimensions` shows the names.",
 )
 @with_scenario_files(
-    "Raise the parameter of this scenario file, or of all in this folder, and measure no dimension of the suite unless "
-    "--only names it; repeatable."
+    "Raise the parameter of this scenario file, or of each file in this folder; repeatable. "
+    "Dimensions of the suite are measured only if --only names them."
 )
 @click.option("--at", type=click.IntRange(1), metavar="N", help="Play only this size and the smallest size.")
 @click.option(
@@ -190,7 +190,9 @@ def _last_screen(
 
 
 def _dimensions_of_files(files: tuple[LoadedScenario, ...], revision: str) -> list[Dimension]:
-    """Return the dimensions that scenario files define. Raises UsageError for a file that names no number to raise."""
+    """Return the dimensions that scenario files define. Raises UsageError for a file without ``parameter``, the number
+    to raise.
+    """
     try:
         return [dimension_of(loaded, revision) for loaded in files]
     except ScenarioFileError as error:
@@ -219,7 +221,7 @@ def _reject_unplayable_size(dimensions: Sequence[Dimension], at: int | None) -> 
     """Raise UsageError for a size that cannot be played."""
     for dimension in dimensions:
         if at is not None and at > dimension.most:
-            raise click.UsageError(f"--at {at}: {dimension.name} is played up to {dimension.most}")
+            raise click.UsageError(f"--at {at}: the maximum size of {dimension.name} is {dimension.most}")
 
 
 def _load_report(folder: Path, revision: str, at: int | None) -> Report:
@@ -228,7 +230,7 @@ def _load_report(folder: Path, revision: str, at: int | None) -> Report:
     The report is checked before the long measurement. Raises UsageError.
     """
     if at is not None:
-        raise click.UsageError("--at plays one size and so finds no limit: omit --at or --report")
+        raise click.UsageError("with --at, no limit is measured that --report could add: omit --at or --report")
     with usage_errors():
         report = read_report(folder)
     if report.data["revision"] != revision:
@@ -252,7 +254,8 @@ def _refuse_another(report: Report, declared: Declaration) -> None:
         other = f"about {report.name}" if name_and_version != report.name else "about one that declares other limits"
         raise click.UsageError(
             f"this is {name_and_version}, and the report in {report.folder} is {other}: type "
-            f"`{program()} run --report {report.folder} -- COMMAND` for this implementation first, or name its DIR"
+            f"`{program()} run --report {report.folder} -- COMMAND` for this implementation first, "
+            "or name the DIR of its report"
         )
 
 

@@ -27,7 +27,7 @@ def with_dashes(error: click.UsageError, words: Sequence[str]) -> str:
             options, _, _ = context.command.make_parser(context).parse_args(list(given[:end]))
         except click.UsageError:
             continue  # an option whose value is the next word, or an unknown option
-        found = options.get("command")  # click represents a missing value by an object that is true
+        found = options.get("command")  # click represents a missing value by an object whose truth value is True
         if isinstance(found, tuple | list) and found:
             return shlex.join([program(), *named, *given[: end - 1], "--", *given[end - 1 :]])
     return ""

@@ -53,7 +53,7 @@ tabled = combine(
         help="Number of processes.",
     ),
 )
-"""The options ``jobs``, ``as_json`` and ``write``, which is the file for the tables."""
+"""The options ``jobs``, ``as_json`` and ``write``. The last is the file for the tables."""
 
 
 def match_globs(names: Iterable[str], only: tuple[str, ...]) -> list[str]:
@@ -62,8 +62,8 @@ def match_globs(names: Iterable[str], only: tuple[str, ...]) -> list[str]:
 
 
 def unknown_name_error(only: tuple[str, ...], known: Iterable[str], about: str = "") -> click.UsageError:
-    """Return the error that no mutant and no variant has one of these names. ``about`` says which mutants and variants
-    were searched.
+    """Return the error that no mutant and no variant has one of these names. ``about`` is a relative clause that says
+    which mutants and variants were searched, or "".
     """
     meant = did_you_mean(only[0], known) if only else ""
     return click.UsageError(

@@ -30,7 +30,7 @@ class NameKind:
     used_by: str
     """The command and option that take a name of this kind."""
     of: Callable[[str], Mapping[str, str]]
-    """Returns the names of a revision, each with a summary, which may be empty."""
+    """Maps the names of a revision to their summaries, which may be ""."""
 
 
 def _scenarios(revision: str) -> dict[str, str]:
@@ -162,15 +162,15 @@ def _advice(kind: str, word: str, revision: str | None) -> str:
 
 
 def elsewhere(word: str, names: Mapping[str, Iterable[str]]) -> str:
-    """Return advice if another revision has the name or a similar one; "" otherwise. ``names`` maps revisions to their
+    """Return advice if another revision has the name or a similar name; otherwise "". ``names`` maps revisions to their
     names.
     """
     for revision, known in names.items():
         if word in known:
-            return f" It belongs to {revision}: add --revision {revision}."
+            return f" This name belongs to {revision}: add --revision {revision}."
     for revision, known in names.items():
         if meant := did_you_mean(word, known):
-            return f"{meant} That belongs to {revision}: add --revision {revision}."
+            return f"{meant} This name belongs to {revision}: add --revision {revision}."
     return ""
 
 
@@ -190,7 +190,7 @@ class Choice(click.Choice[str]):
 
 
 class Name(click.types.StringParamType):
-    """Parameter type: a name of a kind, of any revision."""
+    """Parameter type: a name of one kind, such as a scenario, in any revision."""
 
     def __init__(self, kind: str) -> None:
         self.name, self._kind = KINDS[kind].singular, kind

@@ -34,7 +34,7 @@ class Template:
     needs: str
     """The programs that must be installed."""
     files: tuple[str, ...]
-    """Paths of the files to copy, relative to the folder of the template, without the output of a build."""
+    """Paths of the files to copy, relative to the folder of the template. Files that a build makes are not listed."""
     build: tuple[str, ...]
     """Commands that build the adapter, to type in its folder."""
     command: tuple[str, ...]
@@ -94,8 +94,8 @@ def _language(context: click.Context, parameter: click.Parameter, value: str) ->
         return value.lower()
     raise click.BadParameter(
         f"there is no template for {value!r}, but for {', '.join(_TEMPLATES)}.{did_you_mean(value, _TEMPLATES)} You "
-        f"can write an adapter in any language: `{program()} docs adapter` says how, and `{program()} docs protocol` "
-        "describes the testee protocol",
+        f"can write an adapter in any language: `{program()} docs adapter` describes how, "
+        f"and `{program()} docs protocol` describes the testee protocol",
         context,
         parameter,
     )

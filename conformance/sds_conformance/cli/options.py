@@ -59,7 +59,7 @@ SEED_HELP = "Seed of the schedules; `random` draws a seed and prints it."
 PREFIXES = tuple({revision.prefix: None for revision in revisions().values()})
 """Prefixes of requirement IDs, one per specification."""
 POSITIONS = tuple(dict.fromkeys(protocol.rules.positions for protocol in protocols()))
-"""Prefixes of position IDs, before the dash."""
+"""Prefixes of position IDs, without the dash."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class DrivenImplementation:
 
     @property
     def is_running_server(self) -> bool:
-        """Is it a running server, so that no new process can be started?"""
+        """True if the implementation is a running server, so that no process can be started."""
         return self.endpoint is not None and not self.command
 
     @property
@@ -287,7 +287,7 @@ about = combine(
     ),
 )
 """The options ``profile`` and ``revision``."""
-STRICT_HELP = "Fail where a position of the suite turns a violation into a warning."
+STRICT_HELP = "Report violations as failures even where a position of the suite turns them into warnings."
 STRICT = click.option("--strict", is_flag=True, help=STRICT_HELP)
 judging = combine(STRICT, about)
 """The options ``profile``, ``revision`` and ``strict``."""
@@ -342,15 +342,15 @@ def span(context: click.Context, parameter: click.Parameter, value: str, usual: 
 
 
 def _participants(context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, int]:
-    """Parse the least and the greatest number of participants, such as "3-8" or "4"."""
+    """Parse the minimum and maximum number of participants, such as "3-8" or "4"."""
     bounds = span(context, parameter, value, "3-8, or 4")
     if not 1 <= bounds[0] <= bounds[1] <= len(_USUAL.names):
-        raise click.BadParameter(f"{value!r}: between 1 and {len(_USUAL.names)} are possible", context, parameter)
+        raise click.BadParameter(f"{value!r}: a schedule has 1 to {len(_USUAL.names)} participants", context, parameter)
     return bounds
 
 
 def _seed(context: click.Context, parameter: click.Parameter, value: str) -> int:
-    """A number, or "random"."""
+    """Parse a seed: a number, or "random". Raises BadParameter."""
     if value == "random":
         return secrets.randbelow(1 << 32)
     try:
@@ -398,7 +398,7 @@ which_schedules = combine(
     ),
     which_seed(SEED_HELP),
 )
-"""The options for generated schedules, and for which processes play the participants."""
+"""The options for generated schedules, and the option that selects which processes play the participants."""
 
 
 def exit_code(tally: CampaignTally) -> int:
@@ -407,7 +407,7 @@ def exit_code(tally: CampaignTally) -> int:
 
 
 class _TimeLeft(TimeRemainingColumn):
-    """Shows "left 0:01:17"; empty until the total is known."""
+    """Column of a progress bar with the remaining time, such as "left 0:01:17". Empty until the total is known."""
 
     max_refresh = 0.0  # Without this, the column stays empty for a while after the total is known.
 
@@ -418,7 +418,7 @@ class _TimeLeft(TimeRemainingColumn):
 
 
 _SPEED_PERIOD_S = 3_600.0
-"""Seconds over which the speed is averaged. The period is long, because one step may take minutes."""
+"""Seconds over which the speed of a progress bar is averaged. The period is long, because one step may take minutes."""
 
 
 @contextmanager
@@ -453,7 +453,7 @@ def full_id(glob: str) -> str:
 
 
 def program() -> str:
-    """Return the name of this program if the shell finds it, else its path."""
+    """Return the name of this program if the shell finds the program by it, else the path of the program."""
     name = Path(sys.argv[0])
     if name.name != "sds-conformance" or shutil.which(name.name):
         return "sds-conformance"

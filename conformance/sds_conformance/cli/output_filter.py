@@ -26,11 +26,13 @@ from ..judging.exits import Exit
 
 _IN_ASCII = {"…": "...", "→": "->"}
 _NARROWEST, _WIDEST = 20, 9_999
-"""Minimum and maximum width of the output: tables need some columns, and rich pads each table row to the width."""
+"""Minimum and maximum width of the output, in columns. Tables need a minimum; rich pads each row of a table to the
+width, which would make a huge width slow.
+"""
 
 
 class OutputError(Exception):
-    """Nothing more can be printed. Not a subclass of OSError, which could be confused with an error of a file."""
+    """Nothing more can be printed. Not a subclass of OSError: handlers of file errors would catch it."""
 
     def __init__(self, stream: Styled, name: str, error: OSError | ValueError) -> None:
         super().__init__(f"{name} cannot be written: {getattr(error, 'strerror', None) or error}")
@@ -124,7 +126,7 @@ _ERASE_LINE = "\r\x1b[2K"
 
 @contextmanager
 def bar_on_terminal() -> Iterator[None]:
-    """Within the block, the last line of the terminal is a progress bar on stderr.
+    """Context manager: within its block, the last line of the terminal is a progress bar on stderr.
 
     Text on stdout replaces the bar, and the next refresh draws the bar below it.
     """
@@ -137,7 +139,7 @@ def bar_on_terminal() -> Iterator[None]:
 
 
 class Styled(io.TextIOBase):
-    """The filtered stream. It passes escape sequences for styles."""
+    """The filtered stream for text with styles. It keeps the escape sequences of styles and removes all others."""
 
     def __init__(self, stream: TextIO, name: str) -> None:
         self._stream, self._name = stream, name
@@ -190,7 +192,7 @@ class Styled(io.TextIOBase):
 
 
 class DoorConsole(Console):
-    """A console that prints styles of the suite, and removes escape sequences from texts.
+    """A console that prints the styles that the suite chose, and removes escape sequences that a text contains.
 
     Its width is always usable, for any value of COLUMNS and any terminal. (With a width of 0, rich prints nothing.)
     """

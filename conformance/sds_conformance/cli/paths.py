@@ -91,7 +91,9 @@ def _refuse_unnamed_link(
     """Refuse a symbolic link that the user did not name: an attacker may have put one at the default path."""
     named = ctx is None or param is None or ctx.get_parameter_source(param.name or "") is not ParameterSource.DEFAULT
     if not named and os.path.islink(path):
-        text = f"{path} is a symbolic link, and you did not name it: name this path to follow it, or another one."
+        text = (
+            f"{path} is a symbolic link, and you did not name it: type this path to follow the link, or another path."
+        )
         kind.fail(text, param, ctx)
 
 
@@ -101,7 +103,7 @@ def _refuse_unusable_folder(
     try:
         found = path.stat()
     except (OSError, ValueError):
-        if os.path.islink(path):  # also false for a name that is too long
+        if os.path.islink(path):  # false also if the name is too long
             kind.fail(f"{path} is a symbolic link whose target does not exist. Name another DIR.", param, ctx)
         return
     if not stat.S_ISDIR(found.st_mode):

@@ -87,9 +87,9 @@ def replay_command(
 ) -> None:
     """Play a schedule again, for example a counterexample.
 
-    FILE is a schedule that `fuzz`, `exhaust`, `interop` or `corpus` wrote, or a scenario file. Its expectations are
-    checked, too. Without COMMAND the bundled reference model plays it, which shows whether the schedule or the
-    implementation is at fault.
+    FILE is a schedule that `fuzz`, `exhaust`, `interop` or `corpus` wrote, or a scenario file. The expectations of a
+    scenario file are checked, too. Without COMMAND the bundled reference model plays the schedule, which shows whether
+    the schedule or the implementation is at fault.
     """
     out, err = console(), console(stderr=True)
     loaded = scenario_in(file)

@@ -80,8 +80,8 @@ class ReportForms:
         require_folders(*self.files.values())
 
     def write(self, err: Console, report: Report) -> Exit | None:
-        """Write the files. Print a line for each file that cannot be written. Return the exit code for this error; None
-        if all were written.
+        """Write the files. Print a line for each file that cannot be written. Return the exit code for the error; None
+        if all files were written.
         """
         ends: Exit | None = None
         for form, path in [*self.files.items(), *([(Form("annotations", ""), None)] if self.annotations else [])]:
@@ -147,8 +147,8 @@ def report_command(
 ) -> None:
     """Show a report, or convert it to another format.
 
-    DIR is the folder that `run --report DIR` wrote. It shows what `run` showed: for each root cause the rule, what was
-    expected and what was seen.
+    DIR is the folder that `run --report DIR` wrote. The command prints what `run` printed: for each root cause the
+    rule, what was expected and what was seen.
     """
     err = console(stderr=True)
     if shown:
@@ -157,7 +157,7 @@ def report_command(
     with usage_errors():
         report = with_limits(read_report(folder))
     if report.cut_off:
-        text = f"{folder} was cut off {report.cut_off}: the rest is unknown."
+        text = f"the report in {folder} was cut off {report.cut_off}: later results are missing."
         err.print(text, style="bold yellow", soft_wrap=True)
     ends = report_forms.write(err, report)
     if shown and report_forms.page is not None and ends is None:

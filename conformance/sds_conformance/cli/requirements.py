@@ -97,7 +97,8 @@ def _code_words(about: Requirement | GlobalProperty) -> list[str]:
 
 
 def select_entries(patterns: Sequence[str], kinds: Sequence[str] = ()) -> list[LookupEntry]:
-    """Return the entries that match one of the IDs, names or globs in ``patterns``, and contain all other words in it.
+    """Return the entries that match one of the IDs, names or globs in ``patterns``, and contain all other words of
+    ``patterns``.
 
     If ``kinds`` are given, only entries of these kinds match. Without ``patterns``, all entries except the positions
     match. Raises UsageError if nothing matches.
@@ -151,7 +152,7 @@ def _is_id(word: str, names: set[str]) -> bool:
 def _meant(glob: str, known: Sequence[LookupEntry], names: set[str]) -> list[LookupEntry]:
     """Return the entries that a glob matches. Raises UsageError if there are none."""
     full = full_id(glob)
-    # '*' selects requirements only. Other kinds need the beginning of their IDs.
+    # '*' selects requirements only. A glob for another kind starts like its IDs, such as 'AMB-*'.
     beginnings = {REQUIREMENT: ("",), POSITION: POSITIONS, PROPERTY: (GROUP,)}
     found = [
         e for e in known if e.kind in beginnings and full.startswith(beginnings[e.kind]) and fnmatchcase(e.id, full)

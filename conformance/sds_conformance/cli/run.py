@@ -110,7 +110,8 @@ Examples:
     help="Play only in these environments; repeatable. `sds-conformance list environments` shows the names.",
 )
 @with_scenario_files(
-    "Play this scenario file, or all in this folder, and no scenario of the suite unless --scenario selects it; "
+    "Play this scenario file, or all scenario files of this folder, "
+    "and no scenario of the suite unless --scenario selects it; "
     "repeatable. `sds-conformance docs scenario-files` describes the format."
 )
 @judging
@@ -184,7 +185,7 @@ def run_command(
         before = read_report(last) if last is not None else None
     there_are = len(what.scenarios)
     if select and not (scenarios or files):
-        # A failure of the last run does not count as fixed if it was not played again.
+        # A failure of the earlier report does not count as fixed if its scenario was not played again.
         failed = before.failed_runs(what.requirements) if before is not None else ()
         what = what.keep_own_scenarios({scenario_of(run) for run in failed})
     if report_dir is not None:

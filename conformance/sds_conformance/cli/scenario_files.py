@@ -19,7 +19,7 @@ from .schedule_revision import revision_of
 def with_scenario_files(what: str) -> Decorator:
     """Add the option to a command, which receives ``files`` and ``revision``. ``what`` is the help of the option.
 
-    The revision is the one that the user typed, or else the one that the files name.
+    ``revision`` is the revision that the user typed, or else the revision that the files name.
     """
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:

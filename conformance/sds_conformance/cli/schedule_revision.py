@@ -31,13 +31,14 @@ def grammar_of(
 
 
 def revision_of(noted: str, asked: str | None, what: str) -> str:
-    """Return the revision for playing or judging a stored file or corpus (``what``): the requested revision, else the
-    one that it names (``noted``), else the current one. Raises UsageError if it was made for another specification.
+    """Return the revision for playing or judging a stored file or corpus: the requested revision (``asked``), else the
+    revision in the file or corpus (``noted``), else the current revision. Raises UsageError if ``asked`` and ``noted``
+    belong to different specifications. ``what`` names the file or corpus in the message.
     """
     revision = asked or noted or CURRENT
     if noted and revisions()[revision].prefix != revisions()[noted].prefix:
         raise click.UsageError(
-            f"{what} was made for {noted}, not for {revision}: omit --revision, or make one for {revision} with "
+            f"{what} was made for {noted}, not for {revision}: omit --revision, or make schedules for {revision} with "
             f"`{program()} fuzz --revision {revision}` or `corpus record`"
         )
     return revision

@@ -139,7 +139,7 @@ class SelfTestProof:
 
     @property
     def totals(self) -> str:
-        """The totals in one line."""
+        """One line with the numbers of killed mutants, of accepted variants and of the other results."""
         skipped = sum(bool(kill.skipped) for kill in self.kills)
         pending = sum(bool(kill.pending) for kill in self.kills)
         killed = sum(kill.killed for kill in self.kills)
@@ -159,7 +159,7 @@ class SelfTestProof:
             parts += [f"each mutant played one in {OTHER_SHARE} scenarios of other requirements"]
         if self.declarations:
             seen_through = sum(examined.is_sound for examined in self.declarations)
-            parts += [f"{seen_through} of {len(self.declarations)} declarations let the suite find each broken model"]
+            parts += [f"{seen_through} of {len(self.declarations)} declarations: the suite found every broken model"]
         if self.mixtures:
             found, faults = sum(one.found for one in self.mixtures), sum(len(one.faults) for one in self.mixtures)
             effects, roots = (
@@ -262,15 +262,15 @@ def selftest_command(
     6 % of the root causes may be effects of other faults, with an allowance for chance. --mixtures plays more of them.
 
     --quick takes a third of the time. Each mutant then plays only some of the scenarios that are not written for its
-    requirement, and each legal variant only some of the long ones, which have a thousand messages or many participants.
-    The names decide which, and each scenario is played by some mutants and variants. Fewer models with three faults are
-    drawn.
+    requirement, and each legal variant only some of the long scenarios, which have a thousand messages or many
+    participants. The name of a mutant or variant selects its scenarios, so that every scenario is played by some of
+    them. Fewer models with three faults are drawn.
 
     --generated derives faults from the source of the model, by rules, and plays each in the revisions and legal
     variants that execute its line. Faults that nothing finds are listed.
 
-    --hunt plays generated schedules with each mutant until one finds its fault, which is then shrunk. Legal variants
-    play generated schedules as well, and no finding is allowed.
+    --hunt plays generated schedules with each mutant until a schedule finds the fault. This schedule is then shrunk.
+    Legal variants play generated schedules as well, and no finding is allowed.
     """
     out, err = console(), console(stderr=True)
     if hunted:
@@ -405,7 +405,7 @@ def _mixture(name: str, seed: int, number: int) -> Mixture | None:
 
 
 _KNOWN = KnownRuns()
-"""The known runs of this worker process."""
+"""Results of recent runs in this worker process, see `KnownRuns`."""
 
 
 def _mutant(named: Named, without: frozenset[str], *, quick: bool) -> MutantResult:
@@ -474,7 +474,8 @@ def _show(out: Console, proof: SelfTestProof) -> None:
     overdue = [kill.mutant for kill in proof.kills if kill.overdue]
     if overdue:
         out.print(
-            f"Pending although rejected by its requirement: {', '.join(overdue)}. Remove the mark.", style="bold red"
+            f"Marked as pending, but rejected by the check of its requirement: {', '.join(overdue)}. Remove the mark.",
+            style="bold red",
         )
     for kill in proof.kills:
         if kill.unexplained:
@@ -532,8 +533,9 @@ def _answer(acceptance: VariantResult) -> str:
 
 
 def _list_unproven_checks(proof: SelfTestProof) -> list[tuple[str, list[Check]]]:
-    """Return the checks that reject no mutant of their requirement, under a heading each for duties and permissions. A
-    permission needs no mutant: it forbids nothing."""
+    """Return the checks that reject no mutant of their requirement, for duties and for permissions, each with a
+    heading. A permission needs no mutant, because it forbids nothing.
+    """
     known = _requirements()
     duties = [check for check in proof.unproven if not known[check.requirement].optional]
     permissions = [check for check in proof.unproven if known[check.requirement].optional]
@@ -597,7 +599,8 @@ def markdown(proof: SelfTestProof) -> str:
         "",
     ]
     lines += [
-        "`fail` is the violation of a MUST, `warn` that of a SHOULD or of a MUST that a position softens; `noted` is a",
+        "`fail` is the violation of a MUST, `warn` is the violation of a SHOULD, or of a MUST "
+        "that a position softens; `noted` is a",
         "legal deviation that is only noted.",
         "",
     ]

@@ -41,7 +41,7 @@ class RecordedImplementation(DrivenImplementation):
 
 
 def add_transcript_option(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the option that stores requests and replies to a command."""
+    """Add an option to a command: ``--transcript``, which stores all requests and replies in a file."""
 
     @wraps(function)
     def wrapper(driven: DrivenImplementation, transcript_file: Path | None, **rest: Any) -> None:
@@ -65,13 +65,13 @@ def add_transcript_option(function: Callable[..., None]) -> Callable[..., None]:
         "transcript_file",
         type=OutputFile("a transcript to ", regular=True),
         metavar="FILE",
-        help="Write all requests and replies to FILE; `sds-conformance explain` shows it.",
+        help="Write all requests and replies to FILE; `sds-conformance explain` shows FILE.",
     )
     return option(wrapper)
 
 
 def record(driven: DrivenImplementation, findings: Iterable[Finding]) -> None:
-    """Store findings, with their places, in the transcript."""
+    """Store findings in the transcript, each with its run, step, participant and channel."""
     for finding in findings:
         _add(
             driven,

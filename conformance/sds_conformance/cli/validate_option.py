@@ -52,7 +52,7 @@ class Validation:
             of = f"{format_count(validator.requests, 'request')} and as many replies"
             text = "match the schemas"
             if validator.framing is Framing.BINARY:
-                text = "without unknown fields: protobuf has no names that could be misspelt"
+                text = "have no unknown fields (protobuf messages contain no names that could be misspelt)"
             print_labelled(out, "Valid", Text(f"{of}, {text}.", "green"))
             out.print()
         return not validator.complaints

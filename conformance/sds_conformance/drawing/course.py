@@ -24,7 +24,7 @@ _STEP = re.compile(r"\bstep (\d+)\b")
 
 
 class ArrivalFate(Enum):
-    """The result of an arrival."""
+    """The effect of a message on its receiver when it arrives."""
 
     DELIVERED = "delivered"
     WAITING = "waits"
@@ -50,14 +50,14 @@ class LogAt:
     entries: list[str]
     """Names of messages."""
     shown: int
-    """The step that showed the log. 0 if no step showed it: then the entries are the messages in the order in which
-    they were sent or delivered.
+    """Number of the step that showed the log; 0 if no step showed the log. Then the entries are the messages in the
+    order in which they were sent or delivered.
     """
     since: list[str]
     """Messages that were sent or delivered after the log was shown."""
     history: str = ""
-    """If only a causal history shows the order of the log: the message with this causal history, which is the end of
-    ``entries``. Else "".
+    """Name of the message whose causal history is the end of ``entries``, if only a causal history shows the order of
+    the log; otherwise "".
     """
 
 
@@ -79,25 +79,25 @@ class Course:
         self.items: dict[int, Item | None] = {}
         """The parsed message in each packet, by packet number."""
         self.broadcasts: dict[int, list[Packet]] = {}
-        """Maps the number of an act to its broadcasts, without messages of scripted peers."""
+        """Maps the number of a step to its broadcasts, without messages of scripted peers."""
         self.scripted_packets: dict[int, list[Packet]] = {}
         """Maps the index of an operation to the messages that scripted peers send in it."""
         self.copies: dict[int, str] = {}
         """Maps the packet number of repeated content to the verb that describes it."""
         self.packets: dict[Key, list[Packet]] = {}
         self.signalled: dict[int, Sequence[Signal]] = {}
-        """Maps the number of an act to its signals."""
+        """Maps the number of a step to its signals."""
         self.fates: dict[int, ArrivalFate] = {}
-        """Maps the number of the receiving act to the result of the arrival."""
+        """Maps the number of the step that receives a message to the effect of the message."""
         self.arrivals: dict[Key, list[Act]] = {}
         self.first_acts: dict[tuple[str, Key], Act] = {}
-        """The act in which a participant first delivered or sent a message."""
+        """Maps (participant, message) to the step in which the participant first delivered or sent the message."""
         self.deliveries: dict[Key, list[Act]] = {}
         self.acknowledged: dict[Key, list[Act]] = {}
         self.losses: dict[int, list[Loss]] = {}
-        """Maps a packet number to the copies that did not arrive."""
+        """Maps a packet number to the receivers that the packet did not reach, with the reasons."""
         self.received: dict[int, list[Act]] = {}
-        """Maps a packet number to the acts that received the packet from the network."""
+        """Maps a packet number to the steps that received the packet from the network."""
         self._requested: set[tuple[str, Key]] = set()
         """(Participant, message) for each repair request that arrived and that the participant has not answered with a
         broadcast.
@@ -179,7 +179,7 @@ class Course:
     # ---- text ------------------------------------------------------------------------------------------------------
 
     def format_time(self, milliseconds: int) -> str:
-        """Format a time relative to the start."""
+        """Format a time relative to the start of virtual time."""
         return clock(START_MS + milliseconds)
 
     def join_names(self, names: list[str], limit: int = SHOWN, by: str = ", ") -> str:
@@ -210,7 +210,7 @@ class Course:
     def details(self, item: Item | None, *, blamed: bool = False) -> str:
         """Return, in parentheses, the messages that a message requests.
 
-        If it is ``blamed``, also return its causal history, if the history has messages of the finding.
+        With ``blamed``, also return its causal history, if the history has messages of the finding.
         """
         if item is None:
             return ""
@@ -239,7 +239,7 @@ class Course:
         return f"{item.kind} {name} of {short(item.sender)}{copy} ({', '.join(details)})"
 
     def signals(self, act: Act) -> list[tuple[str, str]]:
-        """Return the signals of an act as (CSS class, text); signals of one kind are joined."""
+        """Return the signals of a step as (CSS class, text); signals of one kind are joined."""
         out: list[tuple[str, list[str]]] = []
         own = {item.key[1] for p in self.broadcasts.get(act.number, ()) if (item := self.items[p.number]) is not None}
         for signal in self.signalled[act.number]:
@@ -261,14 +261,16 @@ class Course:
         ]
 
     def list_broadcasts(self, act: Act) -> list[tuple[Packet, str]]:
-        """Return the packets that an act broadcast, each with a verb. A packet to several receivers is listed once."""
+        """Return the packets that a step broadcast, each with a verb. A packet to several receivers is listed once."""
         sent = [(p, self.copies.get(p.number, "sends")) for p in self.broadcasts.get(act.number, ())]
         if not self.reading.to_each:
             return sent
         return list({(self.name(packet), verb): (packet, verb) for packet, verb in reversed(sent)}.values())[::-1]
 
     def describe_arrival(self, act: Act) -> str:
-        """Describe the arrival in an act, with its origin if it is not the network; "" if nothing arrives."""
+        """Describe the message that arrives in a step, and where it comes from if not from the network; "" if no
+        message arrives.
+        """
         if act.step.command != "receive":
             return ""
         name = self.name(act.packet) if act.packet is not None else "something"
@@ -287,12 +289,14 @@ class Course:
         )
 
     def concerns_finding(self, act: Act) -> bool:
-        """Return whether a message of the finding arrives, or a message that requests it."""
+        """Return whether a message of the finding arrives in the step, or a message that requests a message of the
+        finding.
+        """
         arrived = self.reading.arrived(act.step) if act.step.command == "receive" else None
         return arrived is not None and not self.mentioned.isdisjoint((arrived.key, *arrived.asks))
 
     def refusal(self, act: Act) -> str:
-        """Return why a command failed; "" if it did not."""
+        """Return why the command of a step failed; "" if the command succeeded."""
         reply = act.step.reply
         if reply is None:
             return "breaks down"
@@ -301,13 +305,13 @@ class Course:
         return f"answers `{act.step.answer}`" if act.step.answer in ("unsupported", "error", "") else ""
 
     def has_result(self, act: Act) -> bool:
-        """Return whether the act signalled anything or failed."""
+        """Return whether the step has a signal or failed."""
         return bool(self.signalled[act.number] or self.refusal(act))
 
     # ---- logs ------------------------------------------------------------------------------------------------------
 
     def collect_logs(self, until: int | None = None) -> list[LogAt]:
-        """Return the logs of all participants after the act number ``until``, by default at the end."""
+        """Return the logs of all participants after the step number ``until``, by default after the last step."""
         shown: dict[tuple[str, str], tuple[int, list[str]]] = {}
         has: dict[tuple[str, str], list[tuple[int, str]]] = {}
         for act in self.group_trace.acts[:until]:

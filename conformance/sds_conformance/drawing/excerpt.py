@@ -22,7 +22,7 @@ from .spacetime import excerpt_svg
 MAX_DRAWN = 25
 """Maximum number of steps in an excerpt: the last steps up to the violating step, and the steps after it."""
 MAX_STEPS = 2_000
-"""Longer traces (in steps) are not drawn."""
+"""Maximum number of steps of a trace. Longer traces have no excerpts."""
 
 
 class Excerpts:
@@ -33,7 +33,8 @@ class Excerpts:
         self._course: Course | None = None
 
     def svg(self, blamed: int, shown: Collection[int]) -> str:
-        """Draw the steps with these numbers, with the violating one marked, for a page that has `spacetime.stylesheet`.
+        """Draw the steps with the numbers ``shown``, and mark the violating step (``blamed``), for a page that has
+        `spacetime.stylesheet`.
 
         Returns "" if the trace has more than `MAX_STEPS` steps, if the violating step has no participant, or if the
         steps have too many participants or too few messages for a picture.

@@ -23,7 +23,9 @@ _LIST = re.compile(r"\[(\w[^\[\]']*)\]")
 
 
 def reading_of(group_trace: GroupTrace) -> Reading:
-    """Return the reader for a group trace, which is the same for all participating implementations."""
+    """Return the object that reads the steps of a group trace. It depends on the revision, which all implementations
+    share.
+    """
     revision = group_trace.traces[0].revision.name if group_trace.traces else default().rules.current
     return repertoire_of(revision).reading
 

@@ -1,4 +1,4 @@
-"""Describes the operations of a schedule."""
+"""Describes the operations of a schedule in words, for stories and diagrams."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..protocols.group_trace_reader import Reading
 from .course import Course
 
 LONG_WAIT_MS = 1000
-"""Shorter waits (in milliseconds) are not mentioned."""
+"""Minimum duration, in milliseconds, of a wait that stories and diagrams mention."""
 
 
 def describe_operation(op: Operation, sent: Sequence[Packet], course: Course) -> str:

@@ -24,7 +24,7 @@ FOLDED = 4
 AFTER_BLAMED = 60
 """Number of steps drawn after the violating step, if not all are drawn."""
 ALMOST_AT_ONCE_MS = 50
-"""Steps share a row only if their times differ by at most this."""
+"""Maximum difference, in milliseconds, of the times of steps that share a row."""
 
 
 @dataclass
@@ -36,7 +36,7 @@ class DiagramRow:
     at_ms: int = 0
     first: int = 0
     last: int = 0
-    """Numbers of the first and the last act in the row; 0 for none."""
+    """Numbers of the first and the last step in the row; 0 for none."""
     note: str = ""
     """Text across the whole width of the diagram."""
     about: bool = False
@@ -45,7 +45,7 @@ class DiagramRow:
 
 @dataclass
 class Spot:
-    """An act or arrival at one participant in one row."""
+    """A mark of the diagram: a step or an arrival at one participant, in one row."""
 
     row: int
     column: int
@@ -59,13 +59,13 @@ class Spot:
 
 @dataclass(frozen=True)
 class Flight:
-    """The transmission of a broadcast to one receiver. ``loss`` is set if it did not arrive."""
+    """The transmission of a broadcast to one receiver. ``loss`` is None if the message arrived."""
 
     packet: Packet
     column: int
     row: int
     kind: str
-    """``content``, ``copy``, ``sync`` or ``ephemeral``; ``noise`` for bytes that are not a message."""
+    """The arrow: ``content``, ``copy``, ``sync`` or ``ephemeral``; ``noise`` for bytes that are not a message."""
     act: Act | None = None
     loss: Loss | None = None
     stray: bool = False
@@ -73,8 +73,8 @@ class Flight:
 
 
 def columns_of(course: Course, only: Collection[int] | None = None) -> list[str]:
-    """Return the participants, followed by the scripted peers. With ``only``, return only those that take part in these
-    operations.
+    """Return the participants, followed by the scripted peers. With ``only``, return only participants of the
+    operations with these indices.
     """
     group_trace = course.group_trace
     scripted = (
@@ -87,12 +87,14 @@ def columns_of(course: Course, only: Collection[int] | None = None) -> list[str]
 
 
 class Placement:
-    """Computes rows, spots (acts or arrivals) in them, and flights between spots."""
+    """Computes the rows of the diagram, the spots (steps or arrivals) in the rows, and the flights between spots."""
 
     def __init__(
         self, course: Course, blamed: Act | None, label_width: int, only: Collection[int] | None = None
     ) -> None:
-        """``label_width`` is in pixels. With ``only``, only these operations are drawn, and notes mark the gaps."""
+        """``label_width`` is in pixels. With ``only``, only the operations with these indices are drawn, and notes mark
+        the gaps.
+        """
         self.course = course
         self.group_trace: GroupTrace = course.group_trace
         self.rows: list[DiagramRow] = [DiagramRow()]
@@ -103,7 +105,7 @@ class Placement:
         self.lives: dict[int, list[int]] = {}
         """First and last row of the line of each column. If the last row is missing, the line continues to the end."""
         self.shades: list[tuple[int, int]] = []
-        """Ranges of rows in which the network is cut."""
+        """Ranges of rows (first, last) during which the network is partitioned."""
         self.blamed_row = -1
         self.dropped = 0
         """Number of steps that are not drawn because there are too many."""
@@ -139,7 +141,7 @@ class Placement:
         return comes or self.course.has_result(act)
 
     def _window(self) -> range:
-        """Return the numbers of the acts that are drawn."""
+        """Return the numbers of the steps that are drawn."""
         count = len(self.group_trace.acts)
         if self._only is not None:
             return range(1, count + 1)
@@ -320,7 +322,7 @@ class Placement:
         return self.group_trace.schedule.operations[act.operation] if act.operation >= 0 else None
 
     def _leave(self, packet: Packet, spot: Spot) -> None:
-        """Send a packet from a spot. Its losses are placed immediately."""
+        """Record that a packet starts at a spot, and place the ends of the arrows that do not reach their receivers."""
         self.origins[packet.number] = spot
         kind = self.course.drawn_kind(packet)
         for loss in self.course.losses.get(packet.number, ()):

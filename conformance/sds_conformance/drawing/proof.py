@@ -1,5 +1,5 @@
-"""Proves a finding by what happened to its messages, and tells a schedule operation by operation. Both use the names of
-the diagram.
+"""Explains a finding by what happened to its messages (the proof), and lists the operations of a schedule with their
+results (the story). Both use the names of the diagram.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from .operation_words import describe_operation, is_done_by
 T = TypeVar("T")
 
 FEW = 4
-"""Maximum number of messages of the violating step that count as messages of the finding. If it has more, only the
-first one counts.
+"""Maximum number of messages of the violating step that count as messages of the finding. If the step has more
+messages, only the first counts.
 """
 MOST_OF_ONE = 15
 """Maximum number of lines for one operation."""
@@ -57,7 +57,7 @@ def story(group_trace: GroupTrace, act: Act | None = None, about: str = "") -> l
 
 
 class _Proof:
-    """Creates one proof."""
+    """Collects the lines of `proof`."""
 
     def __init__(self, course: Course, act: Act, expected: str, seen: str) -> None:
         self._course = course
@@ -208,7 +208,7 @@ def _cut_middle(lines: list[str]) -> list[str]:
 
 
 class _Story:
-    """Creates the story of one group trace."""
+    """Collects the lines of `story`."""
 
     def __init__(self, course: Course, blamed: Act | None) -> None:
         self._course = course
@@ -277,7 +277,7 @@ class _Story:
         return out
 
     def _counts(self, act: Act) -> bool:
-        """Return whether the act had a relevant effect."""
+        """Return whether a step had an effect that the story must list."""
         sent = self._course.broadcasts.get(act.number, ())
         content = any(self._course.drawn_kind(packet) != "sync" for packet in sent)
         waits = self._course.fates.get(act.number) in KEPT
@@ -334,7 +334,7 @@ _LOST = {
     "lost": "lost on the way to {}",
     "cut": "cut off from {}",
     "crashed": "too late for {}: crashed",
-    "absent": "too early for {}: not there yet",
+    "absent": "too early: {} had not joined yet",
 }
 """Maps the reason of a loss to a text, which the name of the receiver completes."""
 _ORIGINS = {"again": " without a visible origin", "store": " from a store"}

@@ -32,7 +32,7 @@ class TextLine:
 
 @dataclass(frozen=True)
 class Dot:
-    """A mark on a line."""
+    """A mark on the line of a participant, for a step or an arrival."""
 
     x: float
     y: float

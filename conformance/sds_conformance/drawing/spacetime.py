@@ -103,7 +103,7 @@ def draw(group_trace: GroupTrace, blamed: Act | None = None, title: str = "", ca
 
 
 class _Artist:
-    """Creates one drawing."""
+    """Computes the `Drawing` of one group trace."""
 
     def __init__(self, course: Course, blamed: Act | None, only: Collection[int] | None = None) -> None:
         self._course = course
@@ -112,7 +112,7 @@ class _Artist:
         self._pitch = max(122, min(230, 1060 // max(1, count)))
         self._plan = Placement(course, blamed, self._pitch - 24, only)
         self._marked = {s.act.number for s in self._plan.spots if s.act is not None and s.shape != "none"}
-        """Numbers of the acts that have a mark. Arrows end before a mark."""
+        """Numbers of the steps that have a mark. Arrows end before a mark."""
         self._out = Drawing(max(640, GUTTER + 44 + count * self._pitch))
         self._ys: list[float] = []
 
@@ -356,7 +356,7 @@ class _Artist:
         if log.since:
             text += f" — later {self._course.join_names(log.since, _LOG_SHOWN)}"
         if log.history:
-            return f"{text} (no log was shown; its end is the causal history of {log.history})"
+            return f"{text} (no log was shown; the end of this list is the causal history of {log.history})"
         return text if log.shown or not names else f"{text} (sent and delivered, in this order: no log was shown)"
 
     def _legend(self) -> None:
@@ -380,7 +380,9 @@ class _Artist:
 
 
 def _first_difference(log: LogAt, first: LogAt) -> int | None:
-    """Return the index of the first difference between two logs; None if they are equal or one was never shown."""
+    """Return the index of the first difference between two logs; None if the logs are equal, or one of them was never
+    shown.
+    """
     if log.entries == first.entries or not (log.shown and first.shown):
         return None
     pairs = zip(log.entries, first.entries, strict=False)

@@ -73,8 +73,8 @@ class DialogueSelection:
         return out
 
     def found_in(self, part: TranscriptPart) -> list[Mapping[str, Any]]:
-        """Return the findings in a part of a transcript. They are matched by the line of the part, or by its name if
-        they have no line.
+        """Return the findings in a part of a transcript. A finding belongs to the part that begins at its line. A
+        finding without a line belongs to the part with its name.
         """
         return [
             f

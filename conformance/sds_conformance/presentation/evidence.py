@@ -28,8 +28,8 @@ many IDs.
 CONTEXT = 4
 """Maximum number of steps shown if some of them are only about other messages of the violating step."""
 RECENT = 4
-"""Number of steps shown before the violation if the finding quotes no message. If it quotes timestamps, only one is
-shown.
+"""Number of steps shown before the violation if the finding quotes no message. If the finding quotes timestamps, only
+one step is shown.
 """
 LINES = 4
 """Maximum number of output lines shown per step. Lines with the messages of the finding are always shown."""
@@ -77,7 +77,7 @@ class Story:
     summary: str
     """Summary of the scenario; "" if the scenario is unknown."""
     environment: str
-    """Name and summary of the environment; "" for the plain one."""
+    """Name and summary of the environment; "" for the environment `plain`."""
     exhibits: Sequence[Exhibit]
     """The steps to show; empty without a trace."""
     expected: str
@@ -102,8 +102,8 @@ class Story:
 
 
 def story_of(protocol: Protocol, finding: Finding, trace: Trace[Any] | None, narrator: Narrator | None = None) -> Story:
-    """Create the story of a finding. Without its ``trace`` there are no steps. The default ``narrator`` is the
-    protocol's.
+    """Create the story of a finding. Without its ``trace`` there are no steps. The default ``narrator`` is the narrator
+    of the protocol.
     """
     scenario = protocol.rules.register.scenarios.get(finding.scenario)
     environment = protocol.rules.environments.get(finding.environment)
@@ -167,7 +167,7 @@ class Evidence:
 
     @property
     def difference(self) -> str:
-        """The values in escaped form if ``expected`` and ``seen`` differ but look the same; else ""."""
+        """``expected`` and ``seen`` in escaped form, if they differ but look the same; otherwise ""."""
         expected, seen = self._finding.expected, self._finding.seen
         quoted = set(re.findall(r"'([^']*)'", expected))
         for text in re.findall(r"'([^']*)'", seen):
@@ -270,7 +270,7 @@ class Evidence:
         return out
 
     def _counts(self, step: Step) -> bool:
-        shows_state = step.command == "observe"  # its reply also has messages that the finding is not about
+        shows_state = step.command == "observe"  # the reply also has messages that are not in the finding
         relevant = self._about if shows_state else self._context
         return bool(self._touched[step.index] & relevant) and self._is_in_channel(step)
 

@@ -21,7 +21,7 @@ class Invocation:
     ``options``."""
     framing: str = "json"
     options: tuple[str, ...] = ()
-    """Options that the command of a replay must have as well."""
+    """Options of the original command that the command of a replay needs, too."""
     program: str = "sds-conformance"
     """The name under which the suite was called."""
     files: Mapping[str, str] = field(default_factory=dict)

@@ -52,21 +52,21 @@ class CauseLine:
 
 @dataclass(frozen=True)
 class LastScreen:
-    """The end of the output of a command."""
+    """The content of the last screen of a command."""
 
     verdict: Text
     causes: Sequence[CauseLine] = ()
     """The root causes, the most severe first."""
     facts: Sequence[tuple[str, Text]] = ()
-    """Labels and their texts. Paths in them are not wrapped."""
+    """Further lines, each with a label and a text. Paths in the texts are not wrapped."""
     next: str = ""
     """The next command to type; "" for none."""
     why: str = field(default="", compare=False)
-    """The purpose of that command, in a few words."""
+    """The purpose of the next command, as a verb phrase such as "shows the first finding"."""
 
 
 def sort_causes(causes: Iterable[CauseLine]) -> list[CauseLine]:
-    """Sort root causes by verdict and severity, the worst first. Equal ones keep their order."""
+    """Sort root causes by verdict, then by severity, the worst first. The sort is stable."""
     return sorted(causes, key=lambda cause: (-RANK.get(cause.verdict, 0), cause.severity))
 
 
@@ -183,7 +183,9 @@ def _pieces(part: str, room: int) -> list[str]:
 
 
 def _with_values(words: Iterable[str]) -> list[str]:
-    """Join each option with its value, and the dashes before the command of an implementation with its first word."""
+    """Join each option with its value, and the ``--`` before the command of an implementation with the first word of
+    the command.
+    """
     parts: list[str] = []
     for word in words:
         if parts and parts[-1].startswith("--") and " " not in parts[-1] and not word.startswith("-"):

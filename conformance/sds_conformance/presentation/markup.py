@@ -58,7 +58,7 @@ LONGEST_LINK = 2_000
 
 
 def web_link(text: str) -> str:
-    """Return a link if it is a web address; "" otherwise."""
+    """Return ``text`` if it is a web address; otherwise ""."""
     try:
         parts = urlsplit(text)
     except ValueError:

@@ -8,7 +8,7 @@ placeholder, pages and reports have no links to the documentation site.
 from __future__ import annotations
 
 PLACEHOLDER = "OWNER"
-"""Stands for the account until the first release."""
+"""Placeholder for the account until the first release."""
 OWNER = "OWNER"
 NAME = "sds-conformance"
 

@@ -10,7 +10,7 @@ from sds_harness.declaration import printable
 from ..judging.formats import format_count
 
 BAR = "| "
-"""Prefix of each line. With it, no CI interprets a line as a command."""
+"""Prefix of each quoted line. The prefix prevents a CI from executing a line as a command."""
 MAX_LINES = 24
 MAX_CHARS = 300
 

@@ -44,8 +44,8 @@ def show_implementation(
     carrier: str = "",
     clock: str = "",
 ) -> None:
-    """Print the implementation, the revision, and the declaration. ``clock`` describes the clock in use if it is not
-    the declared one.
+    """Print the implementation, the revision, and the declaration. ``clock`` describes the clock in use if it differs
+    from the declared clock.
     """
     protocol = protocol_of(revision)
     show_name(console, declared, carrier)
@@ -247,7 +247,7 @@ def show_command(console: Console, label: str, command: str) -> None:
 
 
 def lines_labelled(console: Console, label: str, lines: Iterable[str], style: str = "") -> None:
-    """Print lines with a label before the first one."""
+    """Print lines with a label before the first line."""
     for number, line in enumerate(lines):
         print_labelled(console, "" if number else label, Text(line, style))
 
@@ -259,7 +259,7 @@ def show_stderr(console: Console, lines: Iterable[str]) -> None:
 
 
 def show_errors(console: Console, errors: Mapping[str, str]) -> None:
-    """Print errors of the suite: where and what."""
+    """Print each error of the suite, after the name of the run in which it occurred."""
     for where, what in errors.items():
         console.print(f"Fault of the suite: {where}: {what}", style="bold white on red", soft_wrap=True)
 

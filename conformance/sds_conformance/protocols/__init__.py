@@ -47,15 +47,17 @@ class Protocol(ABC):
     casting: str = ""
     """A sentence for stories: which participants the implementation under test plays."""
     parts: Mapping[str, str] = MappingProxyType({})
-    """By name of a profile that an implementation may leave out: its title."""
+    """Maps the name of each optional profile to the title of the profile."""
     vectors: Material | None = None
     """The golden vectors; None if there are none."""
     repertoire: Repertoire | None = None
-    """The generated schedules; None if there are none. Its ``others`` belong to revisions with other schedules."""
+    """The generated schedules; None if there are none. ``repertoire.others`` has the generated schedules of revisions
+    that need others.
+    """
     exchanges: Exchanges | None = None
     """The schedules of `interop`; None if there are none."""
     other_exchanges: Mapping[str, Exchanges] = MappingProxyType({})
-    """By revision that needs other schedules: the schedules of `interop`."""
+    """Maps each revision that needs other `interop` schedules to these schedules."""
     dimensions: Mapping[str, Dimension] = MappingProxyType({})
     """The sizes that `limits` measures, by name."""
 
@@ -85,16 +87,15 @@ class Protocol(ABC):
         return ""
 
     def corpora(self) -> Corpora | None:
-        """How the corpora of the protocol are stored and compared; None if it has none.
-
-        Import the reader here: only commands on corpora need it, and the import is slow.
+        """How the corpora of the protocol are stored and compared; None if the protocol has no corpora. Import the
+        reader here: only commands on corpora need it, and the import is slow.
         """
         return None
 
 
 @cache
 def protocols() -> tuple[Protocol, ...]:
-    """All protocols, the default one first."""
+    """All protocols, the default protocol first."""
     folders = sorted(found.name for found in iter_modules(__path__) if found.ispkg)
     found = [import_module(f"{__name__}.{folder}.protocol").PROTOCOL for folder in folders]
     return tuple(sorted(found, key=lambda protocol: protocol.name != FIRST))
@@ -171,7 +172,7 @@ def stating(requirement: str) -> Protocol | None:
 
 
 def property_of(what: str) -> GlobalProperty | None:
-    """The global property of an ID; None if the ID is unknown."""
+    """The property of the group with an ID; None if no property has the ID."""
     known = [repertoire.properties for repertoire in repertoires()]
     return next((properties[what] for properties in known if what in properties), None)
 

@@ -32,7 +32,7 @@ OPTIONS = {
     "dialect": ("NAME", "Translate a private wire layout."),
     "framing": ("NAME", "The format of requests and replies on stdin and stdout: json or binary."),
     "baseline": ("FILE", "Known failures, as `sds-conformance baseline write` lists them: they fail as expected."),
-    "strict": ("", "Fail where a position of the suite turns a violation into a warning."),
+    "strict": ("", "Report violations as failures even where a position of the suite turns them into warnings."),
 }
 """All options, without their common prefix."""
 MARKER = "sds(select=[GLOB, ...]): the requirements by which a test with the fixture `stage` is judged, by default all"

@@ -1,6 +1,7 @@
 """A report as GitHub workflow commands, which annotate a pull request with the failures.
 
-GitHub shows ten errors and ten warnings per step. The last annotation of each level counts those that do not fit.
+GitHub shows ten errors and ten warnings per step. The last annotation of each level gives the number of annotations
+that do not fit.
 """
 
 from collections.abc import Mapping

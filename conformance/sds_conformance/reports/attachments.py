@@ -73,7 +73,7 @@ def vectors_asked(file: Path, report: dict[str, Any], manifest: str) -> dict[str
     if data["set"]["manifest"] != manifest:
         version = printable(data["set"]["version"], 20)
         raise AttachedError(
-            f"{file} has results of other vectors, version {version}: run those of this suite, without --vectors"
+            f"{file} has results of other vectors, version {version}: run the vectors of this suite, without --vectors"
         )
     return {
         "counts": {status.value: data["counts"][status.value] for status in Status},
@@ -94,7 +94,7 @@ def schedules_played(file: Path, report: dict[str, Any]) -> dict[str, Any]:
 
 
 def ids_by_severity(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the IDs that failed, and the IDs with warnings."""
+    """Return the IDs of the failed requirements and properties, then those with warnings."""
     return {
         f"{severity}ed": sorted({row["id"] for row in data["findings"] if row["severity"] == severity})
         for severity in ("fail", "warn")
@@ -113,10 +113,10 @@ def read_attached(file: Path, schema: dict[str, Any], command: str, report: dict
     if (about["name"], about["version"]) != (mine["name"], mine["version"]):
         theirs, ours = (printable(f"{one['name']} {one['version']}".strip(), 80) for one in (about, mine))
         raise AttachedError(
-            f"{file} is about {theirs}, and the report about {ours}: type `{command} --json` for {ours}"
+            f"{file} is about {theirs}, but the report is about {ours}: type `{command} --json` for {ours}"
         )
     if data["revision"] != report["revision"]:
-        message = f"{printable(data['revision'], 40)}, and the report about {report['revision']}"
+        message = f"{printable(data['revision'], 40)}, but the report is about {report['revision']}"
         raise AttachedError(f"{file} is about {message}: add --revision {report['revision']}")
     return dict(data)
 
@@ -144,7 +144,7 @@ def schedules_exhausted(file: Path, report: dict[str, Any]) -> dict[str, Any]:
     if not data["finished"]:
         raise AttachedError(f"{file} proves nothing: no bound was completed. Give `exhaust` more time, with --budget")
     if data["digest"] != _digest(data, report["revision"]):
-        raise AttachedError(f"{file} is about other schedules than this version has: type `exhaust --json` again")
+        raise AttachedError(f"{file} is about other schedules than this version generates: type `exhaust --json` again")
     return {
         **{key: data[key] for key in ("participants", "alphabet", "digest", "profile", "cast")},
         "events": data["finished"],

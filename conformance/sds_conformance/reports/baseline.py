@@ -40,7 +40,7 @@ VECTOR_CODES = ("fail", "broken")
 PASSING = ("pass", "warn", "acceptable")
 """Verdicts and statuses that are not failures, so that no entry covers them."""
 BREAKDOWN = "breakdown"
-"""Used in place of a requirement if an implementation hung, crashed or sent an invalid reply."""
+"""The ID of failures that are breakdowns: the implementation hung, crashed or sent an invalid reply."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def _flaky(replayed: Sequence[tuple[str, Mapping[str, Any]]], under: Mapping[str
 def _evidence(repeated: Mapping[str, Any]) -> str:
     """Return how many replays reproduced a failure; "" if all did."""
     again = FindingReplays(int(repeated["shown"]), int(repeated["played"]))
-    return f"it showed in {again.shown} of {again.played} replays" if again.flaky else ""
+    return f"reproduced by {again.shown} of {again.played} replays" if again.flaky else ""
 
 
 def flaky_cause_reason(cause: str) -> str:
@@ -224,7 +224,7 @@ class BaselineEntry:
     by: str
     scenarios: tuple[str, ...]
     codes: tuple[str, ...]
-    """The codes that may be violated; empty if all may."""
+    """The codes with which the requirement may fail; empty if every code is allowed."""
     reason: str
     link: str
     flaky: bool = False
@@ -269,10 +269,10 @@ class Baseline:
     """The line where the list begins."""
 
     def mismatch(self, revision: str) -> str:
-        """Return the message that the baseline is for another revision than the judged one; "" if it is not."""
+        """Return a message if the baseline is for another revision than the judged ``revision``; otherwise ""."""
         if self.revision == revision:
             return ""
-        return f"{self.printable_path} is for {printable(self.revision, 40)}, and {revision} is judged"
+        return f"{self.printable_path} is for {printable(self.revision, 40)}, but {revision} is judged"
 
     @property
     def printable_path(self) -> str:
@@ -524,7 +524,7 @@ def _complain_of_other_codes(about: Sequence[BaselineEntry], failure: FailureKey
     entry = (listed or about)[0]
     where = f" ({', '.join(failure.scenarios[:3])})" if failure.scenarios and entry.scenarios else ""
     says = f"fails in another {'scenario' if listed else 'way'}{where}: {failure.full_code}"
-    return Complaint(entry.first, failure.what, says, f"fix it, or add it to {entry.lines}")
+    return Complaint(entry.first, failure.what, says, f"fix the failure, or list it at {entry.lines}")
 
 
 def _impossible(
@@ -552,7 +552,7 @@ def _impossible(
 def _stale(
     entry: BaselineEntry, judged: JudgedResult, used: Collection[BaselineEntry | tuple[BaselineEntry, str]]
 ) -> Iterator[Complaint]:
-    """Yield a complaint about an entry whose failure did not occur, or about those of its codes that did not occur."""
+    """Yield a complaint about an entry whose failure did not occur, or about codes of the entry that did not occur."""
     if entry.by != judged.by:
         return
     if entry not in used:
@@ -573,7 +573,7 @@ def _stale(
             says = f"is not judged ({verdict})"
         yield Complaint(entry.first, entry.what, says, f"remove {entry.lines}", unknown=verdict is None)
         return
-    # `fuzz` reports one code per requirement, even if its schedules show others.
+    # `fuzz` reports one code per requirement, even if the schedules show other codes.
     gone = [code for code in entry.codes if (entry, code) not in used and judged.by != "fuzz"]
     if gone:
         which = ", ".join(gone)
@@ -585,7 +585,7 @@ def _stale(
 def _outcome(
     entry: BaselineEntry, judged: JudgedResult, used: Collection[BaselineEntry | tuple[BaselineEntry, str]]
 ) -> FlakyOutcome | None:
-    """The outcome of a flaky entry; None if the run does not show one."""
+    """Return the outcome of a flaky entry; None if the run does not show whether the failure occurs."""
     if entry in used:
         return FlakyOutcome.FAILED
     # A breakdown has no verdict: a complete run without a breakdown passes.

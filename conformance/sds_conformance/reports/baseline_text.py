@@ -28,7 +28,7 @@ TO_DO = "not explained yet"
 """Placeholder for the reason of an entry."""
 _HEAD = """\
 # Known failures. With --baseline, a command fails only for other failures and for errors in this list.
-# Give each entry a reason and a link. Without `codes` it may fail in any way, without `scenario` in any scenario.
+# Give each entry a reason and a link. Without `codes`, every code may fail; without `scenario`, every scenario.
 # Add `flaky: true` to an entry whose failure does not occur in every run.
 """
 
@@ -120,10 +120,10 @@ def update_baseline(baseline: Baseline, judged: JudgedResult, found: Match, reas
 
 
 def _change_entries(baseline: Baseline, remove: Sequence[BaselineEntry], add: Mapping[str, Sequence[str]]) -> str:
-    """Remove some entries and add others, whose lines are given by requirement or vector.
+    """Remove some entries and add others. ``add`` maps a requirement or vector to the lines of the new entry.
 
-    An added entry takes the place of a removed one with the same requirement or vector, below its comment. The others
-    follow the last entry. Everything else stays unchanged.
+    A new entry takes the place of a removed entry with the same requirement or vector, and keeps the comment above it.
+    All other new entries follow the last entry of the file. Nothing else changes.
     """
     lines = baseline.text.splitlines()
     gone = {number for entry in remove for number in range(entry.first, entry.last + 1)}
@@ -159,7 +159,8 @@ def _indent(lines: Sequence[str], entries: Sequence[BaselineEntry]) -> int:
 def _entries(
     by: str, failures: Sequence[FailureKey], reason: str, link: str, flaky: Mapping[str, str], *, per_scenario: bool
 ) -> list[str]:
-    """Return the lines of one entry per requirement or vector, or per scenario of it, indented by two.
+    """Return the lines of an entry for each requirement or vector (with ``per_scenario``, for each of its scenarios),
+    indented by two spaces.
 
     ``flaky`` maps flaky requirements to the evidence. Their entries are marked flaky, with the evidence as a comment.
     """

@@ -138,7 +138,7 @@ def _refuse(report: Report) -> None:
         raise CertificateError(f"the report was made with another catalogue, {wrong}: {again}")
     counts = Counter(row["verdict"] for row in data["requirements"])
     if any(counts[verdict.value] != data["summary"][verdict.value] for verdict in Verdict):
-        raise CertificateError(f"the summary of the report does not count its verdicts: {again}")
+        raise CertificateError(f"the counts in the summary of the report differ from its verdicts: {again}")
 
 
 def _limits(limits: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
@@ -229,7 +229,7 @@ def read_certificate(path: Path) -> Certificate:
         raise CertificateError(message) from None
     if not isinstance(data, dict) or data.get("schema") != SCHEMA_ID:
         found = printable(str(data.get("schema")) if isinstance(data, dict) else "no object", 60)
-        raise CertificateError(f"{path} is {found}, this version reads {SCHEMA_ID}")
+        raise CertificateError(f"{path} is {found}, but this version reads {SCHEMA_ID}")
     if (wrong := _describe_schema_error(data)) is not None:
         raise CertificateError(f"{path} is not a certificate: {wrong}")
     try:
@@ -240,7 +240,7 @@ def read_certificate(path: Path) -> Certificate:
 
 
 def _describe_schema_error(data: dict[str, Any]) -> str | None:
-    """Return where the data does not match the schema; None if it does."""
+    """Return a sentence that says where the data does not match the schema; None if the data is valid."""
     wrong = find_schema_error(_validator(), data)
     if not wrong:
         if data["revision"] not in revisions():

@@ -54,7 +54,7 @@ def full_sample(data: dict[str, Any]) -> Sample:
 
 
 def draw_sample(data: dict[str, Any], seed: int, size: int) -> Sample:
-    """Draw ``size`` scenarios from all sections in turn, in the plain environment and in another one.
+    """Draw ``size`` scenarios from all sections in turn, in the environment `plain` and in a second environment.
 
     The sample is empty if nothing was judged.
     """
@@ -87,7 +87,7 @@ def _scenarios(data: dict[str, Any], rules: Rules, rng: Random, size: int) -> li
 
 
 def _scenarios_for(row: dict[str, Any], rules: Rules) -> list[str]:
-    """Return the scenarios that judge a requirement, except the long ones, which only a complete replay plays."""
+    """Return the scenarios that judge a requirement, except long scenarios, which only a complete replay plays."""
     known = rules.register.scenarios
     written = [name for name, scenario in known.items() if row["id"] in scenario.exercises]
     shown = [scenario_of(run) for run in row.get("shown", ())]
@@ -95,8 +95,9 @@ def _scenarios_for(row: dict[str, Any], rules: Rules) -> list[str]:
 
 
 def _environments(data: dict[str, Any], rng: Random, scenarios: Sequence[str]) -> list[str]:
-    """Return the plain environment and another one, preferably one where the certificate lists findings of these
-    scenarios."""
+    """Return the environment `plain` and a second environment, preferably an environment with findings of these
+    scenarios on the certificate.
+    """
     entered = [name for name in data["run"]["environments"] if name != PLAIN.name]
     shown = [run.partition(IN) for row in data["requirements"] for run in row.get("shown", ())]
     telling = [where for name, _, where in shown if name in scenarios and where in entered]
@@ -105,7 +106,7 @@ def _environments(data: dict[str, Any], rng: Random, scenarios: Sequence[str]) -
 
 
 def describe_differences(data: dict[str, Any], declared: Declaration) -> Iterator[str]:
-    """Yield a sentence for each difference between the running implementation and the certified one."""
+    """Yield a sentence for each difference between the running and the certified implementation."""
     about = data["implementation"]
     for what, certified, now in (
         ("name", about["name"], declared.name),
@@ -136,7 +137,10 @@ def compare(data: dict[str, Any], sample: Sample, outcome: Certification) -> Rep
     for broken in outcome.breakdowns:
         if broken.breakdown.kind.value not in {*tolerated_breakdowns(), *data["breakdowns"]}:
             where = printable(broken.where, 80)
-            differences.append(f"it broke down ({broken.breakdown.kind.value}) in {where}, which is not certified")
+            differences.append(
+                f"the implementation broke down ({broken.breakdown.kind.value}) in {where}, "
+                f"which the certificate does not list"
+            )
     return ReplayResult(tuple(compared), tuple(dict.fromkeys(differences)))
 
 

@@ -37,13 +37,13 @@ def forgeries(data: dict[str, Any]) -> Iterator[str]:
     """Yield a sentence for each contradiction in a certificate; the digest is checked first."""
     body = {key: value for key, value in data.items() if key != "digest"}
     if digest(body) != data["digest"]:
-        yield "the digest does not match its contents"
+        yield "the digest does not match the contents of the certificate"
     rows = {row["id"]: row["verdict"] for row in data["requirements"]}
     known = protocol_of(data["revision"]).rules.catalogue.requirements
     counts = Counter(row["verdict"] for row in data["requirements"])
     for verdict, ids in data["verdicts"].items():
         if counts[verdict] != ids:
-            yield f"it counts {ids} {verdict}, but {counts[verdict]} of its requirements have this verdict"
+            yield f"the certificate counts {ids} {verdict}, but {counts[verdict]} of its requirements have this verdict"
     told_of = [cause["requirement"] for cause in data["causes"]]
     told_of += [under["requirement"] for cause in data["causes"] for under in cause["under"]]
     for one in sorted({one for one, verdict in rows.items() if verdict in SHOWN} ^ set(told_of)):
@@ -52,12 +52,12 @@ def forgeries(data: dict[str, Any]) -> Iterator[str]:
     for cause in data["causes"]:
         one, verdict = cause["requirement"], cause["verdict"]
         if rows.get(one, verdict) != verdict:
-            yield f"{printable(one, 40)} is {verdict} among its causes, and {rows[one]} among its requirements"
+            yield f"{printable(one, 40)} is {verdict} among the root causes, but {rows[one]} among the requirements"
         members = [one, *(under["requirement"] for under in cause["under"])]
         severities = [known[member].severity for member in members if member in known]
         if severities and cause["severity"] != min(severities):
             yield (
-                f"{printable(one, 40)} has severity {cause['severity']} among its causes, "
+                f"{printable(one, 40)} has severity {cause['severity']} among the root causes, "
                 f"but the catalogue gives {min(severities)}"
             )
     yield from _contradictions_of_the_run(data, counts)
@@ -69,21 +69,21 @@ def _contradictions_of_the_run(data: dict[str, Any], counts: Counter[str]) -> It
     judged = sum(counts[verdict] for verdict in JUDGED)
     if run["exit_code"] not in (possible := _exit_codes(data, counts, judged)):
         text = " or ".join(map(str, sorted(possible)))
-        yield f"its exit code is {run['exit_code']}, but its verdicts give {text}"
+        yield f"the exit code is {run['exit_code']}, but the verdicts give {text}"
     if run["whole"] == bool(run["narrowed"]):
-        yield "its run is called whole although only a part was selected, or partial although all was selected"
+        yield "the run is called whole although options selected a part, or partial although no option did"
     if run["interrupted"] and run["complete"]:
-        yield "its run is called both interrupted and complete"
+        yield "the run is called both interrupted and complete"
     if judged and not (run["scenarios"] and run["runs"] and run["steps"]):
-        yield "it has verdicts, but no run, scenario or step as evidence"
+        yield "the certificate has verdicts, but no run, scenario or step as evidence"
     if run["runs"] < run["scenarios"]:
-        yield f"it counts {run['scenarios']} scenarios in {run['runs']} runs"
+        yield f"the certificate counts {run['scenarios']} scenarios, but only {run['runs']} runs"
     if data["strict"] and (softened := [row["id"] for row in data["requirements"] if row.get("positions")]):
-        yield f"its run was strict, and a position softens {printable(softened[0], 40)}"
+        yield f"the run was strict, but a position softens {printable(softened[0], 40)}"
     try:
         datetime.fromisoformat(data["date"])
     except ValueError:
-        yield "its date is not a date"
+        yield "the date of the certificate is not a date"
 
 
 def _exit_codes(data: dict[str, Any], counts: Counter[str], judged: int) -> set[int]:
@@ -104,29 +104,29 @@ def _contradictions_of_what_was_asked(data: dict[str, Any]) -> Iterator[str]:
         return
     for named, statuses in (("failed", ("fail", "broken", "error")), ("warned", ("warn",))):
         if any(asked["counts"].get(status) for status in statuses) and not asked[named]:
-            yield f"it counts golden vectors that {named}, but lists none"
+            yield f"the certificate counts golden vectors that {named}, but lists none"
 
 
 def version_differences(data: dict[str, Any]) -> Iterator[str]:
-    """Yield a sentence for each difference between this version of the suite and the one that judged. Raises
+    """Yield a sentence for each difference between this version of the suite and the version that judged. Raises
     VectorsError.
     """
     theirs = printable(data["suite"]["version"], 40)
     if theirs != suite_version():
-        yield f"it was written by version {theirs} of the suite, and this is {suite_version()}"
+        yield f"the certificate was written by version {theirs} of the suite, but this is {suite_version()}"
     if data["catalogue"] != catalogue_digest(data["revision"]):
         yield f"version {theirs} used another catalogue than this version {suite_version()}"
     golden = golden_vectors(data["revision"]) or {}
     if golden and data.get("vectors", {}).get("manifest") != golden["manifest"]:
         vectors_version = printable(data.get("vectors", {}).get("version", "none"), 20)
-        yield f"its golden vectors have version {vectors_version}, and those of this suite {golden['version']}"
+        yield f"the certificate has golden vectors {vectors_version}, but this suite has {golden['version']}"
 
 
 def contradictory_claims(data: dict[str, Any]) -> Iterator[str]:
     """Yield a sentence for each claim of a certificate of this version that contradicts the catalogue."""
-    yield from (f"its data do not match the catalogue, {wrong}" for wrong in rows_unlike_catalogue(data))
+    yield from (f"the data do not match the catalogue, {wrong}" for wrong in rows_unlike_catalogue(data))
     if data["untestable"] != untestable_requirements(data["revision"]):
-        yield "its list of untestable requirements differs from the catalogue"
+        yield "the list of untestable requirements differs from the catalogue"
     yield from _unknown_names(data)
     yield from contradictory_schedules(data)
     yield from contradictory_limits(data)
@@ -134,9 +134,9 @@ def contradictory_claims(data: dict[str, Any]) -> Iterator[str]:
     if found != data["level"]:
         claimed, true = printable(data["level"]["name"], 60), found["name"]
         yield (
-            f"its level is {claimed}, but its verdicts give {true}"
+            f"the level is {claimed}, but the verdicts give {true}"
             if claimed != true
-            else "its level does not follow from its verdicts"
+            else "the level does not follow from the verdicts"
         )
 
 
@@ -149,11 +149,11 @@ def _unknown_names(data: dict[str, Any]) -> Iterator[str]:
     if strange := sorted(rows - judged):
         yield f"{printable(strange[0], 40)} is not judged in the profile {data['profile']}"
     if run["whole"] and (missing := sorted(judged - rows)):
-        yield f"its run is called whole, but has no data about {missing[0]}"
+        yield f"the run is called whole, but has no data about {missing[0]}"
     environments = [*run["environments"], *run["left_out"]]
     yield from _report_unknown(environments, rules.environments, "environment")
     if len(set(environments)) < len(environments):
-        yield "an environment was played twice, or both played and left out"
+        yield "an environment is listed twice, or as played and as left out"
     shown = [name for row in data["requirements"] for name in row.get("shown", ())]
     scenarios = [name for cause in data["causes"] for name in cause["scenarios"]]
     yield from _report_unknown([*map(scenario_of, shown), *scenarios], rules.register.scenarios, "scenario")
@@ -165,7 +165,7 @@ def _unknown_names(data: dict[str, Any]) -> Iterator[str]:
     yield from _report_unknown(data["breakdowns"], {kind.value for kind in FaultKind}, "kind of breakdown")
     golden = golden_vectors(data["revision"]) or {}
     if data.get("vectors", {}).get("version", golden.get("version")) != golden.get("version"):
-        yield "the version of its golden vectors is not that of their manifest"
+        yield "the version of the golden vectors differs from the version in their manifest"
 
 
 def _report_unknown(names: Iterable[str], known: Iterable[str], what: str) -> Iterator[str]:
@@ -183,5 +183,5 @@ def hold_to_its_rows(certificate: Certificate, name: str) -> None:
     if not wrong and not list(version_differences(data)):
         wrong = next(contradictory_claims(data), "")
     if wrong:
-        message = "`sds-conformance certificate verify` lists all its errors"
+        message = "`sds-conformance certificate verify` lists all errors of the certificate"
         raise CertificateError(f"{name} is forged or damaged: {printable(wrong, 300)}. {message}")

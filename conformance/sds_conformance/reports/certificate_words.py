@@ -44,7 +44,7 @@ def describe_vectors(data: dict[str, Any]) -> str:
     if (asked := data["vectors"].get("asked")) is None:
         return f"{set_of}, not asked"
     text = ", ".join(f"{count} {name}" for name, count in asked["counts"].items() if count)
-    return f"{set_of}: {text}{'' if asked['complete'] else ', not to the end'}"
+    return f"{set_of}: {text}{'' if asked['complete'] else '; the run of the vectors is incomplete'}"
 
 
 def describe_fuzz(data: dict[str, Any]) -> str:

@@ -30,7 +30,9 @@ load_schema = partial(packaged_schema, __package__, "report.schema.json")
 
 
 def document(outcome: Certification, how: Invocation, left_out_scenarios: int = 0) -> dict[str, Any]:
-    """Return the document. ``left_out_scenarios`` is the number of scenarios left out by the selected requirements."""
+    """Return the document. ``left_out_scenarios`` is the number of scenarios that were not played because of the
+    selection of requirements.
+    """
     declared = outcome.declaration
     files = _scenario_files(outcome, how)
     return {
@@ -112,7 +114,7 @@ def _why_unexercised(requirement: str, verdicts: Mapping[str, RequirementVerdict
     known = plan.catalogue.requirements[requirement]
     if requirement in verdicts:
         verdict = verdicts[requirement]
-        return verdict.reason or "its situation did not arise in this scenario"
+        return verdict.reason or "the situation of the requirement did not arise in this scenario"
     if not known.is_stated_in(plan.revision):
         return f"it is not stated in {plan.revision}"
     if requirement not in plan.rules.register.checks:
@@ -152,7 +154,7 @@ def _unplayed_notes(outcome: Certification, left_out_scenarios: int) -> list[str
 
 
 def _notes(outcome: Certification) -> list[Finding]:
-    """Return notes, except those whose deviation is also reported as a violation of another requirement."""
+    """Return the notes, without notes on a deviation that also violates another requirement."""
     passed = [verdict for verdict in outcome.verdicts if verdict.verdict is Verdict.PASS]
     noted = [finding for verdict in passed for finding in verdict.findings[:1] if finding.severity is Verdict.PASS]
     return [note for note in noted if not is_reported_elsewhere(outcome.plan.rules, note, outcome.verdicts)]

@@ -1,7 +1,7 @@
 """The folder of a report: ``report.json``, the same data in ``report.jsonl``, and the traces of its findings.
 
-``report.jsonl`` has a header, a line for each row, and a footer with the summary. A truncated file can be read up to
-the end. Files that are read are untrusted.
+``report.jsonl`` has a header, a line for each row, and a footer with the summary. A file that was cut off can be read
+up to its last complete line. Files that are read are untrusted.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ def check_report(folder: Path) -> None:
 
 
 def write_report(folder: Path, report: Report) -> list[Path]:
-    """Write both files, and the traces of findings and breakdowns. Each file is written completely or not at all.
+    """Write ``report.json``, ``report.jsonl``, and the traces of findings and breakdowns. Each file is written
+    completely or not at all.
 
     Raises OSError.
     """
@@ -87,7 +88,7 @@ def read_report(path: Path) -> Report:
     for verdict, count in _counts(data["requirements"]).items():
         if data["summary"][verdict] != count:
             message = (
-                f"its summary counts {data['summary'][verdict]} {verdict}, but {count} requirements have that verdict"
+                f"the summary counts {data['summary'][verdict]} {verdict}, but {count} requirements have this verdict"
             )
             raise ReportError(f"{file} contradicts itself: {message}. Run it again, with --report")
     return Report(data, cut_off, file.parent, seconds=seconds, written=file.with_name(JSON))
@@ -99,7 +100,9 @@ def _json(file: Path, text: str) -> tuple[dict[str, Any], str]:
     except FileError:
         data = None
     if not isinstance(data, dict):
-        raise ReportError(f"{file} is not JSON: was it cut off? {JSON_LINES} next to it can be read up to its end")
+        raise ReportError(
+            f"{file} is not JSON: was it cut off? {JSON_LINES} in the same folder can be read even if it was cut off"
+        )
     return data, ""
 
 
@@ -146,7 +149,7 @@ def _check_schema(file: Path, data: dict[str, Any]) -> None:
         raise ReportError(f"{file} is not a report: it does not name its schema")
     if data["schema"] != SCHEMA_ID:
         found = printable(str(data.get("schema")), 60)
-        raise ReportError(f"{file} is {found}, this version reads {SCHEMA_ID}: run it again, with --report")
+        raise ReportError(f"{file} is {found}, but this version reads {SCHEMA_ID}: run it again, with --report")
 
 
 def _misshapen_row(kind: str, row: dict[str, Any]) -> str:

@@ -20,7 +20,7 @@ _LINKING = re.compile(r"(?<=[@#])|(?<=:)(?=//)|(?<=www)(?=\.)|(?<=mailto:)|(?<=x
 
 
 def prose(text: str) -> str:
-    """Escape a text for use inside a paragraph, but not at the beginning of one."""
+    """Escape a text that follows other text in a paragraph. Not for the beginning of a paragraph."""
     return _LINKING.sub(JOINER, _SPECIAL.sub(r"\\\1", printable(text, LONGEST)))
 
 

@@ -50,11 +50,13 @@ class RequirementEntry:
     known: list[Row]
     """The entries of the baseline for the requirement."""
     positions: list[str]
-    """The positions that reduce its violations to warnings."""
+    """The positions that reduce violations of the requirement to warnings."""
     because: tuple[str, str] = ("", "")
-    """(root cause, reason) if another requirement explains its failure; empty strings otherwise."""
+    """(root cause, reason) if another requirement explains the failure of this requirement; otherwise two empty
+    strings.
+    """
     under: list[dict[str, str]] = field(default_factory=list)
-    """The requirements that it explains, with the reasons."""
+    """The failed requirements that this root cause explains, with the reasons."""
 
     @property
     def scenarios(self) -> list[str]:
@@ -63,7 +65,7 @@ class RequirementEntry:
 
     @property
     def more(self) -> int:
-        """Number of its findings that the page does not show."""
+        """Number of findings of the requirement that the page does not show."""
         return len(self.data["findings"]) - len(self.stories) + int(self.data["findings_not_shown"])
 
 
@@ -211,7 +213,7 @@ def notices(report: Report) -> Iterator[Notice]:
         lines = [f"{file}, line {row['line']}: {row['what']} {row['change']}" for row in wrong]
         yield Notice("The baseline is out of date", tuple(lines), grave=True)
     if found := [f"{one.place}: {one.sentence}" for one in unmet(report.scenario_files)]:
-        yield Notice("Expectations of scenario files that were not met", tuple(found), grave=True)
+        yield Notice("Unmet expectations of scenario files", tuple(found), grave=True)
     if entries := [*remarks(report.scenario_files)]:
         yield Notice("Scenario files that do not exercise their requirements", tuple(entries), grave=True)
     if data["doubts"]:

@@ -1,8 +1,8 @@
 """Levels: the claims that a certificate may make about an implementation. They follow only from the contents of the
 certificate.
 
-The parts of a level are judged in order: the second part counts only if the first one passes. As docs/verdicts.md says,
-a requirement that was not exercised never passes. So an inconclusive MUST blocks a level. A requirement that is
+The parts of a level are judged in order: the second part counts only if the first part passes. As docs/verdicts.md
+says, a requirement that was not exercised never passes. So an inconclusive MUST blocks a level. A requirement that is
 skipped, because a capability is not declared, does not block the level; the number of skipped requirements is shown
 next to it.
 """
@@ -68,7 +68,7 @@ def _blockers(data: dict[str, Any], rules: Rules) -> list[str]:
     if run["whole"] and missing:
         out.append(f"nothing was played in the environment {', '.join(missing)}")
     if broken := hard(data):
-        out.append(f"it broke down: {', '.join(f'{kind} ({count})' for kind, count in broken.items())}")
+        out.append(f"the implementation broke down: {', '.join(f'{kind} ({count})' for kind, count in broken.items())}")
     if asked := data["vectors"].get("asked") if "vectors" in data else None:
         out += [f"{format_count(len(asked['failed']), 'golden vector')} got a wrong answer"] if asked["failed"] else []
         out += ["not all golden vectors were answered"] if not asked["complete"] else []
@@ -81,8 +81,8 @@ def _blockers(data: dict[str, Any], rules: Rules) -> list[str]:
         out += ["the exhaustive schedules were not played to the end"] if not all_of_it["complete"] else []
     if limits := data.get("limits"):
         less = findings(limits["rows"])
-        out += [f"its limits are smaller than declared or required: {', '.join(less)}"] if less else []
-        out += ["its limits were not measured to the end"] if not limits["complete"] else []
+        out += [f"the limits are smaller than declared or required: {', '.join(less)}"] if less else []
+        out += ["the limits were not measured to the end"] if not limits["complete"] else []
     return out
 
 
@@ -102,7 +102,7 @@ def _part(data: dict[str, Any], rules: Rules, profile: str) -> dict[str, Any]:
     stated = {r.id: r for r in rules.judged_requirements(data["revision"], profile) if not r.experimental}
     ids = list(stated)
     rows = {row["id"]: row for row in data["requirements"] if row["id"] in stated}
-    # Use the level of the catalogue, not that of the row: a forger would write MAY.
+    # Use the level (MUST, SHOULD or MAY) in the catalogue, not the level in the row: a forger would write MAY.
     musts = [row for row in rows.values() if stated[row["id"]].is_binding]
     because = []
     if len(rows) < len(ids):
@@ -136,7 +136,9 @@ def _part(data: dict[str, Any], rules: Rules, profile: str) -> dict[str, Any]:
 
 
 def unjudged_note(standing: dict[str, Any]) -> str:
-    """Return how many requirements of the level were not judged, for the line that shows it; "" if all were."""
+    """Return how many requirements of the level were not judged, for the line that shows the level; "" if all were
+    judged.
+    """
     parts = [part for part in standing["parts"] if part["held"]]
     total = sum(part["requirements"] for part in parts)
     missing = total - sum(part["judged"] for part in parts)

@@ -76,22 +76,22 @@ def with_limits(report: Report) -> Report:
     file = report.folder / NAME if report.folder is not None else None
     if file is None or not file.exists():
         return report
-    again = f"measure again, with `sds-conformance limits --report {report.folder} -- COMMAND`, or delete it"
+    again = f"measure again, with `sds-conformance limits --report {report.folder} -- COMMAND`, or delete the file"
     try:
         data = parse_json(read_bytes(file, MAX_BYTES))
     except FileError as error:
         raise ReportError(f"{file} {error}: {again}") from None
     if not isinstance(data, dict) or data.get("schema") != SCHEMA_ID:
         found = printable(str(data.get("schema")) if isinstance(data, dict) else "not an object", 60)
-        raise ReportError(f"{file} is {found}, this version reads {SCHEMA_ID}: {again}")
+        raise ReportError(f"{file} is {found}, but this version reads {SCHEMA_ID}: {again}")
     if wrong := find_schema_error(_validator(), data, 120):
         raise ReportError(f"{file} was not written by `sds-conformance limits --report DIR`: {wrong}: {again}")
     for key in ("name", "version"):
         if (theirs := data["implementation"][key]) != (ours := report.data["implementation"][key]):
-            message = f"{printable(theirs, 60)!r}, and the report about {printable(ours, 60)!r}"
+            message = f"{printable(theirs, 60)!r}, but the report is about {printable(ours, 60)!r}"
             raise ReportError(f"{file} is about an implementation of the {key} {message}: {again}")
     if data["revision"] != report.data["revision"]:
-        message = f"{printable(data['revision'], 40)}, and the report about {printable(report.data['revision'], 40)}"
+        message = f"{printable(data['revision'], 40)}, but the report is about {printable(report.data['revision'], 40)}"
         raise ReportError(f"{file} is about {message}: {again}")
     return replace(report, limits=data)
 
@@ -133,7 +133,8 @@ def contradictory_limits(data: dict[str, Any]) -> Iterator[str]:
         return
     protocol, profile = protocol_of(data["revision"]), data["limits"]["profile"]
     if profile not in protocol.rules.profiles:
-        yield f"its limits are those of {printable(profile, 40)}, which is not a profile of {data['revision']}"
+        yield f"the limits were measured for the profile {printable(profile, 40)}, "
+        f"which is not a profile of {data['revision']}"
         return
     seen: set[str] = set()
     for row in data["limits"]["rows"]:

@@ -38,7 +38,7 @@ def _parts(report: Report) -> Iterator[str]:
     data, whole = report.data, compute_overall_result(report)
     yield f"## {prose(whole.short[0].upper() + whole.short[1:])}: {code(report.name)}"
     if report.cut_off:
-        yield f"**This report was cut off {prose(report.cut_off)}.** It contains only the part before that."
+        yield f"**This report was cut off {prose(report.cut_off)}.** Later results are missing."
     if found := report.complaints:
         yield from _complaints(data["baseline"]["file"], found)
     yield f"{code(report.name)} {prose(whole.sentence)}"

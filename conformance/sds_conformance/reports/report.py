@@ -133,7 +133,7 @@ class Report:
         if summary["interrupted"]:
             return "the run was interrupted"
         if not summary["complete"] and summary["exit_code"] != Exit.NOT_DRIVEN:
-            return "the run ended before all was played"
+            return "the run ended before all scenarios were played"
         return ""
 
     def trace(self, run: str) -> Trace[Any] | None:
@@ -200,7 +200,7 @@ class Report:
 
     @property
     def causes(self) -> list[RootCause]:
-        """The root causes in the order of the document, known ones last."""
+        """The root causes in the order of the document, known root causes last."""
         rows = {row["id"]: row for row in self.requirements()}
         found = [
             RootCause(cause, rows[cause["requirement"]], self._is_known(cause, rows), self._new_under(cause))

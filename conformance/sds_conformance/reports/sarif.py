@@ -1,8 +1,8 @@
 """A report as SARIF 2.1.0: each code with findings becomes a rule, each finding a result.
 
-The location of a result is scenario, environment and step; that of an expectation is the line in its scenario file. A
-failure in a baseline is a result with `known` set. A new failure under a known root cause has the requirement of that
-cause as `underKnown`.
+The location of a finding is its scenario, environment and step. The location of an unmet expectation is its line in the
+scenario file. A failure in a baseline is a result with `known` set. A new failure under a known root cause has the
+requirement of the root cause as `underKnown`.
 """
 
 from __future__ import annotations
@@ -119,7 +119,9 @@ def _result(report: Report, rule: int, row: Row, finding: Row) -> dict[str, Any]
 
 
 def _unmet_result(rule: int, one: Unmet) -> dict[str, Any]:
-    """Return the result for an expectation that was not met. Its location is the line in the file."""
+    """Return the result for an expectation that was not met. The location of the result is the line of the expectation
+    in the scenario file.
+    """
     line = one.data["line"]
     place = {
         "artifactLocation": {"uri": quote(_text(one.file["file"]))},

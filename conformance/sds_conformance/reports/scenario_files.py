@@ -1,7 +1,7 @@
 """The part of a report about scenario files: expectations that were not met, and requirements that were not exercised.
 
-Each form of a report prints these sentences in its own place. `fuzz`, `interop` and `replay` have rows without
-requirements.
+This module makes the sentences; each form of a report decides where it prints them. `fuzz`, `interop` and `replay` have
+rows without requirements.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Unmet:
 
     @property
     def place(self) -> str:
-        """File and line."""
+        """File and line of the expectation."""
         return f"{self.file['file']}{f', line {line}' if (line := self.data['line']) else ''}"
 
     @property

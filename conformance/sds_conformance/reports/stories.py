@@ -41,7 +41,7 @@ class PageStory:
     picture: str
     """SVG; "" if there is none."""
     without: str
-    """Why there is no picture or conversation; "" if there is one."""
+    """Why the picture or the conversation is missing; "" if nothing is missing."""
 
 
 @dataclass(frozen=True)

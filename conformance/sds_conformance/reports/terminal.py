@@ -1,6 +1,6 @@
 """A report on a terminal: the tested implementation, a table, the story of each root cause, and the last screen.
 
-`run` prints the report of the run, `report DIR` prints a stored one. The output is the same.
+`run` prints the report of the run, `report DIR` prints a stored report. The output is the same.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def _next(report: Report, program: str) -> tuple[str, str]:
         update = [program, "baseline", "update", data["baseline"]["file"], written or "REPORT"]
         return shlex.join(update), "corrects the baseline"
     if dialect := _dialect_in(report):
-        return drive("run", "--dialect", dialect), "translates its message layout and judges all requirements"
+        return drive("run", "--dialect", dialect), "translates this message layout and judges all requirements"
     if broken := [one for one in report.hard_breakdowns if one["where"] != ALL_RUNS]:
         if again := broken[0]["again"]:
             return again, "plays that run again"
@@ -318,7 +318,7 @@ def _show_head(console: Console, cause: RootCause, *, whole: bool) -> None:
 
 
 def _show_known(console: Console, report: Report, row: Row) -> bool:
-    """Print the reasons that a baseline gives. Return False if it does not list the failure."""
+    """Print the reasons that a baseline gives. Return False if the baseline does not list the failure."""
     known = report.known_failures(row["id"])
     for entry in known:
         reason = " ".join(filter(None, (entry["reason"], entry["link"] and f"({entry['link']})")))
@@ -327,7 +327,8 @@ def _show_known(console: Console, report: Report, row: Row) -> bool:
 
 
 def _show_cause(console: Console, report: Report, cause: RootCause, rows: Mapping[str, Row], *, whole: bool) -> None:
-    """Print the rule, the story of one finding, its consequences, and the command that replays it.
+    """Print the rule, the story of one finding, the failures that the root cause explains, and the command that replays
+    the finding.
 
     With ``whole``, the scenarios are described, and more consequences are printed.
     """
@@ -394,7 +395,7 @@ def _broken_run(row: Row) -> BrokenRun:
 
 
 def _show_notes(console: Console, report: Report) -> None:
-    """Print legal deviations that are only noted, and requirements that could not be judged."""
+    """Print the notes (deviations from a MAY), and the requirements that could not be judged."""
     notes, left_out = report.data["notes"], report.data["summary"]["left_out"]
     for note in notes:
         seen = f"expected {note['expected']}; seen: {note['seen']}" if note["expected"] else note["seen"]

@@ -129,8 +129,8 @@ def test_a_command_that_cannot_be_shown_as_it_is_is_never_started(hidden: str) -
 def test_a_forged_one_is_neither_played_nor_shown_nor_put_on_a_page() -> None:
     made = certified({MUST: "fail"})
     for change, said in (
-        (lambda data: data["level"].update(name="Core"), "its level is Core, but its verdicts give none"),
-        (lambda data: data["verdicts"].update({"pass": 7, "fail": 0}), "it counts 7 pass"),
+        (lambda data: data["level"].update(name="Core"), "the level is Core, but the verdicts give none"),
+        (lambda data: data["verdicts"].update({"pass": 7, "fail": 0}), "the certificate counts 7 pass"),
         (lambda data: data["requirements"][0].update(verdict="pass"), "SDS-MSG-01 is among the causes"),
     ):
         printed = verified(forged(made, change), *FEW, *impostor(), code=2)
@@ -145,7 +145,10 @@ def test_a_forged_one_is_neither_played_nor_shown_nor_put_on_a_page() -> None:
 def test_one_that_was_changed_or_cut_off_is_refused() -> None:
     made = certified()
     for raw, said in (
-        (made.raw.replace(b'"strict": false', b'"strict": true'), "the digest does not match its contents"),
+        (
+            made.raw.replace(b'"strict": false', b'"strict": true'),
+            "the digest does not match the contents of the certificate",
+        ),
         (made.raw[:-100], "was cut off"),
     ):
         assert said in verified(Certificate(made.data, raw), *REFERENCE, code=2)
@@ -165,7 +168,7 @@ def test_one_of_another_version_is_not_compared_and_its_level_is_computed_from_i
     text = words(typed("certificate", "show", kept(made, Path())).stdout)
     assert "Level none" in text
     assert "Core + SDS-R, strict" not in text
-    assert "Warning it was written by version 9.9 of the suite" in text
+    assert "Warning the certificate was written by version 9.9 of the suite" in text
 
 
 # ---- Played again --------------------------------------------------------------------------------------------------
@@ -245,7 +248,7 @@ def test_a_signature_of_something_else_is_refused() -> None:
     kept(certified({MUST: "fail"}), Path())
     changed = checked()
     assert changed.exit_code == 2
-    assert "the signature is not of this certificate" in words(changed.stdout)
+    assert "the signature does not belong to this certificate" in words(changed.stdout)
     for content in ("nonsense", "x" * 100_000):
         signature.write_text(content)
         assert checked().exit_code == 2

@@ -124,7 +124,7 @@ def test_a_folder_tells_when_each_requirement_changed(nightly: Path, tmp_path: P
         ([], "Missing argument 'REPORT...'"),
         (["old"], "is one report: name another"),
         (["old", "nowhere"], "nowhere is not a report"),
-        (["old", "empty"], "is not a report, and there is none in it"),
+        (["old", "empty"], "is not a report and contains no report"),
         (["old", "broken"], "report.jsonl is not a report"),
         (["old", "new", "--since", "2026-01-01"], "--since needs a folder of dated reports"),
         (["old", "new", "--only", "SDS-NO-*"], "nothing matches SDS-NO-*"),
@@ -174,7 +174,7 @@ def test_ways_are_reported_where_a_report_has_them(tmp_path: Path) -> None:
     result = typed("compare", "--ways", *reports)
     assert result.exit_code == 0, result.output
     printed = words(result.output)
-    assert "they differ in 1 of 1" in printed
+    assert "the reports differ in 1 of 1" in printed
     assert "A, C ascending: histories are ascending A in ties, step 7 (3 in all)" in printed
     assert "B, C descending: histories are descending" in printed
     assert "Mixed C Not shown D, E" in printed

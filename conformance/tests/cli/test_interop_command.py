@@ -114,7 +114,7 @@ def test_what_is_found_is_reported_kept_and_played_again(tmp_path: Path) -> None
     assert json.loads(better.stdout)["findings"] == []
     missing = typed("interop", "--replay", file, REF)
     assert missing.exit_code == 2
-    assert "'bad' is missing, which plays alice" in words(missing.stderr)
+    assert "'bad', which plays alice" in words(missing.stderr)
 
     single = typed("replay", file, "--", *reference_command("--mutant", "sync-without-channel"))
     assert single.exit_code == 1

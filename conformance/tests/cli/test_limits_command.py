@@ -135,7 +135,7 @@ def test_2_a_file_without_a_number_to_raise(tmp_path: Path, parameter: str, said
 def test_2_sizes_that_a_file_cannot_have_and_reports(tmp_path: Path) -> None:
     file = waiting(tmp_path)
     for option, value, said in (
-        ("--at", "2001", "--at 2001: waiting.yaml is played up to 2000"),
+        ("--at", "2001", "--at 2001: the maximum size of waiting.yaml is 2000"),
         ("--report", tmp_path, "a report has only limits of the suite's dimensions: omit --report or --scenario-file"),
     ):
         result = typed("limits", "--scenario-file", file, option, value)
@@ -239,7 +239,7 @@ def test_a_certificate_has_them_and_its_level_and_digest_cover_them(capped: Path
     assert (data["limits"]["complete"], data["limits"]["budget_seconds"]) == (True, 600)
     row = data["limits"]["rows"][0]
     assert (row["held"], row["first_not"], row["verdict"], row["how"]) == (100, 101, "finding", "wrong")
-    against = "its limits are smaller than declared or required: waiting messages (SDS-RECV-08)"
+    against = "the limits are smaller than declared or required: waiting messages (SDS-RECV-08)"
     assert against in data["level"]["against"]
     assert "waiting messages" in page.read_text("utf-8")
     shown = typed("certificate", "show", file)
@@ -248,7 +248,7 @@ def test_a_certificate_has_them_and_its_level_and_digest_cover_them(capped: Path
     assert too_wide(shown.stdout) == []
     verified = typed("certificate", "verify", file, "--", *CAPPED)
     assert verified.exit_code == 0
-    assert "Limits not played again" in words(verified.stdout)
+    assert "Limits not measured again" in words(verified.stdout)
 
 
 @pytest.mark.parametrize(
@@ -302,14 +302,14 @@ def test_two_are_compared_side_by_side(capped: Path, whole: Path, tmp_path: Path
     [
         ("report", '{"a":', "is not JSON, or was cut off"),
         ("certificate write", "[]", "is not an object"),
-        ("compare", '{"schema": "sds-conformance/limits/9"}', "is sds-conformance/limits/9, this version reads"),
+        ("compare", '{"schema": "sds-conformance/limits/9"}', "is sds-conformance/limits/9, but this version reads"),
         (
             "report",
             '{"schema": "sds-conformance/limits/2"}',
             "was not written by `sds-conformance limits --report DIR`",
         ),
         ("report", "[" * 100_000, "nested too deep"),
-        ("report", {"revision": "forum-2024"}, "is about forum-2024, and the report about sds-2026-01"),
+        ("report", {"revision": "forum-2024"}, "is about forum-2024, but the report is about sds-2026-01"),
         ("report", {"implementation": {"name": "x", "version": "0.1.0", "language": ""}}, "of the name 'x'"),
         ("report", {"rows": [{}]}, "is a required property"),
         ("certificate write", {"suite": {"name": "sds-conformance", "version": "0.0.1"}}, "measured by version 0.0.1 "),
@@ -343,7 +343,7 @@ def test_what_a_stranger_wrote_is_escaped(altered: Callable[..., Path], capped: 
     ("arguments", "said"),
     [
         (("--revision", "forum-2024"), "is about sds-2026-01: add --revision sds-2026-01"),
-        (("--at", "7"), "--at plays one size and so finds no limit"),
+        (("--at", "7"), "with --at, no limit is measured that --report could add"),
         (("--", *REFERENCE), "this is sds_reference 0.1.0, and the report in"),
     ],
 )

@@ -13,7 +13,7 @@ from short_reports import kept, made
 from suite_terminal import controls, typed, words
 
 ONE_SERVER = "use --cast together, or `--grpc auto -- COMMAND`"
-ANOTHER = "It belongs to clearskies-database: add --revision clearskies-database."
+ANOTHER = "This name belongs to clearskies-database: add --revision clearskies-database."
 WRONG = [
     # Names
     ("run --select SDS-TYPO-*", "`sds-conformance requirements` lists the IDs"),
@@ -26,7 +26,10 @@ WRONG = [
     ("run --environment turkis", "Did you mean turkish? `sds-conformance list environments` shows"),
     ("fuzz --passage no-such", "there is no passage 'no-such'. `sds-conformance list passages` shows the names"),
     ("fuzz --passage one-key-twice", "sds-2026-01 has no passage 'one-key-twice'"),
-    ("fuzz --revision forum-2024 --passage asked", "forum-2024 has no passage 'asked'. It belongs to sds-2026-01: add"),
+    (
+        "fuzz --revision forum-2024 --passage asked",
+        "forum-2024 has no passage 'asked'. This name belongs to sds-2026-01: add",
+    ),
     ("limits --only patience", "there is no dimension 'patience'"),
     ("exhaust --alphabet sned,arrive", "Did you mean send? `sds-conformance list events` shows"),
     ("selftest --only no-such-mutant", "`sds-conformance list mutants` and `list variants` show the names"),
@@ -48,7 +51,7 @@ WRONG = [
     ("run --timeout nan", "Invalid value for '--timeout'"),
     ("run --total-timeout inf", "Invalid value for '--total-timeout'"),
     ("interop --timeout -inf", "Invalid value for '--timeout'"),
-    ("fuzz --participants 2-9", "between 1 and 8 are possible"),
+    ("fuzz --participants 2-9", "a schedule has 1 to 8 participants"),
     ("fuzz --participants many", "write for example 3-8, or 4"),
     ("fuzz --seed sesame", "neither a number nor random"),
     ("fuzz --seed -1", "not between 0 and 2^63"),
@@ -60,7 +63,7 @@ WRONG = [
     ("exhaust --participants 4", "4 is not in the range"),
     ("exhaust --resume nowhere/covered.json", "there is no folder nowhere"),
     ("limits --budget inf", "'inf' is not a time"),
-    ("limits --at 300000 --only log", "--at 300000: log is played up to 262144"),
+    ("limits --at 300000 --only log", "--at 300000: the maximum size of log is 262144"),
     ("limits --profile core --only answers", "no selected dimension belongs to the profile core of sds-2026-01"),
     # Options
     ("run --frobnicate", "--frobnicate"),
@@ -74,14 +77,17 @@ WRONG = [
     ("run --grpc localhost:1 --framing json", "--framing is for stdin and stdout, which --grpc"),
     ("smoke --grpc-insecure", "--grpc-insecure is about a server: add --grpc ADDRESS"),
     ("smoke --grpc localhost:1 --grpc-ca none.pem", "--grpc-ca none.pem cannot be read: No such file"),
-    ("fuzz --grpc localhost:1 --jobs 2", "--jobs 2 needs as many implementations, and there is one"),
+    ("fuzz --grpc localhost:1 --jobs 2", "--jobs 2 needs 2 processes, but there is one"),
     ("fuzz --grpc localhost:1 --cast apart", ONE_SERVER),
     ("replay x.json --grpc localhost:1 --cast apart", "use --cast together"),
     ("fuzz --grpc localhost:1 --cast apart -- ./mine", "there is one server at localhost:1"),
-    ("exhaust --grpc localhost:1 --master local[2]", "--master local[2] plays several at a time, and there is one"),
+    (
+        "exhaust --grpc localhost:1 --master local[2]",
+        "--master local[2] plays several schedules at a time, but there is one",
+    ),
     pytest.param(
         "corpus record --out c --grpc localhost:1 --master local[4]",
-        "--master local[4] plays several at a time, and there is one server at localhost:1",
+        "--master local[4] plays several schedules at a time, but there is one server at localhost:1",
         marks=pytest.mark.spark,
     ),
     # Implementations of `interop`
@@ -107,7 +113,10 @@ WRONG = [
     ("run --environment chatter", ANOTHER),
     ("fuzz --passage one-key-twice", ANOTHER),
     ("exhaust --alphabet write", ANOTHER),
-    ("limits --revision clearskies-database --only in-filter", "It belongs to sds-2026-01: add --revision sds-2"),
+    (
+        "limits --revision clearskies-database --only in-filter",
+        "This name belongs to sds-2026-01: add --revision sds-2",
+    ),
 ]
 
 

@@ -109,7 +109,7 @@ def test_an_interrupt_keeps_what_is_committed_and_leaves_no_process(tmp_path: Pa
     line = ["sh", "-c", f"exec {shlex.join(command(folder))} 2>&-"]
     again = subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert (again.returncode, again.stderr) == (0, "")
-    assert "were there before" in again.stdout
+    assert "had been recorded before" in again.stdout
     assert {file: file.stat().st_mtime_ns for file in kept} == kept
     assert whole(folder)
     assert (folder / "_SUCCESS").exists()

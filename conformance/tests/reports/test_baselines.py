@@ -336,7 +336,7 @@ def test_fuzz_names_root_causes_and_flaky_findings() -> None:
     }
     fuzzed = read_document(data)
     assert fuzzed.under == {OTHER: ONE}
-    assert fuzzed.flaky == {ONE: "it showed in 1 of 5 replays", OTHER: f"its root cause {ONE} is flaky"}
+    assert fuzzed.flaky == {ONE: "reproduced by 1 of 5 replays", OTHER: f"its root cause {ONE} is flaky"}
     found = match(listing(LISTED), fuzzed, CODES, SCENARIOS)
     assert found.codes_by_known_cause == {f"{OTHER}/not-unique": ONE}
     marked = parse(fresh([fuzzed], "", "", per_scenario=False), Path("known.yaml")).entries

@@ -113,7 +113,7 @@ def test_all_schedules_of_a_small_world_count(tmp_path: Path, changes: dict[str,
     ("changes", "said"),
     [
         ({"finished": 0}, "no bound was completed"),
-        ({"alphabet": ["shout"]}, "other schedules than this version has"),
+        ({"alphabet": ["shout"]}, "other schedules than this version generates"),
         ({"alphabet": []}, "is not the output of `sds-conformance exhaust --json`"),
     ],
 )
@@ -127,7 +127,10 @@ def test_what_proves_nothing_is_not_put_on_it(tmp_path: Path, changes: dict[str,
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (asked(implementation={"name": "other", "version": "2"}), "about other 2, and the report about sds_reference"),
+        (
+            asked(implementation={"name": "other", "version": "2"}),
+            "about other 2, but the report is about sds_reference",
+        ),
         (asked(revision="forum-2024"), "add --revision sds-2026-01"),
         (asked(set={"version": "0.1", "manifest": "0" * 64}), "other vectors, version 0.1"),
         (asked(counts={}), "is not the output of `sds-conformance vectors run --json`"),

@@ -112,7 +112,7 @@ def test_a_summary_that_does_not_count_the_requirements_is_refused(name: str, tm
     text, said = file.read_text("utf-8"), json.dumps({"pass": passed})[1:-1]
     assert text.count(said) == 1
     file.write_text(text.replace(said, json.dumps({"pass": passed + 1})[1:-1]), "utf-8")
-    with pytest.raises(ReportError, match=f"its summary counts {passed + 1} pass, but {passed} requirements"):
+    with pytest.raises(ReportError, match=f"the summary counts {passed + 1} pass, but {passed} requirements"):
         read_report(file)
 
 

@@ -55,7 +55,9 @@ Examples:
   sds-conformance certificate show certificate.json
   sds-conformance certificate show certificate.json --html certificate.html
 """
-_HTML = click.option("--html", "page_file", type=OUTPUT_FILE, metavar="FILE", help="Also write it to FILE, as HTML.")
+_HTML = click.option(
+    "--html", "page_file", type=OUTPUT_FILE, metavar="FILE", help="Also write the certificate to FILE, as HTML."
+)
 
 
 @click.group("certificate", cls=HelpGroup, epilog=_EPILOG)
@@ -80,7 +82,7 @@ def certificate_command() -> None:
     "--sign-key",
     type=INPUT_FILE,
     metavar="KEY",
-    help="Sign it with this SSH key and ssh-keygen; the signature is FILE.sig.",
+    help="Sign the certificate with this SSH key, by ssh-keygen. The signature is FILE.sig.",
 )
 def write(
     report: Path,
@@ -114,7 +116,7 @@ def write(
     screen = console()
     show_level(screen, made)
     screen.print(Text.assemble("Certificate: ", (str(out), "blue")), soft_wrap=True)
-    screen.print("Others verify it, and play a part of it again, with")
+    screen.print("Others verify the certificate, and replay a sample of its scenarios, with")
     screen.print(f"  {program()} certificate verify {shlex.quote(str(out))} -- COMMAND", soft_wrap=True)
 
 
@@ -124,8 +126,8 @@ def write(
 def show_certificate(file: Path, page_file: Path | None) -> None:
     """Print a certificate.
 
-    The level and the counts are computed again; a certificate that contradicts itself is refused. `certificate verify`
-    also plays a sample again.
+    The level and the counts are computed again from the verdicts; a certificate that contradicts itself is refused.
+    `certificate verify` also replays a sample of the scenarios.
     """
     with usage_errors(CertificateError, VectorsError):
         read = read_certificate(file)
@@ -151,8 +153,8 @@ def _write_page(file: Path | None, made: Certificate) -> None:
 
 
 def _write_signature(file: Path, text: str | None) -> None:
-    """Write the signature. Without one, remove the signature of an earlier certificate: with it, this certificate would
-    look forged.
+    """Write the signature of a certificate to ``file``. If ``text`` is None, remove the file: the signature of an
+    earlier certificate would make this certificate look forged.
     """
     try:
         if text is not None:

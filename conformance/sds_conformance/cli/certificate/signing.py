@@ -12,7 +12,7 @@ from sds_harness.files import FileError, read_bytes
 
 PROGRAM = "ssh-keygen"
 NAMESPACE = "sds-conformance"
-"""The namespace of the signature. Signatures with other namespaces are rejected."""
+"""Namespace that ssh-keygen writes into each signature. Signatures with another namespace are rejected."""
 LARGEST = 64 << 10
 """Maximum size of a signature in bytes."""
 _PATIENCE_S = 120
@@ -58,7 +58,7 @@ def signer_of(content: bytes, signature: bytes, allowed: Path | None, signer: st
         file.write_bytes(signature)  # Use a private temporary folder, in which no other user can place a symbolic link.
         if allowed is None:
             output = _run_ssh_keygen(
-                ["check-novalidate", "-s", str(file)], content, "the signature is not of this certificate"
+                ["check-novalidate", "-s", str(file)], content, "the signature does not belong to this certificate"
             )
         else:
             if not allowed.is_file():

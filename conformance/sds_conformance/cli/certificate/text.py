@@ -31,7 +31,7 @@ from ...reports.levels import NONE, unjudged_note
 from ...reports.limits import certified_rows
 
 _VERDICT_ORDER = (Verdict.FAIL, Verdict.ERROR, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.SKIPPED)
-"""The order of verdicts. Passed requirements are only counted."""
+"""The order in which verdicts are listed. PASS is missing, because passed requirements are only counted."""
 
 
 def show(out: Console, certificate: Certificate) -> None:
@@ -116,7 +116,10 @@ def _show_baseline(out: Console, data: dict[str, Any]) -> None:
     print_labelled(
         out,
         "Baseline",
-        Text(f"{where} lists {format_count(len(baseline['known']), 'failure')} as known, which count as failures here"),
+        Text(
+            f"{where} lists {format_count(len(baseline['known']), 'failure')} as known; "
+            "the certificate counts them as failures"
+        ),
     )
     for row in baseline["known"]:
         flaky = "flaky" if row.get("flaky") else ""

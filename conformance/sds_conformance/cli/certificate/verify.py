@@ -54,7 +54,9 @@ Exit codes:
      certificate, or usage error
 """
 _SAMPLE = 24
-"""Default number of scenarios in a sample. It suffices for one scenario of each section, and some more."""
+"""Default number of scenarios in a sample. It is larger than the number of sections, so that every section has a
+scenario.
+"""
 _MOST_SHOWN = 20
 """Maximum number of differences that are printed."""
 
@@ -120,7 +122,7 @@ def _as_certified(data: dict[str, Any]) -> dict[str, Any]:
     default=_SAMPLE,
     show_default=True,
     metavar="N",
-    help="Number of scenarios in the sample, which has scenarios of every section and a second environment.",
+    help="Number of scenarios to replay: some of every section, and some in a second environment.",
 )
 @which_seed("Seed of the sample.", default="random")
 @click.option(
@@ -142,13 +144,13 @@ def verify(
     allowed_signers: Path | None,
     signer: str,
 ) -> None:
-    """Check a certificate, and play a sample of it again.
+    """Check a certificate, and replay a sample of its scenarios.
 
     The digest, the signature, the counts and the level are checked first. With COMMAND, scenarios are then played and
     their verdicts compared with the certificate. A command in FILE is started only with --trust-command.
     """
     if (allowed_signers is None) != (not signer):
-        raise click.UsageError("--allowed-signers FILE and --signer NAME belong together: add the other one")
+        raise click.UsageError("--allowed-signers FILE and --signer NAME belong together: add the missing option")
     out, err = console(), console(stderr=True)
     print_labelled(out, "On", Text(f"{certificate.name}, {revision}, level {printable(certificate.level, 80)}", "bold"))
     _check(out, certificate, file, allowed_signers, signer)
@@ -182,7 +184,7 @@ def _check(out: Console, certificate: Certificate, file: Path, allowed: Path | N
     try:
         signature = read_signature(file)
         if signature is None and allowed is not None:
-            raise SignatureError(f"it is not signed: there is no {file.name}.sig next to it")
+            raise SignatureError(f"the certificate is not signed: there is no {file.name}.sig next to it")
         text = signer_of(certificate.raw, signature, allowed, signer) if signature is not None else "there is none"
     except SignatureError as error:
         _refuse(out, [str(error)])
@@ -194,11 +196,15 @@ def _check(out: Console, certificate: Certificate, file: Path, allowed: Path | N
     with usage_errors(VectorsError):
         other = list(version_differences(data))
     if other:
-        text = f"{'; '.join(other)}. Verify it with that version"
+        text = f"{'; '.join(other)}. Verify the certificate with that version"
         _end(out, "Not rerun", text, Exit.NOTHING_EXERCISED)
     _refuse(out, contradictory_claims(data))
     what = format_count(len(data["requirements"]), "requirement")
-    print_labelled(out, "Level", Text(f"follows from its {what}, as do the counts; {count_judged(data)} are judged"))
+    print_labelled(
+        out,
+        "Level",
+        Text(f"follows from the verdicts on its {what}, and so do the counts; {count_judged(data)} are judged"),
+    )
     print_labelled(
         out, "Suite", Text(f"{data['suite']['version']}, with the catalogue and the vectors of this installation")
     )
@@ -215,7 +221,9 @@ def _refuse(out: Console, wrong: Iterable[str]) -> None:
 def _play_sample(
     err: Console, driven: DrivenImplementation, certificate: Certificate, sample: Sample, out: Console
 ) -> Certification:
-    """Play the sample. Ends the command if the implementation cannot be tested, or is not the certified one."""
+    """Play the sample. Ends the command if the implementation cannot be tested, or is another than the certified
+    implementation.
+    """
     data, rules = certificate.data, sample.plan.rules
     try:
         with driven_or_ended(err, driven):
@@ -253,7 +261,7 @@ def _judge(out: Console, certificate: Certificate, sample: Sample, outcome: Cert
         out, "Compared", Text(f"{len(found.compared)} of {format_count(len(rows), 'requirement')}{but} ({runs})")
     )
     if "limits" in certificate.data:
-        print_labelled(out, "Limits", Text(f"not played again: `{program()} limits` measures them"))
+        print_labelled(out, "Limits", Text(f"not measured again: `{program()} limits` measures them"))
     for name, why in outcome.left_out.items():
         print_labelled(out, "Left out", Text(f"{name}: {why}", "yellow"))
     if found.differences:
@@ -276,7 +284,9 @@ def _differ(out: Console, differences: Iterable[str], summary: str) -> None:
 
 
 def _end(out: Console, head: str, text: str, code: Exit, *lines: str) -> None:
-    """Print the last line and the next command, and exit with ``code``."""
+    """Print the verdict on the certificate, then ``lines`` (a command that the user can type next), and exit with
+    ``code``.
+    """
     style = "bold green" if code is Exit.CONFORMANT else "yellow" if code is Exit.NOTHING_EXERCISED else "bold red"
     out.print(Text.assemble((f"{head}: ", style), text, "" if text.endswith(":") else "."))
     for line in lines:

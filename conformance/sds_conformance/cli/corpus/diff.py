@@ -143,7 +143,7 @@ def _last_screen(difference: CorpusDifference, place: Place) -> LastScreen:
     )
     facts.append(("Page", Text(f"{place.label}/index.html", no_wrap=True)))
     command = shlex.join([program(), "corpus", "check", difference.a.place.label])
-    why = "judges A: `diff` does not show faults that both have"
+    why = "judges A, because `diff` does not show faults that A and B share"
     if found and found[0].samples:
         command = shlex.join([program(), "corpus", "show", difference.a.place.label, str(found[0].samples[0])])
         why = "shows the first schedule of the first cause"
@@ -211,9 +211,9 @@ def _last_line(difference: CorpusDifference) -> Text:
         return Text(f"Nothing differs {in_all}.", "bold green")
     if difference.is_legal:
         return Text(
-            f"Only legal differences, in {format_count(difference.divergent, 'schedule')} {in_all}.", "bold green"
+            f"Only legal differences: {format_count(difference.divergent, 'schedule')} differ {in_all}.", "bold green"
         )
     return Text(
-        f"Differences in {format_count(difference.divergent, 'schedule')}, and not all of them are legal {in_all}.",
+        f"Differences in {format_count(difference.divergent, 'schedule')} {in_all}; not all of them are legal.",
         "bold red",
     )

@@ -169,11 +169,11 @@ def _print_result(
         return
     for trouble in outcome.troubles:
         err.print(trouble, style="bold red", soft_wrap=True)
-    before = f"; {outcome.known:,} were there before" if outcome.known else ""
+    before = f"; {outcome.known:,} had been recorded before" if outcome.known else ""
     speed = outcome.rows / outcome.seconds if outcome.seconds else 0.0
     text = (
         f"{format_count(outcome.recorded, 'schedule')} of {manifest.name} recorded in {place_name}{before} "
-        f"({format_count(outcome.rows, 'step')}, {seconds:.1f} s, {speed:,.0f} steps a second and task)."
+        f"({format_count(outcome.rows, 'step')}, {seconds:.1f} s, {speed:,.0f} steps per second and task)."
     )
     out.print(Text(text, "yellow" if outcome.troubles else "bold green"), soft_wrap=not out.is_terminal)
     if outcome.troubles:

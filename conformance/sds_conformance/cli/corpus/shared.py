@@ -50,7 +50,7 @@ def on_spark(function: Callable[..., None]) -> Callable[..., None]:
 
             function(spark_options=SparkOptions(master, f"{spark_memory >> 20}m"), **rest)
 
-    # --memory is the memory of the implementation in commands that drive one.
+    # In commands that drive an implementation, --memory already is the memory limit of the implementation.
     taken = any("--memory" in option.opts for option in getattr(function, "__click_params__", ()))
     names = ["--spark-memory"] if taken else ["--memory", "--spark-memory"]
     return combine(
@@ -75,8 +75,8 @@ def on_spark(function: Callable[..., None]) -> Callable[..., None]:
 
 @contextmanager
 def corpus_errors(err: Console) -> Iterator[None]:
-    """Print one sentence for an error. After an error in a corpus the exit code is 2; errors of Spark and of the suite
-    have other codes.
+    """Print one sentence for an error. The exit code is 2 after an error in a corpus, and 70 after a fault of Spark or
+    of the suite.
     """
     try:
         yield

@@ -84,17 +84,18 @@ Exit codes:
     default=50,
     show_default=True,
     metavar="N",
-    help="Number of generated schedules that all play in one group; 0 for none.",
+    help="Number of generated schedules for the group of all implementations; 0 for none.",
 )
 @with_scenario_files(
-    "Play this scenario file, or all in this folder, in mixed groups before the generated schedules, and check its "
-    "expectations. Each implementation plays each participant once; repeatable."
+    "Play this scenario file, or all scenario files of this folder, in mixed groups before the generated schedules, "
+    "and check its expectations. Each implementation plays each participant once; repeatable."
 )
 @which_seed(SEED_HELP, "S")
 @click.option(
     "--revision",
     type=Choice(scheduled()),
-    help="Revision that all speak. Default: the revision in the FILE of --replay, else the current one.",
+    help="Revision that all implementations speak. Default: the revision in the "
+    "FILE of --replay, else the current revision.",
 )
 @click.option(
     "--dialect",
@@ -136,7 +137,8 @@ def interop_command(
     NAME=grpc://ADDRESS for a running gRPC server and 'NAME=grpc://auto COMMAND' to start one.
 
     Each pair exchanges messages in short schedules, also each implementation with itself. The matrix shows the results:
-    rows send, columns receive. Then all play generated schedules in one group; failures are shrunk to counterexamples.
+    rows send, columns receive. Then all implementations play generated schedules in one group; failures are shrunk to
+    counterexamples.
     """
     translated = [*driven.options, *(word for one in dialects for word in ("--dialect", one))]
     options = [*translated, *(["--revision", revision] if revision not in (None, CURRENT) else [])]
@@ -179,7 +181,7 @@ def interop_command(
 
             outcome = explore(cast, progress, introduce)
         plays.end()
-        # The matrix reports later breakdowns.
+        # A copy: breakdowns that are added later are reported with the matrix.
         outcome.breakdowns = list(outcome.breakdowns)
         show_undriven(err, outcome.undriven)
         shown, matrix_s = InteropStory(out, outcome), time.monotonic() - started

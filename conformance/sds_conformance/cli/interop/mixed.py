@@ -71,14 +71,16 @@ class MixedGroups:
         """The discoveries by root cause."""
         self.found: list[Found] = []
         self.unkept = ""
-        """Why counterexamples could not be saved; "" if they could."""
+        """Why counterexamples could not be saved; "" if all were saved."""
         self._files: Sequence[LoadedScenario] = ()
         """The scenario files of users."""
 
     def play(
         self, seed: int, examples: int, folder: Path, *, quiet: bool, files: Sequence[LoadedScenario] = ()
     ) -> None:
-        """Play the ``files`` of users and generated schedules. Print the results, also after an interrupt."""
+        """Play the scenario files of users (``files``), then ``examples`` generated schedules. Print the results, also
+        after an interrupt.
+        """
         if len(self._cast.driven) < 2:
             return
         self._files = files
@@ -298,7 +300,9 @@ class MixedGroups:
         _show_story(out, example, files.get("story"))
 
     def _show_under(self, members: Sequence[tuple[Discovery, str]]) -> None:
-        """Print the failures that follow from the last root cause, and the commands that replay them."""
+        """Print the failures that the root cause printed last explains (``members``), and the command that replays its
+        counterexample.
+        """
         found = self.found[len(self.found) - len(members) - 1 :]
         details = {discovery.what: details_of(discovery.finding, files) for discovery, _, files in found}
         show_under(self._out, {member.what: why for member, why in members}, details.__getitem__)
@@ -320,7 +324,9 @@ def _show_line(out: Console, discovery: Discovery, example: MixedExample | None,
 
 
 def _show_story(out: Console, example: MixedExample, file: Path | None) -> None:
-    """Print the story and the proof. The end of a long story is omitted, except for the violating step."""
+    """Print the steps that lead to the finding (the story) and the values that prove it. The end of a long story is
+    omitted, except for the lines of the violating step.
+    """
     lines = story_of(example)
     if len(lines) > STORY_LINES:
         left = lines[STORY_LINES:]

@@ -60,13 +60,15 @@ def scenario_of(file: Path) -> tuple[LoadedScenario, dict[str, str]]:
 
 
 def required_implementations(file: Path, roles: Roles, implementations: Collection[str]) -> tuple[str, ...]:
-    """Return the implementations that take part. Raises UsageError if one of them was not given."""
+    """Return the implementations to which the schedule in ``file`` assigns participants. Raises UsageError if the
+    command line lacks an implementation.
+    """
     names = tuple(dict.fromkeys(roles.values()))
     for name in names:
         if name not in implementations:
             members = [member for member, other in roles.items() if other == name]
             raise click.UsageError(
-                f"{name!r} is missing, which plays {_join_names(members)} in {file}: add '{name}=COMMAND'"
+                f"{name!r}, which plays {_join_names(members)} in {file}, is missing: add '{name}=COMMAND'"
             )
     return names
 

@@ -36,7 +36,7 @@ Examples:
 def list_command(globs: tuple[str, ...], revision: str, as_json: bool) -> None:
     """List the scenarios of the suite.
 
-    They can be copied and changed: `sds-conformance scenarios show NAME` prints a scenario file.
+    `sds-conformance scenarios show NAME` prints a scenario as a scenario file, which you can change and play.
     """
     there = plan(rules_of(revision), revision=revision).scenarios
     for glob in globs:

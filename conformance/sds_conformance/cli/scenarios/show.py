@@ -36,7 +36,11 @@ Examples:
 @click.argument("what", metavar="NAME|FILE")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of YAML.")
 @click.option(
-    "--svg", "picture", type=OUTPUT_FILE, metavar="FILE", help="Play it on the reference model and draw what happens."
+    "--svg",
+    "picture",
+    type=OUTPUT_FILE,
+    metavar="FILE",
+    help="Play the scenario on the reference model, and write a diagram of the run to FILE.",
 )
 def show_command(what: str, as_json: bool, picture: Path | None) -> None:
     """Show a scenario, as data and as a diagram.
@@ -73,7 +77,7 @@ def built_in_scenario(name: str) -> tuple[str, Scenario]:
             stated = protocol.rules.catalogue.requirements
             return next(r for each in found.declared for r in stated[each].revisions), found
     if name in names_of("scenarios"):
-        raise AssertionError(f"the scenario {name} is listed and not registered")
+        raise AssertionError(f"the scenario {name} is listed but not registered")
     raise click.UsageError(unknown_name_message("scenarios", name, CURRENT))
 
 

@@ -28,7 +28,7 @@ The exit code is 2 if a file has an error.
 def validate_command(paths: tuple[Path, ...]) -> None:
     """Check scenario files without playing them.
 
-    Each error has the file, the line and the field.
+    Each error names the file, the line and the field.
     """
     try:
         files = files_in(paths)

@@ -132,9 +132,9 @@ _AGAINST = click.option(
 def add(name: str, fragment: Path, against: str, folder: Path | None) -> None:
     """Add the vector in FRAGMENT to the file of vectors NAME.
 
-    FRAGMENT is a JSON object with comment, flags, requirements, the inputs, and the outcomes or steps. Without an id it
-    gets the next number; result and warned follow from the rest. It is refused, and nothing is written, if its schema
-    or `lint` does not allow it, or if the reference model fails it. Manifest and changelog are updated.
+    FRAGMENT is a JSON object with comment, flags, requirements, the inputs, and the outcomes or steps. A vector without
+    an id gets the next number; result and warned are computed. The vector is refused, and nothing is written, if it
+    violates its schema or a rule of `lint`, or if the reference model fails it. Manifest and changelog are updated.
     """
     folder = folder or writable_folder()
     edit = hold_to_reference(VECTOR_SET, add_vector(VECTOR_SET, folder, name, fragment), against)
@@ -151,10 +151,10 @@ def add(name: str, fragment: Path, against: str, folder: Path | None) -> None:
 @_WRITABLE
 @_report_file_errors
 def replace(test_id: str, fragment: Path, corrected: str, against: str, folder: Path | None) -> None:
-    """Replace the vector ID by the one in FRAGMENT.
+    """Replace the vector ID by the vector in FRAGMENT.
 
-    The same rules as those of `add` hold. Inputs and outcomes of a released vector stay, unless --corrected describes
-    their error. A computed vector is not replaced.
+    The rules of `add` apply. Inputs and outcomes of a released vector cannot change, unless --corrected describes
+    their error. A computed vector cannot be replaced.
     """
     folder = folder or writable_folder()
     edit = replace_vector(VECTOR_SET, folder, test_id, fragment, corrected)
@@ -166,10 +166,10 @@ def replace(test_id: str, fragment: Path, corrected: str, against: str, folder: 
 @_WRITABLE
 @_report_file_errors
 def format_command(folder: Path | None) -> None:
-    """Bring files that were edited by hand into canonical form.
+    """Rewrite files that were edited by hand in canonical form.
 
-    Results, counts and digests follow from the vectors; manifest and changelog follow from the files. Nothing is
-    computed: `generate` does that.
+    Results, counts, digests, manifest and changelog are derived from the vectors. `generate` also computes vectors by
+    their formulas; `format` does not.
     """
     folder = folder or writable_folder()
     _write(folder, documents(VECTOR_SET, folder, compute=False))
@@ -214,9 +214,10 @@ def _faults(folder: Path, every: list[Document], expected: dict[str, bytes]) -> 
 def generate(check: bool, folder: Path | None) -> None:
     """Compute vectors by their formulas, or check all files.
 
-    Written vectors stay, in canonical form; --check also asks the reference model for them. A released version never
-    changes: a change needs a new version. The exit code is 1 if the version is released, or if --check finds a fault.
-    An empty folder also receives the written vectors, the changelog, the README and the ledger of this suite.
+    Vectors that were written by hand are only brought into canonical form; --check also plays them on the reference
+    model. A released version never changes: a change needs a new version. The exit code is 1 if the version is
+    released, or if --check finds a fault. An empty folder also receives the written vectors, the changelog, the README
+    and the ledger of this suite.
     """
     folder = folder or writable_folder()
     if not check:
@@ -243,7 +244,7 @@ def generate(check: bool, folder: Path | None) -> None:
 @click.argument("folder", required=False, type=INPUT_FOLDER, metavar="[DIR]")
 @_report_file_errors
 def lint(folder: Path | None) -> None:
-    """Check the files: schemas, digests, catalogue, form, changelog.
+    """Check that the vectors match their schemas, digests, catalogue and changelog.
 
     The exit code is 1 if a file is wrong.
     """
@@ -287,7 +288,7 @@ def list_vectors(as_json: bool, groups: tuple[str, ...], by_file: bool) -> None:
     unknown = set(groups) - {file["group"] for file in files}
     if unknown:
         unknown_names, meant = ", ".join(sorted(unknown)), did_you_mean(min(unknown), [file["group"] for file in files])
-        raise click.UsageError(f"no group {unknown_names}: `{program()} vectors list` names them.{meant}")
+        raise click.UsageError(f"no group {unknown_names}: `{program()} vectors list` shows the groups.{meant}")
     if groups:
         rows = [
             {"id": test["id"], "result": test["result"], "comment": test["comment"]}

@@ -56,7 +56,7 @@ Exit codes:
 """
 _SHOWN = (Status.FAIL, Status.BROKEN, Status.ERROR, Status.WARN)
 _HEADLINES = {Status.BROKEN: "BREAKDOWN at", Status.ERROR: "ERROR OF THE SUITE at"}
-"""Headlines of statuses that are no wrong answer."""
+"""Headlines of the statuses of vectors without a wrong answer."""
 _STYLES = {Status.FAIL: "bold red", Status.BROKEN: "bold red", Status.ERROR: "bold red", Status.WARN: "yellow"}
 
 _CURRENT = VECTOR_SET.revisions[0]
@@ -116,7 +116,7 @@ def run_command(
     unknown = [glob for glob in groups or ("*",) if not any(select_files(whole, revision, [glob]))]
     if unknown:
         raise click.UsageError(
-            f"no group of {revision} matches {', '.join(unknown)}: `{program()} vectors list` names them."
+            f"no group of {revision} matches {', '.join(unknown)}: `{program()} vectors list` shows the groups."
             f"{did_you_mean(unknown[0], [file['group'] for file in select_files(whole, revision)])}"
         )
     files = list(select_files(whole, revision, groups))
@@ -217,7 +217,7 @@ def _show(
     show_name(out, declared, carrier)
     print_labelled(out, "Against", Text(f"{format_count(len(outcome.answered), 'vector')} of {outcome.revision}"))
     if dialect:
-        note = f"{printable(dialect)}: all bytes are translated; --dialect '' turns that off"
+        note = f"{printable(dialect)}: all bytes are translated; --dialect '' turns the translation off"
         print_labelled(out, "Dialect", Text(note))
     out.print()
     show_doubts(out, protocol_of(outcome.revision).doubts(outcome.doubt_data))
@@ -367,12 +367,12 @@ def _sentence(outcome: Examination, causes: Sequence[WrongAnswers]) -> Text:
     name = outcome.declaration.name
     if outcome.interrupted:
         return Text(
-            f"Interrupted: {format_count(outcome.unasked_count, 'vector was', 'vectors were')} not asked.",
+            f"Interrupted: {format_count(outcome.unasked_count, 'vector was', 'vectors were')} not played.",
             "bold yellow",
         )
     if outcome.exit_code == Exit.CONFORMANT:
         skipped = outcome.count(Status.SKIPPED)
-        text = f" Skipped vectors prove nothing: {skipped} of {len(outcome.answered)}." if skipped else ""
+        text = f" {skipped} of {len(outcome.answered)} vectors were skipped, which proves nothing." if skipped else ""
         return Text.assemble((f"Every answer of {name} is legal.", "bold green"), text)
     parts = []
     if outcome.count(Status.FAIL):
@@ -383,10 +383,13 @@ def _sentence(outcome: Examination, causes: Sequence[WrongAnswers]) -> Text:
             f"{name} broke down at {format_count(outcome.count(Status.BROKEN), 'vector')} instead of answering."
         )
     if outcome.out_of_time:
-        parts.append(f"The total time was used up: {format_count(outcome.unasked_count, 'vector')} not asked.")
+        parts.append(
+            f"The total time was used up: "
+            f"{format_count(outcome.unasked_count, 'vector was', 'vectors were')} not played."
+        )
     elif outcome.unasked_count:
         parts.append(
-            f"{format_count(outcome.unasked_count, 'vector')} not asked: "
+            f"{format_count(outcome.unasked_count, 'vector was', 'vectors were')} not played: "
             f"after {PATIENCE} breakdowns in a row, the rest of a group is skipped."
         )
     if outcome.count(Status.ERROR):

@@ -21,11 +21,11 @@ from ..report import Report, ReportError
 from .limits import Extent, extents
 
 UNSTATED = "not stated"
-"""The value if the revision of the report does not state the requirement."""
+"""Stands for a verdict if the revision of the report does not state the requirement."""
 NOT_ASKED = "not asked"
-"""The value if an option or the profile excluded the requirement, or an older suite did not have it."""
+"""Stands for a verdict if an option or the profile excluded the requirement, or an older suite did not have it."""
 UNKNOWN = "unknown"
-"""The value if the report was cut off before the requirement."""
+"""Stands for a verdict if the report was cut off before the requirement."""
 ABSENT = {UNSTATED: "·", NOT_ASKED: "-", UNKNOWN: "?"}
 """Maps the values of requirements without a verdict to their marks in tables."""
 LONGEST_NAME = 60
@@ -78,8 +78,9 @@ class ReportColumn:
     """Maps a requirement to the codes of its violations."""
     requirements: Mapping[str, RequirementData] = field(repr=False)
     ways: Mapping[str, tuple[Way, ...]] = field(default_factory=dict, repr=False)
-    """Maps a position to its ways; empty for a position that no run showed. The mapping is empty if the report has no
-    ways."""
+    """Maps a position to the ways that the implementation showed; empty if no run showed a way. The mapping is empty if
+    the report has no ways.
+    """
     topics: Mapping[str, str] = field(default_factory=dict, repr=False)
     limits: Mapping[str, Extent] = field(default_factory=dict, repr=False)
     """Measured limits by dimension; empty if they were not measured."""
@@ -125,7 +126,7 @@ class ReportColumn:
         return shown_date(self.started)
 
     def verdict(self, requirement: str) -> str:
-        """Return the verdict on a requirement, or a key of `ABSENT` if it has none."""
+        """Return the verdict on a requirement, or a key of `ABSENT` if the report has no verdict on it."""
         if found := self.verdicts.get(requirement):
             return found
         if not _is_stated(requirement, self.revision):
@@ -259,7 +260,7 @@ def reports_within(folder: Path) -> list[Path]:
     found += [path for path in files.values() if path.is_file()]
     if not found:
         raise ReportError(
-            f"{folder} is not a report, and there is none in it: `sds-conformance run --report DIR` writes one"
+            f"{folder} is not a report and contains no report: `sds-conformance run --report DIR` writes one"
         )
     if len(found) > MAX_REPORTS:
         raise ReportError(f"{folder} has {len(found)} reports, more than {MAX_REPORTS}: name some of them")

@@ -61,7 +61,9 @@ class Changes:
 
     @property
     def format_others(self) -> str:
-        """Count the remaining changes, by verdict if they have one; "" if none remain."""
+        """Return the numbers of changes that are not listed by name, for each verdict, in a phrase; "" if there are
+        none.
+        """
         rest = [step for step in self.steps if step not in self.named_steps]
         counted = Counter(next((v for v in (s.before, s.after) if v in _RANK), s.after) for s in rest)
         return ", ".join(f"{number} {verdict}" for verdict, number in counted.items())
@@ -95,7 +97,9 @@ class PositionRow:
     position: str
     topic: str
     cells: tuple[tuple[Way, ...] | None, ...]
-    """For each column, the ways that were shown; empty if no run showed any, None if the report has no data."""
+    """For each column, the ways that were shown; empty if no run showed a way, None if the report has no data about
+    ways.
+    """
 
     @property
     def differs(self) -> bool:
@@ -112,8 +116,8 @@ class PositionRow:
         return any(self.cells)
 
     def sides(self) -> list[tuple[str, list[tuple[int, Way]]]]:
-        """Return the description of each way, with the numbers of the columns that showed it and where. A column may
-        have several ways.
+        """Return the description of each way, with the numbers of the columns that showed the way, and the step that
+        showed it first. A column may have several ways.
         """
         out: dict[str, list[tuple[int, Way]]] = {}
         for number, ways in enumerate(self.cells):
@@ -156,8 +160,8 @@ class Comparison:
         return cautions(self.columns)
 
     def count_agreements(self) -> dict[str, int]:
-        """Return the number of requirements without differences, by verdict. The key "" counts those that were judged
-        in some columns only.
+        """Return the number of requirements without differences, by verdict. The key "" counts requirements that were
+        judged in some columns only.
         """
         counted = Counter(row.cells[0] if row.is_judged_everywhere else "" for row in self.agreements)
         return {verdict.value: counted[verdict.value] for verdict in Verdict if counted[verdict.value]} | (
@@ -297,8 +301,9 @@ def result_change(before: ReportColumn, after: ReportColumn, requirement: str) -
 
 
 def _pairs(columns: Sequence[ReportColumn]) -> list[tuple[int, int]]:
-    """Return pairs of reports: each report and the next one of the same implementation. Two reports always form a
-    pair."""
+    """Return pairs of reports: each report with the next report of the same implementation. Two reports always form a
+    pair.
+    """
     neighbours = pairwise(range(len(columns)))
     return [(a, b) for a, b in neighbours if len(columns) == 2 or columns[a].name == columns[b].name]
 

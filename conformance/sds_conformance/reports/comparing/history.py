@@ -15,7 +15,7 @@ SCHEMA_ID = "sds-conformance/history/1"
 
 @dataclass(frozen=True)
 class HistoryTurn:
-    """A report that changes the verdict or the violation of a requirement."""
+    """A change of the verdict or the violation of a requirement, from the report ``before`` to the report ``after``."""
 
     requirement: RequirementData
     before: ReportColumn
@@ -25,7 +25,7 @@ class HistoryTurn:
 
     @property
     def verdicts(self) -> tuple[str, str]:
-        """The verdict before and after."""
+        """The verdicts on the requirement in the two reports."""
         return self.before.verdict(self.requirement.id), self.after.verdict(self.requirement.id)
 
     @property
@@ -63,7 +63,7 @@ class Series:
 
     @property
     def verdicts(self) -> set[str]:
-        """The verdicts that occur."""
+        """All verdicts that occur in the reports."""
         return {verdict for column in self.columns for verdict in column.counts}
 
     def _changes(self, before: ReportColumn | None, after: ReportColumn) -> tuple[Changes, ...] | None:
@@ -75,7 +75,7 @@ class Series:
         return ", ".join(part for part in (last.name, last.revision, last.profile, last.dialect) if part)
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON."""
+
         last = self.columns[-1]
         return {
             "name": last.name,

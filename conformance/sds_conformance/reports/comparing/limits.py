@@ -16,7 +16,7 @@ from ..limits import TONES
 
 MARKS = {
     "+": "no larger size was tried, or none exists",
-    "!": "less than the implementation declares, or than it must hold",
+    "!": "smaller than the declared or the demanded limit",
     "..": "the limit is between the two sizes",
     "-": "not exercised",
     "·": "not measured",
@@ -78,7 +78,7 @@ class Extent:
         return f"{self.how}, {self.requirement}" if self.requirement else self.how
 
     def less_than(self, other: Extent) -> bool:
-        """Return whether this limit is certainly smaller than the other one.
+        """Return whether this limit is certainly smaller than the limit ``other``.
 
         Sizes that were not tried, or that were only too slow, are ignored, because the machine may be the reason.
         """
@@ -108,7 +108,7 @@ class DimensionReach:
         return any(a.less_than(b) for a, b in permutations(there, 2)) or len(faults) > 1 or len(grows) > 1
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON."""
+
         cells = [None if cell is None else {**asdict(cell), "how": cell.how or None} for cell in self.cells]
         for cell in cells:
             if cell is not None:

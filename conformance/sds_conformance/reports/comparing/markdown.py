@@ -26,7 +26,7 @@ def comparison_markdown(comparison: Comparison, *, every: bool = False, ways: bo
     lines += changes(comparison)
     if comparison.rows:
         lines += ["## Differences", ""]
-        lines += matrix(comparison.columns, comparison.differences) or ["They differ in no requirement.", ""]
+        lines += matrix(comparison.columns, comparison.differences) or ["The reports differ in no requirement.", ""]
         lines += agreements(comparison, every=every)
     lines += limits_table(comparison)
     if ways:
@@ -63,7 +63,7 @@ def history_markdown(histories: Sequence[Series], since: str) -> str:
 
 
 def summary_table(columns: Sequence[ReportColumn]) -> list[str]:
-    """Return the compared reports in a table, with their counts."""
+    """Return a table of the compared reports, with the number of requirements by verdict."""
     rows = []
     for number, column in enumerate(columns):
         about = ", ".join(part for part in (column.revision, column.profile, column.dialect) if part)

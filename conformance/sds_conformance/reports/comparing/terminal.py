@@ -58,7 +58,8 @@ def show_comparison(
         _show_choices(console, comparison, every=every)
     elif differing := sum(choice.differs for choice in comparison.choices):
         console.print(
-            f"They choose differently at {format_count(differing, 'position')} where the specification leaves a choice."
+            f"The implementations choose differently at {format_count(differing, 'position')} "
+            "where the specification leaves a choice."
         )
         show_command(console, "Ways", command)
 
@@ -214,7 +215,7 @@ def _show_legend(console: Console, rows: Sequence[ComparisonRow]) -> None:
 
 def _show_agreements(console: Console, comparison: Comparison, *, every: bool) -> None:
     if comparison.rows and not comparison.differences:
-        console.print(Text("They differ in no requirement.", "bold"))
+        console.print(Text("The reports differ in no requirement.", "bold"))
     agreed = comparison.count_agreements()
     parts = [f"{number} {verdict}" for verdict, number in agreed.items() if verdict]
     parts += [f"{agreed['']} not in all reports"] if "" in agreed else []
@@ -273,7 +274,8 @@ def _show_choices(console: Console, comparison: Comparison, *, every: bool) -> N
     differing = [choice for choice in shown if choice.differs]
     console.print(
         Text(
-            f"Where the specification leaves a choice, they differ in {len(differing)} of {len(shown)} positions.",
+            f"Where the specification leaves a choice, "
+            f"the reports differ in {len(differing)} of {len(shown)} positions.",
             "bold",
         )
     )
@@ -302,7 +304,7 @@ def _show_turns(console: Console, turns: Sequence[HistoryTurn]) -> None:
     console.print(Text.assemble((report.date, "bold"), f"  {report.version}"))
     if doubt := ", ".join(dict.fromkeys(turn.doubt for turn in turns if turn.doubt)):
         print_labelled(
-            console, "Warning", Text(f"This report also differs from the previous one by {doubt}.", "yellow")
+            console, "Warning", Text(f"This report also differs from the report before by {doubt}.", "yellow")
         )
     for turn in turns:
         before, after = turn.verdicts

@@ -191,7 +191,7 @@ def test_2_a_counterexample_is_never_judged_by_another_text(tmp_path: Path, kept
     [
         (
             f"fuzz --revision {FORUM} --passage gap",
-            f"{FORUM} has no passage 'gap'. It belongs to {CURRENT}: add --revision {CURRENT}. "
+            f"{FORUM} has no passage 'gap'. This name belongs to {CURRENT}: add --revision {CURRENT}. "
             f"`sds-conformance list passages --revision {FORUM}` shows the names",
         ),
         (f"fuzz --revision {FORUM} --profile sds-r", f"{FORUM} has no SDS-R: leave --profile out"),

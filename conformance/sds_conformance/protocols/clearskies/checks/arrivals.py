@@ -37,7 +37,7 @@ def _is_wide(update: Update) -> bool:
 
 
 def _change_code(seen: Update | RecordVersion, original: Update) -> str:
-    """The code for a record that differs from the original."""
+    """The code of the violation if a copy of a record has another key or another value than the original."""
     return "key-changed" if seen.key != original.key else "value-changed"
 
 
@@ -71,7 +71,9 @@ def _acceptance_rule(
 
 
 def _is_ordinary(view: PeerView, arrival: Arrival) -> bool:
-    """Return whether an update is ordinary. CSDB-11, CSDB-25, CSDB-37, CSDB-41 and CSDB-43 judge the others."""
+    """Return whether an update is ordinary: it has an update_time in milliseconds (or the peer wrote it), no wide
+    numbers, no zeros, and arrived in one piece. CSDB-11, CSDB-25, CSDB-37, CSDB-41 and CSDB-43 judge all other updates.
+    """
     update = arrival.update
     known_form = update.in_milliseconds or update.by == view.peer_id
     return known_form and not (_is_wide(update) or view.is_reassembled(arrival) or has_zeros(update))
@@ -82,7 +84,9 @@ def _is_new(arrival: Arrival) -> bool:
 
 
 def _is_foreign(view: PeerView, arrival: Arrival) -> bool:
-    """Is an update new to the peer, and written by another peer? A peer can read its own time format."""
+    """Is an update new to the peer, and written by another peer? (A peer can always read the time format of its own
+    updates.)
+    """
     return _is_new(arrival) and arrival.update.by != view.peer_id
 
 
@@ -115,7 +119,7 @@ def _is_kept(proof: Proof) -> bool:
     arrival, seen, before = proof.arrival, proof.seen, proof.arrival.before
     if not (arrival.due and proof.is_shown) or seen is None or arrival.update.deleted or seen.deleted:
         return False
-    return before is None or before.deleted or not seen.key == before.key != arrival.update.key  # CSDB-22 judges these
+    return before is None or before.deleted or not seen.key == before.key != arrival.update.key
 
 
 def _is_renamed(proof: Proof) -> bool:
@@ -229,7 +233,7 @@ ACCEPTANCE_RULES: tuple[Rule[Proof], ...] = (
         ),
         lambda a: "received in pieces, the last of them",
     ),
-    # If the peer accepts no record at all, the zero is not the reason.
+    # If the peer accepts no record at all, the zeros in an update are not the reason.
     _acceptance_rule(
         "CSDB-43",
         "zero-not-taken",
@@ -271,7 +275,7 @@ def _shows(shown: Shown, update: Update) -> bool:
 
 
 def _is_only_update(view: PeerView, update: Update) -> bool:
-    """Is an update the only one of its record, and the only one with its key?"""
+    """Is an update the only update of its record, and the only update with its key?"""
     others = [a.update for a in view.arrivals if a.update is not update]
     written = {key for change in view.changes for key in (change.key, change.old_key)}
     return update.key not in written and all(u.uuid != update.uuid and u.key != update.key for u in others)
@@ -303,8 +307,9 @@ def revisions_may_differ_from_clocks(view: PeerView) -> Iterator[Observation]:
 
 
 def _may_lose_its_key(view: PeerView, uuid: str | None, step: Step) -> bool:
-    """May a peer confuse the key of this record with the key of another one, and delete this record (CSDB-07,
-    CSDB-22)?"""
+    """May a peer confuse the key of this record with the key of another record, and delete this record (CSDB-07,
+    CSDB-22)?
+    """
     return bool(find_confused_record(view, str(uuid), step)) or has_given_its_key_away(view, str(uuid), step)
 
 
@@ -320,7 +325,7 @@ def _may_be_without_its_key(view: PeerView, proof: Proof) -> bool:
 
 @check("CSDB-07", of="received shown")
 def records_with_other_keys_stay(view: PeerView) -> Iterator[Observation]:
-    """A record is not deleted because another one has a similar key."""
+    """A record is not deleted because another record has a similar key."""
     for shown, update in _deleted_without_a_deletion(view):
         if other := find_confused_record(view, str(update.uuid), shown.step):
             expected = f"{view.named(update)}, in addition to the record with the key {other!r}"
@@ -368,7 +373,7 @@ def keys_of_deleted_records_are_free(view: PeerView) -> Iterator[Observation]:
         for update in _with_freed_keys(view, shown) if not shown.on_the_wire else ():
             seen = shown.records.get(str(update.uuid))
             met = seen is not None and not seen.deleted
-            expected = f"{view.named(update)}: its key is free, because the other record with it was deleted"
+            expected = f"{view.named(update)}: its key is free, because the other record with this key was deleted"
             yield observe_outcome(
                 shown.step, "key-not-free", met, expected, "it is deleted" if seen else "it is absent"
             )
@@ -382,7 +387,7 @@ def _with_freed_keys(view: PeerView, shown: Shown) -> Iterator[Update]:
         if update is None or update.deleted or held.step.index >= shown.as_of.index or not is_traced(view, update):
             continue
         if any(update.key in (c.key, c.old_key) and c.step.index > held.step.index for c in view.changes):
-            continue  # a change with an unknown uuid may be one of this record
+            continue  # a change with an unknown uuid may be a change of this record
         others = [known.get(str(other)) for other in uuids_with_key(view, update.key) - {uuid}]
         gone = [other for other in others if other is not None and other.update is not None and other.update.deleted]
         if others and len(gone) == len(others):
@@ -415,7 +420,7 @@ class ForbiddenUpdate(NamedTuple):
     leak: str
     """The evidence that the update was not refused; empty if there is none."""
     counted: bool = False
-    """The evidence is a request that names the revision of the update as known."""
+    """True if the evidence is a request that names the revision of the update as known."""
 
 
 def _refusal_rule(
@@ -480,7 +485,7 @@ def forbidden_updates_are_refused(view: PeerView) -> Iterator[tuple[Step, Forbid
         if sent is not None:
             yield sent.step, ForbiddenUpdate(arrival, f"a copy was sent to {view.name_other_end(view.link_of(sent))}")
         elif asked and not others and (asked[0].since or {})[str(update.by)] == update.rev:
-            yield asked[0].step, ForbiddenUpdate(arrival, "a request for all updates after it", counted=True)
+            yield asked[0].step, ForbiddenUpdate(arrival, "a request for all updates after this update", counted=True)
         elif later := [shown for shown in view.shown_states if shown.as_of.index > after]:
             has = (s for s in later if (seen := s.records.get(str(update.uuid))) and _is_copy(seen, update))
             there = next(has, None)
@@ -512,7 +517,7 @@ def _keeps_earlier_key(view: PeerView, copy: Copy) -> bool:
 
 
 def _copy_rules(signalled: bool, *needs: int) -> tuple[Rule[Copy], ...]:
-    """The rules for copies on the wire, or for those that are ``signalled`` to the application."""
+    """The rules for copies that a peer sends or, with ``signalled``, for copies that it signals to the application."""
     return (
         Rule(
             "CSDB-07",
@@ -615,21 +620,22 @@ def wide_numbers_survive(view: PeerView) -> Iterator[Observation]:
             if (uuid, member) in arrived:
                 most = max(arrived[uuid, member])
                 expected = f"{most} for {view.name(member)}, as received"
-                # A larger number was counted, so nothing was lost; CSDB-44 and CSDB-46 judge that.
+                # The peer incremented the number exactly, so no digit was lost; CSDB-44 and CSDB-46 judge the
+                # increment.
                 met = number in arrived[uuid, member] or number == most + 1 != int(float(most))
                 yield observe_outcome(step, "wide-number-lost", met, expected, f"{number}", position)
 
 
 @check("CSDB-46", of="received sent")
 def clock_numbers_are_not_invented(view: PeerView) -> Iterator[Observation]:
-    """No clock has a larger number for another peer than the largest one received."""
+    """The number for another peer in a vector clock is at most the largest number that was received for that peer."""
     most: dict[str, int] = {}
     arrived = iter(view.received)
     following = next(arrived, None)
     for update in view.sent:
         while following is not None and following.step.index <= update.step.index:
             if following.clock is None:
-                return  # the peer may interpret this clock in any way
+                return  # the received update has no valid clock, so the peer may have read any numbers
             for member, number in following.clock.items():
                 most[member] = max(number, most.get(member, 0))
             following = next(arrived, None)
