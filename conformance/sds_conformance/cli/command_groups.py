@@ -19,8 +19,8 @@ from .option_names import with_new_names
 class LazyCommand(click.Command):
     """Placeholder for the command ``{name}_command`` in the module ``name`` of a package until it is invoked.
 
-    The module has an underscore for each hyphen in the name, and an underscore at the end if the name is that of a
-    builtin.
+    The module has an underscore for each hyphen in the name, and an underscore at the end if Python has a builtin of
+    this name.
     """
 
     def __init__(self, package: str, name: str, summary: str) -> None:
@@ -33,7 +33,7 @@ class LazyCommand(click.Command):
         """The command, which is imported at the first access."""
         package, name = self._place
         module = name.replace("-", "_") + ("_" if hasattr(builtins, name) else "")
-        # Imported modules are never freed. Garbage collections during the import would take a tenth of its time.
+        # Imported modules are never freed. Garbage collections would take a tenth of the time of the import.
         try:
             with garbage_collection_paused():
                 found: click.Command = getattr(

@@ -106,7 +106,7 @@ def compare_command(
     if len(reports) == 1 and is_folder_of_reports(reports[0]) and len(dated) < len(columns):
         result = _HistoryResult(dated, f"{since:%Y-%m-%d}" if since is not None else "", globs)
     elif len(columns) < 2:
-        raise click.UsageError(f"{reports[0]} is one report: name another one to compare it with")
+        raise click.UsageError(f"{reports[0]} is only one report: name a second report")
     elif since is not None:
         raise click.UsageError(
             "--since needs a folder of dated reports of one implementation: name that folder and no other report"

@@ -1,7 +1,7 @@
-"""The configuration file: values of options, so that a user need not type them each time.
+"""The configuration file: default values of options.
 
-`sds-conformance.toml`, or the table `[tool.sds-conformance]` of `pyproject.toml`, in the current folder. Its values are
-defaults of all commands that have the option. An option on the command line takes precedence.
+The file is `sds-conformance.toml` or, in the table `[tool.sds-conformance]`, `pyproject.toml`, each in the current
+folder. A value applies to all commands that have the option. An option on the command line takes precedence.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ _KEYS: Mapping[str, tuple[str, tuple[type, ...], str]] = MappingProxyType(
         "total-timeout": ("total_timeout", (int, float), "a number of seconds"),
     }
 )
-"""Maps each key of the file to the parameter of commands, the allowed types of the value, and their description."""
+"""Maps each key of the file to (name of the parameter in the commands, allowed types of the value, the types in words).
+"""
 KEYS = tuple(_KEYS)
 _IN_USE = __name__
 

@@ -37,7 +37,7 @@ class _PageName(Choice):
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value in PAGES:
             return value
-        # Read the catalogue only for an ID, because it takes time.
+        # Read the catalogue only for an ID, because reading takes time.
         if _ID.fullmatch(value):
             return full_id(value)
         return super().convert(value, param, ctx)

@@ -250,7 +250,9 @@ def _spark_source(err: Console, master: str | None) -> Iterator[Source | None]:
 def _select_alphabets(
     driven: DrivenImplementation, revision: str, participants: int, parts: tuple[AlphabetPart, ...]
 ) -> tuple[AlphabetPart, ...]:
-    """Return the selected alphabets, by default those of the protocol. Raises UsageError if nothing can be played."""
+    """Return the selected alphabets, by default the alphabets of the protocol. Raises UsageError if nothing can be
+    played.
+    """
     small = [name for known in repertoires() if known.alphabet is not None for name in known.revisions]
     if revision not in small:
         raise click.UsageError(
@@ -331,7 +333,7 @@ def _show(out: Console, coverage: Coverage) -> None:
         text = (
             f"{tally.declaration.name} breaks down at {'these events' if len(coverage.without) > 1 else 'this event'}."
         )
-        advice = "To leave them out from the start, select the other events with --alphabet."
+        advice = "To leave out such events from the start, select all other events with --alphabet."
         out.print(f"{text} {advice}\n", style="yellow")
     if coverage.otherwise:
         text = f"{tally.declaration.name} is not deterministic: {coverage.otherwise}."

@@ -280,8 +280,9 @@ def print_findings(
     *,
     stories: int | None,
 ) -> tuple[Shrunk, str]:
-    """Shrink, save and print findings, the most severe first and known ones last. Return the counterexamples, and why
-    saving failed ("" if it did not). At most ``stories`` stories are printed; None prints all.
+    """Shrink, save and print findings: the most severe first, the findings of a baseline last. Return the
+    counterexamples, and why they could not be saved ("" if all were saved). At most ``stories`` stories are printed;
+    None prints all.
 
     After an interrupt, findings are printed and saved without shrinking.
     """

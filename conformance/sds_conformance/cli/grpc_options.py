@@ -76,7 +76,7 @@ class Access:
             import_module("sds_harness.grpc_link")
         except ImportError as missing:
             raise MissingExtra(
-                f"--grpc needs gRPC, and there is no {missing.name}: type `{install_extra('grpc')}`."
+                f"--grpc needs gRPC, but {missing.name} is not installed: type `{install_extra('grpc')}`."
             ) from None
         return found
 

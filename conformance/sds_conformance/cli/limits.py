@@ -246,7 +246,7 @@ def _load_report(folder: Path, revision: str, at: int | None) -> Report:
 
 
 def _refuse_another(report: Report, declared: Declaration) -> None:
-    """Raise UsageError if the implementation is not the one in the report."""
+    """Raise UsageError if the report is about another implementation."""
     about = report.data["implementation"]
     limits = {name: limit for name, limit in declared.limits.items() if limit is not None}
     if (declared.name, declared.version, limits) != (about["name"], about["version"], about["limits"]):

@@ -65,7 +65,7 @@ def _properties(revision: str) -> Mapping[str, Any]:
 
 
 def _positions(revision: str) -> dict[str, str]:
-    """Return the positions, without those that are only about requirements of other revisions."""
+    """Return the positions on requirements of a revision."""
     catalogue = _rules(revision).catalogue
     citing = catalogue.requirements.values()
     cited = {name for one in citing for name in one.positions}
@@ -180,7 +180,7 @@ def complete_name(names: Iterable[str], incomplete: str) -> list[CompletionItem]
 
 
 class Choice(click.Choice[str]):
-    """Parameter type: one of a few names. The error for a wrong name suggests the most similar one."""
+    """Parameter type: one of a few names. The error for a wrong name suggests the most similar name."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         try:

@@ -36,9 +36,9 @@ class Template:
     files: tuple[str, ...]
     """Paths of the files to copy, relative to the folder of the template. Files that a build makes are not listed."""
     build: tuple[str, ...]
-    """Commands that build the adapter, to type in its folder."""
+    """Commands that build the adapter, to type in the folder of the adapter."""
     command: tuple[str, ...]
-    """The command that runs the adapter, in its folder."""
+    """The command that runs the adapter, to type in the folder of the adapter."""
 
     def next_lines(self, folder: Path) -> list[str]:
         """Return the commands to type after the template was written to ``folder``."""
@@ -117,7 +117,7 @@ def new_adapter_command(lang: str, folder: Path) -> None:
     template, out = _TEMPLATES[lang], console()
     try:
         if folder.exists() and any(folder.iterdir()):
-            raise click.UsageError(f"{folder} is not empty: name a folder that does not exist yet, or an empty one")
+            raise click.UsageError(f"{folder} is not empty: name a new or an empty folder")
         write(template, folder)
     except OSError as error:
         raise click.UsageError(f"nothing was written to {folder}: {error.strerror}; name another folder") from None

@@ -191,7 +191,7 @@ def _complete_file(context: click.Context, parameter: click.Parameter, incomplet
 
 
 def protocol_or_default(revision: str | None) -> Protocol:
-    """Return the protocol of a revision; without one, the default protocol."""
+    """Return the protocol of a revision, or the default protocol if ``revision`` is None."""
     return protocol_of(revision or CURRENT)
 
 
@@ -409,7 +409,7 @@ def exit_code(tally: CampaignTally) -> int:
 class _TimeLeft(TimeRemainingColumn):
     """Column of a progress bar with the remaining time, such as "left 0:01:17". Empty until the total is known."""
 
-    max_refresh = 0.0  # Without this, the column stays empty for a while after the total is known.
+    max_refresh = 0.0  # Render at every refresh: a cached text would stay empty for a while after the total is known.
 
     def render(self, task: Task) -> Text:
         if task.total is None:

@@ -48,7 +48,7 @@ def strip_controls(text: str) -> str:
 
 
 def shown_json(data: object, encoding: str = "utf-8", **options: Any) -> str:
-    """Return equivalent JSON in which unprintable characters, and those that the stream cannot encode, are escaped."""
+    """Return ``data`` as JSON. Characters that are unprintable, or that ``encoding`` lacks, are escaped."""
     text = dumps(data, indent=2, **options)
     if _has(encoding, text):
         return text

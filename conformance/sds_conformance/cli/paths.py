@@ -33,7 +33,7 @@ class OutputFile(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         from sds_harness.files import (
             check_named,
-        )  # imported late: it needs modules that Windows lacks, and the message about Windows must come first
+        )  # not at the top: the module needs modules that Windows lacks, and the program must be able to say so first
 
         path = Path(value)
         _refuse_unnamed_link(self, path, param, ctx)
@@ -59,7 +59,7 @@ class OutputFolder(click.Path):
 
 
 class OutputPlace(click.Path):
-    """A folder to which a command writes files, or its URI, such as hdfs://host/mine."""
+    """A folder to which a command writes files, as a path or a URI such as hdfs://host/mine."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if "://" not in value:
@@ -71,7 +71,7 @@ INPUT = InputPath(path_type=Path)
 INPUT_FILE = InputPath(path_type=Path, dir_okay=False)
 INPUT_FOLDER = InputPath(path_type=Path, file_okay=False, exists=True)
 INPUT_PLACE = InputPath()
-"""A folder that a command reads, or its URI."""
+"""A folder that a command reads, as a path or a URI."""
 OUTPUT_FILE = OutputFile()
 KEPT_FILE = OutputFile(regular=True)
 """A file that a command writes and reads again."""
@@ -88,7 +88,7 @@ def unwritable_path_message(path: Path, error: OSError | ValueError, what: str =
 def _refuse_unnamed_link(
     kind: click.Path, path: Path, param: click.Parameter | None, ctx: click.Context | None
 ) -> None:
-    """Refuse a symbolic link that the user did not name: an attacker may have put one at the default path."""
+    """Refuse a symbolic link that the user did not name: an attacker may have put a link at the default path."""
     named = ctx is None or param is None or ctx.get_parameter_source(param.name or "") is not ParameterSource.DEFAULT
     if not named and os.path.islink(path):
         text = (

@@ -63,7 +63,7 @@ Examples:
 @click.option(
     "--revision",
     type=Choice(scheduled()),
-    help="Revision to judge. Default: the revision in FILE, else the current one.",
+    help="Revision to judge. Default: the revision in FILE, else the current revision.",
 )
 @STRICT
 @click.option(

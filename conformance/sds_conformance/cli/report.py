@@ -68,7 +68,7 @@ class ReportForms:
 
     @property
     def page(self) -> Path | None:
-        """The file of the HTML page, if it is wanted."""
+        """The file for the HTML page; None if no page is written."""
         return self.files.get(HTML)
 
     def with_page(self, file: Path) -> ReportForms:
@@ -177,8 +177,8 @@ def report_command(
 
 
 def _page_in(folder: Path) -> Path:
-    """Return the path of a report's page: in its folder, or next to its file. Raises UsageError if it is a symbolic
-    link.
+    """Return the path of a report's page: in the folder of the report, or next to its file. Raises UsageError if the
+    page is a symbolic link.
     """
     file = folder / "report.html" if folder.is_dir() else folder.with_suffix(".html")
     refuse_link(file)

@@ -43,7 +43,7 @@ _GLOB = frozenset("*?[")
 
 @dataclass(frozen=True)
 class LookupEntry:
-    """One of the entries that a search can find."""
+    """An entry that a search can find: a requirement, a position, a property or a scenario."""
 
     kind: str
     id: str
@@ -320,7 +320,7 @@ _HEADINGS = {
 
 
 def show(out: Console, found: list[tuple[Protocol, Row]]) -> None:
-    """Print one entry in full, or several in lists with headings."""
+    """Print a single entry in full, or several entries in lists with headings."""
     if len(found) == 1:
         protocol, row = found[0]
         {REQUIREMENT: _requirement, POSITION: _position, PROPERTY: _property, SCENARIO: _scenario}[row["kind"]](

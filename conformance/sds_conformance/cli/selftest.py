@@ -187,8 +187,8 @@ class SelfTestProof:
 @click.option(
     "--quick",
     is_flag=True,
-    help=f"Play each legal variant in only one in {QUICK_SHARE} of the long scenarios, and each mutant in only one in "
-    f"{OTHER_SHARE} of those that are not written for its requirement.",
+    help=f"Play each legal variant in only one in {QUICK_SHARE} of the long scenarios, "
+    f"and each mutant in only one in {OTHER_SHARE} of the scenarios that are not written for its requirement.",
 )
 @click.option(
     "--generated",
@@ -230,7 +230,7 @@ class SelfTestProof:
     type=Choice(scheduled()),
     help="With --hunt: play the mutants of this revision. Default: all mutants of SDS, each in its own revision.",
 )
-@which_seed("Seed of all draws; `random` draws a seed and prints it.")
+@which_seed("Seed of all random choices; `random` draws a seed and prints it.")
 def selftest_command(
     only: tuple[str, ...],
     without: tuple[str, ...],
@@ -285,13 +285,17 @@ def selftest_command(
         raise click.UsageError("--schedules, --variant-schedules and --revision need generated schedules: add --hunt")
     if generated:
         if without or write or quick:
-            raise click.UsageError("--without, --markdown and --quick do not apply to --generated: leave them out")
+            raise click.UsageError(
+                "--without, --markdown and --quick do not apply to --generated: leave out these options"
+            )
         sys.exit(generated_faults(out, err, only, sample, seed, jobs, as_json=as_json))
     if sample is not None:
         raise click.UsageError("--sample needs --generated: add it")
     for option, number in (("--declarations", drawn), ("--mixtures", mixed)):
         if number is not None and (only or without or write or quick):
-            raise click.UsageError(f"{option} can only be combined with --seed, --jobs and --json: omit the others")
+            raise click.UsageError(
+                f"{option} can only be combined with --seed, --jobs and --json: omit all other options"
+            )
     whole = not only and not without
     if write and not whole:
         raise click.UsageError("--markdown lists all mutants and variants: leave out --only and --without")

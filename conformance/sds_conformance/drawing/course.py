@@ -183,8 +183,8 @@ class Course:
         return clock(START_MS + milliseconds)
 
     def join_names(self, names: list[str], limit: int = SHOWN, by: str = ", ") -> str:
-        """Join at most ``limit`` names in their order, preferably those of the finding, and count the remaining
-        names.
+        """Join at most ``limit`` names in their order, preferably names of messages of the finding, and count the
+        remaining names.
         """
         first_names, more = foremost(names, self._foremost.__contains__, limit)
         return by.join(first_names) + (f" and {more} more" if more else "")

@@ -26,7 +26,7 @@ MAX_STEPS = 2_000
 
 
 class Excerpts:
-    """Excerpts of one trace."""
+    """Draws excerpts of one trace."""
 
     def __init__(self, trace: Trace[Any]) -> None:
         self._trace = trace

@@ -50,7 +50,9 @@ class Spot:
     row: int
     column: int
     shape: str
-    """``send``, ``copy``, ``sync``, ``ephemeral``, ``deliver``, ``wait``, ``again``, ``refuse``, ``end``, ``plain``."""
+    """Kind of the mark: ``send``, ``copy``, ``sync``, ``ephemeral``, ``deliver``, ``wait``, ``again``, ``refuse``,
+    ``end`` or ``plain``.
+    """
     act: Act | None = None
     above: list[tuple[str, str]] = field(default_factory=list)
     """Lines of the label above the line of a broadcast: CSS class and text."""
@@ -116,7 +118,7 @@ class Placement:
         self._next = 0
         self._cut_since = -1
         self._skipped = False
-        """True if operations before the next visible one are omitted."""
+        """True if operations before the next visible operation are omitted."""
         self._quiet: list[Packet] = []
         self._folded: set[int] = set()
         self.members = list(self.group_trace.schedule.names)
@@ -224,7 +226,9 @@ class Placement:
         return row
 
     def _end_quiet(self) -> None:
-        """Add the pending note about quiet messages or gaps before anything else is placed."""
+        """Add the pending note, about messages without effect or about omitted operations, before anything else is
+        placed.
+        """
         if self._skipped:
             self._skipped = False
             self._note("…", self.rows[-1].at_ms)
@@ -241,7 +245,7 @@ class Placement:
 
     def _put(self, spot: Spot, at_ms: int, *, alone: bool, after: int = -1) -> Spot:
         """Find a row for a spot, after the row ``after``. With ``alone``, the row has no other spots, because arrows
-        leave it.
+        start at this spot.
         """
         row = max(self._next, self._last.get(spot.column, -1) + 1, after + 1)
         if alone:

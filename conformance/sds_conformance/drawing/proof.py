@@ -28,7 +28,7 @@ MOST_FACTS = 8
 MOST_CAUSES = 3
 LONGEST_LINE = 600
 MOST_LINES = 500
-"""A longer story is cut to this many lines around the violating step."""
+"""Maximum number of lines of a story. A longer story is cut around the violating step."""
 QUIET_LINES = 3
 """Maximum number of steps without effect that are shown one by one for an operation."""
 
@@ -115,7 +115,7 @@ class _Proof:
         return next((self._course.items[p.number] for p in self._course.packets.get(key, ())), None)
 
     def _messages_of_step(self) -> list[Key]:
-        """Return the messages of the violating step; only the first one if there are too many."""
+        """Return the messages of the violating step; only the first message if there are too many."""
         sent = (self._course.items[p.number] for p in self._course.broadcasts.get(self._act.number, ()))
         keys = [item.key for item in (self._arrived, *sent) if item is not None]
         keys += [key for key, acts in self._course.deliveries.items() if self._act in acts]

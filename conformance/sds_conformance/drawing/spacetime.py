@@ -27,7 +27,7 @@ HEADER = 42
 AGAIN_AFTER = 760
 """Distance in pixels after which the names of the participants are repeated."""
 STRAIGHT_AFTER = 170
-"""An arrow to an arrival further below than this, in pixels, is a straight line."""
+"""Maximum height, in pixels, of an arrow with a bend. An arrow to an arrival further below is a straight line."""
 LONGEST_TITLE = 300
 """Maximum number of characters of a tooltip."""
 MAX_COLUMNS, FEWEST_DOTS = 8, 2
@@ -35,7 +35,7 @@ MAX_COLUMNS, FEWEST_DOTS = 8, 2
 UNLIKE = "≠"
 _LOG_SHOWN = 80
 _LOG_REPEATED = 10
-"""A log with more messages than this is not printed again if it equals the first log."""
+"""Number of messages. A longer log is not printed again if it equals the first log."""
 _LEGEND = (
     ("loss", "cross", "lost on the way"),
     ("stray", "line", "from a store, or without a visible origin"),
@@ -44,7 +44,7 @@ _LEGEND = (
     ("again", "dot", "arrives again"),
     ("refuse", "dot", "refuses"),
     ("blame", "dot", "the violating step"),
-    ("about", "text", f"at about that time, within {ALMOST_AT_ONCE_MS} ms"),
+    ("about", "text", f"approximate time, within {ALMOST_AT_ONCE_MS} ms"),
 )
 
 
@@ -330,7 +330,7 @@ class _Artist:
         for log in logs:
             first.setdefault(log.channel_id, log)
         if any(_first_difference(log, first[log.channel_id]) is not None for log in logs):
-            heading += f" ({UNLIKE} from here on, it differs from the first log)"
+            heading += f" ({UNLIKE} from here on, this log differs from the first log)"
         y = self._write(heading, 14, y, "heading", 8.4, 19)
         several = len(self._course.group_trace.schedule.channels) > 1
         for log in logs:

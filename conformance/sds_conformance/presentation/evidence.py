@@ -321,8 +321,8 @@ class Evidence:
         return Exhibit(step, self._narrator.done(step, self._about, self._finding_text), tuple(lines), blamed)
 
     def _make_readable(self, text: str) -> str:
-        """Shorten IDs in the same way as in the steps, make times relative to the start, and write lists without
-        brackets.
+        """Shorten IDs in the same way as in the steps, make times relative to the start of virtual time, and write
+        lists without brackets.
         """
         for message_id in self._about:
             if len(message_id) > LONG_ID:

@@ -140,7 +140,7 @@ def print_stderr(console: Console, lines: Sequence[str]) -> None:
 
 
 def show_softened(console: Console, finding: Finding) -> None:
-    """Print the position that softens a finding, if one does."""
+    """Print the position that reduces a finding to a warning, if there is such a position."""
     if finding.position:
         known = {name: position for p in protocols() for name, position in p.rules.catalogue.positions.items()}
         position = known.get(finding.position)

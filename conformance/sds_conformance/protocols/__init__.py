@@ -63,7 +63,7 @@ class Protocol(ABC):
 
     @abstractmethod
     def narrator(self, trace: Any) -> Narrator:
-        """Return the narrator of a trace."""
+        """Return the object that describes the steps of a trace in words."""
 
     @abstractmethod
     def describe_profile(self, revision: str, profile: str) -> str:
@@ -181,4 +181,4 @@ def withdrawn(what: str) -> str:
     """A sentence that names the requirements which replace a withdrawn property; "" for any other ID."""
     known = [repertoire.properties.withdrawn for repertoire in repertoires()]
     judged_by = next((gone[what] for gone in known if what in gone), ())
-    return f"{what} was withdrawn: its faults are judged by {', '.join(judged_by)}" if judged_by else ""
+    return f"{what} was withdrawn: the same faults are judged by {', '.join(judged_by)}" if judged_by else ""

@@ -77,7 +77,11 @@ def _scenario_files(report: Report) -> list[Annotation]:
 
 def _incompleteness(report: Report) -> list[Annotation]:
     if report.cut_off:
-        return [Annotation("error", "The report is incomplete", (f"It was cut off {report.cut_off}: play it again.",))]
+        return [
+            Annotation(
+                "error", "The report is incomplete", (f"The report was cut off {report.cut_off}: repeat the run.",)
+            )
+        ]
     if compute_overall_result(report).tone is Tone.NONE:
         return [
             Annotation(
@@ -123,7 +127,7 @@ def _cause(report: Report, cause: RootCause) -> Annotation:
         expected, seen = sides(finding)
         lines += [f"Expected: {expected}", f"Seen: {seen}"]
     if under := cause.data["under"]:
-        lines.append(f"It also causes: {', '.join(one['requirement'] for one in under)}")
+        lines.append(f"Further failures with this cause: {', '.join(one['requirement'] for one in under)}")
     lines += [
         f"Known: {' '.join(filter(None, (one['reason'], one['link'])))}" for one in report.known_failures(row["id"])
     ]

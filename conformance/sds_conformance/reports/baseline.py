@@ -131,7 +131,7 @@ def _flaky_of_run(data: Mapping[str, Any], under: Mapping[str, str]) -> dict[str
 def _flaky(replayed: Sequence[tuple[str, Mapping[str, Any]]], under: Mapping[str, str]) -> dict[str, str]:
     """Map the requirements that replays did not reproduce every time, and the requirements under them, to the evidence.
 
-    Only root causes are replayed, so a requirement under a flaky one counts as flaky as well.
+    Only root causes are replayed, so a requirement under a flaky root cause counts as flaky as well.
     """
     flaky = {what: evidence for what, repeated in replayed if (evidence := _evidence(repeated))}
     return {what: flaky_cause_reason(cause) for what, cause in under.items() if cause in flaky} | flaky
@@ -415,7 +415,7 @@ def _validator() -> Any:
 
 @dataclass(frozen=True)
 class Complaint:
-    """One error in the file."""
+    """One error in a baseline file."""
 
     line: int
     what: str

@@ -124,7 +124,7 @@ def certificate(
 def _refuse(report: Report) -> None:
     """Raise CertificateError for a report that this version cannot certify."""
     data = report.data
-    again = "run it again, with --report"
+    again = "repeat the run, with --report"
     if report.cut_off:
         raise CertificateError(
             f"the report was cut off {report.cut_off}, and a certificate needs a complete report: {again}"

@@ -50,9 +50,9 @@ def describe_vectors(data: dict[str, Any]) -> str:
 def describe_fuzz(data: dict[str, Any]) -> str:
     """Return the results of generated schedules, in one sentence."""
     if (fuzz := data.get("fuzz")) is None:
-        return "none were generated, so there is no seed"
+        return "no schedules were generated, so there is no seed"
     found = [f"{verdict}: {join_items(fuzz[f'{verdict}ed'])}" for verdict in ("fail", "warn") if fuzz[f"{verdict}ed"]]
-    text = f"{fuzz['schedules']} by seed {fuzz['seed']}: {'; '.join(found) or 'nothing was found'}"
+    text = f"{fuzz['schedules']} of seed {fuzz['seed']}: {'; '.join(found) or 'nothing was found'}"
     return text if fuzz["complete"] else f"{text}; not to the end"
 
 

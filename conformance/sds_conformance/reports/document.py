@@ -141,10 +141,12 @@ def _unplayed_notes(outcome: Certification, left_out_scenarios: int) -> list[str
     """Return sentences about scenarios that were not played, with the reason."""
     out = []
     if outcome.ended_early:
-        out.append("The rest was not played: --fail-fast ended the run at the first failure.")
+        out.append("The remaining scenarios were not played: --fail-fast ended the run at the first failure.")
     if outcome.gave_up:
         used_up = f"{outcome.exhausted_resource} was used up" if outcome.exhausted_resource else ""
-        out.append(f"The rest was not played: {used_up or 'the implementation broke down too often in a row'}.")
+        out.append(
+            f"The remaining scenarios were not played: {used_up or 'the implementation broke down too often in a row'}."
+        )
     if left_out_scenarios:
         played = format_count(len(outcome.plan.scenarios), "scenario")
         were = "was" if len(outcome.plan.scenarios) == 1 else "were"

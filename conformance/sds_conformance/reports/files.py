@@ -90,7 +90,7 @@ def read_report(path: Path) -> Report:
             message = (
                 f"the summary counts {data['summary'][verdict]} {verdict}, but {count} requirements have this verdict"
             )
-            raise ReportError(f"{file} contradicts itself: {message}. Run it again, with --report")
+            raise ReportError(f"{file} contradicts itself: {message}. Repeat the run, with --report")
     return Report(data, cut_off, file.parent, seconds=seconds, written=file.with_name(JSON))
 
 
@@ -149,7 +149,7 @@ def _check_schema(file: Path, data: dict[str, Any]) -> None:
         raise ReportError(f"{file} is not a report: it does not name its schema")
     if data["schema"] != SCHEMA_ID:
         found = printable(str(data.get("schema")), 60)
-        raise ReportError(f"{file} is {found}, but this version reads {SCHEMA_ID}: run it again, with --report")
+        raise ReportError(f"{file} is {found}, but this version reads {SCHEMA_ID}: repeat the run, with --report")
 
 
 def _misshapen_row(kind: str, row: dict[str, Any]) -> str:

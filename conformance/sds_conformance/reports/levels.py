@@ -33,7 +33,9 @@ _AGAINST = {
 
 
 def level(data: dict[str, Any]) -> dict[str, Any]:
-    """Compute the level of a certificate: its name, and for each part whether it is held and what blocks it."""
+    """Compute the level of a certificate: its name, and for each part whether the implementation reaches the part and
+    what blocks it.
+    """
     rules = protocol_of(data["revision"]).rules
     against = _blockers(data, rules)
     parts = [_part(data, rules, profile) for profile in parts_of(rules, data["revision"])]
@@ -50,7 +52,7 @@ def level(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def parts_of(rules: Rules, revision: str) -> list[str]:
-    """Return the profiles of a revision: the base profile first, then those that extend it."""
+    """Return the profiles of a revision: the base profile first, then the profiles that extend it."""
     narrow = [
         profile for profile in rules.profiles if profile != rules.full and rules.judged_requirements(revision, profile)
     ]

@@ -43,7 +43,7 @@ _NOT_CERTIFIED = ("expected", "seen", "said", "step", "exponent", "again")
 
 @dataclass(frozen=True)
 class LimitLine:
-    """A dimension, as a page shows it."""
+    """The limit of one dimension, formatted for a page."""
 
     title: str
     tone: str
@@ -97,7 +97,7 @@ def with_limits(report: Report) -> Report:
 
 
 def limits_for_certificate(limits: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert limits for a certificate, which has no null and no fractions."""
+    """Convert limits to the form of a certificate, which contains neither null nor fractions."""
     rows = limits["rows"]
     return {
         "date": limits["started"],
@@ -167,6 +167,8 @@ def _inconsistency(row: dict[str, Any], dimension: Dimension, bound: int | None)
 
 @cache
 def _validator() -> Any:
-    from jsonschema import Draft202012Validator  # import here, because it is slow and few reports have such a file
+    from jsonschema import (
+        Draft202012Validator,
+    )  # not imported at the top, because the import is slow and few reports have measured limits
 
     return Draft202012Validator(load_schema())

@@ -203,7 +203,7 @@ def test_a_false_one_does_not_hold() -> None:
 def test_who_else_answers_is_another_implementation(command: list[str], said: str) -> None:
     text = verified(certified(), *FEW, "--", *command, code=1)
     assert said in text
-    assert "the implementation is not the certified one" in text
+    assert "this is not the certified implementation" in text
 
 
 # ---- Signatures ----------------------------------------------------------------------------------------------------

@@ -122,7 +122,7 @@ def test_a_folder_tells_when_each_requirement_changed(nightly: Path, tmp_path: P
     ("arguments", "said"),
     [
         ([], "Missing argument 'REPORT...'"),
-        (["old"], "is one report: name another"),
+        (["old"], "is only one report: name a second"),
         (["old", "nowhere"], "nowhere is not a report"),
         (["old", "empty"], "is not a report and contains no report"),
         (["old", "broken"], "report.jsonl is not a report"),

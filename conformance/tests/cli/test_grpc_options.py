@@ -210,5 +210,5 @@ def test_who_has_no_grpc_needs_none_and_is_told_what_to_type_for_it(monkeypatch:
     assert typed("smoke", "--", *reference_command()).exit_code == 0
     result = typed("smoke", "--grpc", "auto")
     assert result.exit_code == 2
-    said = "Error: --grpc needs gRPC, and there is no grpc: type `pip install 'sds-conformance[grpc]'`.\n"
+    said = "Error: --grpc needs gRPC, but grpc is not installed: type `pip install 'sds-conformance[grpc]'`.\n"
     assert result.stderr == said

@@ -50,7 +50,7 @@ def test_2_a_folder_in_which_something_is_stays_as_it_is(tmp_path: Path) -> None
     (tmp_path / "mine.py").write_text("mine", "utf-8")
     result = typed("new-adapter", "python", tmp_path)
     assert result.exit_code == 2
-    assert "is not empty: name a folder that does not exist yet, or an empty one" in words(result.stderr)
+    assert "is not empty: name a new or an empty folder" in words(result.stderr)
     assert files_below(tmp_path) == {"mine.py": b"mine"}
 
 

@@ -19,7 +19,7 @@ WRONG = [
     ("run --select SDS-TYPO-*", "`sds-conformance requirements` lists the IDs"),
     ("run --select SDS-INSWEEP-03", "has no check: `sds-conformance requirements SDS-INSWEEP-03` gives the reason"),
     ("run --select G-01", "G-01 is a property of the group, which needs generated schedules: `sds-conformance fuzz`"),
-    ("run --select G-05", "G-05 was withdrawn: its faults are judged by SDS-STATE-11"),
+    ("run --select G-05", "G-05 was withdrawn: the same faults are judged by SDS-STATE-11"),
     ("run --select SDS-RECV-06/delivered-early", "and `run` selects whole requirements: type SDS-RECV-06"),
     ("run --profile core --select SDS-R-*", "'SDS-R-*' matches no requirement of the profile core: leave --profile "),
     ("run --scenario no-such-scenario", "`sds-conformance list scenarios` shows the names"),
@@ -42,7 +42,7 @@ WRONG = [
     ("requirements xyzzy", "no requirement or position or property or scenario contains the word 'xyzzy'."),
     ("requirements xyzzy SDS-RECV-06", "among SDS-RECV-06 contains the word 'xyzzy'."),
     ("requirements SDS-RECV-06 SDS-RECV-99", "nothing matches SDS-RECV-99"),
-    ("requirements G-05/unsorted", "G-05 was withdrawn: its faults are judged by SDS-STATE-11."),
+    ("requirements G-05/unsorted", "G-05 was withdrawn: the same faults are judged by SDS-STATE-11."),
     # Values
     ("run --framing xml", "'json', 'binary'"),
     ("run --profile everything", "'core'"),
@@ -68,7 +68,7 @@ WRONG = [
     # Options
     ("run --frobnicate", "--frobnicate"),
     ("frobnicate", "frobnicate"),
-    ("selftest --generated --without observe", "leave them out"),
+    ("selftest --generated --without observe", "leave out these options"),
     ("selftest --sample 3", "--sample needs --generated"),
     ("selftest --markdown table.md --only ties-*", "leave out --only and --without"),
     ("run --grpc 10.0.0.1:50051", "add --grpc-ca FILE for TLS, or --grpc-insecure to send everything"),

@@ -300,7 +300,7 @@ def test_a_schedule_of_a_mixed_group_is_played_again_under_its_revision(tmp_path
     assert "G-F01 is not violated by ref in this run." in words(again.stdout)
     file.write_text(file.read_text().replace("G-F01", "G-F04"))
     again = typed("interop", "--replay", str(file), REF)
-    assert "G-F04 was withdrawn: its faults are judged by FORUM-45, FORUM-22." in words(again.stdout)
+    assert "G-F04 was withdrawn: the same faults are judged by FORUM-45, FORUM-22." in words(again.stdout)
     refused = typed("interop", "--revision", "sds-2026-01", "--replay", str(file), REF)
     assert refused.exit_code == 2
     assert f"was made for {FORUM}, not for sds-2026-01" in words(refused.stderr)

@@ -112,7 +112,7 @@ def test_a_report_that_was_cut_off_or_is_of_another_catalogue_has_none() -> None
         certificate(Report(whole_report().data, cut_off="after line 3"))
     other = whole_report().data
     other["requirements"][3]["statement"] = "Anything goes."
-    with pytest.raises(CertificateError, match=r"different data about SDS-MSG-04.*run it again"):
+    with pytest.raises(CertificateError, match=r"different data about SDS-MSG-04.*repeat the run"):
         certificate(Report(other))
     with pytest.raises(CertificateError, match=r"version 9\.9"):
         certificate(whole_report(suite={"name": "sds-conformance", "version": "9.9"}))

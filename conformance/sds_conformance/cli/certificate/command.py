@@ -104,7 +104,7 @@ def write(
         raise unwritable_file_error(out, error) from None
     if sign_key is not None and not signable:
         raise click.UsageError(
-            f"a signature is written next to a regular file, and {out} is not one: name another FILE"
+            f"a signature is written next to its certificate, but {out} is not a regular file: name another FILE"
         )
     with usage_errors(CertificateError, SignatureError):
         made = certificate(with_limits(read_report(report)), vectors, fuzz, exhaust)

@@ -54,7 +54,11 @@ def show(out: Console, certificate: Certificate) -> None:
         if rows[verdict]:
             out.print()
     if data["untestable"]:
-        print_labelled(out, "Untested", Text(f"{join_items(data['untestable'])}: they cannot be observed from outside"))
+        print_labelled(
+            out,
+            "Untested",
+            Text(f"{join_items(data['untestable'])}: these requirements cannot be observed from outside"),
+        )
     _show_baseline(out, data)
     if rows_of_limits := certified_rows(data):
         show_rows(out, rows_of_limits)

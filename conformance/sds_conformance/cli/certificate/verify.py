@@ -112,9 +112,7 @@ def _as_certified(data: dict[str, Any]) -> dict[str, Any]:
 
 
 @click.command("verify", epilog=_EPILOG)
-@click.option(
-    "--all", "all_of_it", is_flag=True, help="Play everything again, in all environments, instead of a sample."
-)
+@click.option("--all", "all_of_it", is_flag=True, help="Replay all scenarios in all environments, instead of a sample.")
 @click.option(
     "--sample",
     "size",
@@ -233,7 +231,7 @@ def _play_sample(
             finally:
                 runner.kill()
             if other:
-                _differ(out, other, "the implementation is not the certified one")
+                _differ(out, other, "this is not the certified implementation")
             with steps_bar(err, 34) as bar:
                 return certify(
                     driven.connect,

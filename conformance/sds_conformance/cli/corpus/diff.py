@@ -63,7 +63,12 @@ _LINES = 3
 @click.argument("a", type=INPUT_PLACE, metavar="A")
 @click.argument("b", type=INPUT_PLACE, metavar="B")
 @click.option(
-    "--out", "folder", type=OUTPUT_PLACE, required=True, metavar="DIR", help="Folder of the result, or its URI."
+    "--out",
+    "folder",
+    type=OUTPUT_PLACE,
+    required=True,
+    metavar="DIR",
+    help="Folder for the result, as a path or a URI.",
 )
 @click.option("--verify-digests", "verify", is_flag=True, help="Compute all digests again from the stored rows.")
 @click.option("--read-all", is_flag=True, help="Compare all rows, not only the digests.")

@@ -59,7 +59,7 @@ An interruption loses no recorded schedule.
     type=OUTPUT_PLACE,
     required=True,
     metavar="DIR",
-    help="Folder of the corpus, or its URI, such as hdfs://host/mine.",
+    help="Folder for the corpus, as a path or a URI such as hdfs://host/mine.",
 )
 @click.option(
     "--schedules", type=click.IntRange(1, 1 << 40), default=1_000, show_default=True, help="Number of schedules."

@@ -102,7 +102,7 @@ def _end(err: Console, text: str, code: Exit) -> NoReturn:
 
 
 def corpus_at(folder: str, *, complete: bool = True) -> Corpus:
-    """Open the corpus in a folder. If ``complete``, it must be recorded completely. Raises CorpusError."""
+    """Open the corpus in a folder. Raises CorpusError, also for an incomplete corpus if ``complete``."""
     from sds_harness.corpus.manifest import read_complete, read_corpus
     from sds_harness.corpus.place import Place
 

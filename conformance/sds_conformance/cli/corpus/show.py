@@ -139,7 +139,7 @@ def _show(out: Console, stored: Stored, rows: list[dict[str, Any]], saved: Path)
 
 
 def _add_revision_note(schedule: Schedule, revision: str) -> Schedule:
-    """Add a note with the revision under which the schedule was played, if a replay would use another one by
+    """Add a note with the revision under which the schedule was played, if a replay would use another revision by
     default.
     """
     if revision in ("", CURRENT):

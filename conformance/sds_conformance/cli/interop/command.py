@@ -103,7 +103,7 @@ Exit codes:
     multiple=True,
     metavar="NAME=DIALECT",
     help="Translate the wire format of the implementation NAME: the name of a dialect or a .json file, as for `run`; "
-    "repeatable. Default: the dialect that it declares.",
+    "repeatable. Default: the dialect that the implementation declares.",
 )
 @SAVE
 @click.option(

@@ -41,7 +41,7 @@ from ..options import CURRENT, program
 from .shared import BAR_WIDTH, lines_of, show_violation
 
 IN_FULL = 3
-"""Number of counterexamples that are printed in full. For further ones, only the file is printed."""
+"""Number of counterexamples that are printed in full. For further counterexamples, only the file is printed."""
 STORY_LINES = 16
 Group = tuple[Discovery, list[tuple[Discovery, str]]]
 """A root cause, and the failures that it explains, each with the reason."""
@@ -270,7 +270,7 @@ class MixedGroups:
                     for discovery in found
                 ]
             if name == GROUP:
-                parts += [Text("; "), Text("no single participant is known to cause it")]
+                parts += [Text("; "), Text("the participant at fault is unknown")]
             if name in mixed.given_up:
                 parts += [Text("; "), Text(f"then it {mixed.given_up[name]}", "yellow")]
             lines_of(out, before, parts)
@@ -290,7 +290,7 @@ class MixedGroups:
         schedules = format_count(discovery.schedules, "schedule")
         found = (
             f"by {discovery.schedule.name} of {format_count(whole, 'step')}, "
-            f"shrunk to {steps}; shown by {schedules} in all"
+            f"shrunk to {steps}; {schedules} showed the finding"
         )
         print_labelled(out, "Found", Text(found))
         show_dropped_expectations(out, example)

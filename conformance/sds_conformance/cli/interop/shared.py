@@ -35,7 +35,9 @@ def reject_mixed_revisions() -> Iterator[None]:
     try:
         yield
     except RevisionMismatchError as error:
-        raise click.UsageError(f"{error}: omit it, or type a --revision that all of them implement") from None
+        raise click.UsageError(
+            f"{error}: omit this implementation, or type a --revision that all implementations support"
+        ) from None
 
 
 def show_violation(out: Console, finding: Finding, name: str) -> None:

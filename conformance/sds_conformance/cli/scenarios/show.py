@@ -90,7 +90,7 @@ def as_scenario_file(scenario: Scenario, schedule: Schedule, revision: str) -> S
 
 
 def draw(schedule: Schedule, revision: str) -> str:
-    """Play the schedule with the reference model, and return a diagram of it."""
+    """Play the schedule on the reference model, and return a diagram of the run as SVG."""
     cast_under_test = CastUnderTest(
         lambda _: protocol_of(revision).model.reference(frozenset()), Limits(), revision=revision
     )

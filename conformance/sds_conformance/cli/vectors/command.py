@@ -282,7 +282,7 @@ def release(version: str, folder: Path | None) -> None:
 def list_vectors(as_json: bool, groups: tuple[str, ...], by_file: bool) -> None:
     """List the groups, the files, or the vectors of a group."""
     if groups and by_file:
-        raise click.UsageError("--group selects vectors, and --files selects files: give one of them")
+        raise click.UsageError("--group selects vectors, and --files selects files: omit one of the two options")
     folder = default_folder()
     files = load_all(VECTOR_SET, folder)
     unknown = set(groups) - {file["group"] for file in files}
@@ -331,7 +331,7 @@ def _show_tests(out: Console, rows: list[dict[str, str]]) -> None:
 
 
 def _files(material: Material, rows: list[dict[str, Any]]) -> Table:
-    """Return a table with a row for each file of a protocol, its revisions one below the other."""
+    """Return a table with a row for each file of a protocol. Each revision of a file has its own line in the row."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for name in (f"File in {material.folder}/", "Shape", "Revisions"):
         table.add_column(name, no_wrap=True)

@@ -69,7 +69,7 @@ _CURRENT = VECTOR_SET.revisions[0]
     "groups",
     multiple=True,
     metavar="GLOB",
-    help="Play only these groups; repeatable. `sds-conformance vectors list` shows them.",
+    help="Play only these groups; repeatable. `sds-conformance vectors list` shows the groups.",
 )
 @click.option(
     "--revision",

@@ -205,7 +205,7 @@ def _date(report: Report, text: str) -> datetime:
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
         where = report.folder or "the report"
-        message = f"started {printable(text, 40)!r}, which is not a date: run it again, with --report"
+        message = f"started {printable(text, 40)!r}, which is not a date: repeat the run, with --report"
         raise ReportError(f"{where} says that it {message}") from None
 
 

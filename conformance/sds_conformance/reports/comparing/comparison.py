@@ -75,7 +75,7 @@ class ComparisonRow:
 
     requirement: RequirementData
     cells: tuple[str, ...]
-    """For each column, the verdict or the reason why there is none."""
+    """For each column, the verdict or the reason why there is no verdict."""
     otherwise: frozenset[int]
     """Numbers of the columns with the same verdict as the column before, but with other codes."""
 

@@ -231,7 +231,7 @@ ACCEPTANCE_RULES: tuple[Rule[Proof], ...] = (
         lambda view, a: (
             _is_new(a) and view.is_reassembled(a) and not view.arrived_with_others(a) and not _is_wide(a.update)
         ),
-        lambda a: "received in pieces, the last of them",
+        lambda a: "received in pieces, the last piece",
     ),
     # If the peer accepts no record at all, the zeros in an update are not the reason.
     _acceptance_rule(
@@ -495,7 +495,7 @@ def forbidden_updates_are_refused(view: PeerView) -> Iterator[tuple[Step, Forbid
 def _is_copy(one: Update | RecordVersion, update: Update) -> bool:
     """Return whether a message is a copy of an update.
 
-    By chance, a peer may write other content under the same revision.
+    The content is compared, because a peer may by chance write other content under the same revision.
     """
     return one.version == update.version and same_content(one.content, update.content)
 
