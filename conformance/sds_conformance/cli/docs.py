@@ -79,4 +79,4 @@ def docs_command(name: str | None, path: bool, opened: bool) -> None:
     for known, page in PAGES.items():
         click.echo(f"{known:<19} {page.file if path else page.summary}")
     if not path:
-        click.echo(f"\n`{program()} docs PAGE` prints a page. A page is Markdown, a protobuf file or a JSON Schema.")
+        click.echo(f"\n`{program()} docs PAGE` prints a page: Markdown, protobuf or JSON Schema.")

@@ -155,7 +155,7 @@ def test_one_that_was_changed_or_cut_off_is_refused() -> None:
 
 
 def test_one_of_another_version_is_not_compared_and_its_level_is_computed_from_its_rows() -> None:
-    assert "Verify it with that version" in verified(
+    assert "Verify the certificate with that version" in verified(
         forged(certified(), lambda data: data.update(catalogue="0" * 64)), *REFERENCE, code=4
     )
 
@@ -164,7 +164,7 @@ def test_one_of_another_version_is_not_compared_and_its_level_is_computed_from_i
         data["level"]["name"] = "Core + SDS-R, strict"
 
     made = forged(certified({MUST: "fail"}), promote)
-    assert "Verify it with that version" in verified(made, *REFERENCE, code=4)
+    assert "Verify the certificate with that version" in verified(made, *REFERENCE, code=4)
     text = words(typed("certificate", "show", kept(made, Path())).stdout)
     assert "Level none" in text
     assert "Core + SDS-R, strict" not in text

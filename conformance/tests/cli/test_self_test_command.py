@@ -40,7 +40,11 @@ PROOFS = {
     "good": (GOOD, 0, "2 of 2 mutants killed by their requirement, 1 of 1 legal variant accepted."),
     "alive": (BAD, 1, "Alive: late"),
     "pending": (proof_of(SLY), 0, "0 of 1 mutant killed by their requirement, 1 pending, 1 of 1 legal"),
-    "killed": (proof_of(replace(SLY, verdict="fail", killed=True)), 1, "by its requirement: sly. Remove the mark."),
+    "killed": (
+        proof_of(replace(SLY, verdict="fail", killed=True)),
+        1,
+        "by the check of its requirement: sly. Remove the mark.",
+    ),
     "more": (proof_of(LATE), 1, "late (SDS-SEND-01) also fails SDS-SEND-03, which is not declared as a consequence"),
     "outdated": (replace(GOOD, outdated=["A fails B"]), 1, "Declared consequence that no run shows: A fails B"),
     "unproven": (

@@ -281,7 +281,7 @@ def test_a_cast_of_two_texts_is_refused_with_what_to_type() -> None:
     refused = typed("interop", "--schedules", "0", REF, other)
     assert refused.exit_code == 2
     text = words(refused.stderr)
-    assert f"other speaks {FORUM}, and not sds-2026-01: omit it, or type a --revision that all of them" in text
+    assert f"other speaks {FORUM}, and not sds-2026-01: omit this implementation, or type a --revision that all" in text
     agreed = typed("interop", "--revision", FORUM, "--schedules", "2", "--json", REF, other)
     data = json.loads(agreed.stdout)
     assert agreed.exit_code == 0

@@ -76,7 +76,7 @@ def test_vectors_and_schedules_count(tmp_path: Path, vectors: dict[str, Any], fu
     made = certificate(whole_report(), *files)
     assert made.level == held
     assert made.data["fuzz"]["seed"] == 7
-    assert "50 by seed 7" in page(made)
+    assert "50 of seed 7" in page(made)
     assert not wrong(made)
 
 
