@@ -96,8 +96,8 @@ def reject_server_options(access: Access, instead: str = "--grpc ADDRESS") -> No
 
 
 def with_server(context: click.Context, endpoint: Endpoint, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``options``, the values of a command's other options by name, with 1 for the number of jobs if only one
-    server is running.
+    """Return the values of a command's other options by name. If there is only one server, one job or Spark task is
+    used.
 
     Raises UsageError for options that need a process for each participant or run.
     """

@@ -159,7 +159,7 @@ class SelfTestProof:
             parts += [f"each mutant played one in {OTHER_SHARE} scenarios of other requirements"]
         if self.declarations:
             seen_through = sum(examined.is_sound for examined in self.declarations)
-            parts += [f"{seen_through} of {len(self.declarations)} declarations: the suite found every broken model"]
+            parts += [f"with {seen_through} of {len(self.declarations)} declarations, every broken model was found"]
         if self.mixtures:
             found, faults = sum(one.found for one in self.mixtures), sum(len(one.faults) for one in self.mixtures)
             effects, roots = (

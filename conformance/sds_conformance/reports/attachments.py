@@ -94,7 +94,7 @@ def schedules_played(file: Path, report: dict[str, Any]) -> dict[str, Any]:
 
 
 def ids_by_severity(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the IDs of the failed requirements and properties, then those with warnings."""
+    """Return the IDs of the requirements and properties that failed (``failed``) or have warnings (``warned``)."""
     return {
         f"{severity}ed": sorted({row["id"] for row in data["findings"] if row["severity"] == severity})
         for severity in ("fail", "warn")

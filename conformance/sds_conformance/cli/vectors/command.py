@@ -244,7 +244,7 @@ def generate(check: bool, folder: Path | None) -> None:
 @click.argument("folder", required=False, type=INPUT_FOLDER, metavar="[DIR]")
 @_report_file_errors
 def lint(folder: Path | None) -> None:
-    """Check that the vectors match their schemas, digests, catalogue and changelog.
+    """Check the schemas, digests, canonical form and changelog of all files.
 
     The exit code is 1 if a file is wrong.
     """

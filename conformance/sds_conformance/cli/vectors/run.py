@@ -372,7 +372,8 @@ def _sentence(outcome: Examination, causes: Sequence[WrongAnswers]) -> Text:
         )
     if outcome.exit_code == Exit.CONFORMANT:
         skipped = outcome.count(Status.SKIPPED)
-        text = f" {skipped} of {len(outcome.answered)} vectors were skipped, which proves nothing." if skipped else ""
+        counted = f"{skipped} of {format_count(len(outcome.answered), 'vector was', 'vectors were')} skipped"
+        text = f" {counted}; a skipped vector proves nothing." if skipped else ""
         return Text.assemble((f"Every answer of {name} is legal.", "bold green"), text)
     parts = []
     if outcome.count(Status.FAIL):

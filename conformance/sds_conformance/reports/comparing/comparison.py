@@ -116,8 +116,8 @@ class PositionRow:
         return any(self.cells)
 
     def sides(self) -> list[tuple[str, list[tuple[int, Way]]]]:
-        """Return the description of each way, with the numbers of the columns that showed the way, and the step that
-        showed it first. A column may have several ways.
+        """Return the description of each way, with (number of the column, way) for each column that showed the way. A
+        column may have several ways.
         """
         out: dict[str, list[tuple[int, Way]]] = {}
         for number, ways in enumerate(self.cells):
