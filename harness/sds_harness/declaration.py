@@ -14,15 +14,18 @@ _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 
 
 ORDER_MARK = "##"
-"""The mark at the start of CI commands. Azure, TeamCity and old GitHub runners obey it anywhere in a line."""
+"""The mark at the start of a CI command. Azure, TeamCity and old GitHub runners execute such commands anywhere in a
+line.
+"""
 _MARKED_ORDER = re.compile(r"##(?=\w*\[)")
 # GitHub obeys `::` at the start of a line, also after blanks and colours.
 _ORDER_AT_HEAD = re.compile(r"^((?:\s|\x1b\[[0-9;]*m)*:)(?=:)", re.MULTILINE)
 
 
 def without_orders(text: str) -> str:
-    """Break the CI commands in ``text``, which begins a line, by inserting blanks, so that a CI log does not
-    obey them."""
+    """Insert blanks into the CI commands in ``text``, so that a CI system that reads the log does not execute them.
+    ``text`` must begin a line.
+    """
     if "::" in text:
         text = _ORDER_AT_HEAD.sub(r"\1 ", text)
     return _without_marked_orders(text)
@@ -49,34 +52,35 @@ def printable(text: str, limit: int = 200) -> str:
     """Foreign ``text`` without control characters, cut at ``limit`` characters, for use within a line.
 
     All text from implementations and files passes through here before it reaches a terminal, a log, a page or a report.
-    CI commands that work anywhere in a line are broken here. If the text begins a line, `without_orders` breaks the
-    others.
+    CI commands that CI systems execute anywhere in a line are made harmless. `without_orders` does the same with
+    commands that they execute only at the start of a line.
     """
     clean = _without_marked_orders(without_controls(text[: 4 * limit], "�"))
     return clean if len(clean) <= limit else clean[:limit] + "…"
 
 
 VIRTUAL_CLOCK = "virtual-clock"
-"""Short name of the capability to take the time only from the harness. All languages that have the capability
-use it."""
+"""Short name of the capability of an implementation to take the time only from the requests of the harness."""
 UNNAMED = "unnamed"
-"""The name of an implementation that declares none, where a name is required."""
+"""The name that reports show for an implementation that declares no name."""
 
 
 @dataclass(frozen=True)
 class OutsideClock:
-    """The result of the attempt to move the time of an implementation from outside."""
+    """The result of the attempt to set the clock that an implementation reads (with libfaketime or similar)."""
 
     moves: bool
-    """Whether the time of the implementation follows. Then the implementation counts as having a virtual clock, even if
-    it declares none."""
+    """Whether the implementation uses the time that the suite sets. Then the implementation counts as having a virtual
+    clock, even if it declares none.
+    """
     described: str
-    """A phrase for reports that says whose clock it is."""
+    """A phrase for reports that names the clock: the implementation's own, or the one that the suite sets."""
     why_not: str = ""
     """Why there is no virtual clock, as a reason for a skip; "" if there is one."""
     latest_ms: int = 253_402_300_799_000
-    """The latest time that is set: the last second of the year 9999. Libraries that read a clock do not support later
-    times."""
+    """The latest time to which the suite sets a clock: the last second of the year 9999. Libraries that read a clock do
+    not support later times.
+    """
 
 
 @dataclass(frozen=True)
@@ -95,9 +99,9 @@ class Declaration:
     """Declared limits, by their names in the handshake; None means unbounded."""
     spoken: Language
     outside_clock: OutsideClock | None = None
-    """None if the suite does not move the time from outside."""
+    """The result of setting the clock of the implementation from outside; None if the suite does not set it."""
     alone: bool = False
-    """Whether two processes of it must not run at the same time."""
+    """Whether two processes of the implementation must not run at the same time."""
 
     @classmethod
     def for_unknown(cls, name: str, spoken: Language) -> Declaration:
@@ -161,9 +165,9 @@ class Declaration:
         return self.profiles.get(name, "")
 
     def limit(self, name: str) -> int | None:
-        """The declared limit, moved into the bounds within which checks honour it; None if none is declared.
+        """The declared limit ``name``, or the nearest value that checks honour; None if no such limit is declared.
 
-        0 is a limit like any other.
+        A declared 0 is returned as 0, not as None.
         """
         declared = self.limits.get(name)
         honoured = self.spoken.honoured.get(name)
@@ -179,7 +183,9 @@ class Declaration:
         }
 
     def why_skipped(self, names: Collection[str]) -> str:
-        """Why something that needs these capabilities (short names, not declared) is skipped."""
+        """The reason to skip a test that needs the capabilities ``names`` (short names), which the implementation
+        lacks.
+        """
         reason = self.outside_clock.why_not if self.outside_clock is not None else ""
         reasons = {name: reason for name in names if reason and name == VIRTUAL_CLOCK}
         others = ", ".join(name for name in names if name not in reasons)

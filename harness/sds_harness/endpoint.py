@@ -23,9 +23,9 @@ _LARGEST_CA = 4 << 20
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A server, as named on the command line. It is checked when it is made, and holds no secret afterwards.
+    """The address of a server, as given on the command line. The constructor checks it; tokens are not stored in it.
 
-    Raises ValueError; its message names the option to type.
+    Raises ValueError with a message that names the option to add.
     """
 
     address: str

@@ -30,7 +30,7 @@ class Environment:
     all_scripts: bool = False
     """Whether names of participants and channels, and so message IDs, use many scripts."""
     clock_offsets_ms: tuple[int, ...] = ()
-    """Milliseconds by which the clock is ahead, one number per step, repeated cyclically."""
+    """Milliseconds by which the clock is ahead of virtual time, one number per step, repeated cyclically."""
     needs: tuple[int, ...] = ()
     """Capabilities that an implementation must declare for this environment."""
     presumes: str = ""
@@ -41,11 +41,11 @@ class Environment:
         return ""
 
     def label(self, name: str) -> str:
-        """The name of a participant or channel in this environment."""
+        """The name that this environment uses in place of ``name``, a participant or channel of the schedule."""
         return f"{_SCRIPTS[crc32(name.encode()) % len(_SCRIPTS)]}-{name}" if self.all_scripts and name else name
 
     def offset_ms(self, step: int) -> int:
-        """The offset of the clock at a step, in milliseconds."""
+        """Milliseconds by which this environment sets the clock ahead of virtual time at a step."""
         return self.clock_offsets_ms[step % len(self.clock_offsets_ms)] if self.clock_offsets_ms else 0
 
 

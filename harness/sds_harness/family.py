@@ -1,10 +1,10 @@
 """Finds all processes that descend from a command: its children, those that left the process group or session, and
 orphans.
 
-A process belongs to a family if its parent belongs to it when the process is first seen, or if its environment has the
-mark of the family. Linux can do more: a program that calls ``adopt`` becomes the parent of all orphans among its
-descendants. Then a process is found even if it has removed its mark. On systems without both, only the processes in the
-group are found.
+A process belongs to a family if its parent belonged to the family when the process was first seen, or if the
+environment of the process has the mark of the family. On Linux, a program that calls ``adopt`` also becomes the parent
+of all orphans among its descendants. Then a process is found even if it has removed the mark. On systems that show
+neither environments nor orphans, only the processes in the process group are found.
 
 The first family of a process starts the ``guardian``, which kills the remaining processes when this process dies.
 """
@@ -77,7 +77,7 @@ class Family:
             self._members[pid] = psutil.Process(pid)
 
     def running_processes(self) -> list[psutil.Process]:
-        """The running processes, the command's own first."""
+        """The running processes of the family; the process of the command itself comes first."""
         with _lock:
             self._members = {pid: process for pid, process in self._members.items() if _lives(process)}
             pids = _pids()
@@ -91,11 +91,13 @@ class Family:
             return sorted(self._members.values(), key=lambda process: process.pid != self._leader)
 
     def other_processes(self) -> list[psutil.Process]:
-        """The running processes other than the command's own."""
+        """The running processes of the family without the process of the command itself."""
         return [process for process in self.running_processes() if process.pid != self._leader]
 
     def end(self) -> None:
-        """Call this after the command's process was waited for and the remaining processes were killed."""
+        """Forget the family. Call this after waiting for the process of the command and killing the remaining
+        processes.
+        """
         with _lock:
             _open.discard(self)
             _ours.discard(self._leader)
@@ -197,8 +199,9 @@ def dismiss() -> None:
 
 @contextlib.contextmanager
 def name_survivors(tell: Callable[[str], object]) -> Iterator[None]:
-    """At the end of the block, call ``tell`` with one line about the processes that implementations left running, if
-    any."""
+    """Call ``tell`` at the end of the block if implementations left processes running, with one line that names
+    them.
+    """
     _survivors.clear()
     try:
         yield
@@ -266,7 +269,7 @@ def _start_guardian() -> str:
 
 def _tell_guardian(line: str) -> None:
     if _guard is not None and _guard.stdin is not None and not _guard.stdin.closed:
-        with contextlib.suppress(OSError):  # the guardian was killed, or is stopped and reads nothing
+        with contextlib.suppress(OSError):  # The guardian was killed, or is stopped and does not read its pipe.
             os.write(_guard.stdin.fileno(), f"{line}\n".encode())
 
 

@@ -23,13 +23,13 @@ class FaultKind(Enum):
     CRASH = "crash", "Its last lines on stderr are above. Does it also crash on this input without the adapter?"
     EXIT = "exit", "The process must answer every request and end only when its stdin ends."
     GARBAGE = "garbage", "Does something print to stdout? Only replies may; logs go to stderr."
-    OVERSIZED = "oversized", "Is the length prefix 4 bytes, big-endian? Does the adapter speak the framing asked for?"
+    OVERSIZED = "oversized", "Is the length prefix 4 bytes, big-endian? Does the adapter use the framing of --framing?"
     TOO_LONG = (
         "too-long",
         "The suite reads replies of up to 64 MiB. A longer reply is not a fault, but its content is not judged. "
         "Shorter messages keep replies short.",
     )
-    """A reply that begins like a valid one, and exceeds the bound of the suite."""
+    """A reply that begins like a valid one and is longer than the suite reads (64 MiB)."""
     WRONG_ID = "wrong-id", "A reply echoes the id of its request; each request gets exactly one reply, in order."
     WRONG_ANSWER = "wrong-answer", "`sds-conformance docs proto` lists the answer of each command."
     OUT_OF_MEMORY = "out-of-memory", "Raise --memory if it really needs that much."
@@ -72,11 +72,11 @@ class Breakdown:
     stderr: tuple[str, ...] = ()
     """The last lines of the standard error of the implementation."""
     hint: str = ""
-    """A hint for the user in place of that of the kind; "" for none."""
+    """A hint for the user that replaces the hint of the fault kind; "" to keep the hint of the kind."""
 
     @property
     def advice(self) -> str:
-        """A hint for the user."""
+        """The hint for the user: ``hint`` if it is not empty, else the advice of the fault kind."""
         return self.hint or self.kind.advice
 
 

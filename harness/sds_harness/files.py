@@ -128,9 +128,10 @@ def packaged_schema(package: str, name: str) -> dict[str, Any]:
 
 
 def find_schema_error(validator: Any, data: Any, longest: int = 200, part: Mapping[str, Any] | None = None) -> str:
-    """Where and how data violates a JSON Schema, in at most ``longest`` characters for the reason; "" if it does not.
+    """The place and the reason where ``data`` violates a JSON Schema; "" if ``data`` is valid. The reason is cut at
+    ``longest`` characters.
 
-    With ``part``, a schema within that of the validator, the data is checked against that part.
+    ``part`` is a subschema of the validator's schema; if given, ``data`` is checked against this subschema only.
     """
     if _surely_fits(validator.schema, data, part):
         return ""
@@ -148,9 +149,9 @@ _QUICK_VALIDATORS: dict[int, tuple[Any, Any]] = {}
 
 
 def _surely_fits(schema: Any, data: Any, part: Mapping[str, Any] | None) -> bool:
-    """Does the data match?
+    """Does a fast validator accept the data?
 
-    A quick validator accepts most data; the validator that describes errors decides about the rest.
+    If it does not, the slow validator must check the data again: it also describes errors.
     """
     from jsonschema_rs import validator_for
 
@@ -163,7 +164,7 @@ def _surely_fits(schema: Any, data: Any, part: Mapping[str, Any] | None) -> bool
         _QUICK_VALIDATORS[id(wanted)] = wanted, quick
     try:
         return bool(quick.is_valid(data))
-    except ValueError:  # a surrogate in a text, or too many levels
+    except ValueError:  # the fast validator rejects lone surrogates and deep nesting
         return False
 
 
@@ -197,7 +198,9 @@ def write_whole(path: Path, content: str | bytes) -> Path:
 
 
 def write_new(path: Path, content: bytes) -> None:
-    """Write a file that does not exist yet. Raises OSError, also if it exists. A failed write leaves no file behind."""
+    """Create a file and write ``content``. Raises OSError, also if the file exists. A failed write leaves no file
+    behind.
+    """
     with path.open("xb") as file:
         try:
             file.write(content)
@@ -221,7 +224,7 @@ def make_folder(path: Path) -> None:
 def check_named(path: Path, *, regular: bool = False) -> None:
     """Raises OSError if ``write_named`` would reject the path. A missing folder is accepted: the caller may create it.
 
-    ``regular``: the file is read again later, so descriptors, FIFOs and devices are rejected as well.
+    With ``regular``, descriptors, FIFOs and devices are rejected as well, because the caller will read the file again.
     """
     place = follow(path)
     if isinstance(place, int):
@@ -352,7 +355,9 @@ def _attributes(file: Path | int) -> dict[str, bytes]:
 
 
 def _write_in_place(path: Path, old: os.stat_result, data: bytes) -> None:
-    """Overwrite a regular file. Raises OSError. If the disk has no room for all of it, the file stays unchanged."""
+    """Overwrite a regular file. Raises OSError. If the disk has no room for all of ``data``, the file stays
+    unchanged.
+    """
     handle = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         found = os.fstat(handle)

@@ -1,4 +1,6 @@
-"""A conversation over gRPC with a server that is already running or that is started for it. Needs the extra ``grpc``.
+"""A conversation over gRPC with a server, which is already running or is started for this conversation only.
+
+Needs the extra ``grpc``.
 
 One bidirectional stream is one conversation. The comments of the service in testee.proto say what a server must do.
 """
@@ -73,7 +75,7 @@ _TOKEN = "Name the file with the right token: --grpc-token-file FILE."
 class GrpcLink(Link):
     """One conversation on one stream, with its own connection.
 
-    A watchdog thread cancels the stream when a deadline passes. This ends all calls that wait for it.
+    A watchdog thread cancels the stream when a deadline passes. This ends all calls that wait for the stream.
     """
 
     def __init__(
@@ -83,7 +85,7 @@ class GrpcLink(Link):
         limits: Limits,
         variables: Mapping[str, str] | None = None,
     ) -> None:
-        """``command`` starts the server if the endpoint says so, with ``variables`` in its environment.
+        """If ``endpoint.started``, ``command`` is executed to start the server, with ``variables`` in its environment.
 
         Raises TesteeError if there is no server, or if it is not ready in time.
         """
@@ -152,7 +154,7 @@ class GrpcLink(Link):
             return
         self._requests.put(None)
         self._deadline = time.monotonic() + self._limits.exit_s
-        with limit_time(2 * self._limits.exit_s):  # once for the stream and once for the process
+        with limit_time(2 * self._limits.exit_s):  # the limit applies to the stream, then to the process
             with contextlib.suppress(grpc.RpcError):
                 for _ in self._call:
                     pass  # Discard what arrives: it answers no request.
@@ -195,7 +197,7 @@ class GrpcLink(Link):
         return grpc.secure_channel(self.address, credentials, _OPTIONS)
 
     def _wait_until_ready(self, channel: grpc.Channel) -> None:
-        """Wait until the health service reports that it serves. A server without a health service is accepted."""
+        """Wait until the server's health service reports SERVING. A server without a health service is accepted."""
         check: Any = channel.unary_unary(_HEALTH)
         began = time.monotonic()
         reached = False
@@ -212,7 +214,7 @@ class GrpcLink(Link):
                 status = Framing.BINARY.parse(body, health_pb2.HealthCheckResponse).status
                 if status == health_pb2.HealthCheckResponse.SERVING:
                     return
-                reason = "its health service reports that it does not serve"
+                reason = "its health service does not report SERVING"
             except FramingError as error:
                 self._fail(FaultKind.GARBAGE, f"the answer of the health service cannot be read: {error}")
             except grpc.FutureTimeoutError:
@@ -315,10 +317,10 @@ class GrpcLink(Link):
                 return
 
     def _end(self, grace_s: float) -> bool:
-        """Clean up everything. True if a process that was started ended by itself.
+        """Close the connection and end the process. Returns False if a started process had to be killed.
 
-        A server that sends endlessly keeps a connection from closing. So a thread closes it. The harness waits for the
-        thread for a moment before and after it ends the process, if there is one.
+        A server that sends endlessly keeps the connection from closing. So a thread closes the connection, and the
+        harness waits at most ``_CLOSE_S`` for the thread, once before and once after it ends the process.
         """
         self._ended.set()
         self._requests.put(None)

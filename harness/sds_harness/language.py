@@ -24,7 +24,9 @@ class HonouredLimit:
     """The bounds within which checks honour a declared limit. A limit outside of them counts as the nearest bound."""
 
     reason: str
-    """Why checks honour no other limits, as a clause that names the position or the sentence of the specification."""
+    """Why checks do not honour limits outside of the bounds: a clause with the position or the sentence of the
+    specification.
+    """
     least: int = 0
     most: int = (1 << 64) - 1
 
@@ -44,11 +46,13 @@ class Language:
     capabilities: Mapping[str, int]
     """Capability numbers by short name, as printed: ``observe``."""
     answers: Mapping[str, str] = field(default_factory=dict)
-    """The answer that belongs to a command, if it is not ``effects``."""
+    """Maps the name of a command to the name of its answer. Commands that are not listed are answered with
+    ``effects``.
+    """
     needed: Callable[[Any], list[int]] = lambda request: []
     """Capabilities that a request needs. An implementation that lacks one of them may answer `unsupported`."""
     implied: Mapping[int, int] = field(default_factory=dict)
-    """For a capability, another capability that includes it: an implementation that declares the other one has both."""
+    """Maps a capability to a capability that includes it. An implementation that declares the second one has both."""
     honoured: Mapping[str, HonouredLimit] = field(default_factory=dict)
     """The bounds within which checks honour a declared limit, by its name in the handshake. Other limits are honoured
     as declared."""
@@ -57,7 +61,7 @@ class Language:
     service: str = ""
     """Full name of the gRPC service, which has one method, ``Converse``; "" if there is none."""
     advice: Mapping[FaultKind, str] = field(default_factory=dict)
-    """Advice that belongs to this protocol, after the general advice of a kind of fault."""
+    """Maps a kind of fault to advice that holds for this protocol only. It is printed after the general advice."""
 
     def answer_to(self, command: str) -> str:
         """Name of the answer that belongs to a command."""

@@ -44,7 +44,7 @@ class Link(Protocol):
     """One conversation with an implementation."""
 
     outside_clock: OutsideClock | None = None
-    """The result of moving the implementation's time from outside; None if the suite does not try."""
+    """The result of setting the implementation's clock from outside; None if the suite does not set it."""
 
     @property
     def pid(self) -> int | None:
@@ -89,19 +89,21 @@ class Limits:
     """Limits for an implementation. Times are in seconds."""
 
     start_s: float = 30.0
-    """Until the first answer of a fresh process."""
+    """Seconds that a new process may take until its first answer."""
     command_s: float = 10.0
-    """Until the answer to any other command."""
+    """Seconds that an implementation may take to answer any later command."""
     exit_s: float = 3.0
-    """From the end of stdin to the end of the process."""
+    """Seconds that a process may take to exit after its stdin was closed."""
     memory_bytes: int = 4 << 30
-    """Resident memory of the process and its children."""
+    """Maximum resident memory, in bytes, of the process and its children together."""
     kept_bytes: int = 1 << 30
-    """Size of all requests and replies of one run. The harness keeps them until the run is judged."""
+    """Maximum size, in bytes, of all requests and replies of one run. The harness keeps them until the run is
+    judged.
+    """
     total_s: float = math.inf
-    """From ``began`` to the last answer of all commands together."""
+    """Seconds from ``began`` within which all commands together must be answered."""
     began: Moment = field(default_factory=Moment, compare=False, repr=False)
-    """The total time counts from this moment."""
+    """The moment from which ``total_s`` counts."""
 
     @property
     def left_s(self) -> float:
@@ -230,8 +232,8 @@ class StdioLink(Link):
             self._fail(FaultKind.EXIT, f"{pipe} closed in answer to {what}, and the process still runs")
         kind, detail = died
         if pipe == "stdin":
-            # The process ended without reading, but may have printed before. Read that now, so that the fault does not
-            # depend on which of the two came first.
+            # The process ended without reading, but may have printed before. Read that output now, so that the reported
+            # fault does not depend on whether the exit or the output came first.
             self._buffer += process.read_remaining()
             line, end, _ = self._buffer.partition(b"\n")
             if kind is FaultKind.EXIT and self._framing is Framing.JSON and end and not line.lstrip().startswith(b"{"):
@@ -284,7 +286,7 @@ def _advise_revision(body: bytes, kind: type[Any], revision: str) -> str:
         supported = Parse(body, kind(), ignore_unknown_fields=True).hello.revisions
         if revision and supported and revision not in supported:
             names = printable(", ".join(supported), 200)
-            return f"It was asked for {revision}, and declares {names}: choose the revision with --revision."
+            return f"The implementation declares {names}, not {revision}: choose the revision with --revision."
     return ""
 
 

@@ -90,7 +90,7 @@ def check_descriptor(number: int) -> None:
     """Raises OSError for a descriptor that cannot be written to."""
     streams = (sys.__stdin__, sys.__stdout__, sys.__stderr__)
     if number < len(streams) and streams[number] is None:
-        # It was closed when this program started. A file of the suite may have its number by now.
+        # The descriptor was closed when this program started. By now, a file of the suite may have the same number.
         raise OSError(errno.EBADF, f"descriptor {number} is not open")
     try:
         flags = fcntl.fcntl(number, fcntl.F_GETFL)

@@ -1,4 +1,6 @@
-"""Runs the process of an implementation under test: starts it in its own group, watches it, and ends all of it."""
+"""Runs the process of an implementation under test: starts it in its own process group, watches time and memory, and
+kills the whole group.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,7 @@ class TesteeProcess:
         self._stderr: deque[bytes] = deque()
         self._stderr_size = 0
         self._unread_stderr = 0
-        """Bytes of stderr since the last call of `new_stderr_lines`."""
+        """Number of bytes that were read from stderr since the last call of `new_stderr_lines`."""
         self._hearing = threading.Lock()
         self._ended = threading.Event()
         self._stopped = False
@@ -161,7 +163,7 @@ class TesteeProcess:
 
         Returns the exit status (negative: the signal), or None if the process still runs after ``seconds``.
         """
-        self._deadline = float("inf")  # a kill by the watchdog would look like an exit of the process
+        self._deadline = float("inf")  # no watchdog: its SIGKILL would be reported as the exit status
         try:
             status = self._child.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -174,8 +176,9 @@ class TesteeProcess:
         return tuple(self._lines(b"".join(self._stderr))[-_STDERR_LINES:])
 
     def new_stderr_lines(self) -> tuple[str, ...]:
-        """The lines written to stderr since the last call: the first ones, the last ones, and how many were left out
-        between."""
+        """The lines written to stderr since the last call. If there are too many, a line with the number of omitted
+        lines replaces those in the middle.
+        """
         if self._unheard.poll(0):  # all lines that were written before the answer are in the pipe now
             self._read_stderr()
         with self._hearing:
@@ -190,7 +193,9 @@ class TesteeProcess:
         return (*lines[:_FIRST_WORDS], f"... {more} more lines", *lines[_FIRST_WORDS + more :])
 
     def _lines(self, text: bytes) -> list[str]:
-        """The lines of stderr that are not empty, cut, without the token and control characters."""
+        """The lines of ``text`` that are not empty, cut at 300 characters, without the access token and control
+        characters.
+        """
         clean = self._redaction.text(text.decode("utf-8", "replace"))
         lines = (without_controls(line, " ").rstrip()[:300] for line in clean.splitlines())
         return [line for line in lines if line]
@@ -199,13 +204,12 @@ class TesteeProcess:
         """Close stdin, wait up to ``grace_s`` seconds, then kill the process if it still runs. True if it ended by
         itself.
 
-        All processes that it had started should have ended, too. Those that have not are recorded for
-        ``family.describe_survivors``.
+        Processes that the process started and left running are recorded for ``family.describe_survivors`` and killed.
         """
         if self._ended.is_set():
             return True
         self._deadline = float("inf")
-        self._stdin = self._stdout = -1  # the numbers may soon belong to other files
+        self._stdin = self._stdout = -1  # the numbers of these descriptors may be reused
         assert self._child.stdin
         assert self._child.stdout
         with contextlib.suppress(OSError):
@@ -232,7 +236,7 @@ class TesteeProcess:
         self._kill_family()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._child.wait(_DYING_S)
-        self._kill_family()  # processes that were started in the meantime
+        self._kill_family()  # again, for children that were started in the meantime
         self._reader.join(_LAST_WORDS_S)
 
     def _keep_stderr(self) -> None:

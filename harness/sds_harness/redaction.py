@@ -16,15 +16,16 @@ from urllib.parse import quote
 
 REMOVED = "[token removed]"
 SHORTEST = 6
-"""Minimum length of a token in characters. A shorter one could be part of ordinary words or of the layout of a
-message."""
+"""Minimum length of a token in characters. A shorter token could occur in ordinary words or in the encoding of a
+message, where it must not be replaced.
+"""
 
 
-_ENCODING = "utf-8", "surrogateescape"  # for a variable that holds any bytes
+_ENCODING = "utf-8", "surrogateescape"  # the environment variable may hold bytes that are not UTF-8
 
 
 class Redaction:
-    """Replaces tokens, plain and encoded, in text and in bytes."""
+    """Removes access tokens from text and from bytes, also if they are escaped or in base64."""
 
     def __init__(self, tokens: Iterable[str]) -> None:
         forms = {form for token in tokens if len(token) >= SHORTEST for form in _forms(token)}

@@ -29,7 +29,7 @@ _MISSING = {
     errno.ENFILE: "the machine can open no more files: use fewer --jobs",
     errno.ENOMEM: "the memory is exhausted: use fewer --jobs",
     errno.ENOSPC: "the disk is full: free some space, or set TMPDIR to a folder on another disk",
-    errno.EROFS: "it can only be read: set TMPDIR to a folder that can be written",
+    errno.EROFS: "the file system is read-only: set TMPDIR to a folder that can be written",
 }
 _NO_THREAD = "can't start new thread"
 """The message of the RuntimeError that Python raises if the machine cannot start more threads."""
@@ -40,7 +40,9 @@ class MissingResourceError(Exception):
 
 
 def explain(error: BaseException) -> str:
-    """If a system error shows that the machine lacks a resource: which one, and how to provide it. Otherwise ""."""
+    """A sentence that names the resource that the machine lacks and the remedy, if ``error`` shows a lack; otherwise
+    "".
+    """
     if isinstance(error, MissingResourceError):
         return str(error)
     if isinstance(error, MemoryError):
@@ -59,7 +61,7 @@ def explain(error: BaseException) -> str:
 
 
 def usable_jobs() -> int:
-    """How many processes of the suite can play at the same time on this machine, each with an implementation."""
+    """The number of worker processes that this machine can run at the same time, each with one implementation."""
     return jobs_for(usable_processors(), usable_memory())
 
 
@@ -149,7 +151,7 @@ def _text(path: Path) -> str:
 
 @cache
 def why_alone() -> str:
-    """Why worker processes cannot be used, with the remedy; "" if they can."""
+    """The reason why worker processes cannot be used, with the remedy; "" if they can be used."""
     import multiprocessing  # imported late because it is slow; only needed to start processes
 
     try:

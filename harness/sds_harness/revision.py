@@ -16,5 +16,5 @@ class Revision(Protocol):
 
     @property
     def prefix(self) -> str:
-        """The prefix of the IDs of its requirements."""
+        """The prefix of the IDs of the revision's requirements, such as "SDS"."""
         ...

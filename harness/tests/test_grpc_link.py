@@ -228,7 +228,7 @@ def test_a_server_is_waited_for_until_it_is_ready() -> None:
     with serving("honest", status=NOT_SERVING) as (port, health):
         breakdown = broken(lambda: connected(port, replace(LIMITS, start_s=0.5)), 0.5)
         assert breakdown.kind is FaultKind.HANG
-        assert breakdown.detail == "not ready within 0.5 s: its health service reports that it does not serve"
+        assert breakdown.detail == "not ready within 0.5 s: its health service does not report SERVING"
         health.set(SDS.service, SERVING)
         session = connected(port)
         assert ticked(session).HasField("effects")

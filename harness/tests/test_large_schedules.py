@@ -53,7 +53,7 @@ def test_a_million_of_anything_is_not_looked_at_one_by_one(monkeypatch: pytest.M
         return ()
 
     monkeypatch.setattr(files, "_case", look)
-    with pytest.raises(ScheduleFileError, match=r"^operations: 1,000,000 of them, but only 10,000 are allowed$"):
+    with pytest.raises(ScheduleFileError, match=r"^operations: the length 1,000,000 exceeds the maximum of 10,000$"):
         NOTATION.from_json(data(*[{}] * 1_000_000))
     assert looked_at == []
 

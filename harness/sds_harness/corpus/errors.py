@@ -1,4 +1,4 @@
-"""Errors of a corpus, or of the place where it is to be recorded."""
+"""Errors of reading, recording and comparing corpora."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class SparkFailedError(Exception):
 
 
 class SuiteFaultError(Exception):
-    """The suite failed in a task. The message names the failure and the place."""
+    """A fault of the suite made a task of a Spark job fail. The message names the exception, the file and the line."""
 
 
 class NotDrivenError(CorpusError):

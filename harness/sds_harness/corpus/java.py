@@ -80,7 +80,9 @@ def find_java() -> Java:
 
 
 def look_at(home: Path, where: str) -> Java | str:
-    """The runtime at ``home``, or a clause with the reason why it is unsuitable."""
+    """The runtime in the folder ``home`` if Spark can use it, else the reason why not, such as "is older than Java
+    9".
+    """
     program = home / "bin" / "java"
     try:
         completed = subprocess.run(

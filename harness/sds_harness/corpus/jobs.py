@@ -32,7 +32,7 @@ _EVERY_S = 0.2
 
 
 def run_tasks(spark: SparkSession, numbers: Sequence[int], work: Work, schema: str, tasks: int = 0) -> DataFrame:
-    """The rows that ``work`` yields for each number, in ``tasks`` tasks (0: one task per number).
+    """The rows that ``work`` yields for each of ``numbers``, computed by ``tasks`` tasks (0: one task per number).
 
     ``schema`` is the schema of the rows in the notation of Spark SQL. Nothing runs before the rows are read. The
     numbers are not stored in the plan, and the number of tasks is bounded to what Spark can keep in memory.
@@ -52,15 +52,15 @@ def run_tasks(spark: SparkSession, numbers: Sequence[int], work: Work, schema: s
 def in_schedules(progress: Progress, numbers: int, schedules: int, known: int = 0) -> Progress:
     """Return a function that converts progress in tasks to progress in schedules, and reports it to ``progress``.
 
-    ``numbers`` is how many numbers the job has, ``schedules`` the number of all schedules, and ``known`` the number of
-    schedules that were recorded before.
+    ``numbers`` is the count of the job's ``numbers`` in `run_tasks`. ``schedules`` counts all schedules, including the
+    ``known`` ones that were recorded before the job.
 
-    A finished task has finished its schedules, or has reported why not.
+    A finished task counts as if all its schedules were recorded, although it may have reported that some are missing.
     """
     tasks = min(numbers, MOST_TASKS)
 
     def report_progress(done: int, of: int) -> None:
-        if of == tasks:  # another total: Spark is summing up the results
+        if of == tasks:  # With another total, Spark is running its own tasks that sum up the results.
             progress(known + (schedules - known) * done // tasks, schedules)
 
     return report_progress
@@ -143,8 +143,9 @@ def convert_job_failures() -> Iterator[None]:
 
 
 def last_error_line(error: Exception) -> Exception:
-    """The exception of the worker within the one that Spark raised, else a SparkFailedError with the line that has the
-    reason."""
+    """Return the last error of the suite that the text of Spark's exception quotes.
+    Return a SparkFailedError with the most informative line of the text if it quotes none.
+    """
     text = str(error)
     found = re.findall(r"^\s*sds_[\w.]+\.(\w+): (.+)$", text, re.MULTILINE)
     if found:

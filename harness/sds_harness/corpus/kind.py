@@ -40,7 +40,7 @@ class CorpusKind:
     facts: Callable[[GroupTrace], RowReader]
     """Makes the reader of the columns of a group trace."""
     stage: Callable[[Session, str, Any], Stage[Any]]
-    """Makes the stage for a schedule with this name, in this dialect."""
+    """Makes the stage on which a schedule is played, from the name of the schedule and a dialect."""
     play: Callable[[Schedule, Mapping[str, Any]], GroupTrace]
     """Plays a schedule. The mapping has the stage of each participant under test, by name."""
     dumps: Callable[[Schedule], str]
@@ -63,12 +63,12 @@ class CorpusKind:
     portable: Callable[[Any], Any] = _as_it_is
     """Returns a request without the parts that depend on the machine, such as paths."""
     stored_names: Mapping[str, str] = field(default_factory=dict)
-    """The names of profiles in a manifest, where they differ from those in the handshake."""
+    """Maps names of profiles in the handshake to their names in a manifest, if the two differ."""
 
     def compares(self, act: Act) -> bool:
-        """Is the row of an act compared?"""
+        """Does a comparison of two corpora compare the row of this act (a step of the group trace)?"""
         return act.step.command not in self.not_compared
 
     def stored_name(self, profile: str) -> str:
-        """The name of a profile of the handshake in a manifest."""
+        """The name that a manifest uses for a profile that the handshake calls ``profile``."""
         return self.stored_names.get(profile, profile)

@@ -49,7 +49,7 @@ class Manifest:
     schema_version: int = SCHEMA_VERSION
     suite_version: str = field(default_factory=suite_version)
     steps: int = 0
-    """Rows that are compared; known at the end."""
+    """Number of rows that a comparison of corpora compares; 0 until the recording is complete."""
     rows: int = 0
     complete: bool = False
 
@@ -58,11 +58,11 @@ class Manifest:
         return -(-self.schedules // self.per_shard)
 
     def range_of(self, shard: int) -> range:
-        """The schedules of a shard."""
+        """The indexes of the schedules in a shard."""
         return range(shard * self.per_shard, min(self.schedules, (shard + 1) * self.per_shard))
 
     def shards_of(self, schedules: range) -> range:
-        """The shards that contain the schedules of a range."""
+        """The numbers of the shards that contain schedules with indexes in ``schedules``."""
         stop = min(schedules.stop, self.schedules)
         return range(schedules.start // self.per_shard, -(-stop // self.per_shard) if schedules.start < stop else 0)
 
@@ -71,7 +71,7 @@ class Manifest:
         return capability in (self.implementation.get("capabilities") or ())
 
     def has_twins(self, schedule: int) -> bool:
-        """Are twins stored for this schedule?"""
+        """Does the corpus store the twins of this schedule, the group traces with which it was compared?"""
         return bool(self.twins_every) and not schedule % self.twins_every
 
     @property

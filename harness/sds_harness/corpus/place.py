@@ -30,7 +30,7 @@ MAX_TEXT = 1 << 20
 
 @dataclass(frozen=True)
 class Place:
-    """A folder on a file system."""
+    """A folder or a file, on this machine or on a file system that Arrow can write to."""
 
     label: str
     """The name as given, without a password and without the query of a URI."""

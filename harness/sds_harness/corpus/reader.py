@@ -26,8 +26,9 @@ from .shards import DamagedFileError, file_name, hold_to_count, pair_of
 TO_REBUILD = ("schedule", "position", "trace", "request", "reply")
 """The columns from which a group trace can be rebuilt."""
 Compare = Callable[[GroupTrace, Replay], None]
-"""Calls the replay for each twin of a group trace. The twins are the group traces with which it was compared when it
-was recorded."""
+"""Replays every twin of a group trace. The twins are the group traces with which a recorded group trace was
+compared.
+"""
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Stored:
         """Compare the rows with the recorded digests. Raises DamagedFileError if rows are missing or differ."""
         side, rows = self.side, self.rows
         if len(rows) != side["rows"] or any(row["position"] != place for place, row in enumerate(rows, 1)):
-            wrong = f"has {len(rows)} rows, whose positions are not 1 to {side['rows']}, each once"
+            wrong = f"has {len(rows)} rows, but not one row for each position from 1 to {side['rows']}"
         elif exact_digest(message for row in rows for message in (row["request"], row["reply"])) != side["exact"]:
             wrong = "has requests and replies that differ from the recorded ones"
         elif plan_digest(side["json"]) != side["plan"]:
@@ -142,7 +143,7 @@ class RowsOf:
         self._parts: dict[int, list[tuple[int, int]]] = {}
         for start, end in zip(
             starts, [*starts[1:], len(numbers)][: len(starts)], strict=True
-        ):  # an empty table has no ends
+        ):  # Without rows, there are no starts and no ends.
             self._parts.setdefault(int(numbers[start]), []).append((start, end))
 
     def rows_of(self, schedule: int) -> list[Row]:
@@ -152,7 +153,7 @@ class RowsOf:
 
 
 def hold_to_manifest(corpus: Corpus, shard: int, found: Sequence[int]) -> None:
-    """Check that these are the schedules of the shard. Raises DamagedFileError."""
+    """Check that ``found`` are the indexes that the manifest assigns to the shard. Raises DamagedFileError."""
     wanted = corpus.manifest.range_of(shard)
     if len(found) != len(wanted) or any(one != other for one, other in zip(found, wanted, strict=True)):
         raise DamagedFileError(
@@ -175,7 +176,8 @@ def stored_twins(
 ) -> Replay:
     """A replay that returns the stored twins of a schedule instead of playing on an implementation.
 
-    They are read at the first request. Raises DamagedFileError if another schedule is requested than is stored.
+    The twins are read at the first call. Raises DamagedFileError if the schedule to replay is not that of the next
+    twin.
     """
 
     def twins() -> Iterator[Stored]:

@@ -124,7 +124,7 @@ _TROUBLES = 8
 
 @dataclass
 class Count:
-    """Numbers of recorded schedules, steps and rows."""
+    """The number of schedules, of their compared steps, and of all their rows."""
 
     schedules: int = 0
     steps: int = 0
@@ -136,11 +136,11 @@ class RecordingOutcome:
     """The result of a recording."""
 
     known: int
-    """Schedules that were already recorded."""
+    """Number of schedules that an earlier recording into the same folder had finished."""
     recorded: int = 0
-    """Schedules that were recorded now."""
+    """Number of schedules that this recording added."""
     steps: int = 0
-    """Steps of the schedules that were recorded now."""
+    """Number of compared steps in the schedules that this recording added."""
     rows: int = 0
     seconds: float = 0.0
     """Seconds that all tasks together spent on these schedules."""
@@ -250,7 +250,8 @@ def record_shard(recording: Recording, shard: int) -> Count:
             rows = stack.enter_context(ShardWriter(place, shard, recording.kind.columns))
             twins = None
             if manifest.twins_every:
-                # This context exits first, so that a committed shard always has its twins.
+                # The twins are committed first, because contexts exit in reverse order: a committed shard always has
+                # its twins.
                 twins = stack.enter_context(ShardWriter(place / TWINS, shard, recording.kind.columns, replace=True))
             _play_all(recording, shard, cast_under_test, count, rows, twins)
     finally:

@@ -99,8 +99,9 @@ def _played_by(kind: CorpusKind, trace: Trace[Any]) -> Row:
 
 
 def _in_order(group_trace: GroupTrace) -> Iterator[tuple[Step, Trace[Any], Act | None]]:
-    """The steps of all traces in one order: the order of the acts, with the harness's own requests before the act that
-    needed them."""
+    """The steps of all traces, in the order of the acts of the schedule.
+    Requests that the harness sends for its own purposes come before the next act of the same participant.
+    """
     done = {id(trace): 0 for trace in group_trace.traces}
     for act in group_trace.acts:
         first = done[id(act.trace)]
@@ -122,7 +123,7 @@ class _Writer:
         self._places = {id(trace): place for place, trace in enumerate(group_trace.traces)}
 
     def row(self, step: Step, trace: Trace[Any], act: Act | None) -> Row:
-        """All columns except the keys."""
+        """All columns of the step's row except the ``KEYS``."""
         row, reply = self.compared(step, trace, act), step.whole_reply
         return {
             **row,
@@ -134,7 +135,7 @@ class _Writer:
         }
 
     def compared(self, step: Step, trace: Trace[Any], act: Act | None) -> Row:
-        """The normative columns."""
+        """The normative columns of the step's row."""
         return {
             "participant": step.participant,
             "command": step.command,
@@ -156,7 +157,7 @@ class Rebuilt:
     judged: tuple[str, ...]
     """The members under test."""
     compared: tuple[Act, ...]
-    """The compared acts; the first of them is step 1."""
+    """The acts whose rows a comparison of corpora compares. Their numbers in the column ``step`` begin at 1."""
 
 
 class _StoredLink(Link):
@@ -198,7 +199,7 @@ class _StoredLink(Link):
 
     @property
     def remaining_rows(self) -> int:
-        """The number of rows that were not played."""
+        """The number of stored rows that no request has used."""
         return len(self._rows) - self._next
 
     def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:

@@ -32,17 +32,17 @@ TEXTS = pa.list_(pa.field("element", pa.string(), nullable=False))
 
 @dataclass(frozen=True)
 class Column:
-    """One column."""
+    """A column of a corpus: its name, its type, and how it is stored and compared."""
 
     name: str
     type: pa.DataType
     summary: str
     normative: bool = False
     dictionary: bool = True
-    """Whether its values repeat, so that a Parquet dictionary saves space."""
+    """Whether the values of the column repeat, so that a Parquet dictionary saves space."""
     nullable: bool = False
     opaque: bool = False
-    """Whether its values are unreadable, such as digests."""
+    """Whether the values of the column mean nothing to a reader, such as digests."""
 
     @property
     def field(self) -> pa.Field[pa.DataType]:
@@ -95,7 +95,7 @@ class Columns:
 
     @cached_property
     def opaque(self) -> frozenset[str]:
-        """Names of the opaque columns."""
+        """Names of the columns whose values mean nothing to a reader, such as digests."""
         return frozenset(column.name for column in self.all_columns if column.opaque)
 
     @cached_property

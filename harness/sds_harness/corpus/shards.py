@@ -54,7 +54,7 @@ _UNKNOWN = (0, 1 << 62)
 
 
 class DamagedFileError(CorpusError):
-    """A Parquet file is missing, unreadable, or of another shape than expected."""
+    """A Parquet file of a corpus is missing, cannot be read, or has unexpected columns, counts or values."""
 
 
 def file_name(shard: int) -> str:
@@ -68,12 +68,12 @@ def shard_of(name: str) -> int | None:
 
 
 def committed_shards(place: Place) -> set[int]:
-    """The shards that exist."""
+    """The numbers of the shards whose side table exists in the folder of a corpus."""
     return {shard for name in (place / SIDE).names() if (shard := shard_of(name)) is not None}
 
 
 def hold_to_count(corpus: Corpus) -> None:
-    """Check, before anything is read, that there are as many shards as the manifest says. Raises CorpusError."""
+    """Check that the corpus has as many shards as its manifest says, without reading them. Raises CorpusError."""
     shards = corpus.manifest.shards
     present = {shard for shard in committed_shards(corpus.place) if shard < shards}
     if missing := shards - len(present):
@@ -89,7 +89,7 @@ class ShardWriter:
     first. If the block fails, nothing is left. Raises AlreadyCommittedError if another attempt was faster."""
 
     def __init__(self, place: Place, shard: int, columns: Columns, *, replace: bool = False) -> None:
-        """``replace``: replace an existing shard."""
+        """With ``replace``, an existing shard is replaced."""
         self._columns = columns
         self._steps_file, self._side_file = place / STEPS / file_name(shard), place / SIDE / file_name(shard)
         self._replace = replace
@@ -196,8 +196,9 @@ class ShardFile:
         self.token: bytes = facts.get(_TOKEN, b"")
 
     def read(self, columns: Sequence[str] | None = None, schedules: Sequence[int] | None = None) -> pa.Table:
-        """The rows of these schedules; None for all. Only these columns are read; None for all. Row groups that cannot
-        contain the schedules are skipped."""
+        """Read ``columns`` of the rows of ``schedules``; None means all. Row groups that cannot contain the schedules
+        are skipped.
+        """
         with self._damaged_file_errors():
             if schedules is None:
                 groups: Sequence[int] = range(self._parquet.num_row_groups)
@@ -209,7 +210,7 @@ class ShardFile:
             return self._join_row_groups([_rows_of(self._group(number, columns), known) for number in groups], columns)
 
     def _group(self, number: int, columns: Sequence[str] | None) -> pa.Table:
-        """These columns of a row group. Raises TooLargeError."""
+        """Read ``columns`` of a row group. Raises TooLargeError."""
         _hold_counts(self._parquet.metadata, [number], columns)
         return _spread(self._parquet.read_row_group(number, columns), self._schema)
 
@@ -229,7 +230,7 @@ class ShardFile:
 
     @cached_property
     def _bounds(self) -> list[tuple[int, int]]:
-        """The least and the greatest schedule in each row group."""
+        """The minimum and maximum index of a schedule in each row group."""
         metadata, out = self._parquet.metadata, []
         for number in range(metadata.num_row_groups):
             found = metadata.row_group(number).column(0).statistics
@@ -238,7 +239,9 @@ class ShardFile:
 
     @property
     def bounds(self) -> tuple[int, int] | None:
-        """The least and the greatest schedule, by the statistics; None without rows or statistics."""
+        """The minimum and maximum index of a schedule by the statistics of the file; None without rows or
+        statistics.
+        """
         with self._damaged_file_errors():
             known = [bounds for bounds in self._bounds if bounds != _UNKNOWN]
         return (min(low for low, _ in known), max(high for _, high in known)) if known else None
@@ -282,7 +285,7 @@ def pair_of(place: Place, shard: int, columns: Columns) -> tuple[ShardFile, Shar
 
 
 def _rows_of(table: pa.Table, schedules: pa.Array[Any]) -> pa.Table:
-    """The rows of some schedules."""
+    """The rows of ``table`` that belong to one of ``schedules``."""
     known = pc.is_in(table["schedule"], schedules)
     # Filtering copies the whole table; usually all rows of a row group are wanted, or one schedule of each.
     return table if pc.all(known).as_py() is not False else table.filter(known)
@@ -300,13 +303,13 @@ class TooLargeError(Exception):
 
 
 def _texts_of(metadata: Any) -> list[str]:
-    """The leaves of a file's columns that are texts or bytes of variable length."""
+    """The paths of the Parquet columns of a file whose values are texts or bytes of variable length."""
     leaves = [metadata.schema.column(number) for number in range(metadata.num_columns)]
     return [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
 
 
 def _hold_counts(metadata: Any, groups: Sequence[int], columns: Sequence[str] | None) -> None:
-    """Raises TooLargeError if these columns of the row groups exceed the bounds; None means all columns."""
+    """Raise TooLargeError if ``columns`` (None: all) of the row groups claim too many rows, values or bytes."""
     rows = values = size = 0
     for number in groups:
         group = metadata.row_group(number)
@@ -322,8 +325,7 @@ def _hold_counts(metadata: Any, groups: Sequence[int], columns: Sequence[str] | 
 
 
 def _hold_sum(tables: Sequence[pa.Table]) -> None:
-    """Raises TooLargeError if these tables together exceed the bounds. Each has the requested columns of one row
-    group."""
+    """Raise TooLargeError if the tables, one per row group, have too many rows or bytes together."""
     for count, most, what in (
         (sum(table.num_rows for table in tables), MOST_ROWS, "rows"),
         (sum(table.nbytes for table in tables), MOST_BYTES, "bytes"),
@@ -340,7 +342,7 @@ def _spread(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def _weight(array: Any) -> int:
-    """Bytes of the texts in an array after its dictionary is expanded."""
+    """The size in bytes of the texts in an array after its dictionary is expanded."""
     kind = array.type
     if pa.types.is_dictionary(kind):
         total = pc.sum(pc.binary_length(array.dictionary).take(array.indices)).as_py()

@@ -62,7 +62,7 @@ class SparkOptions:
     master: str = LOCAL
     """``local[N]``, the address of a cluster, or ``sc://HOST`` for a Spark Connect server."""
     memory: str = MEMORY
-    """Heap of the Java process that computes, such as "1g": of the embedded one, or of each executor on a cluster."""
+    """Heap size of the embedded Java process, or of each executor on a cluster, such as "1g"."""
 
     @property
     def printable_master(self) -> str:
@@ -177,7 +177,7 @@ def _kill_java() -> None:
     with contextlib.suppress(psutil.Error):
         java = psutil.Process(process.pid)
         java.suspend()
-        for _ in range(_KILL_ROUNDS):  # a process may have started another one just before it was killed
+        for _ in range(_KILL_ROUNDS):  # A process may have started a child just before it was killed.
             family = java.children(recursive=True)
             for one in family:
                 with contextlib.suppress(psutil.Error):
@@ -248,8 +248,9 @@ def _settings(options: SparkOptions, scratch: Path) -> dict[str, str]:
 
 @contextlib.contextmanager
 def _environment(options: SparkOptions, java: Java | None, scratch: Path) -> Iterator[None]:
-    """Set the environment variables that PySpark reads, for the duration of the session. Values set by the user are
-    kept."""
+    """Set the environment variables that PySpark reads until the block ends. Variables that the user has set stay
+    unchanged.
+    """
     wanted: dict[str, str] = {}
     if java is not None:
         wanted["JAVA_HOME"] = str(java.home_for_spark(scratch))

@@ -24,30 +24,38 @@ class Alphabet(ABC):
     usual: tuple[AlphabetPart, ...]
     """The parts that are played by default."""
     example: AlphabetPart
-    """A short alphabet in which participants send something, for messages to users."""
+    """An example of a small selection of events in which participants send messages. It is quoted in messages to
+    users.
+    """
     others: ClassVar[Mapping[str, str]]
-    """A sentence on each name that does not write operations: arrivals, and settings of the whole world."""
+    """Maps a name that stands for no operation (an arrival, or a setting of the whole world) to a sentence that
+    explains it.
+    """
 
     @abstractmethod
     def select_possible(
         self, declared: Declaration, profile: str, wanted: Collection[AlphabetPart]
     ) -> tuple[AlphabetPart, ...]:
-        """The selected parts that an implementation with this declaration can play in a profile, in the usual order."""
+        """The parts in ``wanted`` that an implementation with this declaration can play, in the order of the
+        alphabet.
+        """
 
     @abstractmethod
     def world(self, participants: int, parts: Collection[AlphabetPart]) -> World:
-        """The world with this number of participants and these parts. Raises ValueError if there is none."""
+        """The small world (see ``worlds``) with ``participants`` participants and the events of ``parts``. Raises
+        ValueError if the protocol has no such world.
+        """
 
     @abstractmethod
     def make_setting(self, parts: Collection[AlphabetPart]) -> Schedule:
-        """The participants and the configuration of all schedules of a world."""
+        """A schedule without operations: the participants and the configuration that all schedules of a world share."""
 
     @abstractmethod
     def unfold(self, world: World, word: Word, setting: Schedule) -> Unfolded:
-        """The word as a schedule. ``setting`` has everything that all words share."""
+        """Convert a word (a sequence of events) to a schedule. ``setting`` is the result of `make_setting`."""
 
     def check(self, participants: int, most: int, parts: Collection[AlphabetPart]) -> set[str]:
-        """Check a request for a world. Returns the names in the parts.
+        """Check a user's selection of events and number of participants. Returns the names of the selected events.
 
         Raises ValueError for unknown names, and for a number of participants that is not from 1 to ``most``.
         """
@@ -58,12 +66,13 @@ class Alphabet(ABC):
         return {name for part in parts for name in part.names}
 
     def unknown(self, parts: Collection[AlphabetPart]) -> list[str]:
-        """The names in the parts that no event has."""
+        """The names in ``parts`` that are not names of events in this alphabet."""
         return [name for part in parts for name in part.names if name not in self.names]
 
     def select(self, there: Collection[str], wanted: Collection[AlphabetPart]) -> tuple[AlphabetPart, ...]:
-        """The parts in ``wanted`` without the names that are not in ``there``, in the usual order and without
-        duplicates."""
+        """The parts in ``wanted``, reduced to the names in ``there``, in the order of the alphabet and without
+        duplicates.
+        """
         names = [name for name in self.names if name in there]
         return tuple(
             dict.fromkeys(AlphabetPart(tuple(n for n in names if n in part.names), part.most) for part in wanted)

@@ -1,6 +1,6 @@
 """Plays the operations of a schedule in order under virtual time, with any transport.
 
-The result is a function of the schedule and the implementations only.
+The same schedule and the same implementations always give the same group trace.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ MAX_STEPS = 50_000
 MOST_REPEATED = 100_000
 """Maximum number of operations that are played in the rounds of `repeat` operations."""
 QUIET_ROUNDS = 2
-"""Rounds without change after which a calm phase ends, if no participant lacks a message."""
+"""Number of successive rounds without a change after which a `calm` operation ends, if no participant misses a
+message.
+"""
 
 A = TypeVar("A")
 """The type of objects that drive participants."""
@@ -47,18 +49,18 @@ class MessageStormError(Exception):
 
 
 class ScheduleTooLongError(Exception):
-    """The schedule exceeds a bound of what can be played. The message names the bound."""
+    """The schedule takes more steps or more repetitions than the player allows. The message names the bound."""
 
 
 class RequirementNotMetError(ScheduleStoppedError):
-    """The schedule requires something that the implementation does not have, and ends here."""
+    """The player ends the schedule, because the condition of a `require` operation does not hold."""
 
 
 def raise_if_stopped(group_trace: GroupTrace[Any, Any, Any], *optional: str) -> None:
     """Raise ScheduleStoppedError if a schedule ended early or an operation was not played.
 
-    Missing capabilities, periods that the implementation does not report, and reasons that begin with one of
-    ``optional`` do not count.
+    An operation may be left out without an error if a capability is missing, if the implementation does not report a
+    period, or if the reason begins with one of ``optional``.
     """
     refused = (why for why in group_trace.left_out.values() if not why.startswith((NEEDS, UNTOLD, *optional)))
     if why := group_trace.ended or next(refused, "messages were sent without end" if group_trace.storm else ""):
@@ -69,7 +71,9 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
     """Plays one schedule and records its group trace. Each protocol has a subclass."""
 
     def __init__(self, schedule: Schedule, stages: Mapping[str, Any], length_factor: int = 1) -> None:
-        """``stages`` is the stage of each member. A group trace ends at ``length_factor`` times the usual bounds."""
+        """``stages`` has the stage of each member, by name. ``length_factor`` multiplies the maximum length of a group
+        trace.
+        """
         self.schedule = schedule
         self._length_factor = length_factor
         self._members = {member.name: member for member in schedule.members}
@@ -97,7 +101,7 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
 
     @abstractmethod
     def _open(self, member: Member) -> None:
-        """Open a participant on its stage."""
+        """Send `open` for a participant to the stage of the participant, and remember the participant as open."""
 
     @abstractmethod
     def _tick(self, op: Tick) -> None:
@@ -109,29 +113,29 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
 
     @abstractmethod
     def _round(self, op: Calm) -> None:
-        """Play a calm round, after its period has passed."""
+        """Play one round of a `calm` operation. The caller has already advanced virtual time by the period of the
+        round.
+        """
 
     @abstractmethod
     def _account(self) -> object:
-        """A value that changes whenever anything new happens."""
+        """A value that changes between two calm rounds if the first of them changed anything in the group trace."""
 
     def _longest_ms(self) -> int:
-        """The longest time in milliseconds after which a missing message may still arrive; 0 if no participant lacks
-        one."""
+        """Maximum time in milliseconds that a missing message may still take to arrive; 0 if no participant misses a
+        message.
+        """
         return 0
 
     @abstractmethod
     def _heal(self) -> None:
-        """Remove all obstacles on the network."""
+        """Remove all faults that the schedule has set on the network, such as losses and partitions."""
 
     def _wait(self, op: Wait) -> None:
         self._advance(op.ms + self._value(op.period))
 
     def _advance(self, ms: int) -> None:
-        """Let a period pass, which can depend on a configuration that the implementation reports.
-
-        Raises ScheduleStoppedError if it is too long.
-        """
+        """Advance virtual time by ``ms``. Raises ScheduleStoppedError if the resulting time is out of range."""
         for stage in self._distinct:
             outside = stage.trace.declaration.outside_clock
             latest = outside.latest_ms if outside is not None else MOST
@@ -140,12 +144,15 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
         self._pass(ms)
 
     def _in_force(self, name: str) -> int | None:
-        """The value in force of a field of the configuration, from the first participant that reports it; None if none
-        does."""
+        """The value in force of the configuration field ``name``, as the first participant that reports the field
+        reports it; None if no participant reports it.
+        """
         return None
 
     def _value(self, expression: str) -> int:
-        """The value of an expression; 0 for an empty one. Raises ScheduleStoppedError if another one has no value."""
+        """The value of an expression; 0 for an empty one. Raises ScheduleStoppedError for an expression without a
+        value.
+        """
         if not expression:
             return 0
         times: dict[str, int] = {"now_ms": self._now_ms, "start_ms": min(self._epochs.values())}
@@ -171,7 +178,7 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
         return epoch + self._elapsed
 
     def _pass(self, milliseconds: int) -> None:
-        """Let time pass."""
+        """Advance virtual time without checking its range."""
         self._elapsed += milliseconds
 
     # ---- playing ---------------------------------------------------------------------------------------------------
@@ -203,7 +210,7 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
                     self._open_all()
                     opened = True
                 if index < skipped:
-                    continue  # it was played by the `repeat` before it
+                    continue  # the preceding `repeat` has already played this operation
                 if isinstance(operation, Repeat):
                     skipped = index + 1 + operation.operations
                 self._play_one(index)
@@ -246,13 +253,13 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
         self._round_number = 0
 
     _round_number = 0
-    """The number of the round, from 0, if operations are repeated."""
+    """The number of the current round of a `repeat` operation, from 0; 0 outside of a `repeat`."""
     _repeated = 0
-    """The number of operations that were played in rounds."""
+    """The number of operations that were played in the rounds of all `repeat` operations."""
     _packets_before_round = 0
-    """The number of packets before the current round."""
+    """The number of packets in the group trace before the current round of a `repeat` began."""
     _messages_per_round: Mapping[str, int] = MappingProxyType({})
-    """The number of messages that each scripted peer writes in a round."""
+    """Maps a scripted peer to the number of messages that it writes in one round of the current `repeat`."""
 
     def _play(self, op: Operation) -> None:
         """Play an operation, unless its condition does not hold."""
@@ -261,7 +268,7 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
             self._does[type(op)](op)
 
     def _record_breakdown(self, fault: TesteeError) -> None:
-        """Record the first breakdown and the participant."""
+        """Record the breakdown and its participant in the group trace, unless an earlier breakdown was recorded."""
         group_trace = self.group_trace
         if group_trace.breakdown is None:
             group_trace.breakdown = fault.breakdown
@@ -269,7 +276,7 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
             group_trace.broken = last[0].participant if last else ""
 
     def _try(self, index: int, play: Callable[[], None]) -> None:
-        """Record an operation that cannot be played; the rest of the schedule is still played."""
+        """Call ``play``. If the operation cannot be played, record the reason and continue with the schedule."""
         try:
             play()
         except RequirementNotMetError:
@@ -312,7 +319,9 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
         return [name for name in self._members if name in self._actors]
 
     def _at(self, who: str) -> Any:
-        """The stage of a participant, set to the participant's own time."""
+        """The stage of a participant. Its clock is first set to virtual time plus the offset of the participant's
+        clock.
+        """
         stage = self._stages[who]
         stage.now_ms = max(1, self._epochs[id(stage)] + self._elapsed + self._clocks[who])
         return stage

@@ -43,9 +43,9 @@ OF_SDS = frozenset(
 )
 """The names that only SDS has."""
 UNLIMITED = MOST >> 1
-"""The value of a limit that is not declared. It leaves room for sums."""
+"""The value of a limit that is not declared: small enough that a sum with another value stays below ``MOST``."""
 UNTOLD = "the implementation does not report its "
-"""The start of the reason why an expression has no value, before the name of the field."""
+"""Begins the reason why an expression has no value; the name of the unreported field follows."""
 
 _OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,
@@ -99,7 +99,7 @@ def _parse(text: str) -> ast.expr:
 
 
 def _strange(node: ast.expr) -> Iterator[ast.expr]:
-    """The parts of a parsed text that an expression must not have."""
+    """The syntax nodes of a parsed expression that the language of expressions does not allow."""
     match node:
         case ast.Constant(value=int() as number) if not isinstance(number, bool) and number <= MOST:
             return

@@ -51,8 +51,9 @@ MAX_YAML_BYTES = 256 << 10
 YAML_SUFFIXES = (".yaml", ".yml")
 MOST_ERRORS = 50
 MOST_ARRIVALS = 6_000
-"""Maximum number of arrivals in one schedule: the messages, each times its recipients. Each arrival is a step; this
-many take a gigabyte of memory."""
+"""Maximum number of arrivals in one schedule. Each message arrives once at each recipient, and each arrival is a step.
+The maximum takes a gigabyte of memory.
+"""
 
 
 class ScheduleFileError(Exception):
@@ -93,9 +94,11 @@ class Notation:
     entry: Callable[..., Any] = dict
     """Converts an object within a list, such as an entry of a causal history. Called with the fields of the object."""
     named: frozenset[str] = field(kw_only=True)
-    """The names in expressions that are not fields of the configuration: limits, and other names of the protocol."""
+    """The names that expressions may use besides the fields of the configuration: limits, and other names of the
+    protocol.
+    """
     absent: Mapping[str, frozenset[str]] = field(default_factory=dict, kw_only=True)
-    """The fields that only other protocols have, by operation, or by "member"."""
+    """Maps the name of an operation, or "member", to its fields that this protocol does not have."""
     package: str = field(kw_only=True)
     """The package that contains the schema as ``schedule.schema.json``."""
 
@@ -177,7 +180,7 @@ class Notation:
 
     @cached_property
     def _in_expressions(self) -> frozenset[str]:
-        """The names that expressions may have."""
+        """The names that expressions in a schedule may use: fields of the configuration and ``named``."""
         configuration = self.schema["$defs"].get("configuration", self.schema["properties"]["configuration"])
         return frozenset(configuration["properties"]) | TIMES | self.named
 
@@ -194,8 +197,10 @@ class Notation:
             raise _error(error)
 
     def _hold_to_counts(self, data: Any) -> None:
-        """Reject other versions of the format, and lists that are too long, before items are checked, which would take
-        long. Raises ScheduleFileError."""
+        """Reject other versions of the format and too long lists. Raises ScheduleFileError.
+
+        This comes before the slow check of the items in the lists.
+        """
         version = data.get("version", VERSION) if isinstance(data, dict) else VERSION
         if type(version) is int and version != VERSION:
             shown = version if abs(version) < 1_000_000 else "…"
@@ -207,12 +212,13 @@ class Notation:
         for key, rule in self.schema["properties"].items():
             found = data.get(key) if isinstance(data, dict) else None
             if isinstance(found, list) and len(found) > (most := rule.get("maxItems", len(found))):
-                raise ScheduleFileError(f"{key}: {len(found):,} of them, but only {most:,} are allowed", (key,))
+                raise ScheduleFileError(f"{key}: the length {len(found):,} exceeds the maximum of {most:,}", (key,))
 
     @cached_property
     def _quick_validator(self) -> Validator:
-        """Accepts a valid schedule in 1/70 of the time of ``_validator``, but takes a minute to report a million
-        errors."""
+        """A validator that is 70 times as fast as ``_validator`` on a valid schedule, but takes a minute to report a
+        million errors.
+        """
         from jsonschema_rs import validator_for
 
         return validator_for(self.schema)
@@ -255,7 +261,7 @@ def yaml_document(text: str) -> ScheduleDocument:
     """The content of a YAML file. Raises ScheduleFileError."""
     try:
         data, lines = yaml_text.parse(text)
-        json.dumps(data, ensure_ascii=False).encode()  # an escape may name half of a character
+        json.dumps(data, ensure_ascii=False).encode()  # an escape may name a lone surrogate
     except YamlError as error:
         raise ScheduleFileError(f"it is not YAML of a schedule: {error}", line=error.line) from None
     except ValueError as error:
@@ -317,10 +323,10 @@ def _number(text: str) -> int | float:
 
 
 def _case(validator: Any, cases: list[dict[str, Any]], instance: Any, schema: dict[str, Any]) -> Iterator[Any]:
-    """A fast validator of ``allOf``. The schema has only one ``allOf``, with a case per operation type.
+    """Validates the only ``allOf`` of the schema, which has one case for each type of operation.
 
-    Only the matching case is evaluated. Evaluating each case for each operation took more than half of the time of
-    reading a stored schedule.
+    Evaluates only the case of the operation's type: evaluating all cases took more than half of the time of reading a
+    stored schedule.
     """
     kind = instance.get("op") if isinstance(instance, dict) else None
     for index, case in enumerate(cases):
@@ -362,7 +368,9 @@ def dumps(schedule: Schedule) -> str:
 
 
 def _values(row: Mapping[str, Any], entry: Callable[..., Any] = dict) -> dict[str, Any]:
-    """The fields of an operation or a member, as its class takes them: tuples for lists, pairs for objects."""
+    """Convert the JSON fields of an operation or a member to arguments of its class: lists become tuples, objects
+    become sorted tuples of pairs.
+    """
     out: dict[str, Any] = {}
     for key, value in row.items():
         if isinstance(value, list):
@@ -395,7 +403,7 @@ def to_yaml(schedule: Schedule, notation: Notation) -> str:
 
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*([.-][A-Za-z0-9_]+)*")
-"""Text that YAML needs no quotes for, unless it is one of ``_WORDS``."""
+"""Matches text that needs no quotes in YAML, except for the words in ``_WORDS``."""
 _WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n", "inf", "nan"}
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
@@ -413,7 +421,9 @@ def _flow(value: Any) -> str:
 
 
 def _plain(item: Any) -> dict[str, Any]:
-    """The fields that differ from their defaults, of a member, of an operation or of an object within one."""
+    """The fields of ``item`` (a member, an operation or an object within an operation) that differ from their
+    defaults.
+    """
     out: dict[str, Any] = {}
     for f in fields(item):
         value = getattr(item, f.name)
@@ -456,7 +466,7 @@ def _place(path: yaml_text.Path) -> str:
 
 
 def _loose_ends(schedule: Schedule, in_expressions: Collection[str]) -> Iterator[ScheduleFileError]:
-    """Errors that a JSON Schema cannot express."""
+    """Yield the errors of a schedule that its JSON Schema cannot find, such as a name that occurs twice."""
     names, number = set(schedule.names), len(schedule.channels)
     if len(names) != len(schedule.members):
         yield ScheduleFileError("members: two participants have the same name", ("members",))
@@ -511,7 +521,8 @@ def _loose_ends(schedule: Schedule, in_expressions: Collection[str]) -> Iterator
 
 
 def _strangers(operation: Operation, names: Collection[str], channels: int) -> Iterator[str]:
-    """Names in an operation that the schedule does not have."""
+    """Describe the wrong names in an operation: participants and channels that the schedule lacks, and peers that are
+    participants."""
     for name in sorted(participants_in(operation)):
         if name not in names:
             yield f"there is no participant {name!r}{did_you_mean(name, names)}"
@@ -531,7 +542,7 @@ def labels_in(schedule: Schedule) -> Iterator[str]:
 
 
 def _wrong_expression(operation: Operation, known: Collection[str]) -> Iterator[str]:
-    """Why an expression of an operation is invalid, or names something that is not in ``known``."""
+    """The reason why an expression of an operation is invalid or uses a name that is not in ``known``."""
     for key in ("when", "period", "condition", "lamport", "rounds", "until", "ones", "most", "otherwise"):
         expression = getattr(operation, key, "")
         if isinstance(expression, str) and expression:

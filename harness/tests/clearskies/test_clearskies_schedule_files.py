@@ -111,7 +111,7 @@ def test_an_operation_survives_with_all_its_fields_and_with_none(operation: Oper
 
 
 BAD: dict[str, tuple[str, str]] = {
-    "a channel": (row(channels=["c1"]), "channels: 1 of them, but only 0 are allowed"),
+    "a channel": (row(channels=["c1"]), "channels: the length 1 exceeds the maximum of 0"),
     "an operation of SDS": (row({"op": "sync", "who": "alice"}), "operations[0].op: there is no op"),
     "nobody who is there": (row({"op": "put", "who": "zoe", "label": "m"}), "operations[0] (put): there is no part"),
     "a revision of 65 bits": (
