@@ -300,7 +300,7 @@ def line_in_json(text: str, path: yaml_text.Path) -> int:
             else:
                 break
     except (IndexError, ValueError, RecursionError):
-        pass  # the text is valid JSON except for a number that Python does not read: the place so far is good enough
+        pass  # Python cannot read a number, such as one with too many digits: return the line that was found so far
     return text.count("\n", 0, place) + 1
 
 
@@ -486,7 +486,7 @@ def _loose_ends(schedule: Schedule, in_expressions: Collection[str]) -> Iterator
             f"{MOST_ARRIVALS:,} can be played: lower `times`, or use fewer members",
             ("operations",),
         )
-    # A calm operation plays at least two rounds, unless it asks for one. All participants tick in each round.
+    # A `calm` operation plays at least two rounds, or one if its `rounds` is 1. All participants tick in each round.
     calm = [operation.rounds for operation in schedule.operations if isinstance(operation, Calm)]
     rounds = sum(min(most, QUIET_ROUNDS) for most in calm)
     present_count = sum(not member.late for member in schedule.members)

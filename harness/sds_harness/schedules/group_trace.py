@@ -14,7 +14,7 @@ from ..trace import Party, Step, Trace
 from .operations import Schedule
 
 NEVER = "never-"
-"""The prefix of IDs that are used for labels whose messages were never sent."""
+"""The prefix of the message IDs that stand for labels of a schedule whose messages were never sent."""
 
 
 class Wire(Protocol):
@@ -30,13 +30,13 @@ W = TypeVar("W", bound=Wire)
 S = TypeVar("S", bound=Step)
 T = TypeVar("T", bound=Trace[Any])
 
-# Packets and acts are never changed. They are not frozen, because one is created at each step and that takes half the
-# time.
+# Packets and acts are never changed. Their classes are not frozen, because creating frozen objects takes twice as long,
+# and each step creates some.
 
 
 @dataclass(unsafe_hash=True)
 class Packet(Generic[W]):
-    """One broadcast, or one message of a scripted peer."""
+    """A message that a participant broadcasts or that a scripted peer sends."""
 
     number: int
     """Number of the packet, from 1."""
@@ -46,16 +46,16 @@ class Packet(Generic[W]):
     at_ms: int
     """Time in milliseconds since the start."""
     act: int
-    """Number of the act that broadcast it; 0 for a scripted peer."""
+    """Number of the act in which the participant broadcast the message; 0 for a scripted peer."""
     operation: int
-    """Index of the operation it belongs to."""
+    """Index of the operation of the schedule during which the message was sent."""
     label: str = ""
     """The label of the packet in the schedule; "" if it has none."""
 
 
 @dataclass(frozen=True)
 class Loss(Generic[W]):
-    """A copy that did not arrive."""
+    """A packet that did not arrive at one listener, with the reason."""
 
     packet: Packet[W]
     listener: str
@@ -66,22 +66,22 @@ class Loss(Generic[W]):
 
 @dataclass
 class Act(Generic[S, T, W]):
-    """One step among the steps of all participants."""
+    """A step of a participant, with its place in the order of the steps of all participants."""
 
     number: int
     """Number of the act, from 1."""
     who: str
     step: S
     trace: T = field(repr=False)
-    """The trace of the step: that of the implementation that plays the participant."""
+    """The trace that contains the step. All participants that one process plays share a trace."""
     at_ms: int
     """Time in milliseconds since the start, independent of the participants' clocks."""
     operation: int
-    """Index of the operation it belongs to."""
+    """Index of the operation of the schedule during which the step happened."""
     packet: Packet[W] | None = None
-    """The packet that arrived."""
+    """The packet that arrived with this step, a `receive`; None for other steps."""
     source: str = "network"
-    """The source of the packet: ``network``, ``again`` (an unexpected copy) or ``store``."""
+    """Where the packet came from: ``network``, ``again`` (the schedule delivers it a second time) or ``store``."""
 
 
 @dataclass
@@ -90,26 +90,26 @@ class GroupTrace(Generic[S, T, W]):
 
     schedule: Schedule
     traces: list[T] = field(repr=False)
-    """One trace per implementation of the cast."""
+    """One trace per process of the cast. Participants that one process plays share its trace."""
     cast: dict[str, T] = field(repr=False)
     """The trace of each participant."""
     acts: list[Act[S, T, W]] = field(default_factory=list)
     packets: list[Packet[W]] = field(default_factory=list)
     losses: list[Loss[W]] = field(default_factory=list)
     labels: dict[str, Packet[W]] = field(default_factory=dict)
-    """The first packet of each labelled message that was sent."""
+    """Maps the label of each message that was sent to the first packet with the message."""
     began: dict[int, int] = field(default_factory=dict)
-    """The start of each played operation, in milliseconds since the start of the schedule."""
+    """Maps the index of each played operation to its start, in milliseconds since the start of the schedule."""
     left_out: dict[int, str] = field(default_factory=dict)
-    """Operations that could not be played, with the reason: a missing capability or a refusal."""
+    """Maps the index of each operation that could not be played to the reason, such as a missing capability."""
     ended: str = ""
-    """Why the schedule ended early: what the implementation does not have; "" if it did not end early."""
+    """The reason why a `require` operation ended the schedule early; "" if none did."""
     crashed: dict[str, int] = field(default_factory=dict)
-    """Participants that crashed, with the index of the operation."""
+    """Maps each participant that a `crash` operation stopped to the index of the operation."""
     calm_rounds: int = 0
-    """Calm rounds that were played."""
+    """The number of rounds that all `calm` operations played."""
     settled: bool = False
-    """Whether the last calm rounds ended because nothing changed any more."""
+    """Whether the last `calm` operation ended because nothing changed, not because its rounds were used up."""
     storm: bool = False
     """Whether the run was stopped because participants sent messages without end."""
     breakdown: Breakdown | None = None
@@ -127,7 +127,7 @@ class GroupTrace(Generic[S, T, W]):
         return len(self.acts)
 
     def act_of(self, trace: T, step: int) -> Act[S, T, W] | None:
-        """The act for a step of a trace, by the index of the step."""
+        """The act whose step has the index ``step`` in ``trace``; None if no act has it."""
         if self._by_step is None or len(self._by_step) != len(self.acts):
             self._by_step = {(id(act.trace), act.step.index): act for act in self.acts}
         return self._by_step.get((id(trace), step))

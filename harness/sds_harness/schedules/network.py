@@ -1,7 +1,7 @@
 """A simulated broadcast network under virtual time.
 
-The fate of a copy depends only on the schedule: on its seed, the sender, the number of messages that the sender has
-broadcast before, and the listener.
+A message is sent to each listener separately, as a copy. Whether and when the copy arrives depends only on the seed of
+the schedule, the sender, the number of messages that the sender has broadcast before, and the listener.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ PERFECT = Links()
 
 
 class Network(Generic[W]):
-    """The links between participants, and the copies under way on them."""
+    """The links between participants, and the copies of messages that are under way on the links."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
         self._rules: list[Links] = []
         self._cuts: list[tuple[Set[str], Set[str], bool]] = []
-        """Senders, listeners, and whether the other direction is cut, too."""
+        """The cuts: for each, the senders, the listeners, and whether the direction from listeners to senders is cut,
+        too."""
         self._under_way: list[tuple[int, int, str, Packet[W]]] = []
         self._serial = 0
         self._sent: dict[str, int] = {}
@@ -44,7 +45,8 @@ class Network(Generic[W]):
         self._cuts.clear()
 
     def carry(self, packet: Packet[W], listeners: list[str], route: Route) -> list[tuple[str, str]]:
-        """Send copies of a packet. Returns the listeners whose copy will not arrive, with the reason."""
+        """Send a packet to each listener. Returns the listeners at which the packet will not arrive, with the
+        reason."""
         number = self._sent.get(packet.sender, 0)
         self._sent[packet.sender] = number + 1
         gone = []
@@ -59,7 +61,7 @@ class Network(Generic[W]):
             rule = self._rule(packet.sender, listener)
             lost, twice, delay, more = self._fate(packet.sender, number, listener, rule)
             if listener in late or listener in route.twice:
-                lost = False  # the route overrides the loss of the links
+                lost = False  # the route of the operation has priority over the loss of the link
             if lost:
                 gone.append((listener, "lost"))
                 continue
@@ -70,8 +72,8 @@ class Network(Generic[W]):
         return gone
 
     def due(self, until_ms: int) -> tuple[int, str, Packet[W]] | None:
-        """Remove and return the next copy that is due by ``until_ms``: its time, its listener and the packet. None if
-        no copy is due.
+        """Remove and return the next arrival until ``until_ms``: its time in milliseconds, the listener and the packet.
+        None if nothing arrives until then.
         """
         if self._under_way and self._under_way[0][0] <= until_ms:
             at_ms, _, listener, packet = heapq.heappop(self._under_way)
@@ -89,15 +91,15 @@ class Network(Generic[W]):
         )
 
     def _rule(self, sender: str, listener: str) -> Links:
-        """The latest rule for a link."""
+        """The newest rule that applies to the link from ``sender`` to ``listener``."""
         for rule in reversed(self._rules):
             if rule.sender in (EVERYBODY, sender) and rule.listener in (EVERYBODY, listener):
                 return rule
         return PERFECT
 
     def _fate(self, sender: str, number: int, listener: str, rule: Links) -> tuple[bool, bool, int, int]:
-        """Whether a copy is lost, whether there is a second copy, the delay of the first one in milliseconds, and how
-        much later the second one arrives.
+        """Whether the first copy is lost, whether there is a second copy, the delay of the first copy in milliseconds,
+        and how many milliseconds later the second copy arrives.
         """
         if rule is PERFECT:
             return False, False, 0, 0

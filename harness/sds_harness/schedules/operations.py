@@ -15,9 +15,9 @@ Names = Annotated[tuple[Name, ...], Shape(minItems=1, maxItems=64)]
 Delays = Annotated[
     tuple[tuple[str, int], ...], Shape(type="object", additionalProperties={"$ref": "#/$defs/ms"}, maxProperties=32)
 ]
-"""Milliseconds by participant, which are an object in a file."""
+"""Maps participants to milliseconds. In a schedule file, this is a JSON object."""
 Settings = Annotated[tuple[tuple[str, int | float | bool], ...], Shape("configuration")]
-"""Settings by the field names of the testee protocol, which are an object in a file."""
+"""Maps field names of the configuration in the testee protocol to values. In a schedule file, this is a JSON object."""
 
 EVERYBODY = ""
 """Used in place of a name: all participants that are present."""
@@ -25,14 +25,14 @@ EVERYBODY = ""
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """How the network carries the broadcasts of one operation, where that differs from the links."""
+    """How the network carries the broadcasts of one operation. It has priority over the settings of the links."""
 
     lost: Names = ()
-    """Listeners that never receive it."""
+    """Listeners that never receive the broadcasts."""
     late: Delays = ()
-    """Listeners that receive it this many milliseconds after it was sent."""
+    """Listeners that receive the broadcasts late, with the delay in milliseconds."""
     twice: Names = ()
-    """Listeners that receive two copies."""
+    """Listeners that receive the broadcasts twice."""
 
     def __bool__(self) -> bool:
         return bool(self.lost or self.late or self.twice)
@@ -50,27 +50,27 @@ class Operation:
     command: ClassVar[str] = ""
     """The command of the resulting step; "" if the operation sends no command."""
     names: ClassVar[tuple[str, ...]] = ("who", "to", "sender", "listener", "senders", "listeners")
-    """The names of fields that may hold participants."""
+    """The names of the fields of operations whose values are names of participants."""
     labels: ClassVar[tuple[str, ...]] = ("label",)
-    """The names of fields that may hold labels of messages."""
+    """The names of the fields of operations whose values are labels of messages."""
 
     when: Expression = field(default="", kw_only=True)
-    """A comparison of expressions, such as ``max_lamport > 4294967295``; the operation is played only if it holds, see
-    ``expressions``. "" plays it always."""
+    """A comparison of expressions (see ``expressions``), such as ``max_lamport > 4294967295``. The operation is played
+    only if the comparison holds; with "", it is played always."""
 
     def __init_subclass__(cls, op: str = "", command: str = "") -> None:
         """Set the class variables: ``class Tick(Operation, op="tick", command="tick")``."""
-        if op:  # a class with slots is created twice, the second time without these arguments
+        if op:  # dataclass(slots=True) creates the class again, without these arguments
             cls.op, cls.command = op, command
 
     def with_values(self, **values: Any) -> Self:
-        """A copy with other values in some fields."""
+        """A copy of the operation in which the fields named by the keywords have other values."""
         return replace(self, **values)
 
 
 @dataclass(frozen=True, slots=True)
 class Tick(Operation, op="tick", command="tick"):
-    """Run the periodic work that is due."""
+    """Let a participant run the periodic work that is due."""
 
     who: OptionalName = EVERYBODY
     route: Route = STRAIGHT
@@ -82,8 +82,8 @@ class Wait(Operation, op="wait"):
 
     ms: SignedMs = 0
     period: Expression = ""
-    """More milliseconds: an expression over the configuration in force, such as ``t_max_ms // 2``, see
-    ``expressions``."""
+    """An expression over the configuration in force (see ``expressions``), such as ``t_max_ms // 2``. Its value in
+    milliseconds is added to the time; "" adds nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +94,14 @@ class Require(Operation, op="require"):
     capabilities: Annotated[tuple[OptionalName, ...], Shape(maxItems=20)] = ()
     """Names of capabilities, as in the declaration."""
     condition: Expression = ""
-    """A comparison of expressions over the configuration in force that must hold, too, such as ``t_max_ms <= 3600000``,
-    see ``expressions``."""
+    """A comparison of expressions (see ``expressions``) that must hold, too, such as ``t_max_ms <= 3600000``; "" for
+    none."""
     reason: ShortText = ""
     """The reason that is reported if the schedule ends here."""
 
 
 def is_about_declarations(operation: Operation) -> bool:
-    """Whether an operation needs no open participant, because it only requires capabilities."""
+    """Is the operation a `require` without a condition? It is checked before participants are opened."""
     return isinstance(operation, Require) and not operation.condition and not operation.when
 
 
@@ -147,11 +147,11 @@ class Links(Operation, op="links"):
     loss_percent: Percent = 0
     duplicate_percent: Percent = 0
     delay_ms: tuple[Ms, Ms] = (0, 0)
-    """Least and greatest delay of a copy, in milliseconds."""
+    """Minimum and maximum delay of a message on a link, in milliseconds."""
     sender: OptionalName = EVERYBODY
-    """Change only the links from this participant."""
+    """Change only the links from this participant; "" for all participants."""
     listener: OptionalName = EVERYBODY
-    """Change only the links to this participant."""
+    """Change only the links to this participant; "" for all participants."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +174,9 @@ class Heal(Operation, op="heal"):
 @dataclass(frozen=True, slots=True)
 class Calm(Operation, op="calm"):
     """Heal the network and then play up to ``rounds`` rounds. In each round a period passes, and all participants run
-    their periodic work and exchange their state, as their protocol does. The rounds end early when two of them in a row
-    change nothing. While a participant lacks a message, the rounds without a change must also last as long as the
-    message may still take to arrive."""
+    their periodic work and exchange their state in the way of their protocol. The rounds end early after two successive
+    rounds that change nothing. While a participant misses a message, they end early only after the longest time that
+    the message may still take to arrive."""
 
     rounds: Annotated[int, Shape(minimum=1, maximum=200)] = 20
     period_ms: Annotated[int, Shape(minimum=1, maximum=10**9)] = 60_000
@@ -191,14 +191,14 @@ class Repeat(Operation, op="repeat"):
     """
 
     operations: Annotated[int, Shape(minimum=1, maximum=200)]
-    """How many of the next operations are repeated. A `repeat` cannot be among them."""
+    """The number of operations after this one that are repeated. None of them may be a `repeat`."""
     most: Annotated[int, Shape(minimum=1, maximum=2_000)]
     """Maximum number of rounds."""
     rounds: Expression = ""
-    """The number of rounds, if it is less than ``most``: an expression over the configuration in force, see
-    ``expressions``."""
+    """An expression over the configuration in force (see ``expressions``), whose value limits the number of rounds as
+    ``most`` does; "" for no such limit."""
     until: Expression = ""
-    """A comparison of expressions; the round after which it holds is the last one."""
+    """A comparison of expressions (see ``expressions``). If it holds after a round, no other round is played."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,24 +207,23 @@ class Member:
 
     name: Name
     late: bool = False
-    """Whether it is absent until a `join` opens it."""
+    """Whether the participant is absent until a `join` opens it."""
     clock_ms: SignedMs = 0
-    """Milliseconds by which its clock is ahead; negative if it is behind."""
+    """Milliseconds by which the participant's clock is ahead of virtual time; negative if the clock is behind."""
     may_be_refused: bool = False
-    """Whether the implementation may refuse to open it. The schedule then goes on without it."""
+    """Whether the implementation may refuse to open the participant. The schedule then continues without the
+    participant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """Something that must be seen when a schedule is played. The suite defines the kinds and decides whether one is
-    met.
-    """
+    """Something that a participant must do when a schedule is played, such as deliver certain messages."""
 
     who: str
     what: str
-    """The kind, such as ``delivers``. The schema of a protocol lists the kinds that it can show."""
+    """The kind of behaviour, such as ``delivers``. The JSON Schema of a protocol lists the kinds."""
     labels: tuple[str, ...]
-    """The messages."""
+    """The labels of the messages that the behaviour must concern."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +233,7 @@ class Schedule:
     members: tuple[Member, ...]
     operations: tuple[Operation, ...] = ()
     channels: tuple[str, ...] = ("c1",)
-    """Names of the channels. If there are none, the application names no channel."""
+    """Names of the channels. If the list is empty, requests name no channel."""
     configuration: Settings = ()
     """The configuration that the participants are asked to use, by the field names of the testee protocol."""
     seed: int = 0
@@ -245,14 +244,14 @@ class Schedule:
     description: str = ""
     """The purpose of the schedule, for people."""
     requirements: tuple[str, ...] = ()
-    """IDs of the requirements that it was written for."""
+    """IDs of the requirements that the schedule was written for."""
     expect: tuple[Expectation, ...] = ()
     parameter: str = ""
     """The number that `limits` raises, see ``parameter``; "" for none."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The participants, in order."""
+        """The names of the participants, in order."""
         return tuple(member.name for member in self.members)
 
     @property

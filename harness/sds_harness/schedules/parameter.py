@@ -24,7 +24,8 @@ class ParameterError(ValueError):
 
 
 def value_of(schedule: Schedule) -> int:
-    """The number that the parameter of a schedule names, at least 1. Raises ParameterError."""
+    """The number that the parameter of a schedule names. Raises ParameterError if there is no such number or it is
+    below 1."""
     numbers, name, where = _numbers(schedule)
     if name not in numbers:
         others = f" Its numbers are {', '.join(sorted(numbers))}." if numbers else " It has no numbers."
@@ -35,7 +36,8 @@ def value_of(schedule: Schedule) -> int:
 
 
 def with_value(schedule: Schedule, value: int) -> Schedule:
-    """The schedule with another number at its parameter. It may be invalid: the number may be too large."""
+    """A copy of the schedule in which the parameter has the given value. The copy may be invalid if the value is too
+    large."""
     list_name, place, name, setting = _match(schedule).groups()
     if setting:
         return replace(schedule, configuration=tuple({**dict(schedule.configuration), setting: value}.items()))
@@ -47,7 +49,8 @@ def with_value(schedule: Schedule, value: int) -> Schedule:
 
 
 def _numbers(schedule: Schedule) -> tuple[Mapping[str, int], str, str]:
-    """The numbers of the item that the parameter is in, the name of the parameter, and the place of the item."""
+    """Look up the item (such as an operation) that contains the parameter. Returns the numbers in the item, by name,
+    the name of the parameter in it, and a phrase that names the item."""
     list_name, place, name, setting = _match(schedule).groups()
     if setting:
         return _only_numbers(dict(schedule.configuration)), setting, "the configuration of the file"

@@ -43,11 +43,12 @@ class Player(BasePlayer[A, S, T, W]):
 
     @abstractmethod
     def _broadcasts(self, step: S) -> Sequence[W]:
-        """The messages that a step handed to the network."""
+        """The messages that the reply of a step asks the network to broadcast."""
 
     @abstractmethod
     def _requested(self, step: S) -> W | None:
-        """The broadcast that a command asked for, among others in the same reply; None if there is none."""
+        """The one broadcast in the reply that the command asked for, not a resend or a response; None if there is
+        none."""
 
     @abstractmethod
     def _deliver(self, listener: str, actor: A, wire: W) -> None:
@@ -80,7 +81,8 @@ class Player(BasePlayer[A, S, T, W]):
         source: str = "network",
         label: str = "",
     ) -> None:
-        """Let a participant do something at its own time, and carry its broadcasts over the network."""
+        """Call ``does``, which makes a participant take steps. Record the steps as acts, and carry their broadcasts
+        over the network."""
         if len(self.group_trace.acts) >= MAX_STEPS * self._length_factor:
             raise ScheduleTooLongError(f"there were {MAX_STEPS * self._length_factor:,} steps")
         stage = self._at(who)
@@ -89,7 +91,7 @@ class Player(BasePlayer[A, S, T, W]):
             does()
         finally:
             group_trace = self.group_trace
-            # The environment and questions to the codec can add steps.
+            # ``does`` can cause several steps: the environment and questions to the codec add some.
             labelled = [step for step in stage.trace.steps[before:] if label and step.command.startswith("send")][-1:]
             for step in stage.trace.steps[before:]:
                 arrived = packet if step.command == "receive" else None
@@ -122,7 +124,8 @@ class Player(BasePlayer[A, S, T, W]):
         self._arrive(self._elapsed)
 
     def _arrive(self, until_ms: int) -> None:
-        """Deliver all due messages. During a delivery do nothing: the running delivery continues with them."""
+        """Deliver all messages that are due. A nested call does nothing: the outer call delivers the new messages,
+        too."""
         if self._arriving:
             return
         self._arriving = True

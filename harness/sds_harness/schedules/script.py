@@ -20,14 +20,14 @@ class Script(Generic[M]):
     """A schedule that is being written."""
 
     language: ClassVar[Language]
-    """The commands of the testee protocol, which has the names of capabilities."""
+    """The language of the testee protocol, in which the names of capabilities are looked up."""
 
     def __init__(self) -> None:
         self.operations: list[Operation] = []
         self.members: list[M] = []
         self._labels: set[str] = set()
         self._condition = ""
-        """The condition of the operations that are added now."""
+        """The condition that ``add`` gives to operations; "" outside of the block of ``when``."""
 
     def add(self, *operations: Operation) -> None:
         """Append operations."""
@@ -35,7 +35,7 @@ class Script(Generic[M]):
 
     @contextmanager
     def when(self, condition: str) -> Iterator[None]:
-        """Play the operations that are added here only if a comparison holds, see ``expressions``."""
+        """The operations that are added in this block are played only if ``condition`` holds (see ``expressions``)."""
         outer = self._condition
         self._condition = f"min({outer}, {condition})" if outer and condition else outer or condition
         try:
@@ -49,7 +49,7 @@ class Script(Generic[M]):
             self.add(Require(tuple(self.language.name_of(capability) for capability in capabilities)))
 
     def unique_label(self, label: str) -> str:
-        """The label, or a similar one that is not in use."""
+        """Reserve ``label``, or ``label`` with a suffix such as ``~2`` if it is in use. Returns the reserved label."""
         found, number = label, 1
         while found in self._labels:
             number += 1

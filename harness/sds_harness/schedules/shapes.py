@@ -12,7 +12,8 @@ class Shape:
     """Bounds of a value."""
 
     def __init__(self, name: str = "", **keywords: Any) -> None:
-        """``name`` is the name of the type in the schema, if it has one. ``keywords`` are those of JSON Schema."""
+        """``name`` is the name of the type in the JSON Schema; "" for none. ``keywords`` are keywords of JSON
+        Schema."""
         self.name = name
         self.keywords = keywords
 
@@ -37,7 +38,7 @@ Ms = Annotated[int, Shape("ms", minimum=0, maximum=10**12)]
 SignedMs = Annotated[int, Shape("signed_ms", minimum=-(10**12), maximum=10**12)]
 Percent = Annotated[int, Shape("percent", minimum=0, maximum=100)]
 Uint64 = Annotated[int, Shape("uint64", minimum=0, maximum=1 << 64)]
-"""An unsigned number of 64 bits, or 2^64, which does not fit 64 bits."""
+"""An integer from 0 to 2^64. The maximum does not fit in 64 bits, so that schedules can test an overflow."""
 Bytes = Annotated[int, Shape("bytes", minimum=0, maximum=4 << 20)]
 """A number of bytes."""
 Channel = Annotated[int, Shape("channel", minimum=0, maximum=63)]

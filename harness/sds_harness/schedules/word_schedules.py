@@ -1,4 +1,5 @@
-"""Turns a word of events into a schedule that is played, rendered, shrunk and stored like any other.
+"""Converts a word (a sequence of events, see ``worlds``) to a schedule that is played, rendered, shrunk and stored like
+any other schedule.
 
 The time of an event depends only on the events that must precede it, so that equivalent words become the same schedule.
 A participant acts at once: it may do several things in one millisecond, and two participants may act in the same one.
@@ -28,39 +29,41 @@ class _Done:
     known: Known
     """The participant, and the index of the event among the events of that participant."""
     number: int
-    """The number of actions of the participant up to this one."""
+    """The number of this action among the actions of the participant, from 1."""
     arrives: dict[int, int]
-    """The arrival times of its broadcast, by participant."""
+    """Maps each participant that receives the broadcast of this action to the arrival time in milliseconds."""
     twice: list[int]
 
     def label(self, names: Sequence[str]) -> str:
-        """The label of its message, which does not depend on other participants."""
+        """The label of the message that this action sends. It does not depend on the actions of other participants."""
         return f"{names[self.known[0]][0]}{self.number}"
 
 
 @dataclass(frozen=True)
 class Unfolded(ABC):
-    """A word as a schedule."""
+    """The schedule that a word (a sequence of events, see ``worlds``) was converted to."""
 
     schedule: Schedule
 
     @abstractmethod
     def find_missing(self, group_trace: GroupTrace[Any, Any, Any]) -> dict[Copy, int]:
-        """The copies that cannot arrive, because the implementation did not send them. Maps each copy to the index in
-        the word of the event at which this is known."""
+        """The copies that cannot arrive, because the implementation did not broadcast the message. Maps each copy to
+        the index in the word of the event that should have broadcast it."""
 
 
 @dataclass(frozen=True)
 class UnfoldedBroadcasts(Unfolded):
-    """A word whose messages are broadcasts, each of which arrives by itself."""
+    """The schedule of a word of a protocol that broadcasts: each message arrives at each recipient in an event of its
+    own."""
 
     sources: dict[Known, int] = field(default_factory=dict)
-    """The indexes of the operations that should broadcast something, by event."""
+    """Maps each event that should broadcast a message to the index of its operation in the schedule."""
     places: dict[Known, int] = field(default_factory=dict)
-    """The indexes of these events in the word."""
+    """Maps each event in ``sources`` to its index in the word."""
 
     def find_silent(self, broadcast: Collection[int]) -> set[Known]:
-        """The events that should have broadcast and did not. ``broadcast`` lists the operations that did."""
+        """The events that should have broadcast a message but did not. ``broadcast`` has the indexes of the operations
+        that broadcast one."""
         return {known for known, operation in self.sources.items() if operation not in broadcast}
 
     def find_missing(self, group_trace: GroupTrace[Any, Any, Any]) -> dict[Copy, int]:
@@ -70,7 +73,8 @@ class UnfoldedBroadcasts(Unfolded):
 
 
 def unfold(world: World, word: Word, setting: Schedule) -> UnfoldedBroadcasts:
-    """The word as a schedule. ``setting`` has the participants and everything else that all words share."""
+    """Convert a word to a schedule. ``setting`` has the participants and the configuration of all words of the
+    world."""
     done, ends = _done(world, word)
     names = setting.names[: world.participants]
     turns: list[tuple[int, int, Known, _Done | None]] = [(one.at_ms, 0, one.known, one) for one in done]
@@ -102,8 +106,8 @@ def unfold(world: World, word: Word, setting: Schedule) -> UnfoldedBroadcasts:
 
 
 def _done(world: World, word: Word) -> tuple[list[_Done], list[int]]:
-    """The actions in the order of the word, with the arrival times of their broadcasts; and the end time of each
-    participant."""
+    """The actions in the order of the word, each with the arrival times of its broadcast; and for each participant the
+    time of its last event. Times are in milliseconds since the start."""
     now = [0] * world.participants
     counts = [0] * world.participants
     numbers = [0] * world.participants
@@ -130,7 +134,7 @@ def _done(world: World, word: Word) -> tuple[list[_Done], list[int]]:
 
 
 def _story(world: World, names: Sequence[str], one: _Done, route: Route = STRAIGHT) -> tuple[Operation, ...]:
-    """The operations of one event."""
+    """The operations that play one event of a word."""
     write = world.kinds[one.kind].write
     assert write is not None, world.kinds[one.kind].name
     written = write(names[one.known[0]], one.label(names), route)
@@ -142,7 +146,7 @@ def _lasts_ms(operation: Operation) -> int:
 
 
 def _route(names: Sequence[str], one: _Done, arrives: Mapping[int, int]) -> Route:
-    """The route of one broadcast to all other participants; ``arrives`` are the arrival times."""
+    """The route of one broadcast. ``arrives`` maps each participant that receives it to the arrival time."""
     lost = tuple(name for who, name in enumerate(names) if who != one.known[0] and who not in one.arrives)
     late = tuple((names[who], at_ms - one.at_ms) for who, at_ms in sorted(arrives.items()))
     return Route(lost, late, tuple(names[who] for who in sorted(one.twice)))

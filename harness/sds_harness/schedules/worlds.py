@@ -12,12 +12,13 @@ Two events are dependent if the same participant takes part in both, or if one i
 Each class of such equivalent words (a Mazurkiewicz trace) is represented by its least word in the order of the
 alphabet. A word is the least of its class if no event in it could move left past a greater event: that is, if no
 greater event stands between an event and the nearest event to its left on which it depends. The same holds for every
-prefix of such a word. So words are spelled event by event, and no prefix of an unwanted word is ever started.
+prefix of such a word. So words are built event by event, and a prefix that is not the least of its class is never
+continued.
 
 **Streams.** In a world of ``streams``, messages between two participants arrive in the order in which they were sent,
-and none is lost unless a link breaks. There, an arrival is everything that one participant has under way to another
-one, and the recipient may answer or repeat it. So each event of the sender changes what arrives: an arrival also
-depends on all events of its sender, before it and after it.
+and none is lost unless a link breaks. There, one arrival delivers everything that one participant has under way to
+another participant, and the recipient may answer it. So each event of the sender changes the content of the arrival: an
+arrival also depends on all events of its sender, whether they come before or after the arrival.
 """
 
 from __future__ import annotations
@@ -31,16 +32,16 @@ from typing import NamedTuple
 from .operations import Operation, Route
 
 ALL = -1
-"""Used instead of a participant: the event happens at all of them at once."""
+"""Used in place of the index of a participant: the event happens at all participants at once."""
 
 
 class Event(NamedTuple):
-    """One event of a word. Words are compared by these numbers."""
+    """One event of a word. The order of words is the order of these tuples of numbers."""
 
     kind: int
     """Index of the kind of event."""
     who: int
-    """Index of the participant at which it happens, or ``ALL``."""
+    """Index of the participant at which the event happens, or ``ALL``."""
     sender: int = -1
     """For an arrival: the participant that sent the message."""
     nth: int = -1
@@ -51,49 +52,51 @@ class Event(NamedTuple):
 Word = tuple[Event, ...]
 Write = Callable[[str, str, Route], Operation | tuple[Operation, ...]]
 Known = tuple[int, int]
-"""An event, identified by a participant and the index among its events, from 0. Equivalent words have the same ones."""
+"""Identifies an event by a participant and the event's index among the participant's events, from 0. It is the same in
+all equivalent words."""
 Copy = tuple[int, int, int]
 """A copy under way: the listener, the sender, and the index of the sender's event."""
 
 
 @dataclass(frozen=True)
 class EventKind:
-    """A kind of events."""
+    """A kind of event in a small world, such as sending a message, with the rules for its place in a word."""
 
     name: str
     """The name of the kind in an alphabet. Kinds with the same name are chosen and counted together."""
     write: Write | None = None
-    """Makes the operations of an event from the participant, a label that no other event has, and the route of its
-    broadcast. Several operations follow each other, with the time that passes in them. None for an arrival."""
+    """Makes the operations that play an event, from the name of the participant, a unique label for its message and the
+    route of the broadcast. None for an arrival, which is played by the route of the broadcast that arrives."""
     copies: int = 0
-    """For an arrival: the number of copies."""
+    """For an arrival: how often the message arrives, 1 or 2. For other kinds: 0."""
     broadcasts: bool = False
-    """Whether it broadcasts something that can arrive at others."""
+    """Whether the event broadcasts a message that can arrive at other participants."""
     everybody: bool = False
-    """Whether all participants do it at once."""
+    """Whether the event happens at all participants at once."""
     after_ms: int = 0
-    """Milliseconds that pass before it."""
+    """Milliseconds of virtual time that pass before the event."""
     most: int = 0
     """Maximum number of events with this name in a word; 0 means any number."""
     equals: bool = True
-    """Whether names of participants make no difference."""
+    """Whether renaming the participants does not change the effect of the event."""
     ranked: bool = False
-    """Whether it sends a message with a place in an order that message IDs may decide."""
+    """Whether the event sends a message that participants order by timestamp and, if timestamps are equal, by message
+    ID."""
     starts: bool = False
-    """Whether something may be due after it."""
+    """Whether the event can cause work that becomes due later, such as a resend."""
     due: bool = False
-    """Whether it can happen only if something may be due."""
+    """Whether the event lets time pass until work is due, so that a word has it only after an event with ``starts``."""
     aware: bool = False
-    """Whether an earlier event at any participant, not only at its own, can change what it does."""
+    """Whether the effect of the event can depend on earlier events at participants that do not take part in it."""
     ends: bool = False
-    """Whether it must be the last event."""
+    """Whether the event can only be the last event of a word."""
     cuts: bool = False
-    """Whether all messages under way are lost."""
+    """Whether all messages that are under way when the event happens are lost."""
 
 
 @dataclass(frozen=True)
 class AlphabetPart:
-    """A set of kinds that may occur together in one word."""
+    """Names of kinds of events that may occur together in one word, and the maximum length of such words."""
 
     names: tuple[str, ...]
     """Names of kinds."""
@@ -101,7 +104,7 @@ class AlphabetPart:
     """Maximum length of a word in events; 0 means any length."""
 
     def without(self, name: str) -> AlphabetPart:
-        """The part without one name."""
+        """A copy of the part that lacks ``name``."""
         return AlphabetPart(tuple(other for other in self.names if other != name), self.most)
 
     @classmethod
@@ -125,9 +128,9 @@ class World:
     participants: int
     kinds: tuple[EventKind, ...]
     alike: bool = True
-    """Whether names of participants have no effect except where message IDs decide an order."""
+    """Whether renaming the participants has no effect, except where message IDs decide the order of two messages."""
     gaps_by_name: bool = False
-    """Whether names also have an effect where a participant learns of a message that it has not received."""
+    """Whether renaming also has an effect where a participant learns of a message that it has not received."""
     parts: tuple[AlphabetPart, ...] = ()
     """All events of a word must belong to one of these parts; empty means that any event may occur."""
     streams: bool = False
@@ -135,7 +138,7 @@ class World:
 
     def __post_init__(self) -> None:
         if any(first.copies > second.copies == 0 for first, second in pairwise(self.kinds)):
-            raise ValueError("arrivals must be the last kinds: the order of kinds is the order of words")
+            raise ValueError("arrivals must be the last kinds: words are ordered by the indexes of their kinds")
         if any((kind.due or kind.ends or kind.cuts) and not kind.everybody for kind in self.kinds):
             raise ValueError(
                 "an event that waits until something is due, loses messages or is the last one must happen at all "
@@ -145,12 +148,13 @@ class World:
     # ---- words -----------------------------------------------------------------------------------------------------
 
     def words(self, length: int, beginning: Word = (), since: Word = ()) -> Iterator[Word]:
-        """All words of this length with this prefix, in order. With ``since``, only the words from that one on."""
+        """All words of ``length`` events that begin with ``beginning``, in order. With ``since``, only the words from
+        ``since`` on."""
         left = length - len(beginning)
         return _Speller(self, length, beginning).words(left, since[len(beginning) :])
 
     def count(self, length: int, most: int | None = None) -> int:
-        """The number of words of this length. ``most`` stops the count early."""
+        """The number of words of ``length`` events, or ``most`` if there are more."""
         return sum(1 for _ in islice(self.words(length), most))
 
     @cached_property
@@ -166,20 +170,18 @@ class World:
 
     @cached_property
     def arrivals(self) -> tuple[int, ...]:
-        """The kinds that are arrivals."""
+        """The indexes of the kinds whose events are arrivals."""
         return tuple(index for index, kind in enumerate(self.kinds) if kind.copies)
 
     def identify_events(self, word: Word) -> list[tuple[Known, ...]]:
-        """The identity of each event of a word, for each participant that takes part in it."""
+        """The identities of each event of a word: one per participant that takes part in the event."""
         return [places for _, places in _identify_events(word, self.participants)]
 
     def newest(self, word: Word) -> frozenset[int]:
-        """The participants that see more in this word than in any shorter part of it; none if two independent events
-        are last.
+        """The participants whose view of this word no shorter word has; empty if the word ends with independent events.
 
-        The events up to a participant's last event are themselves a word, which is shorter if an event of another
-        participant comes later. In that word the participant sees the same. So a caller that judges only these
-        participants judges each view once.
+        If independent events of other participants can be removed from the end of a word, the participant sees the same
+        in the shorter word. So a caller that judges only the participants returned for each word judges each view once.
         """
         if any(self.kinds[event.kind].aware for event in word):
             return frozenset(range(self.participants))
@@ -196,14 +198,14 @@ class World:
     # ---- renaming --------------------------------------------------------------------------------------------------
 
     def names_matter(self, word: Word) -> bool:
-        """Could the result depend on the names of participants?
+        """Can renaming the participants change what a conforming implementation does with this word?
 
-        It could if two participants send without having heard from each other: with equal timestamps, the message IDs
-        decide the order. With ``gaps_by_name``, it also could if a message arrives whose sender knew of messages that
-        the recipient has not received.
+        Names matter if two participants send without having received each other's message: their timestamps can be
+        equal, so the message IDs, which contain names, decide the order. With ``gaps_by_name``, names also matter if a
+        message arrives whose sender knew a message that the recipient has not received.
 
-        In a world of streams, it could if two participants send at all: an arrival shows that something was under way,
-        and not which messages it contained, so that the recipient may not have heard of one of them.
+        In a world of ``streams``, names matter if two participants send at all, because a word does not say which
+        messages an arrival contains.
         """
         if not self.alike or not all(self.kinds[event.kind].equals for event in word):
             return True
@@ -232,7 +234,8 @@ class World:
         return False
 
     def first_of_its_names(self, word: Word) -> bool:
-        """Is this the first of all words that result from it by renaming participants? True if names matter."""
+        """Does no renaming of the participants make an earlier word? Also True if names matter, so that each such word
+        is played."""
         if self.names_matter(word):
             return True
         names = permutations(range(self.participants))
@@ -240,7 +243,7 @@ class World:
         return all(word <= self.normal_order(_rename_participants(word, name)) for name in names)
 
     def normal_order(self, word: Word) -> Word:
-        """The first word that is equivalent to this one up to the order of independent events."""
+        """The first of the words that differ from this word only in the order of independent events."""
         left = list(_identify_events(word, self.participants))
         out: list[Event] = []
         while left:
@@ -264,7 +267,7 @@ class World:
 
 
 def _identify_events(word: Iterable[Event], participants: int) -> Iterator[tuple[Event, tuple[Known, ...]]]:
-    """The events of a word with their identities, for each participant that takes part."""
+    """The events of a word, each with one identity per participant that takes part in the event."""
     counts = [0] * participants
     for event in word:
         places = []
@@ -285,7 +288,7 @@ def _rename_participants(word: Word, names: Sequence[int]) -> Word:
 
 
 class _Speller:
-    """Spells words event by event."""
+    """Builds all words of a world that are the least of their class, event by event."""
 
     def __init__(self, world: World, length: int, beginning: Word) -> None:
         self._world = world
@@ -296,7 +299,8 @@ class _Speller:
         ]
         self._word: list[Event] = []
         self._number: list[int] = []
-        """For each event, its index among the events of its participant; 0 for an event of all."""
+        """The index of each event of the current word among the events of its participant; 0 for an event at all
+        participants."""
         self._counts = [0] * world.participants
         self._under_way: set[Copy] = set()
         self._often: dict[str, int] = {}
@@ -304,11 +308,12 @@ class _Speller:
             self._append(event)
 
     def words(self, more: int, since: Word = ()) -> Iterator[Word]:
-        """All continuations by ``more`` events, from the word ``since`` on."""
+        """All words that continue the current one by ``more`` events, in order. With ``since``, earlier continuations
+        are omitted."""
         if more <= 0:
             yield tuple(self._word)
             return
-        if more == 1:  # most words differ only in their last event, so no state is kept for it
+        if more == 1:  # faster: the last event of a word needs no update of the state
             beginning = tuple(self._word)
             for event in self._next():
                 if not since or event >= since[0]:
@@ -340,7 +345,7 @@ class _Speller:
         return not kind.most or self._often.get(kind.name, 0) < kind.most
 
     def _first(self, event: Event) -> bool:
-        """Is the word with this event the first of its class?"""
+        """Is the current word, continued by this event, the first of the equivalent words?"""
         who, sender, nth, streams = event.who, event.sender, event.nth, self._world.streams
         if who == ALL:
             return True
@@ -355,7 +360,7 @@ class _Speller:
         return True
 
     def _append(self, event: Event) -> set[Copy]:
-        """Append an event. Returns the copies that were under way before."""
+        """Append an event to the current word. Returns the copies that were under way before, for ``_remove``."""
         before = self._under_way
         kind, everyone = self._world.kinds[event.kind], range(self._world.participants)
         left: set[Copy] = set() if kind.cuts else before
@@ -364,7 +369,7 @@ class _Speller:
         doing = everyone if event.who == ALL else (event.who,)
         if kind.broadcasts:
             sent = {(listener, who, self._counts[who]) for who in doing for listener in everyone if listener != who}
-            if self._world.streams:  # messages that were under way before arrive with it
+            if self._world.streams:  # they arrive together with the new messages, as one copy
                 left = {copy for copy in left if copy[1] not in doing}
             left = left | sent
         self._under_way = left

@@ -1,1 +1,1 @@
-"""SDS on the stage: its participants, scripted peers, codecs and generated schedules."""
+"""Plays schedules of SDS: participants, scripted peers, codecs, and generated schedules."""

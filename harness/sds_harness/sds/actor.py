@@ -23,13 +23,13 @@ FILTER_MAKER = "filter-maker"
 """Name prefix of participants that exist only to make bloom filters."""
 
 ASKED_OF = 100
-"""Maximum number of IDs in one query to a codec. Of more IDs, the newest are used."""
+"""Maximum number of IDs in one query to a codec. If there are more, only the newest IDs are queried."""
 
 Payload = bytes | Message | Wire
 
 
 def is_filter_maker(participant: str) -> bool:
-    """Is it a participant that a stage opened to make filters?"""
+    """Is this the name of a participant that a stage opened only to make bloom filters?"""
     return f"{FILTER_MAKER}-" in participant
 
 
@@ -49,12 +49,12 @@ class Actor:
         return self.party.name
 
     def after(self, milliseconds: int) -> Actor:
-        """Let virtual time pass. Returns the actor."""
+        """Advance virtual time. Returns the actor, for chained calls."""
         self.stage.advance(milliseconds)
         return self
 
     def given(self, *payloads: Payload) -> Actor:
-        """Let messages arrive. Returns the actor."""
+        """Deliver messages to the participant, see `receive`. Returns the actor, for chained calls."""
         self.receive(*payloads)
         return self
 
@@ -111,10 +111,10 @@ class Actor:
         return message
 
     def receive(self, *payloads: Payload, retrieval_hint: bytes | None = None) -> Step:
-        """Let messages arrive, in order. Returns the step of the last one.
+        """Deliver messages to the participant, in order. Returns the step of the last message.
 
-        ``bytes`` are passed on unchanged. The broadcast of another participant is passed on in its own bytes if both
-        use the same layout.
+        A payload of ``bytes`` is delivered unchanged. A broadcast of another participant is delivered as the bytes that
+        this participant sent, if both participants use the same wire layout.
         """
         step: Step | None = None
         for payload in payloads:
@@ -148,7 +148,7 @@ class Actor:
         return self._do(pb.Request(tick=pb.Tick(now_ms=self.stage.now_ms, handle=self.party.handle)))
 
     def settle(self) -> None:
-        """Tick until no more messages are delivered or given up.
+        """Send `tick` until a tick delivers no message and reports no message as lost.
 
         Some implementations deliver at once, others in sweeps, one level of dependencies at a time. Time passes between
         ticks: the configured sweep period, or 60 s if the configuration names none.
@@ -164,7 +164,7 @@ class Actor:
                 return
 
     def observe(self, *filter_ids: str, channel_id: str | None = None) -> pb.State | None:
-        """The state; None if the implementation cannot show it."""
+        """Request the state of the participant. None if the implementation does not declare `observe`."""
         if not self.stage.trace.declaration.can(pb.CAPABILITY_OBSERVE):
             return None
         command = pb.Observe(
@@ -176,7 +176,8 @@ class Actor:
         return self._do(pb.Request(observe=command)).state
 
     def ask_filter(self, bloom_filter: bytes, *message_ids: str) -> None:
-        """Ask the codec of the implementation, if it has one, whether a filter of its messages contains the IDs."""
+        """Ask the codec of the implementation which of the IDs a bloom filter contains. Does nothing if there is no
+        codec."""
         if self.stage.trace.declaration.can(pb.CAPABILITY_FILTER_CODEC):
             command = pb.QueryFilter(bloom_filter=bloom_filter, message_ids=message_ids)
             self._do(pb.Request(query_filter=command))
@@ -187,8 +188,8 @@ class Actor:
     def _ask_codec(self, bloom_filter: bytes | None, message_ids: Collection[str]) -> None:
         """Ask the codec which IDs are in a filter that was sent or is about to arrive.
 
-        Only used if the encoding of the filters has no name, because then no other way works. The filter must have the
-        size for which the codec works.
+        Does nothing if the declared profile names the encoding of filters, because the suite can then read them itself.
+        Does nothing if the participant has a filter size of its own, because the codec assumes the default size.
         """
         if not bloom_filter or not message_ids or self.stage.trace.declaration.profile("bloom") in PROFILES:
             return

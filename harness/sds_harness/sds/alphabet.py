@@ -33,7 +33,8 @@ from .odd_volumes import MANY
 from .operations import Member, Schedule
 
 REPAIR = "repair"
-"""Not an event: switches SDS-R on. Requests and answers are carried by the messages of all other events."""
+"""Not an event, but a setting: switches SDS-R on. Then the messages of all other events carry repair requests, and
+participants respond to them."""
 _KINDS = (*KINDS, EventKind("arrive", copies=1), EventKind("twice", copies=2))
 ALPHABET = (*dict.fromkeys(kind.name for kind in _KINDS), REPAIR)
 """All names that a user can select."""
@@ -68,14 +69,15 @@ class SdsAlphabet(Alphabet):
         {
             "arrive": "A message on its way arrives at a participant.",
             "twice": "A message on its way arrives at a participant twice.",
-            REPAIR: "Not an event: the participants use SDS-R, and all messages carry its requests.",
+            REPAIR: "Not an event: the participants use SDS-R, and all messages carry repair requests.",
         }
     )
 
     def select_possible(
         self, declared: Declaration, profile: str, wanted: Collection[AlphabetPart]
     ) -> tuple[AlphabetPart, ...]:
-        """The parts that the implementation can play, without SDS-R if the profile does not judge it."""
+        """The parts that the implementation can play. SDS-R is left out if the profile is ``core``, which does not
+        judge SDS-R."""
         there = {name for name in self.names if name not in _NEEDS or declared.can(_NEEDS[name])}
         return self.select(there - {REPAIR} if profile == "core" else there, wanted)
 
@@ -83,7 +85,7 @@ class SdsAlphabet(Alphabet):
         names = self.check(participants, len(NAMES), parts)
         sds_r = REPAIR in names
         kinds = tuple(kind for kind in _KINDS if kind.name in names and (sds_r or kind not in REPAIRS))
-        # With SDS-R, the times of requests and the choice of who answers depend on the names of participants and
+        # With SDS-R, the times of repair requests and the response groups depend on the names of participants and
         # messages.
         return World(participants, kinds, gaps_by_name=sds_r, parts=tuple(parts))
 
@@ -96,7 +98,7 @@ class SdsAlphabet(Alphabet):
             "resend_unacknowledged_ms": 30_000,
             "resend_possibly_acknowledged_ms": 60_000,
         }
-        if not names & {PATIENT, REST}:  # participants may give up different messages
+        if not names & {PATIENT, REST}:  # with a timeout, participants may lose different messages
             configuration["lost_timeout_ms"] = 90_000
         if PERIODIC in names:
             configuration["sync_interval_ms"] = SYNC_INTERVAL_MS
@@ -115,7 +117,8 @@ class SdsAlphabet(Alphabet):
 class ProposedAlphabet(SdsAlphabet):
     """The alphabet of the proposal of 2024, which has no SDS-R.
 
-    Its sync messages are part of the log, and other messages wait for them as for content messages.
+    In this proposal, sync messages are part of the log, and messages that depend on a missing sync message are
+    buffered.
     """
 
     names = tuple(name for name in ALPHABET if name != REPAIR)

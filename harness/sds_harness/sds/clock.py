@@ -1,8 +1,9 @@
-"""A probe for SDS: it finds out whether time moves for an implementation. Its Lamport timestamps must follow the clock.
+"""Finds out whether an implementation of SDS uses the time that the suite sets, by the Lamport timestamps of its
+messages.
 
 A participant is opened and sends, at times that lie far apart, forwards and backwards: every scenario starts at the
-same time, so the clock must also be able to go back. Then the probe waits for the work that the implementation does by
-timers.
+same time, so the clock must also be able to go back. Then the probe advances the time and checks that the timers of the
+implementation fire.
 """
 
 from __future__ import annotations
@@ -31,11 +32,12 @@ moves."""
 WAIT_MS = 60_000
 MINUTES = 10
 PAUSES = 3
-"""How often a day passes, each time followed by a tick."""
+"""The number of days of virtual time that the probe waits for a timer. It sends `tick` after each day."""
 
 
 def probe_clock(session: Session, dialect: Dialect | None) -> ClockProbe:
-    """Probe the time of an implementation in a separate session. Raises TesteeError."""
+    """Find out in a separate session whether an implementation uses the time that the suite sets. Raises
+    TesteeError."""
     stage = Stage(session, "the clock", dialect)
     if not stage.revision.lamport_follows_clock:
         return ClockProbe(clock="no field on the wire of this revision depends on the clock")
@@ -44,7 +46,7 @@ def probe_clock(session: Session, dialect: Dialect | None) -> ClockProbe:
     except ScheduleStoppedError as stopped:
         return ClockProbe(clock=f"its Lamport timestamps cannot be read: {printable(str(stopped))}")
     if None in stamps:
-        return ClockProbe(clock="its messages have no Lamport timestamps to read it from")
+        return ClockProbe(clock="its messages have no Lamport timestamps, so its clock cannot be read")
     if not _follow([stamp or 0 for stamp in stamps]):
         return ClockProbe(clock="a static binary? Its Lamport timestamps do not follow the clock")
     stage.now_ms = TIMES_MS[-1]
@@ -55,20 +57,22 @@ def probe_clock(session: Session, dialect: Dialect | None) -> ClockProbe:
 
 
 def _timestamp(stage: Stage, number: int, now_ms: int) -> int | None:
-    """The Lamport timestamp of the first message of a fresh participant at this time."""
+    """Open a participant at the time ``now_ms`` and return the Lamport timestamp of its first message; None if it has
+    none."""
     stage.now_ms = now_ms
     return stage.open(f"clock-{number}").send().lamport_timestamp
 
 
 def _follow(stamps: list[int]) -> bool:
-    """Do the differences of the timestamps match those of the times, in any unit?"""
+    """Do the differences of the timestamps equal the differences of ``TIMES_MS``, in any of the ``UNITS`` or in
+    seconds?"""
     pairs = [(at - TIMES_MS[0], stamp - stamps[0]) for at, stamp in zip(TIMES_MS, stamps, strict=True)]
     in_small = any(all(abs(at * unit - seen) <= EXACT_MS * unit for at, seen in pairs) for unit in UNITS)
     return in_small or all(abs(at - seen * 1_000) <= 1_000 for at, seen in pairs)
 
 
 def _standing_timers(stage: Stage) -> Iterator[str]:
-    """Phrases for the declared timers that did not fire."""
+    """For each declared timer that does not fire when time is advanced, a phrase for the report."""
     declared = stage.trace.declaration
     waited = f"{PAUSES} days of virtual time"
     if declared.can(pb.CAPABILITY_DELIVERED):
@@ -78,7 +82,7 @@ def _standing_timers(stage: Stage) -> Iterator[str]:
         early, late = alice.receive(second), alice.receive(first)
         waits = early.answer != "rejected" and _delivered_ids(early) + _delivered_ids(late) == [first.message_id]
         if waits and not _wait_until(alice, lambda step: bool(_delivered_ids(step))):
-            yield f"a message whose missing dependency arrived is not delivered in {waited}"
+            yield f"a message is not delivered within {waited} after its missing dependency arrived"
     if declared.can(pb.CAPABILITY_RESEND):
         alice = stage.open("resends")
         own = alice.send()
@@ -86,7 +90,8 @@ def _standing_timers(stage: Stage) -> Iterator[str]:
             yield f"nothing is resent in {waited}; omit `resend` if that never happens"
     if declared.can(pb.CAPABILITY_PERIODIC_SYNC):
         alice = stage.open("syncs", configuration=pb.Configuration(sync_interval_ms=WAIT_MS))
-        # An own message would be resent, and the copies could replace sync messages.
+        # Receive a message instead of sending one: an own message would be resent, and an implementation may send no
+        # sync messages while it resends.
         alice.receive(stage.peer("bob").content(stage.now_ms))
         if alice.party.in_force.sync_interval_ms and not _wait_until(
             alice, lambda step: any(map(_is_sync, step.messages))
@@ -101,7 +106,8 @@ def _standing_timers(stage: Stage) -> Iterator[str]:
     if declared.can(pb.CAPABILITY_SDS_R):
         pb_configuration = pb.Configuration(sds_r=True, t_min_ms=WAIT_MS, t_max_ms=MINUTES * WAIT_MS)
         alice = stage.open("repairs", configuration=pb_configuration)
-        # An implementation may give a request up some time after it was due.
+        # Send at several times: an implementation may drop a repair request some time after T_req, so that a single
+        # late send would miss it.
         pauses = [*[WAIT_MS] * (MINUTES + 1), *[DAY_MS] * PAUSES]
         if _receive_blocked_message(stage, alice) and not any(
             alice.after(pause).send().repair_request for pause in pauses

@@ -41,7 +41,7 @@ class Refused:
     """The implementation refused the input."""
 
     reason: str
-    """The reason of the implementation, cleaned and cut."""
+    """The reason that the implementation gives, cut and without control characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +50,13 @@ class DecodedMessage:
 
     message: Message
     kind: Kind | None
-    """The kind that it reports; None if it reports none."""
+    """The kind of message that the implementation reports; None if it reports no kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class RepairOffsets:
-    """T_req and T_resp in milliseconds after the request; None if the implementation does not report them."""
+    """T_req and T_resp in milliseconds after the time in the command; None for a value that the implementation does not
+    report."""
 
     t_req_ms: int | None
     t_resp_ms: int | None
@@ -64,7 +65,7 @@ class RepairOffsets:
 
 @dataclass(frozen=True, slots=True)
 class FilterSize:
-    """The size of a filter, if it differs from that of a participant without configuration."""
+    """The capacity and the error rate of a bloom filter that has not the default size of the implementation."""
 
     capacity: int
     error_rate: float
@@ -94,7 +95,8 @@ class Codec:
         try:
             return self._dialect.to_text(wire)
         except MalformedMessageError:
-            return wire  # It cannot be translated: return it unchanged, so that the error is visible.
+            return wire  # The bytes cannot be translated from the dialect: return them unchanged, so that the error is
+            # visible.
 
     def decode(self, wire: bytes) -> DecodedMessage | NoAnswer:
         """The fields of a message on the wire."""
@@ -159,7 +161,7 @@ class Codec:
         )
 
     def _ask(self, request: pb.Request) -> pb.Reply | NoAnswer:
-        """The reply to the command, or the reason why there is none."""
+        """Send the command if its capability is declared. Returns the reply, Undeclared or Refused."""
         for capability in needed_capabilities(request):
             if not self._session.declaration.can(capability):
                 return Undeclared(capability)

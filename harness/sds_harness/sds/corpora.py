@@ -1,4 +1,4 @@
-"""The corpora of SDS: their columns beyond those of every corpus, and how they are stored."""
+"""The corpora of SDS: the columns that only they have, and functions that store and parse their schedules."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def loads(text: str) -> Schedule:
 
 
 def write_dialect(dialect: Dialect) -> str:
-    """A dialect as JSON."""
+    """A dialect as JSON text for the side table."""
     return json.dumps({"dialect": dialect.name, "description": dialect.description, "message": dict(dialect.numbers)})
 
 

@@ -13,5 +13,6 @@ LARGEST = 1 << 20
 
 
 def load_named_dialect(name: str) -> Dialect:
-    """The dialect with this name, or in the JSON file at this path. Raises ConfigurationError."""
+    """The built-in dialect ``name``, or the dialect in the JSON file with the path ``name``. Raises
+    ConfigurationError."""
     return load_dialect(name, partial(read_text, largest=LARGEST))

@@ -13,12 +13,13 @@ from ..revision import Revision
 
 @dataclass(frozen=True)
 class SdsEnvironment(Environment):
-    """An environment that changes something that only SDS has."""
+    """An environment that also changes the contents of messages or the channels, as only SDS has them."""
 
     equal_contents: bool = False
     """Whether all senders send the same contents."""
     third_channel: bool = False
-    """Whether participants join two more channels first, in which everything is repeated one step later."""
+    """Whether participants first join two more channels, in which the stage repeats each step of the schedule one step
+    later."""
     sds_r: bool = False
     """Whether participants use SDS-R."""
 

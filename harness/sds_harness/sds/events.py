@@ -17,13 +17,14 @@ PERIOD_MS = 31_000
 """A wait in milliseconds, after which all work with a period of at most 30 seconds is due."""
 REST = "rest"
 KINDS: list[EventKind] = []
-"""All kinds except arrivals, in the order in which words are spelled."""
+"""All kinds of events except arrivals, in the order in which words (see ``schedules.worlds``) are compared."""
 REPAIRS: set[EventKind] = set()
-"""The kinds that exist only with SDS-R."""
+"""The kinds of events that a word may contain only if SDS-R is on."""
 
 
 def event(name: str, *, repairs: bool = False, **rest: Any) -> Callable[[Write], Write]:
-    """Register a kind of events under its name in an alphabet. ``rest`` are further fields of ``EventKind``."""
+    """Register the decorated function as a kind of event that users select by ``name``. ``rest`` are fields of
+    ``EventKind``."""
 
     def register(write: Write) -> Write:
         kind = EventKind(name, write, **rest)
@@ -36,19 +37,19 @@ def event(name: str, *, repairs: bool = False, **rest: Any) -> Callable[[Write],
 
 @event("send", broadcasts=True, ranked=True, starts=True)
 def send(who: str, label: str, route: Route) -> Operation:
-    """A content message."""
+    """A participant sends a content message."""
     return Send(who, label, route=route)
 
 
 @event("sync", broadcasts=True)
 def sync(who: str, label: str, route: Route) -> Operation:
-    """A sync message."""
+    """A participant sends a sync message."""
     return Sync(who, route=route)
 
 
 @event("ephemeral", broadcasts=True)
 def ephemeral(who: str, label: str, route: Route) -> Operation:
-    """An ephemeral message."""
+    """A participant sends an ephemeral message."""
     return Ephemeral(who, route=route)
 
 

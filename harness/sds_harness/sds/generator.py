@@ -1,8 +1,8 @@
 """Generates schedules: a few participants, a configuration, and one to three passages, each about one kind of trouble.
 
 Purely random operations rarely interact: most schedules would reach no state that a perfect network does not reach. So
-a passage is a short plot: a burst within one millisecond, a chain that arrives in reverse, a gap that only a repair can
-close. Participants, times and other events are drawn at random. Several passages share one log, so that their effects
+a passage is a short sequence of related operations: a burst within one millisecond, a chain of dependencies that
+arrives in reverse, a missing message that only a repair can bring. Participants, times and other events are drawn at random. Several passages share one log, so that their effects
 mix.
 """
 
@@ -24,17 +24,17 @@ PARTICIPANTS = ((3, 58), (4, 22), (5, 9), (6, 5), (7, 3), (8, 3))
 
 @dataclass(frozen=True)
 class Grammar:
-    """The possible content of generated schedules."""
+    """The limits within which schedules are generated: participants, SDS-R, scripted peers and passages."""
 
     fewest: int = 3
     most: int = 8
     """Maximum number of participants."""
     sds_r: bool | None = None
-    """Whether SDS-R is on; None means sometimes."""
+    """Whether SDS-R is on in all schedules (True), in none (False), or in some (None)."""
     scripted: bool = True
     """Whether scripted peers send odd messages, and bytes arrive that are not messages."""
     passages: tuple[str, ...] = ()
-    """Only these passages; empty means all."""
+    """The names of the passages to choose from; empty means all passages."""
     longest: int = 3
     """The maximal number of passages in one schedule."""
 
@@ -59,16 +59,16 @@ def name_of(seed: int, index: int) -> str:
 
 
 def passages_of(text: Text) -> tuple[str, ...]:
-    """The passages that apply to a revision: those about SDS-R only if the revision has it."""
+    """The names of the passages that apply to the revision ``text``; some need SDS-R, for example."""
     return tuple(name for name, passage in PASSAGES.items() if passage.is_of(text))
 
 
 def hold_to_text(grammar: Grammar, text: Text) -> None:
-    """Raises ValueError if a grammar asks for something that the revision does not have."""
+    """Raise ValueError if a grammar asks for SDS-R or for a passage that does not apply to the revision ``text``."""
     if not text.repairs and grammar.sds_r:
         raise ValueError(f"{text.name} has no SDS-R")
     if unknown := set(grammar.passages) - set(passages_of(text)):
-        raise ValueError(f"the passage {min(unknown)!r} is about something that {text.name} does not have")
+        raise ValueError(f"the passage {min(unknown)!r} does not apply to {text.name}")
 
 
 def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "", text: Text = SDS) -> Schedule:
@@ -120,7 +120,8 @@ def _fits(passage: Passage, grammar: Grammar, writer: Writer) -> bool:
 
 
 def _finish(writer: Writer, choices: Choices) -> None:
-    """Sometimes add time for everything to be repaired; usually add a final look at the states."""
+    """Usually end the schedule with a `look` at all states, and sometimes with a `calm` before it, in which repairs
+    finish."""
     if chance(choices, 20):
         writer.join_all()
         writer.add(Calm(store=chance(choices, 50)))
@@ -138,8 +139,8 @@ def _configuration(choices: Choices, *, sds_r: bool, text: Text) -> tuple[tuple[
     if chance(choices, 25):
         periods = pick(choices, ((5_000, 20_000), (60_000, 180_000)))
         chosen["resend_unacknowledged_ms"], chosen["resend_possibly_acknowledged_ms"] = periods
-    # Rarer only if the revision has SDS-R and the schedule does not use it: a revision without SDS-R has no passages
-    # about repairs, which leaves more room for periodic work.
+    # Periodic sync messages are rare in a schedule without SDS-R, unless the revision has no SDS-R: then there are no
+    # passages about repairs, and more schedules test periodic work.
     if chance(choices, 12 if text.repairs and not sds_r else 40):
         chosen["sync_interval_ms"] = pick(choices, (10_000, 10_000, 30_000, 60_000))
     if chance(choices, 12):
@@ -156,7 +157,7 @@ def _configuration(choices: Choices, *, sds_r: bool, text: Text) -> tuple[tuple[
 def _repair_configuration(choices: Choices) -> dict[str, int]:
     """The configuration of SDS-R.
 
-    Some times are only a few milliseconds, so that a short schedule can wait for each moment.
+    Some choices make T_req and T_resp a few milliseconds long, so that short waits can end before, at or after them.
     """
     chosen: dict[str, int] = {}
     if not chance(choices, 8):

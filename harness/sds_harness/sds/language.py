@@ -55,12 +55,12 @@ def _names_a_size(command: pb.BuildFilter | pb.QueryFilter) -> bool:
 
 
 HONOURED_LIMITS: dict[str, HonouredLimit] = {
-    "content_bytes": HonouredLimit("every application sends contents of that size (AMB-145)", least=1_024),
+    "content_bytes": HonouredLimit("every application sends contents of up to 1,024 bytes (AMB-145)", least=1_024),
     "lamport_ahead_ms": HonouredLimit(
         "the last of 1,000 messages sent in one millisecond is legally 999 ms ahead (AMB-107)", least=1_000
     ),
     "log_entries": HonouredLimit("a causal history names the preceding few messages of the log (AMB-96)", least=2),
-    "repair_clock_ms": HonouredLimit("a clock coarser than a second is no excuse (AMB-05)", most=1_000),
+    "repair_clock_ms": HonouredLimit("clocks must have a resolution of a second or better (AMB-05)", most=1_000),
 }
 """Limits that are not listed are honoured as declared."""
 
@@ -75,7 +75,7 @@ SDS = Language(
     honoured=HONOURED_LIMITS,
     identifiers=frozenset(("message_id", "message_ids", "channel_id", "sender_id")),
     service=pb.DESCRIPTOR.services_by_name["Testee"].full_name,
-    advice={FaultKind.TOO_LONG: "Messages with smaller bloom filters are shorter."},
+    advice={FaultKind.TOO_LONG: "Make bloom filters smaller to shorten messages."},
 )
 
 

@@ -58,17 +58,18 @@ class Names:
                 self._names[key] = name
 
     def names_of(self, channel_id: str, message_id: str) -> str:
-        """The name of the message with this ID; "=" and the ID for a message from outside."""
+        """The name of the message with the ID ``message_id``; "=" and the ID if no participant of the schedule sent
+        it."""
         key = (channel_id, message_id)
         return self._names.get(key) or self._syncs_by_id.get(key) or f"={message_id}{self._channel_suffix(channel_id)}"
 
     def name_message(self, message: Message) -> str:
-        """The name of a message."""
+        """The name of a message; a sync message is also identified by sender and Lamport timestamp."""
         sync = self._syncs.get(_place(message)) if message.kind is Kind.SYNC else None
         return sync or self.names_of(message.channel_id, message.message_id)
 
     def sorted(self, channel_id: str, message_ids: Iterable[str]) -> list[str]:
-        """The distinct names of these messages, sorted."""
+        """The names of the messages with these IDs, sorted, without duplicates."""
         return sorted({self.names_of(channel_id, message_id) for message_id in message_ids})
 
     def newest(self, message: Message) -> str:
@@ -86,7 +87,8 @@ class Names:
         return self._lamport(newest) if newest in self._messages else None
 
     def content_of(self, message: Message, lamport: int) -> list[str | int]:
-        """The content of the message on the wire, with this timestamp, without what the specification leaves open."""
+        """The fields of a broadcast message that the specification determines, with ``lamport`` in place of its
+        timestamp."""
         return [
             self.name_message(message),
             message.kind.value,
@@ -139,5 +141,5 @@ class Names:
 
 
 def _place(message: Message) -> tuple[str, str, str, int | None]:
-    """A key that identifies a sync message, even among those with the same ID."""
+    """A key that identifies a sync message, also if other sync messages have the same ID."""
     return message.channel_id, message.sender_id, message.message_id, message.lamport_timestamp

@@ -1,5 +1,5 @@
-"""Events about messages that wait for others, and about requests, in a small world of SDS in which no message is given
-up.
+"""Events about buffered messages and repair requests, in a small world of SDS in which no missing message is declared
+lost.
 
 Each function is one kind of event, as in `odd_events.py`.
 """
@@ -57,7 +57,7 @@ def a_day_late(who: str, label: str, route: Route) -> Said:
 
 @patient()
 def in_reverse(who: str, label: str, route: Route) -> Said:
-    """Each message names only the one before it, and they arrive in reverse."""
+    """Each message depends only on the message before it, and the messages arrive in reverse order."""
     one, two, three = (f"{label}.{n}" for n in range(1, 4))
     return (
         lost(who, one, lamport_ms=1),
@@ -84,7 +84,7 @@ def after_a_sync(who: str, label: str, route: Route) -> Said:
 
 @patient(repairs=True)
 def answered_by_others(who: str, label: str, route: Route) -> Said:
-    """A peer asks for a message that has waited, and another peer answers first."""
+    """A peer requests a message that was buffered before its delivery, and another peer responds first."""
     first, second = f"{label}.1", f"{label}.2"
     return (
         lost(who, first),
@@ -103,7 +103,7 @@ def answered_by_others(who: str, label: str, route: Route) -> Said:
 
 @patient(repairs=True)
 def asked_by_a_copy(who: str, label: str, route: Route) -> Said:
-    """A copy of a message that has waited asks for one message, and a sync message asks for another."""
+    """A resent message that was buffered before requests one message, and a sync message requests another message."""
     first, second = f"{label}.1", f"{label}.2"
     return (
         lost(who, first),
@@ -121,7 +121,7 @@ def asked_by_a_copy(who: str, label: str, route: Route) -> Said:
 
 @patient(repairs=True)
 def asked_in_vain(who: str, label: str, route: Route) -> Said:
-    """A message that was requested and did not arrive is named again."""
+    """A causal history names a message again that was requested but has not arrived."""
     missing = f"{label}.1"
     return (
         lost(who, missing),

@@ -1,8 +1,8 @@
 """Events in which a scripted peer sends something to one participant of a small world of SDS.
 
 `odd_uses.py` has the events of the application, the clock and other channels. Each function is one kind of event.
-Messages that are named but not sent here are those of participants in the schedule: ``a1`` is the first one of alice.
-The labels of messages that a peer sends, and of those that are lost, begin with the label of the event.
+Some events name messages that they do not send. These are messages of participants: ``a1`` is the first message of
+alice. The labels of messages that a peer sends, including lost messages, begin with the label of the event.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Said = tuple[Operation, ...]
 Story = Callable[[str, str, Route], Said]
 
 odd = partial(event, ODD, most=1, equals=False, starts=True, aware=True)
-"""One odd message of a scripted peer, or a few that belong together."""
+"""Registers an event in which a scripted peer sends an odd message, or a few odd messages that belong together."""
 
 
 def lost(who: str, label: str, *, peer: str = PEER, **rest: object) -> Say:
-    """A message of a peer that never arrives, so that others can name it."""
+    """A message of a peer that is lost on the network, so that causal histories can name a missing message."""
     return Say(peer, label, to=who, route=Route((who,)), **rest)  # type: ignore[arg-type]
 
 
@@ -35,13 +35,13 @@ def lost(who: str, label: str, *, peer: str = PEER, **rest: object) -> Say:
 
 @odd()
 def gap(who: str, label: str, route: Route) -> Operation:
-    """A content message depends on one that does not exist."""
+    """A content message depends on a message that does not exist."""
     return Say(PEER, label, after=("ghost",), senders_named=True, to=who)
 
 
 @odd()
 def half_a_gap(who: str, label: str, route: Route) -> Said:
-    """A message depends on one that has arrived and on a later one that has not; it waits, whatever time passes."""
+    """A message depends on an arrived message and on a missing one, which arrives after more than an hour."""
     first, second = f"{label}.1", f"{label}.2"
     return (
         Say(PEER, first, to=who),
@@ -58,7 +58,7 @@ def half_a_gap(who: str, label: str, route: Route) -> Said:
 
 @odd()
 def chain(who: str, label: str, route: Route) -> Said:
-    """Several messages wait for each other, and the first one arrives last."""
+    """Several messages depend on each other, and the message on which all others depend arrives last."""
     one, two, three, four, five = (f"{label}.{n}" for n in range(1, 6))
     return (
         lost(who, one),
@@ -82,7 +82,7 @@ def chain(who: str, label: str, route: Route) -> Said:
 
 @odd()
 def given_up(who: str, label: str, route: Route) -> Said:
-    """Two gaps: one is filled after the other was given up."""
+    """Two dependencies are missing: one arrives after the other was declared lost."""
     one, two = f"{label}.1", f"{label}.2"
     return (
         lost(who, one),
@@ -106,7 +106,7 @@ def given_up(who: str, label: str, route: Route) -> Said:
 
 @odd()
 def passing(who: str, label: str, route: Route) -> Said:
-    """An ephemeral message has the ID of a missing one."""
+    """An ephemeral message and a sync message have the ID of a missing content message."""
     ghost = f"{label}.1"
     return (
         lost(who, ghost),
@@ -184,13 +184,13 @@ def silence(who: str, label: str, route: Route) -> Said:
 
 @odd()
 def ahead(who: str, label: str, route: Route) -> Operation:
-    """A content message has a timestamp ten minutes ahead."""
+    """A content message has a Lamport timestamp ten minutes ahead of the clock."""
     return Say(PEER, label, lamport_ms=600_000, to=who)
 
 
 def _large(lamport_ms: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """Timestamps are as far from the clock as possible, or between these extremes."""
+        """Lamport timestamps are far below or above the clock, up to the maximum of 64 bits."""
         return (
             Say(PEER, f"{label}.1", lamport_ms=lamport_ms, to=who),
             Say(OTHER, f"{label}.2", lamport_ms=lamport_ms + 1, to=who),

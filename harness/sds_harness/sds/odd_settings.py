@@ -20,7 +20,7 @@ UNREPAIRED, CROWD = "unrepaired", "crowd"
 SYNC_INTERVAL_MS = 60_000
 """Interval of automatic sync messages."""
 CROWD_OF = 300
-"""The number of participants that the application configures."""
+"""The number of participants of the group that the configuration states."""
 MANY_CHANNELS = tuple(f"c-{number}" for number in range(1, 36))
 """Channels in addition to those of the world."""
 
@@ -29,7 +29,7 @@ story = partial(event, most=1, equals=False, starts=True, aware=True)
 
 @story(PERIODIC)
 def periodic(who: str, label: str, route: Route) -> Said:
-    """Sync messages are due repeatedly, also after a day, and after 2^31 milliseconds."""
+    """Automatic sync messages are due every minute, also after a pause of a day or of 2^31 milliseconds."""
     minutes = (SYNC_INTERVAL_MS,) * 12
     return (
         Send(who, label),
@@ -44,7 +44,7 @@ def periodic(who: str, label: str, route: Route) -> Said:
 
 @story(NAMELESS)
 def nameless(who: str, label: str, route: Route) -> Said:
-    """Everything happens in the channel without a name."""
+    """Messages are sent and received in a channel whose name is empty."""
     return (
         Send(who, label),
         Say(PEER, f"{label}.1", after=(label,), to=who),
@@ -58,7 +58,7 @@ def nameless(who: str, label: str, route: Route) -> Said:
 
 @story(FORTY)
 def forty(who: str, label: str, route: Route) -> Said:
-    """Messages in the first of forty channels, and in the last."""
+    """Messages are sent and received in the first and in the last of forty channels."""
     last = len(MANY_CHANNELS) + 4
     return (
         Send(who, f"{label}.1"),
@@ -75,7 +75,7 @@ def forty(who: str, label: str, route: Route) -> Said:
 
 @story(UNREPAIRED)
 def unrepaired(who: str, label: str, route: Route) -> Said:
-    """Messages with fields of SDS-R reach a participant for which it is off."""
+    """Messages with fields of SDS-R reach a participant whose configuration switches SDS-R off."""
     return (
         Say(PEER, f"{label}.1", to=who),
         Say(OTHER, f"{label}.2", after=(f"{label}.1", "ghost"), senders_named=True, asks=(f"{label}.1",), to=who),
@@ -89,7 +89,7 @@ def unrepaired(who: str, label: str, route: Route) -> Said:
 
 @story(CROWD)
 def crowd(who: str, label: str, route: Route) -> Said:
-    """A peer requests messages in a group of hundreds, in which each member answers for some of the messages."""
+    """A peer requests messages in a group of 300, in which each member responds to requests for some messages only."""
     return (
         *(Say(PEER, f"{label}.{n}", to=who) for n in range(4)),
         Say(OTHER, label, content=None, asks=tuple(f"{label}.{n}" for n in range(4)), senders_named=True, to=who),
@@ -145,7 +145,7 @@ def _repairs_go_round(ms: int) -> Story:
 
 def _rarely(ms: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """Periodic work runs so rarely that a counter of milliseconds with 31 or 32 bits overflows each time."""
+        """Between two ticks more milliseconds pass than a counter with 31 or 32 bits can hold."""
         own, other, missing = f"{label}.1", f"{label}.2", f"{label}.3"
         return (
             Send(who, own),

@@ -1,4 +1,5 @@
-"""Events of an odd application, an odd clock and another channel, at a participant of a small world of SDS.
+"""Events in a small world of SDS in which the application does something odd, the clock steps, or another channel is
+used.
 
 Each function is one kind of event, as in `odd_events.py`.
 """
@@ -38,7 +39,8 @@ def hinted(who: str, label: str, route: Route) -> Said:
 
 @application()
 def busy(who: str, label: str, route: Route) -> Said:
-    """Several messages are sent at once and resent while others arrive, with a timestamp ahead of the clock."""
+    """A participant, ahead of its clock, sends several messages at once and resends them while other messages
+    arrive."""
     return (
         Say(OTHER, f"{label}.ahead", lamport_ms=600_000, to=who),
         Send(who, f"{label}.1", times=4),
@@ -95,7 +97,7 @@ channel = partial(event, CHANNEL, most=1, equals=False, starts=True, aware=True)
 
 def _story_in_similar_channel(other: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """The same events happen in a channel whose name is nearly equal to that of the first."""
+        """Messages are sent and received in two channels with nearly equal names."""
         return (
             Send(who, f"{label}.1"),
             Send(who, f"{label}.2", channel=other),

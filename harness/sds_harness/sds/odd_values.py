@@ -16,7 +16,7 @@ from .operations import Again, Look, Say, Send, Sync, Tick, Wait
 
 VALUES = "values"
 _LONG = 1_010
-"""Characters in a long ID before the one that differs."""
+"""The number of equal characters at the start of two long IDs."""
 
 values = partial(event, VALUES, most=1, equals=False, starts=True, aware=True)
 
@@ -71,7 +71,7 @@ def empty_content(who: str, label: str, route: Route) -> Said:
 
 @values()
 def long_ids(who: str, label: str, route: Route) -> Said:
-    """Message IDs of more than a thousand characters differ only in the last one."""
+    """Message IDs of more than a thousand characters differ only in the last character."""
     first, second = (f"{label}-{'x' * _LONG}{n}" for n in range(2))
     return (
         lost(who, f"{label}.1", message_id=first),
@@ -86,7 +86,7 @@ def long_ids(who: str, label: str, route: Route) -> Said:
 
 @values()
 def awaited(who: str, label: str, route: Route) -> Said:
-    """The application gives an ID that another message already waits for."""
+    """The application sends a message with the ID of a missing dependency of a buffered message."""
     return (
         Say(PEER, f"{label}.1", after=(f"{label}.own",), to=who),
         Tick(who),
@@ -98,7 +98,7 @@ def awaited(who: str, label: str, route: Route) -> Said:
 
 def _at_the_end(bits: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """A peer's timestamp is just below 2^63 or 2^64, and own messages follow it up to that limit."""
+        """A peer's timestamp is just below 2^63 or 2^64, and the timestamps of own messages rise to that limit."""
         return (
             Say(PEER, f"{label}.1", lamport_ms=(1 << bits) - 4 - START_MS, to=who),
             *(Send(who, f"{label}.{n}") for n in range(2, 8)),
@@ -115,7 +115,7 @@ for _bits in (63, 64):
 
 @values()
 def in_its_name(who: str, label: str, route: Route) -> Said:
-    """A peer sends in the participant's name; history and filter contain a message of the participant."""
+    """A peer uses the participant's sender ID; its causal history and filter contain a message of the participant."""
     own = f"{label}.own"
     posing = partial(Say, PEER, after=(own,), filter=(own,), poses_as=who, to=who)
     return (
@@ -131,7 +131,7 @@ def in_its_name(who: str, label: str, route: Route) -> Said:
 
 def _given(one: str, other: str) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """The application gives nearly equal IDs; peers name one, and have the other in their filters."""
+        """The application sends pairs of messages with nearly equal IDs; peers acknowledge one message of each pair."""
         first, second = f"{label}.1", f"{label}.2"
         return (
             Send(who, first, message_id=f"{who}-{label}{one}"),

@@ -1,5 +1,5 @@
-"""Events with large numbers of messages in a small world of SDS. They are spelled last, so that smaller words come
-first.
+"""Events with large numbers of messages in a small world of SDS. They are the last kinds of events, so that words
+without them are played first.
 
 Each function is one kind of event, as in `odd_events.py`.
 """

@@ -88,7 +88,7 @@ def test_each_passage_of_a_revision_is_reached_and_no_other(text: Text, monkeypa
 def test_what_the_proposal_has_not_cannot_be_asked_for(grammar: Grammar, said: str) -> None:
     with pytest.raises(ValueError, match=f"{said}.*forum-2024|forum-2024.*{said}"):
         draw_schedule(Simplest(), grammar, text=PROPOSAL)
-    with pytest.raises(ValueError, match="'syncs-in-reverse' is about something that SDS does not have"):
+    with pytest.raises(ValueError, match="'syncs-in-reverse' does not apply to SDS"):
         draw_schedule(Simplest(), Grammar(passages=("syncs-in-reverse",)))
 
 

@@ -45,7 +45,7 @@ def test_arguments_that_make_no_sense_are_refused_at_once() -> None:
         schedules(longest=0)
     with pytest.raises(ValueError, match=r"unknown revision 'no-such': revisions are .*forum-2024"):
         schedules(revision="no-such")
-    with pytest.raises(ValueError, match="'gap' is about something that forum-2024 does not have"):
+    with pytest.raises(ValueError, match="'gap' does not apply to forum-2024"):
         schedules(revision="forum-2024", passages=["gap"])
 
 
