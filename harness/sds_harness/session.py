@@ -1,4 +1,4 @@
-"""A session: one link to one implementation, from the handshake to the end."""
+"""A session is one conversation with one implementation over one link, from the handshake to the end."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Session:
         self._limits = limits
         self._last_id = 0
         self.longest_identifier = identifiers.MAX_BYTES
-        """The limit for identifiers in bytes. It is at least the size of the largest request that was sent."""
+        """Maximum length of an identifier in bytes; at least the size of the largest request that was sent."""
         self.request_bytes = self.reply_bytes = 0
         """Sizes of the last request and its reply."""
         self._fault: TesteeError | None = None
@@ -53,8 +53,8 @@ class Session:
         """Send ``request`` and return the reply: the answer that belongs to the command, or `unsupported` or
         `rejected`.
 
-        The answer can be `unsupported` only if the request needs a capability that was not declared. Raises
-        TesteeError. After a fault, every further call raises the same one.
+        The answer is `unsupported` only if the request needs a capability that was not declared. Raises TesteeError for
+        any fault. After a fault, every further call raises the same error.
         """
         if self._fault is not None:
             raise self._fault
@@ -71,7 +71,8 @@ class Session:
         assert command is not None
         answer = reply.WhichOneof("answer")
         if reply.id != request.id:
-            # An adapter that cannot read a request does not know its ID. Quote its message, which is more specific.
+            # An adapter that cannot parse a request does not know the request's ID. Quote the adapter's error, which is
+            # more specific.
             text = f" ({reply.error.message[:200]})" if answer == "error" else ""
             self._fail(FaultKind.WRONG_ID, f"request {request.id} ({command}) was answered with id {reply.id}{text}")
         if answer == "error":
@@ -97,12 +98,12 @@ class Session:
             self._fail(FaultKind.DISHONEST, f"a command that does not exist was answered with {answer or 'nothing'}")
 
     def hold_identifiers(self, command: str, found: Iterable[tuple[str, str]]) -> None:
-        """Check that no identifier of an answer, given as name and value, is too long. Raises TesteeError."""
+        """Check that no identifier in an answer is too long. ``found`` has names and values. Raises TesteeError."""
         if long := identifiers.too_long(found, self.longest_identifier):
             self._fail(FaultKind.OVERSIZED, f"the answer to {command} has {long}", _LONG_IDENTIFIER)
 
     def break_off(self, kind: FaultKind, detail: str) -> NoReturn:
-        """Raise a fault that the caller found. Raises TesteeError."""
+        """End the session because of a fault that the caller has found. Always raises TesteeError."""
         self._fail(kind, detail)
 
     def close(self) -> None:
@@ -120,7 +121,8 @@ class Session:
             self.link.kill()
 
     def _ask(self, ask: Callable[[Any, float, type[Any]], Any], request: Any, timeout_s: float) -> Any:
-        """The answer, within its own timeout and the total time. Raises TesteeError."""
+        """Send the request by ``ask``, and wait for the answer for ``timeout_s``, but no longer than the total time.
+        Raises TesteeError."""
         left_s = self._limits.left_s
         if left_s <= 0:
             self._out_of_time(request)
@@ -177,6 +179,6 @@ class Session:
 
     def _fail(self, kind: FaultKind, detail: str, hint: str = "") -> NoReturn:
         self.link.note("fault", kind=kind.value, detail=printable(detail, 600))
-        self.kill()  # before stderr is read, so that its last lines are complete
+        self.kill()  # first end the process, so that its last lines of stderr are complete
         self._fault = TesteeError(kind, detail, self.link.stderr_lines(), hint)
         raise self._fault

@@ -1,4 +1,4 @@
-"""Ends this program in order on Ctrl-C, SIGTERM and SIGHUP. All three are handled the same way.
+"""Ends this program cleanly on Ctrl-C, SIGTERM and SIGHUP, which are handled in the same way.
 
 The entry point of the program wraps its work in ``with handle_signals() as ending:``. Then the first signal
 
@@ -16,8 +16,8 @@ and package runners send each signal twice.
     with signals.call_on_signal(spark.sparkContext.cancelAllJobs):
         ...  # KeyboardInterrupt is raised here, while the hook runs in another thread
 
-Python drops an exception that is raised in a destructor or in a callback of the garbage collector. If it drops the
-KeyboardInterrupt, that is raised again.
+Python drops an exception that is raised in a destructor or in a callback of the garbage collector. If Python drops the
+KeyboardInterrupt, this module raises it again.
 
 A hook has GRACE_S seconds; exceptions that it raises are ignored. To keep an interrupt out of a section, for example
 while results are being written, use ``with signals.defer_signals():``, or ``signals.hold_interrupts()`` for the rest of
@@ -41,7 +41,7 @@ from typing import NoReturn
 import psutil
 
 GRACE_S = 4.0
-"""Maximal seconds from the first signal to the end of the program. The kill itself takes a moment, too."""
+"""Seconds after the first signal at which the program kills its child processes and ends."""
 AGAIN_S = 1.0
 _SOON_S = 0.02
 """Seconds after which a destructor or a callback has surely returned."""
@@ -54,7 +54,7 @@ _holding = 0
 
 
 class EndRequest:
-    """Whether a signal requested the end of this program, and which one."""
+    """Records whether a signal has requested the end of this program, and which signal."""
 
     def __init__(self) -> None:
         self.number = 0
@@ -66,7 +66,8 @@ class EndRequest:
 
     @property
     def exit_code(self) -> int:
-        """The exit code that shells expect of a program that was ended by a signal."""
+        """The exit code that shells expect from a program that a signal has ended: 128 plus the number of the
+        signal."""
         return 128 + self.number
 
     @property
@@ -144,13 +145,13 @@ def handle_signals() -> Iterator[EndRequest]:
 
 
 def end_was_requested() -> bool:
-    """Did a signal ask this program to end? Later failures may be caused by that."""
+    """Has a signal requested the end of this program? If so, later failures may be a result of the signal."""
     return any(ending.number for ending in _endings)
 
 
 @contextlib.contextmanager
 def call_on_signal(hook: Hook) -> Iterator[None]:
-    """A signal within the block calls ``hook`` in another thread."""
+    """If a signal arrives during the block, ``hook`` is called in another thread."""
     _hooks.append(hook)
     try:
         yield
@@ -160,7 +161,7 @@ def call_on_signal(hook: Hook) -> Iterator[None]:
 
 @contextlib.contextmanager
 def defer_signals() -> Iterator[None]:
-    """A signal within the block does not interrupt it. The grace period still starts."""
+    """A signal that arrives during the block does not interrupt the block. Its grace period of GRACE_S still starts."""
     global _holding
     _holding += 1
     try:
@@ -170,17 +171,17 @@ def defer_signals() -> Iterator[None]:
 
 
 def hold_interrupts() -> None:
-    """Hold interrupts back until the end of ``handle_signals``: for commands that have finished and are now
-    reporting."""
+    """Do not raise KeyboardInterrupt until the end of ``handle_signals``. For commands that only have to report their
+    results."""
     global _holding
     _holding += 1
 
 
 def follow_parent(*, unwinding: bool = False) -> None:
-    """For worker processes: the parent handles signals and ends its workers.
+    """Ignore signals in a worker process, because the parent process handles them and ends its workers.
 
-    If the parent is gone for any reason, this process ends as well. On SIGTERM, ``finally`` blocks run if
-    ``unwinding``.
+    If the parent has ended for any reason, this process ends as well. With ``unwinding``, ``finally`` blocks run on
+    SIGTERM.
     """
     for number in HEEDED:
         # Not SIG_IGN: processes that are started from here would inherit it.
@@ -208,7 +209,7 @@ def _end_with_parent() -> None:
 
 
 def _leave_it(number: int, frame: FrameType | None) -> None:
-    """Do nothing: the parent decides."""
+    """Ignore a signal in a worker process, because the parent process ends its workers."""
 
 
 def _exit_on_signal(number: int, frame: FrameType | None) -> None:
@@ -218,7 +219,7 @@ def _exit_on_signal(number: int, frame: FrameType | None) -> None:
 def _signal_main_thread(number: int) -> None:
     main = threading.main_thread().ident
     if hasattr(signal, "pthread_kill") and main is not None:
-        signal.pthread_kill(main, number)  # it also ends a wait
+        signal.pthread_kill(main, number)  # the signal also ends a blocking wait
     else:
         _thread.interrupt_main(signal.Signals(number))
 
@@ -229,10 +230,7 @@ def _run_suppressing_errors(hook: Hook) -> None:
 
 
 def _leave_dead_terminals() -> None:
-    """After a hangup, writes to the terminal fail.
-
-    Replace it by /dev/null, so that reporting and storing do not fail.
-    """
+    """Replace closed terminals by /dev/null after a hangup, so that reports can still be written."""
     for number in (1, 2):
         with contextlib.suppress(OSError):
             if stat.S_ISCHR(os.fstat(number).st_mode) and not os.isatty(number):

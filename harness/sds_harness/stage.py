@@ -28,7 +28,7 @@ capability from it."""
 
 
 class ScheduleStoppedError(Exception):
-    """The schedule cannot go on: a capability is not declared, or a needed command was refused."""
+    """The schedule cannot continue, because a capability is not declared or a necessary command was refused."""
 
 
 def start_of(session: Session) -> int:
@@ -51,7 +51,7 @@ class Stage(Generic[S]):
         step: Callable[[int, str, Any], S],
         environment: Environment = PLAIN,
     ) -> None:
-        """``trace`` records the steps. ``step`` makes a step from its index, the participant and the request."""
+        """``trace`` records the steps. ``step`` makes a step object from the index, the participant and the request."""
         self.session = session
         self.environment = environment
         self.now_ms = trace.start_ms
@@ -75,13 +75,13 @@ class Stage(Generic[S]):
         self._handles: list[tuple[str, int]] = []
 
     def add_handle(self, participant: str, handle: int) -> None:
-        """Register a participant that was opened, so that it is freed at the end."""
+        """Register the handle of an open participant, so that `close` is sent for it at the end."""
         self._handles.append((participant, handle))
         self.session.link.note("participant", name=participant, handle=handle)
 
     def go_ahead(self) -> None:
-        """Move the clock of scripted peers ahead of the real one, if the implementation uses its own clock and that
-        helps."""
+        """Set the clock of scripted peers ahead of the real time, if the implementation uses its own clock and the
+        protocol's checks need that."""
         return
 
     def label(self, name: str) -> str:
@@ -106,8 +106,8 @@ class Stage(Generic[S]):
             raise ScheduleStoppedError(f"{NEEDS}{name}")
 
     def close(self) -> None:
-        """Free the participants. The commands become part of the trace only if they break the conversation. Raises
-        TesteeError."""
+        """Send `close` for all participants. These commands are added to the trace only if one of them breaks the
+        conversation. Raises TesteeError."""
         self._record_late_stderr()
         for participant, handle in self._handles:
             request = self.session.language.request()
@@ -120,7 +120,8 @@ class Stage(Generic[S]):
                 raise
 
     def step(self, participant: str, request: Any) -> S:
-        """Send one command and record it in the trace. Raises TesteeError; then the broken step is recorded, too."""
+        """Send one command and record it in the trace. Raises TesteeError after recording the step in which the
+        conversation broke."""
         steps = self.trace.steps
         self._record_late_stderr()
         if offset := self.environment.offset_ms(len(steps)) - self.ahead_ms:
@@ -155,7 +156,7 @@ class Stage(Generic[S]):
             self.trace.steps[-1].stderr += late
 
     def sent_identifiers(self, step: S) -> Iterable[tuple[str, str]]:
-        """The identifiers, as name and value, in the messages that the implementation handed to the network."""
+        """The identifiers in the messages that a step broadcast, each as field name and value."""
         return ()
 
     def _hold_identifiers(self, step: S) -> None:

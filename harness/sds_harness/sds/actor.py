@@ -176,8 +176,7 @@ class Actor:
         return self._do(pb.Request(observe=command)).state
 
     def ask_filter(self, bloom_filter: bytes, *message_ids: str) -> None:
-        """Ask the codec of the implementation which of the IDs a bloom filter contains. Does nothing if there is no
-        codec."""
+        """Ask the codec of the implementation which of the IDs a bloom filter contains, if it has a codec."""
         if self.stage.trace.declaration.can(pb.CAPABILITY_FILTER_CODEC):
             command = pb.QueryFilter(bloom_filter=bloom_filter, message_ids=message_ids)
             self._do(pb.Request(query_filter=command))

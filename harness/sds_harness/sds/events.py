@@ -23,8 +23,10 @@ REPAIRS: set[EventKind] = set()
 
 
 def event(name: str, *, repairs: bool = False, **rest: Any) -> Callable[[Write], Write]:
-    """Register the decorated function as a kind of event that users select by ``name``. ``rest`` are fields of
-    ``EventKind``."""
+    """Register the decorated function as a kind of event. Users select it by ``name``.
+
+    ``rest`` are other fields of ``EventKind``.
+    """
 
     def register(write: Write) -> Write:
         kind = EventKind(name, write, **rest)

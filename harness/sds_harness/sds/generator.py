@@ -2,8 +2,8 @@
 
 Purely random operations rarely interact: most schedules would reach no state that a perfect network does not reach. So
 a passage is a short sequence of related operations: a burst within one millisecond, a chain of dependencies that
-arrives in reverse, a missing message that only a repair can bring. Participants, times and other events are drawn at random. Several passages share one log, so that their effects
-mix.
+arrives in reverse, a missing message that only a repair can bring. Participants, times and other events are drawn at
+random. Several passages share one log, so that their effects mix.
 """
 
 from __future__ import annotations

@@ -39,8 +39,7 @@ def hinted(who: str, label: str, route: Route) -> Said:
 
 @application()
 def busy(who: str, label: str, route: Route) -> Said:
-    """A participant, ahead of its clock, sends several messages at once and resends them while other messages
-    arrive."""
+    """A participant ahead of its clock sends several messages at once, and resends them while others arrive."""
     return (
         Say(OTHER, f"{label}.ahead", lamport_ms=600_000, to=who),
         Send(who, f"{label}.1", times=4),

@@ -21,14 +21,14 @@ many = partial(event, MANY, most=1, equals=False, starts=True, aware=True)
 
 
 def _first_and_last(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The first and the last of the names, as many as one message may name."""
+    """All names if one message may name so many, else equally many from the start and from the end."""
     half = _MOST_LABELS // 2
     return names if len(names) <= _MOST_LABELS else names[:half] + names[-half:]
 
 
 def _many_own_messages(number: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """Many own messages are sent at once, some of which others acknowledge."""
+        """A participant sends many messages at once; peers acknowledge some of them."""
         all_names = tuple(f"{label}.{n}" for n in range(1, number))
         named = _first_and_last(all_names)
         parts = [all_names[n : n + _MOST_LABELS] for n in range(0, number, _MOST_LABELS)]
@@ -50,7 +50,7 @@ def _many_own_messages(number: int) -> Story:
 
 def _many_peer_messages(number: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """Many messages of peers; one sorts before them in the log, others depend on them and on missing messages."""
+        """Peers send many messages, then one that is earlier in the log, and some with missing dependencies."""
         all_names = tuple(f"{label}.{n}" for n in range(number))
         names = _first_and_last(all_names)
         return (
@@ -70,7 +70,7 @@ def _many_peer_messages(number: int) -> Story:
 
 def _waiting(number: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """Each message of a peer waits for the one before it, and the first arrives last."""
+        """Each message of a peer depends on the message before it, and the first message arrives last."""
         names = tuple(f"{label}.{n}" for n in range(number))
         return (
             lost(who, names[0]),
@@ -92,7 +92,7 @@ many()(_many_peer_messages(420))
 
 @many()
 def waiting_and_naming(who: str, label: str, route: Route) -> Said:
-    """Each of many messages of a peer depends on a missing message and on an own message of the participant."""
+    """A peer sends many messages; each depends on a missing message and on one of the participant's messages."""
     names = tuple(f"{label}.{n}" for n in range(1, 120))
     return (
         Send(who, label, times=len(names) + 1),
@@ -103,7 +103,7 @@ def waiting_and_naming(who: str, label: str, route: Route) -> Said:
 
 @many()
 def syncs_and_ephemerals(who: str, label: str, route: Route) -> Said:
-    """Many sync and ephemeral messages of participant and peer; each sync message of the peer has another history."""
+    """A participant and a peer send many sync and ephemeral messages; the peer's sync messages differ in history."""
     rounds = range(120)
     own = f"{label}.own"
     return (

@@ -1,4 +1,4 @@
-"""The operations of schedules of SDS: those of all protocols, and those that only SDS has."""
+"""All operations in schedules of SDS, including the operations that all protocols share."""
 
 from __future__ import annotations
 
@@ -61,8 +61,9 @@ TWINS: dict[str, Callable[[str], str]] = {
     "two-units": lambda message_id: message_id + "\U0001f98a",
     "nul": lambda message_id: message_id + "\0",
 }
-"""Message IDs that resemble another one: without its last character or with one more, with another one at the end or in
-the middle, in another case, and with characters that are invisible or have two units in UTF-16."""
+"""Functions that make a different but similar message ID: without the last character, with an additional character,
+with another character at the end or in the middle, in another case, or with characters that are invisible or have two
+units in UTF-16."""
 
 Twin = Annotated[str, Shape("twin", enum=["", *TWINS])]
 EMPTY = ("sender", "filter", "hints", "message_id", "channel")
@@ -85,11 +86,12 @@ class Entry:
     sender: Annotated[str, Shape(maxLength=4_000)] | None = None
     """The sender that the entry names; None for none."""
     twin: Twin = ""
-    """The message ID is not that of the label, but resembles it, see ``Write.twin``."""
+    """The kind of difference between the entry's ID and the ID of the labelled message, see ``Write.twin``; "" for the
+    same ID."""
 
 
 Reference = Label | Entry
-"""A label, or an entry with more than a message ID."""
+"""Names a message in a list of a schedule: by its label, or as an entry with more fields."""
 References = Annotated[tuple[Reference, ...], Shape("references", maxItems=1_000)]
 
 
@@ -101,18 +103,19 @@ class Send(Operation, op="send", command="send"):
     label: Label
     channel: Channel = 0
     content: LongText | None = None
-    """The content; by default one that no other message has."""
+    """The content; by default a text that no other message has."""
     raw: Hexadecimal = ""
     """Hexadecimal digits of the content, in place of ``content``. If only text can be sent, other bytes are reduced to
     ASCII."""
     hint: bool = False
     """Whether the application supplies a retrieval hint."""
     message_id: MessageId = ""
-    """The message ID that the application gives, if it can."""
+    """The message ID that the application chooses, if the implementation lets it; "" for none."""
     empty: Annotated[tuple[Annotated[str, Shape(enum=["content", "hint"])], ...], Shape(maxItems=3)] = ()
     """Fields that are empty: ``content``, ``hint``."""
     times: Annotated[int, Shape(minimum=1, maximum=2_000)] = 1
-    """Number of messages sent at once. The label is that of the last one; the others have ".1", ".2", ... appended."""
+    """Number of messages sent at once. The last message has the label; the labels of the others end in ".1", ".2",
+    ...."""
     numbered: bool = False
     """Whether the content is made from a counter of the participant's messages, and not from the label. An environment
     may give such messages of different senders the same content."""
@@ -133,7 +136,7 @@ class Sync(Operation, op="sync", command="send_sync"):
     label: OptionalLabel = ""
     """The label of the message; "" if no other operation refers to it."""
     or_content: bool = False
-    """Whether it sends a content message instead if the implementation has no sync messages."""
+    """Whether a content message is sent instead if the implementation has no sync messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +169,8 @@ class Again(Operation, op="again"):
     label: Label
     to: Name
     asks: Labels = ()
-    """Labels of the messages that the copy requests (a copy may carry its own repair request)."""
+    """Labels of the messages in the repair request of the copy. The repair request of a resent message may differ from
+    the first one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,24 +184,26 @@ class Write(Operation, op="write"):
     peer: Name
     label: Label
     lamport_ms: Annotated[int, Shape(minimum=-(10**13), maximum=1 << 64)] | None = 0
-    """Lamport timestamp relative to virtual time. In revisions whose timestamps count from 0, relative to the successor
-    of the greatest timestamp that participants have sent. None is unset."""
+    """The Lamport timestamp, as a difference to virtual time in milliseconds. In revisions whose timestamps count from
+    0, the difference is to one more than the greatest timestamp that participants have sent. With None, the field is
+    unset."""
     after: References = ()
     """The causal history of the message."""
     content: LongText | None = "usual"
-    """"usual" is content that no other message has; None is unset, as in a sync message."""
+    """With "usual", the content is a text that no other message has. With None, the field is unset, as in a sync
+    message."""
     raw: Hexadecimal = ""
     """Hexadecimal digits of the content, in place of ``content``."""
     filter: References | None = None
-    """The messages in its bloom filter; None for no filter at all."""
+    """The messages in the bloom filter of the message. With None, the message has no bloom filter."""
     raw_filter: Hexadecimal = ""
-    """Hexadecimal digits of an invalid filter, in place of ``filter``."""
+    """Hexadecimal digits of the bloom filter, which may be invalid, in place of ``filter``."""
     asks: References = ()
     """The repair request of the message."""
     senders_named: bool = False
-    """Whether its causal history names the senders, as with SDS-R."""
+    """Whether the causal history of the message names the senders, as with SDS-R."""
     hint: bool = False
-    """Whether its causal history has retrieval hints."""
+    """Whether the causal history of the message has retrieval hints."""
     id_of: OptionalLabel = ""
     """A label: the message has the ID of the message with this label."""
     message_id: MessageId = ""
@@ -208,28 +214,32 @@ class Write(Operation, op="write"):
     poses_as: OptionalName = ""
     """The participant whose ID is the sender ID of the message; "" for the ID of the peer."""
     encoding: Annotated[str, Shape(enum=[*ENCODINGS])] = "usual"
-    """The encoding: ``usual``, ``reversed`` fields, with ``unknown`` fields, or unknown fields of four or eight bytes
-    (``unknown-4``, ``unknown-8``) or in history entries (``unknown-inside``), with two IDs of which the last counts
-    (``twice``), or with ``overlong`` varints, in their places or at the end (``overlong-last``)."""
+    """The protobuf encoding of the message: ``usual``; ``reversed``, the fields in reverse order; ``unknown``, with
+    unknown fields; ``unknown-4`` and ``unknown-8``, with unknown fields of four and eight bytes; ``unknown-inside``,
+    with unknown fields in history entries; ``twice``, with two IDs, of which the last one counts; ``overlong`` and
+    ``overlong-last``, with varints that are longer than necessary, in their places and at the end of the message."""
     channel: Channel = 0
     number: Annotated[int, Shape(minimum=0, maximum=1_000_000)] = 0
-    """The message has the ID and the content of the n-th message of the peer, in place of those made from the label."""
+    """If not 0, the message has the ID and the content of the peer's message with this number, not an ID and a content
+    made from the label."""
     since: OptionalLabel = ""
     """The label of a mark or of a message. ``lamport_ms`` is then relative to the virtual time at the mark, in all
     revisions, or to the timestamp of the message."""
     lamport: Annotated[int, Shape(minimum=0, maximum=(1 << 64) - 1)] | Expression | None = None
-    """The Lamport timestamp, in place of ``lamport_ms``: an expression, see ``expressions``, or a number. The greatest
-    one that the revision can encode is used in place of a greater number."""
+    """The Lamport timestamp, in place of ``lamport_ms``: an expression (see ``expressions``) or a number. A number
+    above the maximum that the revision can encode is reduced to the maximum."""
     filter_of: OptionalLabel = ""
     """A label: the message has the bloom filter of the message with this label."""
     ones: Expression = ""
-    """An expression: the message has a bloom filter of this number of bytes, in which all bits are set."""
+    """An expression (see ``expressions``) for a number of bytes: the message has a bloom filter of that size with all
+    bits set."""
     twin: Twin = ""
-    """With ``id_of``: the ID differs from that of the message, but resembles it. One of ``TWINS``."""
+    """With ``id_of``: the kind of difference (a key of ``TWINS``) between the ID and that of the message with the
+    label; "" for the same ID."""
     length: Bytes = 0
-    """Number of bytes of its content, which are all zero, in place of ``content``."""
+    """If not 0, the content of the message is this number of zero bytes, in place of ``content``."""
     layout: Annotated[str, Shape(enum=["", *REVISIONS])] = ""
-    """The revision in whose wire format it is written; by default that of the schedule."""
+    """The revision in whose wire format the message is written; by default the revision of the schedule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +247,7 @@ class Say(Write, op="say"):
     """A scripted peer sends a message."""
 
     to: OptionalName = EVERYBODY
-    """The only participant that it reaches; by default all."""
+    """The only participant that the message reaches; by default, it reaches all participants."""
     route: Route = STRAIGHT
 
 
@@ -252,17 +262,18 @@ class Receive(Operation, op="receive", command="receive"):
     hint: Hexadecimal = ""
     """Hexadecimal digits of a retrieval hint that the transport of the recipient has for the messages."""
     asked: bool = False
-    """Whether only messages arrive that are in the repair request of the participant's newest broadcast."""
+    """If true, only those messages arrive that the repair request in the participant's newest broadcast contains."""
     unanswered_since: OptionalLabel = ""
-    """The label of a mark: only messages arrive whose repair request has a message that the participant has not sent
-    since then."""
+    """The label of a mark. If given, only those messages arrive whose repair request contains a message that the
+    participant has not sent since the mark."""
     empty: Annotated[tuple[Annotated[str, Shape(enum=["hint"])], ...], Shape(maxItems=1)] = ()
-    """Fields that are empty: ``hint``. Without the capability, there is no hint."""
+    """With ``hint`` in the list, the retrieval hint is empty. It is left out if the implementation has no capability
+    for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settle(Operation, op="settle", command="tick"):
-    """Let time pass and run the periodic work until nothing more is delivered: some implementations deliver at once,
+    """Let time pass and run the periodic work until a sweep delivers no message: some implementations deliver at once,
     others in sweeps. Each sweep takes the configured sweep period, or 60 s."""
 
     labels: ClassVar[tuple[str, ...]] = ("undelivered",)
@@ -280,24 +291,26 @@ class Mark(Operation, op="mark"):
 
 @dataclass(frozen=True, slots=True)
 class Garble(Operation, op="garble"):
-    """Bytes arrive that are not an SDS message, or a malformed one."""
+    """Bytes arrive that are not a valid SDS message."""
 
     to: Name
     wire: Hexadecimal = ""
     """Hexadecimal digits."""
     label: OptionalLabel = ""
-    """A label: a part of the message with this label, in place of ``wire``."""
+    """The label of a message. A part of the bytes of this message arrives, in place of ``wire``."""
     end: Annotated[int, Shape(minimum=-1_000_000, maximum=1_000_000)] = 0
-    """How many bytes of that message arrive; a negative number counts the bytes at its end that do not."""
+    """The number of bytes of that message that arrive. If it is negative, so many bytes at the end of the message are
+    cut off."""
     percent: Percent = 100
-    """How many percent of its bytes arrive, if ``end`` is 0."""
+    """If ``end`` is 0, the percentage of the bytes of that message that arrive."""
 
 
 @dataclass(frozen=True, slots=True)
 class Await(Operation, op="await"):
-    """Let time pass until a participant is due to request some messages, or to respond with them. The times are those
-    that it has shown last. If it shows none, they are computed from the declared hash and the time when the last
-    message arrived at it. Without either, no time passes.
+    """Let time pass until a participant is due to request certain messages (T_req), or to respond with them (T_resp).
+    The due times are read from the state that the participant showed last. If it does not show them, they are computed
+    from the declared hash and the time at which the participant last received a message. If the hash is unknown as
+    well, the wait is ``otherwise``; without ``otherwise``, the operation is left out.
     """
 
     labels: ClassVar[tuple[str, ...]] = ("messages",)
@@ -305,32 +318,35 @@ class Await(Operation, op="await"):
     messages: Labels
     """Labels."""
     nth: Annotated[int, Shape(minimum=1, maximum=1_000)] = 1
-    """Number of the due time to wait for, in ascending order, from 1."""
+    """Which of the due times of ``messages`` to wait for: 1 for the earliest, 2 for the next one, and so on."""
     ms: SignedMs = 0
     """Milliseconds after the due time at which the wait ends; negative for a moment before the due time."""
     most: Expression = ""
-    """The longest period that passes: an expression over the configuration in force."""
+    """An expression over the configuration in force (see ``expressions``): the maximum wait in milliseconds. "" for no
+    maximum."""
     otherwise: Expression = ""
-    """The period that passes if the times are unknown: an expression over the configuration in force."""
+    """An expression over the configuration in force (see ``expressions``): the wait in milliseconds if a due time is
+    unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class BuildFilter(Operation, op="build_filter", command="build_filter"):
-    """Ask the codec of the implementation for a bloom filter, and which IDs that filter contains. If the filter is as
-    large as that of a participant and has a known encoding, only the first request is sent.
+    """Ask the codec of the implementation to build a bloom filter, and then which IDs the filter contains. The second
+    request is not sent if ``who`` is given and the suite knows the encoding of the filter.
     """
 
     members: MessageIds = ()
-    """The IDs that the filter is built of."""
+    """The message IDs that the codec adds to the bloom filter."""
     queried: MessageIds = ()
     """The IDs that are looked up in the filter."""
     who: OptionalName = ""
-    """The participant whose filter has the same size. The operation is left out if that participant is not open."""
+    """A participant whose configured capacity determines the number of IDs, see ``times``. The operation is left out if
+    the participant is not open."""
     times: Annotated[int, Shape(minimum=0, maximum=10)] = 0
-    """In place of ``members``: the number of IDs, as a multiple of the capacity of that participant's filter. The
-    newest IDs, a tenth of the capacity, are then looked up."""
+    """With ``who``, in place of ``members`` and ``queried``: the number of IDs in the filter, as a multiple of the
+    capacity of the participant's filter. The last IDs, a tenth of the capacity, are looked up."""
     strangers: Annotated[int, Shape(minimum=0, maximum=100_000)] = 0
-    """The number of other IDs that are looked up, too."""
+    """The number of IDs that are not in the filter and are looked up as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,18 +356,18 @@ class Member(operations.Member):
     sds_r: bool | None = None
     """Whether the participant uses SDS-R; by default as the configuration of the schedule says."""
     channels: Annotated[tuple[Channel, ...], Shape(maxItems=64)] = ()
-    """Numbers of the channels that it joins; () for all."""
+    """Indexes of the channels that the participant joins, from 0; an empty list for all channels."""
     configuration: Settings = ()
-    """Requested settings in addition to, or in place of, the configuration of the schedule."""
+    """The participant's own settings. They are added to the configuration of the schedule, and replace settings in
+    it."""
     participant_id: OptionalName = ""
-    """The participant ID of the member, if it is not the name: several members may have the same
-    ID. The name is then the ID and a distinguishing word in brackets."""
+    """The participant ID, if it differs from the name. Several members may have the same ID; the name of each is then
+    the ID and a distinguishing word in brackets."""
 
 
 @dataclass(frozen=True, slots=True)
 class RepairTimes(Operation, op="repair_times", command="repair_times"):
-    """Ask the codec of the implementation for the times of a repair, and whether a participant is in the response
-    group."""
+    """Ask the codec of the implementation for T_req, T_resp and the response group of a participant and a message."""
 
     labels: ClassVar[tuple[str, ...]] = ()
     participant_id: MessageId

@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from .stage import Stage
 
 AHEAD_MS = {"first": 500_000, "second": 1_000}
-"""The other channels. For each of them, how many milliseconds the Lamport timestamps of arriving messages are ahead of
-those in the third channel."""
+"""Maps the names of the other two channels to milliseconds. The Lamport timestamps of messages that arrive in the
+channel are greater by this number than in the third channel."""
 MIRRORED = ("send", "send_ephemeral", "send_sync", "receive", "observe")
 
 
 class OtherChannels:
     """Repeats, in the two other channels, each command that names the third channel.
 
-    In the first channel the command is repeated before the next command. In the second channel it is repeated before
-    the command after that, unless time passes or a tick follows. So in the second channel a message may arrive before
-    its dependency while the third has both.
+    In the first channel, a command is repeated before the next command. In the second channel, it is repeated before
+    the next but one command, or earlier if time passes or a tick follows. So a participant may receive a message in the
+    second channel before its dependency, after it has received both in the third channel.
 
     Messages of scripted peers have the same IDs in all three channels. A message of a participant under test is
     different in each channel: it is replaced by the message that its sender sent in that channel.
@@ -33,10 +33,12 @@ class OtherChannels:
     def __init__(self) -> None:
         self._waiting: dict[str, list[tuple[str, pb.Request, Step]]] = {name: [] for name in AHEAD_MS}
         self._made: dict[tuple[str, str], Message] = {}
-        """The messages that participants sent in another channel, by that channel and the message ID in the third."""
+        """Maps a channel ID and the ID of a message in the third channel to the message that its sender sent in that
+        channel."""
 
     def follow(self, participant: str, request: pb.Request, step: Step, channel_id: str) -> None:
-        """Remember a command that names the third channel, as it was before the stage sent it, and its step."""
+        """Remember a step whose command names the third channel. ``request`` is the command before the stage changed
+        its names."""
         command = getattr(request, step.command)
         message = step.received.message if step.command == "receive" else command
         if step.command in MIRRORED and message is not None and message.channel_id == channel_id:
@@ -44,7 +46,7 @@ class OtherChannels:
                 waiting.append((participant, request, step))
 
     def catch_up(self, stage: Stage, command: str) -> None:
-        """In the other channels, repeat the operations that must precede this command."""
+        """Repeat in the first and the second channel the remembered commands that must precede ``command``."""
         for name, waiting in self._waiting.items():
             until = len(waiting)
             if name == "second" and waiting and command != "tick" and stage.now_ms == _asked_at(waiting[-1][1]):
@@ -60,7 +62,7 @@ class OtherChannels:
     ) -> None:
         party = stage.trace.parties.get(participant)
         if party is None or channel_id not in party.channels:
-            return  # it was opened without a name for its channel
+            return  # the participant has a channel without a name only
         again = pb.Request()
         again.CopyFrom(request)
         command = getattr(again, step.command)
@@ -82,7 +84,8 @@ class OtherChannels:
             self._made[channel_id, step.new.message_id] = made
 
     def _message_for_channel(self, stage: Stage, message: Message, channel_id: str, ahead_ms: int) -> Message:
-        """The message for another channel. Timestamps near the maximum are not changed."""
+        """The message that arrives in another channel in place of ``message``: with the IDs of that channel, and with a
+        Lamport timestamp ``ahead_ms`` later, unless the timestamp is near the maximum."""
         if (channel_id, message.message_id) in self._made:
             return self._made[channel_id, message.message_id]
         lamport, largest = message.lamport_timestamp, stage.revision.wire.max_lamport // 2

@@ -33,7 +33,7 @@ class ScriptedPeer:
     ) -> Message:
         """A content message that depends on the given messages.
 
-        With SDS-R, ``requests`` are the messages that it asks for.
+        ``requests`` are the messages in its repair request (SDS-R).
         """
         number = self._next()
         return Message(
@@ -55,7 +55,7 @@ class ScriptedPeer:
         bloom_filter: bytes | None = None,
         requests: Sequence[Dependency] = (),
     ) -> Message:
-        """A sync message."""
+        """Write a sync message that depends on the given messages."""
         message = self.content(
             lamport, *depends_on, message_id=message_id, bloom_filter=bloom_filter, requests=requests
         )
@@ -63,7 +63,7 @@ class ScriptedPeer:
         return replace(message, message_id=prefix + message.message_id, content=None)
 
     def ephemeral(self, content: bytes, message_id: str | None = None) -> Message:
-        """An ephemeral message."""
+        """Write an ephemeral message."""
         number = self._next()
         return Message(self.name, message_id or f"eph-{self.name}-{number}", self.channel_id, content=content)
 
@@ -78,12 +78,12 @@ class ScriptedPeer:
 
 @cache
 def unknown_ids(count: int) -> tuple[str, ...]:
-    """Unused IDs that look like those of scripted peers; only the number at the end differs."""
+    """Message IDs in the format of scripted peers that no peer uses; they differ only in the number at the end."""
     return tuple(f"bob-{number}" for number in range(_UNKNOWN_IDS_FROM, _UNKNOWN_IDS_FROM + count))
 
 
 def history(depends_on: Sequence[Dependency]) -> tuple[HistoryEntry, ...]:
-    """A causal history of IDs, messages or ready entries."""
+    """Make a causal history from message IDs, messages or entries."""
     return tuple(
         entry
         if isinstance(entry, HistoryEntry)

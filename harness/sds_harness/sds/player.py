@@ -62,18 +62,18 @@ from .stage import Stage
 from .trace import Step, Trace, Wire
 
 MOST_BUILT = 100_000
-"""Maximum number of IDs of a filter that the codec is asked to build."""
+"""Maximum number of message IDs in a bloom filter that the codec is asked to build."""
 MOST_QUERIED = 20_000
-"""Maximum number of IDs in one query: a third of a megabyte."""
+"""Maximum number of message IDs in one query to the codec. They have a third of a megabyte."""
 MOST_ONES = 1 << 20
 """Maximum size, in bytes, of a filter in which all bits are set."""
 
 NO_FILTER = "the message needs a bloom filter"
-"""The start of the reason why a message of a scripted peer was not written."""
+"""Begins each reason why a message of a scripted peer was not written for lack of a bloom filter."""
 
 
 def play(schedule: Schedule, stages: Mapping[str, Stage]) -> GroupTrace:
-    """Play a schedule; ``stages`` is the stage of each member.
+    """Play a schedule. ``stages`` has the stage of each member, by name.
 
     The stages are closed at the end. A breakdown of an implementation ends the group trace and is recorded in it.
     """
@@ -83,10 +83,10 @@ def play(schedule: Schedule, stages: Mapping[str, Stage]) -> GroupTrace:
 def perform(schedule: Schedule, stage: Stage, length_factor: int = 1) -> GroupTrace:
     """Play a schedule as a scenario: all participants are played on one stage, which stays open.
 
-    The group trace ends at ``length_factor`` times the usual bounds.
+    ``length_factor`` multiplies the maximum length of the group trace.
 
-    Raises ScheduleStoppedError after the end if an operation was refused or the schedule requires more than the
-    implementation has, and TesteeError if the implementation breaks down.
+    Raises ScheduleStoppedError at the end if an operation could not be played or a `require` operation ended the
+    schedule. Raises TesteeError if the implementation breaks down.
     """
     group_trace = Player(schedule, dict.fromkeys(schedule.names, stage), length_factor).perform()
     raise_if_stopped(group_trace, NO_FILTER)
@@ -100,7 +100,7 @@ def _requested_ids(packet: Packet) -> set[str]:
 
 
 def hint_of(label: str) -> bytes:
-    """A retrieval hint. It is not valid text, because hints belong to the transport and may be any bytes."""
+    """The retrieval hint for the message with this label. It is invalid UTF-8, because hints may be any bytes."""
     return b"hint\xff\x00 of " + label.encode()
 
 
@@ -112,7 +112,8 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         self._revision: Revision = self._distinct[0].revision if self._distinct else SDS_2026_01
         self._store: dict[tuple[str, str], Packet] = {}
         self._syncs: dict[tuple[str, str], Packet] = {}
-        """Sync messages that others may depend on: in revisions that log sync messages, they are also in the store."""
+        """The sent sync messages, by channel and message ID, in revisions in which messages may depend on sync
+        messages. A store has them, too."""
         self._counts: dict[str, int] = {}
         """The greatest Lamport timestamp that participants have sent in each channel."""
         self._has: dict[str, dict[tuple[str, str], None]] = {name: {} for name in schedule.names}
@@ -120,13 +121,14 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         self._asked: set[tuple[str, str, str]] = set()
         self._wants: dict[str, dict[tuple[str, str], None]] = {name: {} for name in schedule.names}
         self._has_syncs: dict[str, set[tuple[str, str]]] = {name: set() for name in schedule.names}
-        """The sync messages that each participant has, in revisions in which others may depend on them."""
+        """The sync messages that each participant has, in revisions in which other messages may depend on sync
+        messages."""
         self._hint: bytes | None = None
-        """The retrieval hint that the transport has for the message that arrives."""
+        """The retrieval hint that the transport passes on with the message that is arriving; None for none."""
         self._marks: dict[str, int] = {}
         """The virtual time of each mark, in epoch milliseconds."""
         self._packets_at_marks: dict[str, int] = {}
-        """The number of packets before each mark."""
+        """The number of packets in the group trace at each mark, by label."""
         self._does |= {
             Send: self._send,
             Sync: self._sync,
@@ -193,7 +195,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         actor.receive(wire, retrieval_hint=self._hint)
 
     def _record_messages(self, listener: str, message: Message | None) -> None:
-        """Record the messages that a participant has, and those that it knows to be missing."""
+        """Record that a participant has ``message`` and misses the messages in its causal history that it lacks."""
         if message is None or message.kind not in (Kind.CONTENT, Kind.SYNC):
             return
         has, has_syncs, wants = self._has[listener], self._has_syncs[listener], self._wants[listener]
@@ -228,7 +230,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         return None
 
     def _of_sds(self, name: str) -> int:
-        """The value of a name that only SDS has."""
+        """The value of a name in an expression that only SDS has, such as ``missing``."""
         group_trace, declared = self.group_trace, [stage.trace.declaration for stage in self._distinct]
         match name:
             case expressions.MAX_LAMPORT:
@@ -417,7 +419,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
                 self._advance(period)
 
     def _due_ms(self, who: str, label: str) -> int | None:
-        """When a participant is due to ask for a message or to respond with it; None if that is unknown."""
+        """Epoch milliseconds when a participant is due to request a message or to respond with it; None if unknown."""
         actor, message_id = self._actors[who], self._id(label)
         trace, party = actor.stage.trace, actor.party
         own = [step for step in trace.steps if step.participant == actor.name]
@@ -475,10 +477,10 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             self._lookup(Lookup())
 
     def _account(self) -> tuple[int, int, int]:
-        """Counts that change whenever anything new happens.
+        """Counts that change between two calm rounds if the first of them changed anything.
 
-        These are signals (except for repeated reports of missing messages), messages received, and distinct repair
-        requests.
+        They are the numbers of signals (without signals of missing messages), of messages that participants have, and
+        of distinct requests for repairs.
         """
         group_trace = self.group_trace
         for act in group_trace.acts[self._accounted :]:
@@ -491,7 +493,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         return self._signals, sum(map(len, self._has.values())), len(self._asked)
 
     def _longest_ms(self) -> int:
-        """The longest period in which a missing message may be resent, requested, or sent in an answer."""
+        """Maximum milliseconds until a missing message is resent or repaired; 0 if no participant misses one."""
         longest = 0
         for who, actor in self._actors.items():
             party = actor.party
@@ -531,7 +533,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         if op.ones:
             bloom_filter = b"\xff" * max(0, min(MOST_ONES, self._value(op.ones)))
         if op.filter is not None and not op.raw_filter:
-            # In the profile of the first implementation; the others may not understand the filter.
+            # The filter has the bloom profile of the first implementation. Other implementations may not understand it.
             bloom_filter = stage.filter_over(*map(self._id, op.filter)) if stage.trace.parties else None
             if bloom_filter is None and not isinstance(op, Say):
                 raise ScheduleStoppedError(
@@ -564,7 +566,8 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
     def _usual_lamport(self, channel_id: str, since: str = "") -> int:
         """The Lamport timestamp that a peer would use now if it had received everything that participants sent.
 
-        With ``since``, the time of that mark or the timestamp of that message.
+        If ``since`` is the label of a mark, the virtual time of the mark; if it is the label of a message, the
+        timestamp of the message.
         """
         if since in self._marks:
             return self._marks[since]
@@ -577,7 +580,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         return self._counts.get(channel_id, 0) + 1
 
     def _encode_message(self, message: Message, encoding: str = "usual", revision: str = "") -> Wire:
-        """A message in the layout of the specification, or of another revision."""
+        """The bytes of a message in the wire layout of the schedule's revision, or of ``revision`` if given."""
         layout, stage = self._revision.wire, self._distinct[0]
         raw = ENCODINGS[encoding]((REVISIONS[revision].wire if revision else layout).encode(message))
         known: dict[bytes, Wire] = stage.wires if stage.dialect is None else {}
@@ -586,7 +589,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         return known[raw]
 
     def _to_sendable(self, content: bytes) -> bytes:
-        """Content that can be sent: if only text can be sent, other bytes are reduced to ASCII."""
+        """The content, or its ASCII characters if it is not text and the implementation can send only text."""
         stage: Stage = self._distinct[0]
         return content if is_text(content) else stage.as_sendable(content)
 
@@ -602,14 +605,20 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         return message.message_id if message is not None else f"{NEVER}{reference}"
 
     def _twin(self, message_id: str, kind: str) -> str:
-        """An ID that resembles ``message_id``. If it would be empty or the same ID, an ID that was never sent."""
+        """An ID that is similar to ``message_id`` but different.
+
+        If there is no such ID of this kind, an ID that was never sent.
+        """
         twin = TWINS[kind](message_id)
         return twin if twin not in ("", message_id) else f"{NEVER}{kind}"
 
     def _entries(
         self, references: tuple[Reference, ...], *, senders: bool, hints: bool, unknown: str | None = "nobody"
     ) -> tuple[HistoryEntry, ...]:
-        """Entries for messages; ``unknown`` is the sender of messages that were never sent."""
+        """Make the entries of a causal history or a repair request.
+
+        ``unknown`` is the sender named for messages that were never sent.
+        """
         out = []
         for one in references:
             if isinstance(one, Entry):

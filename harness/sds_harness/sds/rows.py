@@ -137,7 +137,7 @@ class SdsRowReader:
         return self._names.name_message(message) if message is not None else "no message"
 
     def _content_of(self, wire: Wire, shift: int) -> list[str | int]:
-        """The content of a message on the wire, without what the specification leaves open."""
+        """The fields of a broadcast message that the specification determines; the bytes if they are not a message."""
         message = wire.message
         if message is None:
             return ["no message", wire.raw.hex()]
@@ -148,20 +148,24 @@ class SdsRowReader:
 
 
 def _main_message(step: Step, sent: Sequence[tuple[str, Wire]]) -> Message | None:
-    """The message that arrives or is sent; of several, the first by name."""
+    """The message that arrives or is sent in a step. If several are sent, the one whose name is first in alphabetical
+    order."""
     if step.command == "receive":
         return step.received.message
     return sent[0][1].message if sent else None
 
 
 def _shift(trace: Trace) -> int:
-    """The shift that makes timestamps comparable, as if every group trace had started at the same virtual time. An
-    implementation that uses its own clock starts at the real time. Timestamps that only count are not shifted."""
+    """The number to add to Lamport timestamps so that group traces with different start times can be compared.
+
+    A group trace of an implementation that uses its own clock starts at the real time. The number is 0 in revisions
+    whose timestamps do not follow the clock.
+    """
     return START_MS - trace.start_ms if trace.revision.lamport_follows_clock else 0
 
 
 def _lamport(message: Message | None, shift: int) -> int:
-    """The shifted Lamport timestamp; 0 for none."""
+    """The Lamport timestamp of a message plus ``shift``, as a signed number of 64 bits; 0 if there is no timestamp."""
     if message is None or message.lamport_timestamp is None:
         return 0
     return to_signed((message.lamport_timestamp + shift) & MAX_LAMPORT)

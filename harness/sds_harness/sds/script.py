@@ -1,7 +1,7 @@
 """Builds a schedule in the way in which a test drives participants: one call, one operation.
 
-A script plays nothing, so it cannot branch on the behaviour of an implementation. Values that only the implementation
-knows are represented by objects: a message, a moment, a period in force.
+A script plays nothing, so it cannot branch on the behaviour of an implementation. Values that are known only when the
+schedule is played are represented by objects: ``Message``, ``Moment`` and ``Period``.
 """
 
 from __future__ import annotations
@@ -49,11 +49,12 @@ from .operations import (
 
 @dataclass(frozen=True)
 class Moment:
-    """A time that is known only when the schedule is played, plus some milliseconds."""
+    """A point in virtual time, or a Lamport timestamp, that is known only when the schedule is played."""
 
     since: str
     """The label of a mark or of a message, see ``Write.since``."""
     ms: int = 0
+    """Milliseconds that are added to it."""
 
     def __add__(self, ms: int) -> Moment:
         return replace(self, ms=self.ms + ms)
@@ -64,11 +65,12 @@ class Moment:
 
 @dataclass(frozen=True)
 class Period:
-    """A number of milliseconds that follows from the configuration in force, see ``expressions``."""
+    """An expression (see ``expressions``) for a number, such as milliseconds, that the configuration in force
+    determines."""
 
     text: str
     simple: bool = True
-    """Whether it needs no brackets within another expression."""
+    """Whether ``text`` needs no brackets as a part of another expression."""
 
     def __add__(self, other: Period | int) -> Period:
         return self._combine("+", other)
@@ -107,12 +109,12 @@ START = Period("start_ms")
 
 
 def greatest(*periods: Period | int) -> Period:
-    """The greatest of some periods."""
+    """The expression for the maximum of the periods."""
     return _function_of("max", *periods)
 
 
 def least(*periods: Period | int) -> Period:
-    """The least of some periods."""
+    """The expression for the minimum of the periods."""
     return _function_of("min", *periods)
 
 
@@ -121,7 +123,7 @@ def _function_of(function: str, *periods: Period | int) -> Period:
 
 
 class InForce:
-    """The configuration in force: each field is a period."""
+    """The configuration in force: each attribute is the expression (a Period) with the name of the field."""
 
     def __getattr__(self, field: str) -> Period:
         if field not in pb.Configuration.DESCRIPTOR.fields_by_name:
@@ -143,22 +145,22 @@ class Message:
 
     @property
     def signed(self) -> Entry:
-        """An entry that names its sender, as participants with SDS-R write it."""
+        """An entry for the message that also names the sender, as participants write it with SDS-R."""
         return Entry(self.label, sender=self.sender)
 
 
 Dependency = Message | Entry | str
-"""A message, an entry, or a message ID."""
+"""A dependency of a message: another message, an entry of a causal history, or a message ID."""
 
 
 def entry(dependency: Dependency, hint: bytes | None = None, sender: str | None = None) -> Entry:
-    """An entry with a retrieval hint, and with a sender."""
+    """Make the entry of a causal history for a dependency, with a retrieval hint and a sender if given."""
     named = Entry(dependency.label) if isinstance(dependency, Message) else _reference(dependency)
     return Entry(named.label, named.id, None if hint is None else hint.hex(), sender)
 
 
 def twins(message: Message) -> list[Entry]:
-    """Entries with IDs that resemble the ID of a message."""
+    """Entries whose IDs are similar to the ID of a message but differ from it, one for each of ``TWINS``."""
     return [Entry(message.label, twin=twin) for twin in TWINS]
 
 
@@ -191,7 +193,7 @@ class Script(script.Script[Member]):
         self.named = True
         """Whether the application names channels."""
         self._mark: Moment | None = None
-        """The present time; None if no mark gives it."""
+        """The present virtual time, relative to the newest mark; None if a new mark is needed."""
         self._marks = 0
         self._peers: list[Peer] = []
 
@@ -209,7 +211,7 @@ class Script(script.Script[Member]):
 
     @property
     def now(self) -> Moment:
-        """The present virtual time."""
+        """The present virtual time. Adds a `mark` if the time since the newest mark is not known."""
         if self._mark is None:
             self._marks += 1
             self._mark = Moment(f"t{self._marks}")
@@ -217,7 +219,7 @@ class Script(script.Script[Member]):
         return self._mark
 
     def mark(self) -> Moment:
-        """The present virtual time, with its own mark."""
+        """Add a `mark`, and return the present virtual time."""
         self._mark = None
         return self.now
 
@@ -231,18 +233,18 @@ class Script(script.Script[Member]):
             self._mark = None
 
     def connect(self, delay_ms: int) -> None:
-        """Connect all participants from now on; copies arrive after a delay."""
+        """Connect all participants from now on: each broadcast arrives at all others after ``delay_ms``."""
         self.add(Heal(), Links(delay_ms=(delay_ms, delay_ms)))
 
     def cut(self, senders: Sequence[Part], listeners: Sequence[Part]) -> None:
-        """Cut the links by which participants receive messages of others; the other direction stays unchanged."""
+        """Cut the links from ``senders`` to ``listeners``; the links in the other direction stay unchanged."""
         deaf = tuple(part.name for part in listeners)
         self.add(Cut(tuple(part.name for part in senders), deaf, both=False))
 
     def add(self, *operations: Operation) -> None:
         super().add(*operations)
         if any(isinstance(operation, Settle | Await) for operation in operations):
-            self._mark = None  # an unknown time passes
+            self._mark = None  # they let an unknown time pass
 
     @contextmanager
     def when(self, condition: str) -> Iterator[None]:
@@ -254,9 +256,9 @@ class Script(script.Script[Member]):
 
     @contextmanager
     def repeat(self, rounds: Period | int, most: int = 0, until: str = "") -> Iterator[None]:
-        """Repeat the operations that are added here, see ``Repeat``.
+        """The operations that are added in this block are repeated, see ``Repeat``.
 
-        If the number of ``rounds`` is not known when the script is written, ``most`` is the maximum.
+        If ``rounds`` is a Period, ``most`` is the maximum number of rounds.
         """
         begin, most = len(self.operations), rounds if isinstance(rounds, int) else most
         self._mark = None
@@ -271,7 +273,7 @@ class Script(script.Script[Member]):
     # ---- participants ------------------------------------------------------------------------------------------------
 
     def require(self, condition: str, reason: str) -> None:
-        """End the schedule here, for this reason, unless a condition on the configuration in force holds."""
+        """End the schedule at this point, and report ``reason``, unless ``condition`` holds (see ``expressions``)."""
         self.add(Require(condition=condition, reason=reason))
 
     def open(
@@ -285,7 +287,8 @@ class Script(script.Script[Member]):
     ) -> Part:
         """Open a participant; ``instance`` distinguishes participants with one ID.
 
-        If it ``may_be_refused`` and is refused, its operations are left out.
+        With ``may_be_refused``, the schedule continues without the participant if the implementation refuses to open
+        it.
         """
         if len(channels) > 1:
             self.need(pb.CAPABILITY_CHANNELS)
@@ -308,11 +311,11 @@ class Script(script.Script[Member]):
         return Part(self, member, name)
 
     def channel(self, name: str) -> int:
-        """The number of a channel."""
+        """The index of a channel in the schedule. Adds the channel if it is new."""
         return self._channels.setdefault(name, len(self._channels))
 
     def peer(self, name: str, channel: str = "c1") -> Peer:
-        """A scripted peer."""
+        """Add a scripted peer that sends in ``channel``."""
         self._peers.append(Peer(self, name, channel))
         return self._peers[-1]
 
@@ -335,14 +338,14 @@ class Part:
         return self
 
     def given(self, *messages: Message, hint: bytes = b"") -> Part:
-        """Let messages arrive. Returns the participant."""
+        """Let messages arrive at the participant, see `receive`. Returns the participant, for chained calls."""
         self.receive(*messages, hint=hint)
         return self
 
     def receive(self, *messages: Message, hint: bytes | None = b"", optional: bool = False) -> None:
-        """Let messages arrive, in order.
+        """Let messages arrive at the participant, in this order.
 
-        ``hint`` is the retrieval hint that the transport has; b"" for none, and None for an empty one. If the
+        ``hint`` is the retrieval hint that the transport passes on; b"" passes none, None an empty hint. If the
         implementation takes no hints, the schedule ends, unless the hint is ``optional``.
         """
         if hint and not optional:
@@ -355,7 +358,8 @@ class Part:
         self.script.add(Receive(self.name, _labels(messages), asked=True))
 
     def receive_unanswered(self, since: Moment, *messages: Message) -> None:
-        """Let messages arrive whose repair request has a message that the participant has not sent since a mark."""
+        """Let those messages arrive whose repair request contains a message that the participant has not sent since
+        ``since``."""
         self.script.add(Receive(self.name, _labels(messages), unanswered_since=since.since))
 
     def receive_bytes(self, wire: bytes) -> None:
@@ -367,11 +371,11 @@ class Part:
         self.script.add(Garble(self.name, label=message.label, end=end, percent=percent))
 
     def receive_copy(self, message: Message, *requests: Message) -> None:
-        """Let a copy of a message arrive; ``requests`` is its repair request, in place of that of the message."""
+        """Let a message arrive again; ``requests`` replaces its repair request."""
         self.script.add(Again(message.label, self.name, tuple(request.label for request in requests)))
 
     def receive_missing(self) -> None:
-        """Let all messages arrive that the participant misses, if they were written."""
+        """Let all messages arrive that the participant misses and that were written (a `lookup`)."""
         self.script.add(Lookup(self.name))
 
     def send(
@@ -385,8 +389,8 @@ class Part:
     ) -> Message:
         """Send content, by default content with the number of the message.
 
-        The schedule goes on if the implementation refuses and the message ``may_be_refused``. ``hint`` is the retrieval
-        hint of the message, if the implementation supports hints; b"" for none, and None for an empty one.
+        With ``may_be_refused``, the schedule continues if the implementation refuses to send. ``hint`` is the retrieval
+        hint of the message, if the implementation supports hints; b"" gives none, and None gives an empty hint.
         """
         if message_id:
             self.script.need(pb.CAPABILITY_MESSAGE_ID_ACCEPTED)
@@ -413,8 +417,8 @@ class Part:
     def send_sync(self, channel: str = "", *, optional: bool = False, or_content: bool = False) -> Message:
         """Send a sync message.
 
-        Where the implementation has none, the schedule ends, unless the message is ``optional`` or content is sent
-        instead.
+        If the implementation has no sync messages, the schedule ends. With ``optional`` it continues, and with
+        ``or_content`` a content message is sent instead.
         """
         if not optional and not or_content:
             self.script.need(pb.CAPABILITY_SYNC)
@@ -423,7 +427,8 @@ class Part:
         return Message(label, self.participant_id)
 
     def send_ephemeral(self, content: bytes = b"typing", channel: str = "", *, optional: bool = False) -> None:
-        """Send an ephemeral message; ``optional`` as for sync messages. One without content may be refused."""
+        """Send an ephemeral message; ``optional`` as in `send_sync`. The implementation may refuse to send empty
+        content."""
         if not optional:
             self.script.need(pb.CAPABILITY_EPHEMERAL)
         self._sent += 1
@@ -438,7 +443,7 @@ class Part:
         return self
 
     def leave(self) -> None:
-        """Stop the participant. The configuration in force is then that of the others."""
+        """Stop the participant with a `crash`. Expressions then use the configuration of the other participants."""
         self.script.add(Crash(self.name))
 
     def await_due(
@@ -452,9 +457,9 @@ class Part:
         return self
 
     def settle(self, undelivered: Message | None = None) -> Part:
-        """Let time pass until nothing more is delivered.
+        """Let time pass and send `tick` until no tick delivers a message.
 
-        If ``undelivered`` is given, do this only if that message was not delivered yet. Returns the participant.
+        If ``undelivered`` is given, this does nothing when that message was delivered before. Returns the participant.
         """
         self.script.add(Settle(self.name, undelivered.label if undelivered is not None else ""))
         return self
@@ -465,12 +470,14 @@ class Part:
         return self
 
     def observe(self, *filter_ids: Dependency, channel: str = "") -> Part:
-        """Ask for the state, and whether the filter has the messages. Returns the participant."""
+        """Request the state, and whether the participant's bloom filter contains the messages. Returns the
+        participant."""
         self.script.add(Look(self.name, self._number(channel), _references(filter_ids)))
         return self
 
     def observe_newest(self) -> Part:
-        """Ask for the state, and whether the filter has the newest messages. Returns the participant."""
+        """Request the state, and whether the participant's bloom filter contains its newest messages. Returns the
+        participant."""
         self.script.add(Look(self.name, self._channel))
         return self
 
@@ -492,7 +499,7 @@ class Peer:
         self._count = 0
 
     def skip(self, messages: int) -> None:
-        """Do not use the next numbers of messages, as many as ``messages``."""
+        """Advance the counter of message IDs by ``messages``, so that these IDs stay unused."""
         self._count += messages
 
     def content(
@@ -519,7 +526,8 @@ class Peer:
         return self.write(at, depends_on, requests=requests, content="" if empty_content else None, **rest)
 
     def ephemeral(self, content: bytes, *depends_on: Dependency, **rest: Any) -> Message:
-        """Write an ephemeral message; with a causal history or a filter it is not a regular one."""
+        """Write an ephemeral message. One with a causal history or a bloom filter is irregular, but allowed in
+        tests."""
         return self.write(None, depends_on, **_content(content), **rest)
 
     def write(
@@ -537,10 +545,10 @@ class Peer:
     ) -> Message:
         """Write a message.
 
-        ``at`` is its Lamport timestamp. ``holds`` are the messages in its filter; ``bloom_filter`` are the bytes
-        of a filter; ``filter_of`` is the message whose filter it copies. ``message_id`` is an ID, the message whose ID
-        it has, or an entry with a ``twin`` of an ID. ``sender`` is the participant that it names as its sender; None
-        for an empty one.
+        ``at`` is the Lamport timestamp of the message. Its bloom filter contains the messages ``holds``, consists of
+        the bytes ``bloom_filter``, or is a copy of the filter of ``filter_of``. ``message_id`` is the ID, a message
+        with the same ID, or an entry with a ``twin`` of an ID. ``sender`` is the participant named as the sender; ""
+        for the peer, None for an empty sender ID.
         """
         self._count += 1
         label = self.script.unique_label(f"{self.name}-{self._count}")
@@ -578,7 +586,7 @@ class Peer:
 
 
 def _content(content: bytes) -> dict[str, Any]:
-    """The field of an operation that has this content."""
+    """The field of an operation (``content`` or ``raw``) that gives a message this content."""
     if not content:
         return {"content": ""}
     try:

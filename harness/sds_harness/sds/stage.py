@@ -43,14 +43,14 @@ class Stage(stage.Stage[Step]):
         self.dialect = dialect
         self.revision = REVISIONS.get(session.revision, SDS_2026_01)
         self.sds_environment = environment if isinstance(environment, SdsEnvironment) else _NOTHING_OF_SDS
-        """The settings of the environment that only SDS has."""
+        """The environment, with the settings that only SDS has."""
         self.other_channels = OtherChannels() if self.sds_environment.third_channel else None
         # A revision whose Lamport timestamps only count reads no clock of its own.
         start_ms = start_of(session) if self.revision.lamport_follows_clock else COUNTING_START_MS
         trace = Trace(schedule, session.declaration, self.revision, dialect, environment.name, start_ms=start_ms)
         layout, wires = self.revision.wire, dict[bytes, Wire]()
         self.wires = wires
-        """The wires of the trace by their bytes."""
+        """Maps bytes on the network to their Wire, so that equal bytes are decoded once."""
 
         # Not a method: it would keep a reference to the stage, and only the garbage collector would free stage and
         # trace.
@@ -60,10 +60,10 @@ class Stage(stage.Stage[Step]):
         super().__init__(session, trace, begun, environment)
 
     def go_ahead(self) -> None:
-        """For an implementation that uses its own clock, put scripted peers an hour ahead, or half its declared bound.
+        """Set the clock of scripted peers ahead if the implementation uses its own clock.
 
-        An implementation that accepts their messages continues from these timestamps; its own timestamps show if it
-        does not.
+        The clock of the peers is an hour ahead, or half the declared bound. An implementation that accepts their
+        messages must continue from their timestamps, which its own timestamps show.
         """
         declared = self.trace.declaration
         bound = declared.limit("lamport_ahead_ms")
@@ -80,8 +80,8 @@ class Stage(stage.Stage[Step]):
     ) -> Actor:
         """Open a participant under test; ``instance`` distinguishes participants with the same name.
 
-        Automatic sync messages, the giving up of lost dependencies and SDS-R are off unless ``configuration`` switches
-        them on; the environment can switch on SDS-R as well. Without ``channels``, no channel is named, and the trace
+        Automatic sync messages, the timeout for lost dependencies and SDS-R are off unless ``configuration`` switches
+        them on. The environment can also switch on SDS-R. Without ``channels``, no channel is named, and the trace
         calls the channel "0".
         """
         if len(channels) > 1:
@@ -141,7 +141,7 @@ class Stage(stage.Stage[Step]):
         return ScriptedPeer(self.label(name), self.label(channel_id), says)
 
     def as_sendable(self, content: bytes) -> bytes:
-        """``content`` as it can be sent: reduced to ASCII if only text can be sent."""
+        """``content``, reduced to ASCII if messages of the revision can carry only text."""
         return bytes(byte & 0x7F for byte in content) if self.revision.wire.text_only else content
 
     def on_the_wire(self, message: Message) -> bytes:
@@ -152,15 +152,15 @@ class Stage(stage.Stage[Step]):
     def filter_over(self, *message_ids: str) -> bytes | None:
         """A bloom filter, in the encoding of the implementation, that contains exactly ``message_ids``.
 
-        It is built with the declared bloom profile, else by the codec of the implementation, else taken from another
-        participant that has received exactly these messages. None if no
-        participant is open, or if the message of that other participant has no filter.
+        The suite builds it in the declared bloom profile, or asks the codec of the implementation. If neither is
+        possible, a new participant receives exactly these messages, and its next message has the filter. None if no
+        participant is open, or if this message has no filter.
         """
         declared, model = self.trace.declaration, next(iter(self.trace.parties.values()), None)
         parameters = bloom_parameters(model) if model is not None else None
         if declared.profile("bloom") in PROFILES and parameters is not None:
             return build_filter(PROFILES[declared.profile("bloom")], parameters, message_ids)
-        # The codec builds filters of the default size, not of the requested one.
+        # The codec builds filters of the default size, so it cannot be used if the configuration requests another size.
         usual = model is None or not (
             model.asked.HasField("bloom_capacity") or model.asked.HasField("bloom_error_rate")
         )
@@ -179,7 +179,7 @@ class Stage(stage.Stage[Step]):
 
 
 def bloom_parameters(party: Party) -> BloomParameters | None:
-    """Size of a participant's filter, if its configuration states it."""
+    """The parameters of a participant's bloom filter; None if the configuration in force does not state them."""
     c = party.in_force
     if not (c.HasField("bloom_capacity") and c.HasField("bloom_error_rate")):
         return None

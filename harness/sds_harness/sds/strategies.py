@@ -7,8 +7,8 @@
     def test_my_implementation(schedule):
         ...
 
-The strategies use the same grammar as the command line. They use the current revision of the specification unless
-another is named: ``schedules(revision="forum-2024")``. Needs the extra ``hypothesis``.
+The strategies use the same grammar as the command line. They use the current revision of the specification unless you
+name another revision: ``schedules(revision="forum-2024")``. Needs the extra ``hypothesis``.
 """
 
 from __future__ import annotations

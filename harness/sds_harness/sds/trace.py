@@ -30,14 +30,15 @@ class Event(NamedTuple):
     """A signal of an implementation to its application about a channel, decoded from the testee protocol."""
 
     kind: str
-    """``delivered``, ``acknowledged``, ``possibly_acknowledged``, ``missing`` or ``lost``; "" for any other."""
+    """The kind of signal: ``delivered``, ``acknowledged``, ``possibly_acknowledged``, ``missing`` or ``lost``; "" for
+    an unknown signal."""
     channel_id: str
     message_ids: tuple[str, ...]
     """The messages of the signal: one, or several for ``missing`` and ``lost``."""
     content: bytes = b""
     """The content of the delivered message."""
     missing: tuple[HistoryEntry, ...] = ()
-    """The missing dependencies, with their retrieval hints."""
+    """For ``missing``: the entries of the missing dependencies, with their retrieval hints."""
 
     @classmethod
     def of(cls, event: pb.Event) -> Event:
@@ -60,17 +61,17 @@ class Event(NamedTuple):
 
     @property
     def message_id(self) -> str:
-        """The first message of the signal; "" if there is none."""
+        """The ID of the first message that the signal names; "" if it names none."""
         return self.message_ids[0] if self.message_ids else ""
 
 
 class Wire:
-    """Bytes on the network, and the message that they decode to, if any."""
+    """A message on the network: its bytes, and the decoded message or the reason why the bytes cannot be decoded."""
 
     __slots__ = ("_fields", "dialect", "error", "message", "raw", "text")
 
     def __init__(self, raw: bytes, dialect: Dialect | None, layout: WireFormat = V2026_01) -> None:
-        """``layout`` is that of the specification; each revision has its own."""
+        """``layout`` is the wire format of the revision of the specification."""
         self.raw = raw
         """The bytes as they were sent."""
         self.dialect = dialect
@@ -90,9 +91,9 @@ class Wire:
         self._fields: list[WireField] | None = None
 
     def copy_for_step(self) -> Wire:
-        """A copy of this for another step.
+        """A copy for another step that has the same bytes.
 
-        Each copy has its own message object, because the object tells which copy was sent.
+        Each step has its own message object, so that the identity of the object shows in which step a message was sent.
         """
         other = Wire.__new__(Wire)
         other.raw, other.dialect, other.text, other.error = self.raw, self.dialect, self.text, self.error
@@ -101,7 +102,7 @@ class Wire:
         return other
 
     def translate(self) -> None:
-        """Replace the bytes by those in the layout of the specification."""
+        """Replace the bytes of the dialect by the bytes in the layout of the specification."""
         self.raw, self.dialect, self._fields = self.text, None, None
 
     @property
@@ -114,13 +115,14 @@ class Wire:
 
 
 _KINDS = {"send": Kind.CONTENT, "send_ephemeral": Kind.EPHEMERAL, "send_sync": Kind.SYNC}
-"""The kind of message that a command requests."""
+"""Maps a command to the kind of message that it sends."""
 _parts = attrgetter(*(part.name for part in fields(Message)))
 LARGE_BYTES = 1 << 16
-"""Replies of this size with several messages are stored without them: many are copies of earlier messages."""
+"""In replies of at least this size in bytes, messages are stored separately and once, because many are resent
+unchanged."""
 LARGE_WIRE_BYTES = 1 << 12
-"""Arriving messages of this size are stored once: a broadcast arrives at every other participant, with filters of many
-kilobytes."""
+"""Arriving messages of at least this size in bytes are stored once, because a broadcast arrives at every other
+participant, and its bloom filter may have many kilobytes."""
 
 
 @dataclass
@@ -133,7 +135,7 @@ class Step(trace.Step):
     layout: WireFormat = V2026_01
     """The wire layout of the revision."""
     known: dict[bytes, Wire] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
-    """The wires of the trace by their bytes: equal bytes are decoded and stored once."""
+    """Maps bytes to their Wire, for the whole trace: equal bytes are decoded and stored once."""
 
     def lighten(self) -> None:
         if self.command == "receive" and len(self.request.receive.wire) >= LARGE_WIRE_BYTES:
@@ -190,14 +192,14 @@ class Step(trace.Step):
 
     @LazyProperty
     def broadcasts(self) -> list[Wire]:
-        """The messages that the step handed to the network, in order, as bytes."""
+        """The messages, and other bytes, that the reply of the step asks the network to broadcast, in order."""
         if self.reply is None or self.answer != "effects":
             return []
         return [self._wire(raw) for raw in self._moved or self.reply.effects.broadcasts]
 
     @LazyProperty
     def received(self) -> Wire:
-        """The wire that arrived, for ``receive``."""
+        """The message that arrived, as bytes and decoded. Use it for steps of the command ``receive`` only."""
         return self._wire(self.request.receive.wire if self._arrived is None else self._arrived)
 
     @property
@@ -207,16 +209,18 @@ class Step(trace.Step):
 
     @LazyProperty
     def messages(self) -> list[Message]:
-        """The broadcasts that are messages, in order."""
+        """The decoded messages of the broadcasts, in order. Bytes that are not a message are left out."""
         return [wire.message for wire in self.broadcasts if wire.message is not None]
 
     @LazyProperty
     def asked_for(self) -> Wire | None:
-        """The broadcast that the application requested; None if it requested none, or if nothing was broadcast.
+        """The broadcast that the command of the application requested; None if the command sends none, or nothing was
+        broadcast.
 
-        Resends and due sync messages may be in the same reply, before or after it. A sent message is the one with the
-        ``message_id`` of the effects; a sync message is the first one of that kind. If no broadcast has that ID or
-        kind, it is the first one that has the given content or cannot be decoded, else the first broadcast.
+        Resends and due sync messages may be in the same reply, before or after it. For a content or ephemeral message,
+        this is the broadcast with the ``message_id`` in the reply; for a sync message, it is the first sync message. If
+        there is no such broadcast, it is the first broadcast that has the content in the command or cannot be decoded,
+        else the first broadcast.
         """
         kind = _KINDS.get(self.command)
         if kind is None or not self.broadcasts:
@@ -233,7 +237,7 @@ class Step(trace.Step):
 
     @property
     def new(self) -> Message | None:
-        """The message that the application requested; None if it requested none, or if the broadcast cannot be
+        """The message that the command of the application requested; None if there is none, or if it cannot be
         decoded."""
         return self.asked_for.message if self.asked_for is not None else None
 

@@ -1,4 +1,5 @@
-"""The writer of passages: the operations so far, the present participants, and the messages that can be referred to."""
+"""Builds a schedule from passages: holds the operations so far, the present participants, and the labels of
+messages."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from .operations import STRAIGHT, Crash, Ephemeral, Join, Member, Operation, Rou
 PEERS = ("xavier", "Yvonne", "zoe", "Victor", "wendy", "Ulla", "uma")
 """Scripted peers. The IDs of their messages begin with these names, whose order depends on case."""
 ODD_PEERS = ("xavier", "Yvonne", "zoe", "🦊", "\uffee", "e\u0301mile", "émile")
-"""Scripted peers in schedules whose participants also have odd names. These sort differently in UTF-16, or
-normalised."""
+"""Names of scripted peers in schedules whose participants also have odd names. The order of these names differs in
+UTF-16 and after Unicode normalisation."""
 
 
 if TYPE_CHECKING:  # schedules must not depend on the interpreter or on installed packages
@@ -77,11 +78,11 @@ class Writer:
     # ---- choosing --------------------------------------------------------------------------------------------------
 
     def pick_participant(self, *but: str) -> str:
-        """A present participant, not one of ``but`` if possible."""
+        """Choose a present participant, if possible one that is not in ``but``."""
         return pick(self.choices, [name for name in self.here if name not in but] or self.here)
 
     def two(self) -> tuple[str, str]:
-        """Two present participants, different ones if possible."""
+        """Choose two present participants. They are the same one only if no other is present."""
         one = self.pick_participant()
         return one, self.pick_participant(one)
 
@@ -102,7 +103,8 @@ class Writer:
         return self.choices.integer(0, self.channels - 1)
 
     def hazards(self, who: str, percent: int = 25) -> Route:
-        """A route on which a message is lost, late or duplicated with this probability in percent."""
+        """Choose a route for a message of ``who``: with ``percent`` probability, some recipients lose it, or get it
+        late or twice."""
         if not self.chance(percent):
             return STRAIGHT
         listeners = self.others(who)
@@ -152,7 +154,7 @@ class Writer:
         return label
 
     def _stated(self, rest: dict[str, object]) -> dict[str, object]:
-        """The fields without those that the revision does not have."""
+        """``rest`` without the fields that messages of the revision do not have."""
         absent = () if self.text.retrieval_hints else ("hint", "senders_named")
         return {key: value for key, value in rest.items() if key not in absent}
 
@@ -160,7 +162,7 @@ class Writer:
         return self.home if channel is None else channel
 
     def crash(self, who: str) -> None:
-        """Let a participant crash, unless two or fewer are left."""
+        """Let a participant crash if more than two participants are present."""
         if len(self.here) > 2:
             self.here.remove(who)
             self.add(Crash(who))

@@ -22,7 +22,7 @@ def syncs_in_reverse(writer: Writer) -> None:
 
 @passage(4, logged_syncs=True)
 def missed_syncs(writer: Writer) -> None:
-    """A participant misses a sync message that the next messages name, and waits for it; a store may have it."""
+    """A participant misses a sync message on which the next messages depend; a store may have the sync message."""
     speaker, poor = writer.two()
     lost = Route(lost=(poor,) if poor != speaker else ())
     writer.send(speaker)
@@ -36,7 +36,7 @@ def missed_syncs(writer: Writer) -> None:
 
 @passage(5, logged_syncs=True, fits=lambda writer: writer.sync_interval_ms > 0)
 def idle(writer: Writer) -> None:
-    """A participant's message is acknowledged; then it only sends sync messages, which others log one after another."""
+    """A participant's message is acknowledged; then the participant sends only sync messages, which the others log."""
     who, other = writer.two()
     writer.send(who)
     writer.send(other)

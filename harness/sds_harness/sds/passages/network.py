@@ -12,7 +12,7 @@ SHORT_MS = (1, 1_000, 31_000)
 
 @passage(6)
 def partition(writer: Writer) -> None:
-    """The group splits into two halves, both go on, and the partition heals."""
+    """The network is partitioned into two parts, both parts continue to send, and the partition heals."""
     half = writer.choices.integer(1, max(1, len(writer.here) - 1))
     left, right = tuple(writer.here[:half]), tuple(writer.here[half:]) or (writer.here[0],)
     writer.add(Cut(left, right))
@@ -29,7 +29,7 @@ def partition(writer: Writer) -> None:
 
 @passage(5)
 def one_way(writer: Writer) -> None:
-    """Messages of a participant reach another one, but not the reverse."""
+    """Messages of one participant do not reach another participant, but messages in the other direction arrive."""
     speaker, deaf = writer.two()
     writer.add(Cut((speaker,), (deaf,), both=False))
     writer.send(speaker)
@@ -42,7 +42,7 @@ def one_way(writer: Writer) -> None:
 
 @passage(5)
 def lossy(writer: Writer) -> None:
-    """Every link loses, duplicates and delays at random."""
+    """Every link loses, duplicates and delays messages at random."""
     writer.add(
         Links(
             pick(writer.choices, (30, 10, 50)),
@@ -90,7 +90,7 @@ def late_joiner(writer: Writer) -> None:
 
 @passage(6)
 def copies(writer: Writer) -> None:
-    """Copies of earlier messages arrive again, at participants that have them and at others that do not."""
+    """Earlier messages arrive again, at participants that have received them before or have missed them."""
     if not writer.labels:
         who = writer.pick_participant()
         writer.send(who, Route(lost=tuple(sample(writer.choices, writer.others(who), 40))))

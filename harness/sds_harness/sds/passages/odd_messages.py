@@ -8,9 +8,10 @@ from ..writer import Writer
 from .registry import passage
 
 NOISE = ("", "00", "0aff", "ffffffffffffffff", "0a03616263", "1203", "6a0568656c6c6f", "080110021803")
-"""Nothing, broken varints and lengths, a message of one field, fields of other types."""
+"""Bytes that are not an SDS message, as hexadecimal digits: no bytes, broken varints and lengths, a message with one
+field, and fields with wrong types."""
 CONTENTS = ("20206120", "00ff2061ff00", "00", "ff", "e28080c3", "68690068", "0d0a", "f09fa68a", "00ff" * 300)
-"""Zero bytes, invalid UTF-8, blanks, line ends."""
+"""Unusual contents of messages, as hexadecimal digits: zero bytes, invalid UTF-8, blanks and line ends."""
 
 
 @passage(6, scripted=True)
@@ -23,7 +24,7 @@ def garbled(writer: Writer) -> None:
 
 @passage(7, scripted=True)
 def odd_contents(writer: Writer) -> None:
-    """Contents that are not text, or unusual text."""
+    """Messages have contents that are invalid UTF-8, or text with unusual characters."""
     for _ in writer.times(1, 3):
         raw = pick(writer.choices, CONTENTS)
         match writer.choices.integer(0, 4):
@@ -41,7 +42,7 @@ def odd_contents(writer: Writer) -> None:
 
 @passage(8, scripted=True)
 def odd_fields(writer: Writer) -> None:
-    """Fields that are empty, unset, or filled although no implementation would fill them."""
+    """Messages have fields that are empty, unset, or set although no implementation would set them."""
     match writer.choices.integer(0, 7):
         case 7:
             writer.say(after=tuple(f"ghost{number}" for number in range(60)))
@@ -66,7 +67,7 @@ def odd_fields(writer: Writer) -> None:
 
 @passage(5, scripted=True)
 def impostors(writer: Writer) -> None:
-    """Messages that name a participant as their sender, or that have the ID of another message."""
+    """A peer sends messages that name a participant as their sender or have the ID of another message."""
     who = writer.pick_participant()
     label = writer.send(who)
     match writer.choices.integer(0, 3):
@@ -95,7 +96,7 @@ def strange_ephemerals(writer: Writer) -> None:
 
 @passage(5, scripted=True)
 def odd_syncs(writer: Writer) -> None:
-    """Sync messages that have the ID of another message, empty content, or missing dependencies."""
+    """A peer sends sync messages with the ID of another message, empty content, or missing dependencies."""
     if not writer.labels:
         writer.send(writer.pick_participant())
     match writer.choices.integer(0, 5):

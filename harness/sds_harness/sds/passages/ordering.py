@@ -10,7 +10,7 @@ from .registry import passage
 
 @passage(8)
 def chatter(writer: Writer) -> None:
-    """Participants send messages; sometimes one is lost, late or duplicated."""
+    """Participants send messages; some messages are lost, late or duplicated."""
     for _ in writer.times(2, 5):
         who = writer.pick_participant()
         match writer.choices.integer(0, 6):
@@ -41,7 +41,7 @@ def equal_times(writer: Writer) -> None:
 
 @passage(8)
 def chain_in_reverse(writer: Writer) -> None:
-    """Each message depends on the one before; one participant receives them in reverse, or misses one."""
+    """Each message depends on the message before it; one participant receives them in reverse order, or misses some."""
     laggard = writer.pick_participant()
     speakers = writer.others(laggard) or [laggard]
     length = writer.choices.integer(2, 5)
@@ -56,7 +56,7 @@ def chain_in_reverse(writer: Writer) -> None:
 
 @passage(7)
 def diamond(writer: Writer) -> None:
-    """Two participants reply to a message, its author to both; one participant receives the first message last."""
+    """Two participants reply to a message, and its author to both replies; someone receives the message last."""
     first, left, right = writer.pick_participant(), writer.pick_participant(), writer.pick_participant()
     late = writer.pick_participant(first)
     writer.send(first, Route(late=((late, 30),)) if late != first else Route())
@@ -96,7 +96,7 @@ def clock_steps(writer: Writer) -> None:
 
 @passage(6)
 def long_history(writer: Writer) -> None:
-    """A longer conversation, so that old messages fall out of the causal history."""
+    """Participants send so many messages that old messages drop out of the causal history."""
     for _ in writer.times(5, 9):
         writer.send(writer.pick_participant())
         writer.with_probability(25, Wait(1))
@@ -104,7 +104,7 @@ def long_history(writer: Writer) -> None:
 
 @passage(3)
 def many_more(writer: Writer) -> None:
-    """Enough messages to make small filters roll over."""
+    """A participant sends so many messages that small bloom filters roll over."""
     who, other = writer.two()
     writer.send(
         who,

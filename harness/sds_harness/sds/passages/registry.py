@@ -14,23 +14,23 @@ Premise = Callable[[Writer], bool]
 
 @dataclass(frozen=True)
 class Passage:
-    """A function that writes operations about one kind of trouble, and when it applies."""
+    """A function that appends the operations of one kind of passage to a schedule, and the conditions for its use."""
 
     name: str
     write: PassageFunction
     weight: int
-    """How often it is chosen, relative to the others."""
+    """The probability with which the passage is chosen, relative to the weights of the other passages."""
     repairs: bool
-    """Whether it is about SDS-R."""
+    """Whether the passage is about SDS-R."""
     scripted: bool
-    """Whether it has scripted peers, or bytes that are not messages."""
+    """Whether the passage uses scripted peers, or bytes that are not messages."""
     logged_syncs: bool
-    """Whether it is about logged sync messages."""
+    """Whether the passage is about sync messages in the log, which only some revisions have."""
     fits: Premise
     """Returns whether the passage is possible with the writer's configuration."""
 
     def is_of(self, text: Text) -> bool:
-        """Does it apply to a revision?"""
+        """Can the passage be used in schedules for the revision ``text``?"""
         return (text.repairs or not self.repairs) and (text.syncs_are_logged or not self.logged_syncs)
 
     @property
@@ -50,7 +50,7 @@ def passage(
     logged_syncs: bool = False,
     fits: Premise = lambda writer: True,
 ) -> Callable[[PassageFunction], PassageFunction]:
-    """Register a passage. Its name is that of the function, with hyphens."""
+    """Register the decorated function as a passage, named like the function but with hyphens."""
 
     def register(function: PassageFunction) -> PassageFunction:
         name = function.__name__.replace("_", "-")

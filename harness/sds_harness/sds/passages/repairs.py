@@ -1,5 +1,5 @@
-"""Passages about SDS-R: gaps that only a repair can close, requests, answers, and participants that need not answer any
-more."""
+"""Passages about SDS-R: missing messages that only a repair can bring, repair requests, responses, and responses that
+are no longer needed."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .registry import passage
 
 
 def step_ms(writer: Writer) -> int:
-    """A time after which something of SDS-R may be due: T_min, T_max, their difference, or fractions of them."""
+    """Choose a wait in milliseconds after which a repair request or a response may be due, such as T_min or T_max."""
     low, high = writer.t_min_ms, writer.t_max_ms
     return pick(writer.choices, (low, high, 1, max(1, high - low), max(1, (low + high) // 2), max(1, high // 4)))
 
 
 def pass_time(writer: Writer, least: int, most: int) -> None:
-    """Let time pass in steps with periodic work after each; sometimes in small steps."""
+    """Let time pass in ``least`` to ``most`` steps, or sometimes in 8 small steps, with a `tick` after each step."""
     if writer.chance(20):
         writer.add(*8 * (Wait(max(1, writer.t_max_ms // 6)), Tick()))
         return
@@ -38,7 +38,7 @@ def speak(writer: Writer, who: str) -> None:
 
 @passage(10, repairs=True)
 def gap(writer: Writer) -> None:
-    """A participant misses a message, learns of it, asks for it when the request is due, and is answered."""
+    """A participant misses a message, learns of it, requests it when the request is due, and gets a response."""
     author, poor = writer.two()
     alone = tuple(sample(writer.choices, writer.others(author, poor), 25))
     labels = [writer.send(author, Route(lost=(poor, *alone) if poor != author else alone)) for _ in writer.times(1, 3)]
@@ -60,7 +60,7 @@ def gap(writer: Writer) -> None:
 
 @passage(6, repairs=True)
 def crowd_with_a_gap(writer: Writer) -> None:
-    """Many participants miss the same message: the first one asks, and the others hear the request."""
+    """Many participants miss the same message: the first one requests it, and the others receive the request."""
     author = writer.pick_participant()
     writer.send(author, Route(lost=tuple(writer.others(author)[1:])))
     writer.send(writer.pick_participant(author))
@@ -74,7 +74,7 @@ def crowd_with_a_gap(writer: Writer) -> None:
 
 @passage(10, repairs=True, scripted=True)
 def asked(writer: Writer) -> None:
-    """A peer asks for messages that participants have, wait for, wrote, or miss themselves."""
+    """A peer requests messages that participants have sent, have delivered, have buffered, or miss themselves."""
     if len(writer.labels) < 2:
         who = writer.pick_participant()
         writer.send(who, writer.hazards(who))
@@ -101,7 +101,7 @@ def asked(writer: Writer) -> None:
         writer.send(writer.pick_participant())
     pass_time(writer, 1, 4)
     if writer.chance(40):
-        # Ask again after the answer, by the same peer or another one.
+        # The same peer or another one requests the messages again after the response.
         writer.say(asks=tuple(wanted), senders_named=True, content=None)
         writer.with_probability(40, Look())
         pass_time(writer, 2, 4)
@@ -109,7 +109,7 @@ def asked(writer: Writer) -> None:
 
 @passage(4, repairs=True, scripted=True)
 def asked_for_many(writer: Writer) -> None:
-    """A peer asks for messages of several senders, one after another."""
+    """A peer requests messages of several senders in successive repair requests."""
     labels = [writer.say(lamport_ms=place) for place in range(writer.choices.integer(3, 7))]
     for label in labels:
         writer.say(asks=(label,), content=None, senders_named=True)
@@ -120,7 +120,7 @@ def asked_for_many(writer: Writer) -> None:
 
 @passage(6, repairs=True, scripted=True)
 def unanswerable(writer: Writer) -> None:
-    """A message depends on others that do not exist; participants ask repeatedly, and peers may name one again."""
+    """A message depends on messages that do not exist; participants request them repeatedly, also if named again."""
     ghosts = tuple(f"ghost{number}" for number in writer.times(1, 5))
     writer.say(after=(*ghosts, *sample(writer.choices, writer.recent(2), 30)), senders_named=writer.chance(70))
     for _ in writer.times(2, 4):
@@ -149,7 +149,7 @@ def silent_with_a_gap(writer: Writer) -> None:
 
 @passage(7, repairs=True)
 def to_the_millisecond(writer: Writer) -> None:
-    """A participant with a gap sends just before, at, and after each moment at which a request may be due."""
+    """A participant that misses a message sends just before, at and after each time when a request may be due."""
     author, poor, _ = missed(writer)
     if writer.chance(30):
         writer.add(StepClock(poor, pick(writer.choices, (-60_000, 60_000))))

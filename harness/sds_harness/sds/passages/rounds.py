@@ -1,4 +1,5 @@
-"""Passages about SDS-R with more than one round: unanswered requests, answers of others, and repeated requests."""
+"""Passages about SDS-R with several requests for the same message: requests without a response, responses of other
+participants, and repeated requests."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from .repairs import missed, pass_time, speak, step_ms
 
 @passage(5, repairs=True, scripted=True)
 def asked_in_vain(writer: Writer) -> None:
-    """A participant requests a missing message, receives its ID again, and should request it again after T_max."""
+    """A participant requests a missing message, finds its ID in a history, and should request it again after T_max."""
     ghost = f"ghost{len(writer.labels)}"
     poor = writer.pick_participant()
     writer.say(after=(ghost,), senders_named=True, to=poor)
@@ -28,7 +29,7 @@ def asked_in_vain(writer: Writer) -> None:
 
 @passage(5, repairs=True, scripted=True)
 def answered_by_another(writer: Writer) -> None:
-    """A participant receives a request and another one's answer; at the next request, it must answer itself."""
+    """A participant receives a request and a response of another participant; it must respond to the next request."""
     author, holder = writer.two()
     label = writer.send(author, Route(lost=tuple(writer.others(author, holder))))
     writer.say(asks=(label,), content=None, senders_named=True, to=holder)
@@ -41,7 +42,7 @@ def answered_by_another(writer: Writer) -> None:
 
 @passage(5, repairs=True, scripted=True)
 def all_at_once(writer: Writer) -> None:
-    """A peer requests three to nine messages at once, often more than a participant's own request would have."""
+    """A peer requests three to nine messages at once, often more than a participant would request at once."""
     labels = [writer.say(lamport_ms=place) for place in range(writer.choices.integer(3, 7))]
     ghosts = tuple(f"ghost{place}" for place in range(writer.choices.integer(0, 2)))
     writer.say(asks=(*ghosts, *labels), content=None, senders_named=True)
@@ -52,11 +53,11 @@ def all_at_once(writer: Writer) -> None:
 
 @passage(8, repairs=True, scripted=True)
 def asked_by_two(writer: Writer) -> None:
-    """The same message is requested twice, by one peer or by two, at different times; time passes in small steps."""
+    """One peer or two peers request the same message at two different times; time passes in small steps."""
     author, holder = writer.two()
     labels = [writer.send(author, Route(lost=tuple(writer.others(author, holder)))) for _ in writer.times(1, 3)]
     looks, alike = writer.chance(50), writer.chance(40)
-    # The second request comes after the first answer, before it, or both.
+    # The second request comes before the first response, after it, or twice: before and after it.
     for number, ticks in enumerate(pick(writer.choices, ((13, 13), (1, 12), (6, 12), (13, 3, 12), (13, 6, 12)))):
         peer = writer.peers[0 if alike else number]
         writer.say(peer, asks=tuple(labels), content=None, senders_named=True, to=holder)
@@ -91,7 +92,7 @@ def repaired_then_asked(writer: Writer) -> None:
 
 @passage(4, repairs=True, scripted=True)
 def clock_before_the_gap(writer: Writer) -> None:
-    """A clock is set back and its participant sends; when the clock has caught up, a repair request becomes due."""
+    """A participant sends after its clock was set back; when the clock has caught up, a repair request becomes due."""
     poor = writer.pick_participant()
     writer.send(poor)
     writer.add(StepClock(poor, -60_000))
@@ -130,7 +131,7 @@ def told_by_a_sync(writer: Writer) -> None:
 
 @passage(5, repairs=True, scripted=True)
 def waited_then_asked(writer: Writer) -> None:
-    """Messages of a peer arrive in reverse, so that one must wait; then each of them is requested."""
+    """Messages of a peer arrive in reverse order, so that one of them is buffered; then each of them is requested."""
     who = writer.pick_participant()
     first = writer.say(to=who, route=Route(late=((who, 10),)))
     later = writer.say(lamport_ms=1, after=(first,), senders_named=True, to=who)
@@ -141,7 +142,7 @@ def waited_then_asked(writer: Writer) -> None:
 
 @passage(7, repairs=True, scripted=True)
 def asked_in_silence(writer: Writer) -> None:
-    """A participant receives a request and nothing more until it must answer; it may send something itself."""
+    """A participant receives a request and no other message until it must respond; it may send a message meanwhile."""
     author, holder = writer.two()
     if writer.chance(25):
         label = writer.say(lamport_ms=(1 << 53) + writer.choices.integer(1, 4), to=holder)
@@ -156,7 +157,7 @@ def asked_in_silence(writer: Writer) -> None:
 
 @passage(6, repairs=True)
 def asked_in_a_copy(writer: Writer) -> None:
-    """A copy of a message asks for a message that a participant has: its own, or one that it received."""
+    """A resent message requests another message, which a participant has sent or received."""
     who = writer.pick_participant()
     own, wanted = writer.send(who), writer.send(writer.pick_participant(who))
     known = own if writer.chance(50) else writer.send(writer.pick_participant(who))

@@ -1,4 +1,4 @@
-"""Passages in which a scripted peer sends what a participant could send, at any time and with any clock."""
+"""Passages in which a scripted peer sends valid messages that a participant could send, with any Lamport timestamps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def strangers_at_one_time(writer: Writer) -> None:
 
 @passage(6, scripted=True)
 def strangers_in_reverse(writer: Writer) -> None:
-    """A chain of messages of a peer arrives in reverse, several levels deep."""
+    """Messages of a peer, each of which depends on the message before it, arrive in reverse order."""
     peer = pick(writer.choices, writer.peers)
     length = writer.choices.integer(2, 5)
     labels = [f"m{len(writer.labels) + 1 + place}" for place in range(length)]
@@ -38,7 +38,7 @@ def strangers_in_reverse(writer: Writer) -> None:
 
 @passage(8, scripted=True)
 def strangers_acknowledge(writer: Writer) -> None:
-    """Histories and filters of a peer contain some messages of a participant and not others."""
+    """The causal histories and filters of a peer contain some messages of a participant but lack others."""
     who = writer.pick_participant()
     own = [writer.send(who) for _ in writer.times(1, 3)]
     for _ in writer.times(1, 3):
@@ -67,7 +67,7 @@ def said_elsewhere(writer: Writer) -> None:
 
 @passage(6, scripted=True)
 def strangers_far_ahead(writer: Writer) -> None:
-    """Clocks of peers are far ahead or behind, and participants then send."""
+    """Peers send timestamps far ahead of or behind the clock; then participants send."""
     writer.say(lamport_ms=pick(writer.choices, (60_000, 240_000, 1_000, -3_600_000, -600_000, -900_000_000_000)))
     who = writer.pick_participant()
     writer.send(who)
@@ -80,7 +80,7 @@ def strangers_far_ahead(writer: Writer) -> None:
 
 @passage(5, scripted=True)
 def strangers_with_a_gap(writer: Writer) -> None:
-    """A message of a peer may depend on one that never arrives; a second message depends on the first."""
+    """A message of a peer may depend on a message that never arrives; a second message depends on the first one."""
     missing = f"ghost{len(writer.labels)}"
     known = tuple(sample(writer.choices, writer.recent(2), 50))
     writer.say(after=(*known, missing) if writer.chance(60) else known)

@@ -10,7 +10,7 @@ from .registry import passage
 BLANKS = ("20206120", "00ff2061ff00", "0a", "00", "ff")
 """Unusual contents: blanks, zero bytes, a line end, invalid UTF-8."""
 PERIODS_MS = (31_000, 6_000, 61_000, 95_000, 200_000)
-"""Times, each a little longer than a period that may be configured."""
+"""Waits in milliseconds, each a little longer than a period that a schedule may configure."""
 
 
 @passage(8)
@@ -28,7 +28,7 @@ def resends(writer: Writer) -> None:
 
 @passage(8)
 def acknowledgements(writer: Writer) -> None:
-    """Others send after a message: soon, so that they name it, or later, so that only filters acknowledge it."""
+    """Others send soon after a message, so that histories acknowledge it, or much later, so that only filters do."""
     who, other = writer.two()
     writer.send(who, writer.hazards(who, 40))
     for _ in writer.times(0, 4):
@@ -44,7 +44,7 @@ def acknowledgements(writer: Writer) -> None:
 
 @passage(5, scripted=True)
 def possibly_for_long(writer: Writer) -> None:
-    """Only a filter ever acknowledges a message: it is resent, and less often."""
+    """Only a bloom filter acknowledges a message, so the message is resent, but less often."""
     who = writer.pick_participant()
     label = writer.send(who, Route(lost=tuple(writer.others(who))))
     writer.say(filter=(label,), to=who, content=None if writer.chance(50) else "usual")
@@ -54,7 +54,7 @@ def possibly_for_long(writer: Writer) -> None:
 
 @passage(3, scripted=True)
 def no_longer_in_a_filter(writer: Writer) -> None:
-    """A filter contains a message, and a later filter does not: the longer resend period stays."""
+    """A filter contains a message, but a later filter does not; the longer resend period must stay in force."""
     who = writer.pick_participant()
     lost = Route(lost=tuple(writer.others(who)))
     label = writer.send(who, lost)
@@ -66,7 +66,7 @@ def no_longer_in_a_filter(writer: Writer) -> None:
 
 @passage(4)
 def busy_sender(writer: Writer) -> None:
-    """A participant sends more often than it resends, and its messages reach no other participant."""
+    """A participant sends messages at intervals shorter than its resend period, and they reach no other participant."""
     who = writer.pick_participant()
     lost = Route(lost=tuple(writer.others(who)))
     for _ in writer.times(5, 8):
@@ -85,7 +85,7 @@ def automatic_syncs(writer: Writer) -> None:
 
 @passage(6, fits=lambda writer: writer.bloom_capacity <= 30)
 def roll_over(writer: Writer) -> None:
-    """A participant receives several times the capacity of its filter, and sends its filter in between."""
+    """A participant receives several times as many messages as its filter can hold, and sends the filter in between."""
     who, speaker = writer.two()
     heard, unheard = Route(lost=tuple(writer.others(speaker, who))), Route(lost=tuple(writer.others(who)))
     for number in range(1, 7):
@@ -98,7 +98,7 @@ def roll_over(writer: Writer) -> None:
 
 @passage(6)
 def syncs(writer: Writer) -> None:
-    """Several sync messages of participants that received something and of others that did not."""
+    """Participants send several sync messages; some of these participants have received messages, and some have not."""
     for _ in writer.times(2, 4):
         who = writer.pick_participant()
         writer.sync(who, writer.hazards(who), writer.channel())
@@ -116,7 +116,7 @@ def quiet_time(writer: Writer) -> None:
 
 @passage(6)
 def ephemerals(writer: Writer) -> None:
-    """Ephemeral messages among others, to participants that have all messages and to others that miss some."""
+    """Participants send ephemeral and content messages; some participants miss content messages."""
     for _ in writer.times(2, 4):
         who = writer.pick_participant()
         if writer.chance(60):
@@ -129,7 +129,7 @@ def ephemerals(writer: Writer) -> None:
 
 @passage(2)
 def crowded_buffer(writer: Writer) -> None:
-    """So many messages wait for a lost one that a buffer of fixed size would overflow."""
+    """So many messages depend on a lost message that an incoming buffer of fixed size would overflow."""
     who, speaker = writer.two()
     first = writer.send(speaker, Route(lost=tuple(writer.others(speaker))))
     writer.send(speaker, Route(lost=tuple(writer.others(speaker, who))), times=writer.choices.integer(62, 70))
@@ -139,7 +139,7 @@ def crowded_buffer(writer: Writer) -> None:
 
 @passage(7)
 def given_up(writer: Writer) -> None:
-    """A gap stays open for a long time; then the missing message may arrive."""
+    """A message is missing for a long time; then it may arrive."""
     who, speaker = writer.two()
     first = writer.send(speaker, Route(lost=(who,)) if who != speaker else Route())
     writer.send(speaker)
