@@ -21,10 +21,11 @@ from .trace import S, Trace
 START_MS = 1_800_000_000_000
 """The start of virtual time, in epoch milliseconds (January 2027)."""
 COUNTING_START_MS = 100_000_000
-"""The start of virtual time for protocols that count instead of reading a clock. It fits 31 bits and is far from 0."""
+"""The start of virtual time, in milliseconds, for protocols that use counters in place of a clock. It fits in 31 bits
+and is far from 0."""
 NEEDS = "needs the capability "
-"""The start of the reason for a stopped schedule, before the name of the capability. Other code reads the missing
-capability from it."""
+"""Begins the reason of a ScheduleStoppedError; the name of the missing capability follows. Other code reads the name
+from the reason."""
 
 
 class ScheduleStoppedError(Exception):
@@ -42,7 +43,7 @@ class Stage(Generic[S]):
     """Plays one schedule on one session."""
 
     streams = False
-    """Whether one message on the network may begin in one step and end in another."""
+    """Whether the bytes of one message on the network may be spread over several steps."""
 
     def __init__(
         self,
@@ -55,10 +56,10 @@ class Stage(Generic[S]):
         self.session = session
         self.environment = environment
         self.now_ms = trace.start_ms
-        """Virtual time. A schedule may set it to any value, also backwards. For an implementation that uses its own
-        clock, only behaviour that does not depend on time can be judged."""
+        """Virtual time in epoch milliseconds. A schedule may set it to any value, also to an earlier one. For an
+        implementation that uses its own clock, only behaviour that does not depend on time can be judged."""
         self.ahead_ms = 0
-        """How far virtual time is ahead of the time that is sent to the implementation."""
+        """Milliseconds by which virtual time is ahead of the time that is sent to the implementation."""
         trace.recorded = session.link.note(
             "part",
             name=trace.schedule,
@@ -69,7 +70,8 @@ class Stage(Generic[S]):
         )
         self.trace = trace
         self.trace_memory = MemoryBudget(Limits.kept_bytes)
-        """The memory budget. A caller that plays several schedules at a time gives each stage the same one."""
+        """The memory budget of the trace. A caller that plays several schedules at a time gives all stages one
+        budget."""
         self._begun = step
         self._labels: set[str] = set()
         self._handles: list[tuple[str, int]] = []
@@ -177,5 +179,5 @@ class Stage(Generic[S]):
             raise
 
     def next(self, participant: str, request: Any) -> S:
-        """The next step, without an answer, not yet part of the trace."""
+        """Make the next step, which has no answer yet, without adding it to the trace."""
         return self._begun(len(self.trace.steps) + 1, participant, request)

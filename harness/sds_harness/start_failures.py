@@ -1,4 +1,4 @@
-"""Finds the likely reason why a command does not start, or ends before it was asked anything."""
+"""Finds the likely reason why a command does not start, or ends before the suite has sent a request."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .declaration import printable
 from .faults import FaultKind
 
 _RUN_BY = {".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node", ".rb": "ruby", ".sh": "sh", ".pl": "perl"}
-"""Files that usually are not executable themselves, with the program that runs them."""
+"""Maps the name endings of scripts that usually are not executable to the program that runs them."""
 _SOURCES = {*_RUN_BY, ".jar", ".lua", ".php", ".ts", ".exs"}
 _NOT_FOUND = 127
 """The exit code of shells and of env for a program that they do not find."""
@@ -53,7 +53,7 @@ def why_not_started(command: Sequence[str], error: Exception) -> str:
 
 
 def why_ended_at_once(command: Sequence[str], status: int | None) -> str:
-    """A hint for a process that failed before it answered anything; ``status`` is its exit code."""
+    """A hint for a process that ended before its first answer. ``status`` is its exit code; None if it is not known."""
     for word in command[1:]:
         path = Path(word)
         if path.suffix in _SOURCES and not word.startswith("-") and not path.exists():

@@ -27,7 +27,8 @@ class Dialect(Protocol):
 
 
 def reply_without(reply: Any, part: str) -> Any:
-    """A reply without one repeated field of its effects. The given reply must not be used afterwards."""
+    """Remove the repeated field ``part`` from the effects of a reply. The caller must use the returned reply, not
+    ``reply``."""
     reply.effects.ClearField(part)
     lighter = type(reply)()  # clearing a field does not free its memory
     lighter.CopyFrom(reply)
@@ -35,7 +36,7 @@ def reply_without(reply: Any, part: str) -> Any:
 
 
 def reply_with(reply: Any, part: str, values: Iterable[Any]) -> Any:
-    """A copy of a reply with more values in one repeated field of its effects."""
+    """A copy of a reply in which ``values`` are added to the repeated field ``part`` of the effects."""
     whole = type(reply)()
     whole.CopyFrom(reply)
     getattr(whole.effects, part).extend(values)
@@ -44,19 +45,19 @@ def reply_with(reply: Any, part: str, values: Iterable[Any]) -> Any:
 
 @dataclass
 class Step:
-    """One command to one participant, and its answer."""
+    """One command to one participant, and the answer to it, as recorded in a trace."""
 
     index: int
     """Position in the trace, from 1."""
     participant: str
     request: Any
     reply: Any | None
-    """None if the implementation broke down instead of answering."""
+    """The reply, a message of the testee protocol; None if the conversation broke before a valid reply."""
     stderr: tuple[str, ...] = field(default=(), compare=False, kw_only=True)
     """Some lines that the implementation wrote to stderr during the step."""
 
     def lighten(self) -> None:
-        """Share large values with other steps that have the same ones. Called when the answer has arrived."""
+        """Replace large values by equal ones of other steps, to save memory. Called when the answer has arrived."""
 
     @property
     def whole_request(self) -> Any:
@@ -112,9 +113,9 @@ class Party:
     in_force: Any
     """The configuration in force, as the implementation reports it."""
     unnamed: bool = False
-    """Whether it was opened without naming a channel."""
+    """Whether the participant was opened without naming a channel."""
     participant_id: str = ""
-    """The participant ID in its messages."""
+    """The participant ID in the participant's messages."""
 
     def __post_init__(self) -> None:
         self.participant_id = self.participant_id or self.name
@@ -125,7 +126,8 @@ S = TypeVar("S", bound=Step)
 
 @dataclass
 class Trace(Generic[S]):
-    """One run of one schedule."""
+    """The recorded steps of one schedule on one implementation, with the declaration and the reason for an early
+    end."""
 
     schedule: str
     """Name of the scenario or schedule."""
@@ -140,18 +142,18 @@ class Trace(Generic[S]):
     start_ms: int = 0
     """Virtual time at the start, in epoch milliseconds."""
     breakdown: Breakdown | None = None
-    """Set if the conversation broke at the last step."""
+    """The breakdown at the last step; None if the conversation did not break."""
     suite_error: str = ""
-    """Set if the schedule itself failed: a fault of the suite."""
+    """The exception that a fault of the suite raised while the schedule was played; "" if there was none."""
     stopped: str = ""
-    """Set if the schedule stopped for a legal reason: says which capability was missing or which command was
-    refused."""
+    """The legal reason why the schedule stopped, such as a missing capability or a refused command; "" if it did not
+    stop."""
     unmet: tuple[tuple[int, str], ...] = field(default=(), compare=False)
     """The expectations of the schedule that were not met: the index of each, and what was seen instead."""
     unchecked: str = field(default="", compare=False)
-    """Why the expectations of the schedule were not checked; "" if they were."""
+    """Why the expectations of the schedule were not checked; "" if they were checked."""
     recorded: int = field(default=0, compare=False)
-    """The line of the transcript at which it begins; 0 without a transcript."""
+    """The number of the line at which the trace begins in the transcript; 0 without a transcript."""
 
     def of(self, participant: str) -> Iterator[S]:
         """The steps of one participant."""
@@ -198,5 +200,5 @@ def _texts(values: dict[str, Any]) -> dict[str, str]:
 
 
 def _object(**texts: str) -> str:
-    """A JSON object from the JSON texts of its values."""
+    """The JSON text of an object, made from the JSON texts of the values of its keys."""
     return escape_json("{" + ",".join(f'"{name}":{text}' for name, text in texts.items()) + "}")

@@ -1,5 +1,5 @@
-"""Checks each message of a conversation against the JSON Schema of its type: it names the wrong field and the side at
-fault.
+"""Checks each message of a conversation against the JSON Schema of its type, and names the wrong field and the side
+that sent the message.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FieldComplaint = tuple[str, str, str]
 
 
 class MessageOrigin(Enum):
-    """The sender of a message with a complaint."""
+    """The side that sent a message with a complaint: the suite or the implementation."""
 
     ADAPTER = "the adapter"
     SUITE = "the suite"
@@ -129,7 +129,7 @@ class Validator(Listener):
                     yield complaint
 
     def _check_protobuf(self, side: MessageOrigin, body: bytes) -> Iterator[FieldComplaint]:
-        """Protobuf has no field names to misspell, but it can have unknown field numbers."""
+        """Complain of bytes that are not a message in protobuf, and of fields with unknown numbers."""
         if side is MessageOrigin.SUITE:
             return
         try:
@@ -228,7 +228,8 @@ def _fields_with_errors(error: ValidationError) -> Iterator[FieldComplaint]:
 
 
 def _describe_oneof(ways: list[dict[str, Any]], value: Any) -> str:
-    """The complaint for a oneOf: exactly one of several fields must be set, but none or more are."""
+    """Describe a violated ``oneOf``: exactly one of several fields must be set, but no field or several fields are
+    set."""
     choices = [[name for one in way.get("anyOf", [way]) for name in one.get("required", ())] for way in ways]
     present = [names for names in choices if names and any(value.get(name) is not None for name in names)]
     if present:
@@ -250,7 +251,7 @@ def _expected_type(schema: dict[str, Any]) -> str:
 
 
 def _closest_name(name: str, known: list[str]) -> str:
-    """The name that was probably meant; "" if none is similar."""
+    """The name in ``known`` that is most similar to ``name``; "" if no name is similar."""
     by_letters = {one.lower().replace("_", ""): one for one in known}
     close = get_close_matches(name[:100].lower().replace("_", ""), by_letters, 1)
     return by_letters[close[0]] if close else ""

@@ -1,4 +1,4 @@
-"""A second line of defence against calls that block while an implementation is driven.
+"""Ends calls that block without end while an implementation is tested, if the deadlines of links do not.
 
 Every link enforces its own deadlines: it kills a process that does not answer, and cancels a call. But a call can block
 where no deadline of a link applies: in a library, in a system call, in the end of a process. So a session makes all
@@ -36,17 +36,18 @@ _LOOK_EVERY_S = 0.25
 _SIGNAL = getattr(signal, "SIGALRM", None)
 
 _deadlines: list[float] = []
-"""The deadlines of the blocks that the main thread is in, the innermost last."""
+"""The deadlines of the nested ``limit_time`` blocks in which the main thread is; the innermost block is last."""
 _on = False
 
 
 class OverdueError(BaseException):
-    """A block did not end in time. Not an Exception, because a library might catch that."""
+    """A block did not end in time. This is not a subclass of Exception, because a library might catch every
+    Exception."""
 
 
 @contextmanager
 def limit_time(seconds: float) -> Iterator[None]:
-    """Raise OverdueError in the block if it has not ended within ``seconds`` and GRACE_S from now."""
+    """Raise OverdueError in the block if the block has not ended after ``seconds`` plus GRACE_S seconds."""
     if not _on or threading.current_thread() is not threading.main_thread():
         yield
         return

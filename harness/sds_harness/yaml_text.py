@@ -19,12 +19,12 @@ _TAG = "tag:yaml.org,2002:"
 
 
 class YamlError(ValueError):
-    """A text is not YAML, or not YAML that is accepted."""
+    """A text is not valid YAML, or uses features of YAML that JSON cannot express."""
 
     def __init__(self, message: str, line: int = 0) -> None:
         super().__init__(message)
         self.line = line
-        """The line, from 1; 0 if it is unknown."""
+        """The number of the line with the error, from 1; 0 if unknown."""
 
 
 def refuse_unbounded(text: str, deepest: int = DEEPEST) -> None:
@@ -43,8 +43,10 @@ def refuse_unbounded(text: str, deepest: int = DEEPEST) -> None:
 
 
 def parse(text: str) -> tuple[Any, dict[Path, int]]:
-    """The value of a text, and the line of each value in it, by the path of the value. A value in a mapping has the
-    line of its key. Raises YamlError."""
+    """Parse YAML. Returns the value, and the line of each value within it, by path.
+
+    A value in a mapping has the line of its key. Raises YamlError.
+    """
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 

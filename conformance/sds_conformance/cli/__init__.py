@@ -145,7 +145,7 @@ class SuiteCommands(Commands):
             except SystemExit as end:
                 if not isinstance(end.code, int | None):
                     raise ImportError(f"an imported module ended the program: {end}") from end
-                # A command returns the exit code of an interrupt for any signal. Replace it by that of the received
+                # A command returns the exit code of SIGINT for any signal. Replace it by the exit code of the received
                 # signal.
                 sys.exit(ending.exit_code if ending.number and end.code == Exit.INTERRUPTED else end.code)
 
@@ -158,7 +158,8 @@ def _print_stderr(sentence: str) -> None:
 
 
 def _give_up() -> NoReturn:
-    """End the program from another thread: the main thread is stuck, so nothing can be judged any more."""
+    """End the program from the thread of the watchdog, because a call blocks the main thread and nothing can be
+    judged."""
     message = "The implementation blocked the harness beyond every timeout. Nothing was judged.\n"
     with suppress(OSError):
         os.write(2, message.encode())  # the main thread may hold the lock of sys.stderr

@@ -148,7 +148,7 @@ def check_command(file: Path, sources: tuple[Path, ...]) -> None:
     if ours:
         click.echo("A report has faults of the suite, which may hide failures.", err=True)
     elif not wrong:
-        click.echo(f"{file}: {format_count(len(baseline.entries), 'entry', 'entries')}, all as listed.")
+        click.echo(f"{file}: {format_count(len(baseline.entries), 'entry', 'entries')}, which match the reports.")
     _print_missing_reasons(baseline.entries, file)
     sys.exit(Exit.NON_CONFORMANT if wrong else Exit.OURS if ours else Exit.CONFORMANT)
 
@@ -157,7 +157,8 @@ def _print_missing_reasons(entries: Any, file: Path) -> None:
     lines = [str(entry.first) for entry in entries if entry.reason == TO_DO]
     if lines:
         text = ", ".join(lines[:10]) + (f" and {len(lines) - 10} more" if len(lines) > 10 else "")
-        click.echo(f"Give each a reason and a link in {file}: {'line' if len(lines) == 1 else 'lines'} {text}.")
+        places = f"{'line' if len(lines) == 1 else 'lines'} {text}"
+        click.echo(f"Add reasons and links to the entries without them in {file}: {places}.")
 
 
 def _load_baseline(file: Path) -> Baseline:

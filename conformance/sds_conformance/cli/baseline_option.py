@@ -1,4 +1,4 @@
-"""``--baseline``: a command does not fail because of known failures, but because of errors in the baseline file."""
+"""``--baseline``: a command does not fail for failures that a file lists, but fails for errors in this file."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def show_gate(console: Console, found: Match, name: str, *, report: Path | None 
         console.print(Text(f"{more} under known root causes, which {shown} does not list.", "bold red"))
     if found.complaints and not found.new:
         wrong = format_count(len(found.complaints), "entry", "entries")
-        head = f"The baseline {shown} is out of date, not {name}: {wrong} of it must be changed."
+        head = f"The baseline {shown} is out of date ({name} has no new failure): {wrong} must be changed."
         print_hanging(console, Text(""), Text(head, "bold red"))
     show_complaints(console, found)
     if found.complaints or explained:

@@ -35,9 +35,7 @@ def print_json(data: object, encode: Callable[[Any], object] | None = None) -> N
 
 
 class StepsBar:
-    """Progress bar that shows the current activity in a fixed number of characters, or completely if the number
-    is 0.
-    """
+    """Progress bar that shows the name of the current step, cut to ``chars`` characters, or whole if ``chars`` is 0."""
 
     def __init__(self, bar: Progress, chars: int) -> None:
         self._bar, self._chars = bar, chars
@@ -88,12 +86,12 @@ class Plays:
         self._out = out
         self._title = ""
         self._since: tuple[int, float] | None = None
-        """(number of finished items, time) when the first items were finished. The time before is not counted, because
-        it includes the start of processes.
+        """The number of items and the time when the first items were finished. The estimate does not use the time
+        before, because processes were still starting.
         """
 
     def begin(self, title: str) -> None:
-        """Start to play. ``title`` names what is played, with the number of schedules."""
+        """Begin to measure. ``title`` is the text to print, such as the number and the kind of the schedules."""
         self._title = title
 
     def __call__(self, done: int, total: int) -> None:
@@ -128,7 +126,8 @@ def span(seconds: float) -> str:
 def driven_or_ended(err: Console, driven: DrivenImplementation) -> Iterator[None]:
     """If the implementation does not complete the handshake, print the breakdown and end the command with exit code 3.
 
-    Raises UsageError if it declares another revision than the implementations that it plays with.
+    Raises UsageError if the implementation declares another revision than the references that play the other
+    participants.
     """
     driven.begin()
     try:

@@ -114,8 +114,8 @@ class Send(Operation, op="send", command="send"):
     empty: Annotated[tuple[Annotated[str, Shape(enum=["content", "hint"])], ...], Shape(maxItems=3)] = ()
     """Fields that are empty: ``content``, ``hint``."""
     times: Annotated[int, Shape(minimum=1, maximum=2_000)] = 1
-    """Number of messages sent at once. The last message has the label; the labels of the others end in ".1", ".2",
-    ...."""
+    """Number of messages sent at once. The last message has the label; the labels of the others end in ".1", ".2" and
+    so on."""
     numbered: bool = False
     """Whether the content is made from a counter of the participant's messages, and not from the label. An environment
     may give such messages of different senders the same content."""
@@ -234,8 +234,7 @@ class Write(Operation, op="write"):
     """An expression (see ``expressions``) for a number of bytes: the message has a bloom filter of that size with all
     bits set."""
     twin: Twin = ""
-    """With ``id_of``: the kind of difference (a key of ``TWINS``) between the ID and that of the message with the
-    label; "" for the same ID."""
+    """With ``id_of``: the kind of difference between the ID and the ID of the labelled message; "" for the same ID."""
     length: Bytes = 0
     """If not 0, the content of the message is this number of zero bytes, in place of ``content``."""
     layout: Annotated[str, Shape(enum=["", *REVISIONS])] = ""

@@ -35,12 +35,12 @@ class TranscriptMessage:
     size: int = 0
     """Length in bytes of a message that was not stored whole."""
     head: Row = field(default_factory=dict)
-    """The small fields of a message that was not stored whole."""
+    """The fields of a message that was too large to be stored whole, without the large fields."""
 
 
 @dataclass
 class RecordedExchange:
-    """A request and its reply, if there was one."""
+    """A request and its reply; the reply is None if there was none."""
 
     request: TranscriptMessage
     reply: TranscriptMessage | None = None
@@ -63,7 +63,7 @@ class Conversation:
     """One conversation, which is one process."""
 
     number: int
-    """The number of its first line."""
+    """The number of the first line of the conversation in the transcript."""
     command: str = ""
     framing: str = ""
     process: int = 0
@@ -73,12 +73,12 @@ class Conversation:
 
 @dataclass
 class TranscriptPart:
-    """The exchanges of one schedule, or those before the first schedule."""
+    """The exchanges of one schedule in a conversation, or the exchanges before its first schedule."""
 
     conversation: Conversation
     line: int
     name: str = ""
-    """Name of the schedule; "" before the first one."""
+    """Name of the schedule; "" for the exchanges before the first schedule."""
     environment: str = ""
     revision: str = ""
     dialect: str = ""
@@ -90,7 +90,7 @@ class TranscriptPart:
     """The names that findings use for participants, by handle."""
     breakdown: list[TranscriptBreakdown] = field(default_factory=list)
     ends: str = ""
-    """How the conversation ended after this part; "" if it went on."""
+    """How the conversation ended after this part; "" if another part follows."""
     stderr: tuple[str, ...] = ()
     """The last lines of stderr when the conversation ended."""
 
@@ -203,7 +203,8 @@ def _conversation(number: int, begins: Row) -> Conversation:
 
 
 def _next_part(before: TranscriptPart, line: int, row: Row) -> TranscriptPart:
-    """Read the next part. A vector spans one or several parts; requests to a codec belong to no part."""
+    """Begin the part that a line with ``part`` or ``vector`` describes. Several successive parts can belong to one
+    vector."""
     description = _object(row, "vector" if "vector" in row else "part")
     return TranscriptPart(
         before.conversation,

@@ -29,7 +29,7 @@ class RecordedLink(Link, Listener):
         self.outside_clock = link.outside_clock
         self._transcript = transcript
         self._asked: Any = None
-        """The request that has not been recorded yet."""
+        """The request that was sent but is not yet written to the transcript."""
         self._received: list[bytes] = []
         self._ended = False
         process = {"process": link.pid} if link.pid is not None else {}
@@ -126,7 +126,7 @@ class RecordedLink(Link, Listener):
 
 
 def _as_json(body: bytes) -> str:
-    """The line unchanged; "" if it is not a JSON object or too large to be recorded."""
+    """The text of the line, unchanged; "" if the line is not a JSON object or is too large to be recorded whole."""
     if len(body) > MAX_RAW:
         return ""
     try:

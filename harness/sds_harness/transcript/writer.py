@@ -29,8 +29,10 @@ _NUMBER = re.compile(rb'\{"n":(\d{1,18}),')
 class Transcript:
     """A transcript file.
 
-    A copy in another process writes to the same file. A lock on the file keeps lines whole and their numbers in order.
-    After one failed write, no more lines are written: ``failure`` says why, and a copy reports it on stderr at once.
+    If the object is copied to another process, both write to the same file. A lock on the file keeps lines whole and
+    their numbers in order.
+    After one failed write, no more lines are written, and ``failure`` has the reason. A worker process also prints the
+    reason on stderr at once.
     """
 
     def __init__(self, path: Path) -> None:
@@ -39,7 +41,7 @@ class Transcript:
         self._file = -1
         self._copied = False
         self._end = -1
-        """The size of the file after the last line written here, and the number of that line."""
+        """The size of the file in bytes after the last line that this process wrote, and the number of that line."""
         self._number = 0
 
     @classmethod
