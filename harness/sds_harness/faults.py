@@ -23,7 +23,10 @@ class FaultKind(Enum):
     CRASH = "crash", "Its last lines on stderr are above. Does it also crash on this input without the adapter?"
     EXIT = "exit", "The process must answer every request and end only when its stdin ends."
     GARBAGE = "garbage", "Does something print to stdout? Only replies may; logs go to stderr."
-    OVERSIZED = "oversized", "Is the length prefix 4 bytes, big-endian? Does the adapter use the framing of --framing?"
+    OVERSIZED = (
+        "oversized",
+        "Is the length prefix 4 bytes, big-endian? Does the adapter use the framing that --framing names?",
+    )
     TOO_LONG = (
         "too-long",
         "The suite reads replies of up to 64 MiB. A longer reply is not a fault, but its content is not judged. "

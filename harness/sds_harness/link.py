@@ -64,7 +64,7 @@ class Link(Protocol):
         return False
 
     def note(self, kind: str, /, **said: Any) -> int:
-        """Add a remark to the transcript, if there is one. Returns its line number, else 0."""
+        """Add a line to the transcript. Returns the number of the line; 0 if no transcript is written."""
         return 0
 
     def stderr_lines(self) -> tuple[str, ...]:

@@ -66,7 +66,7 @@ def usable_jobs() -> int:
 
 
 def jobs_for(processors: int, memory: int | None) -> int:
-    """The number of jobs for these processors, and for this memory in bytes if it is known."""
+    """The number of worker processes for ``processors`` and for ``memory`` in bytes (None if it is not known)."""
     jobs = processors if memory is None else min(processors, memory // WORKER_BYTES)
     return max(1, min(jobs, MOST_JOBS))
 

@@ -133,7 +133,7 @@ class Session:
             if self._limits.left_s <= 0:
                 self._out_of_time(request)
             what = request.WhichOneof("command") or "an unknown command"
-            self._fail(FaultKind.HANG, f"no answer to {what} within {timeout_s:g} s, and {GRACE_S:g} s later")
+            self._fail(FaultKind.HANG, f"no answer to {what} within {timeout_s:g} s, nor in the next {GRACE_S:g} s")
         except TesteeError as fault:
             if fault.breakdown.kind is FaultKind.HANG and self._limits.left_s <= 0:
                 self._out_of_time(request)

@@ -18,11 +18,11 @@ class RowReader(Protocol):
     """Reads the columns of its protocol from the steps of one group trace."""
 
     def normative_columns(self, step: Any, trace: Any) -> Row:
-        """The normative columns, except for those that every corpus has."""
+        """The values of the protocol's own normative columns for a step."""
         ...
 
     def informative(self, step: Any, trace: Any) -> Row:
-        """The informative columns, except for those that every corpus has."""
+        """The values of the protocol's own informative columns for a step."""
         ...
 
 

@@ -4,8 +4,8 @@ An expression has whole numbers, names, ``+``, ``-``, ``*``, ``//``, ``min(...)`
 comparisons such as ``<=``, with the meaning of Python. A comparison has the value 1 or 0. A name is a field of the
 configuration, ``now_ms``, ``start_ms``, a limit that implementations may declare, such as ``log_entries``, or
 ``max_lamport``, the greatest Lamport timestamp that the revision can encode. Of several implementations, the smallest
-declared limit counts; a limit that none declares is 2^61. ``min`` and ``max`` leave out arguments that have no value
-because the implementation does not report a field. Nothing is executed.
+declared limit counts; a limit that no implementation declares is 2^61. ``min`` and ``max`` leave out arguments that
+have no value because the implementation does not report a field. Nothing is executed.
 
 SDS has these names, too:
 

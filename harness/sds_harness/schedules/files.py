@@ -150,7 +150,7 @@ class Notation:
         return sorted(found, key=lambda each: each.line)
 
     def _schedule(self, data: dict[str, Any]) -> Schedule:
-        """The schedule of data that match the schema."""
+        """Build the schedule from the JSON values of a file, which match the schema."""
         rules = self.schema["properties"]
         notes = dict(data.get("notes", {}))
         if "revision" in data and notes.setdefault("revision", data["revision"]) != data["revision"]:

@@ -191,7 +191,7 @@ class Repeat(Operation, op="repeat"):
     """
 
     operations: Annotated[int, Shape(minimum=1, maximum=200)]
-    """The number of operations after this one that are repeated. None of them may be a `repeat`."""
+    """The number of operations after this one that are repeated. They must not contain another `repeat`."""
     most: Annotated[int, Shape(minimum=1, maximum=2_000)]
     """Maximum number of rounds."""
     rounds: Expression = ""

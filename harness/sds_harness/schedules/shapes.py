@@ -19,9 +19,10 @@ class Shape:
 
 
 LONGEST_NAME = 200
-"""Maximum length in characters. A public key in hexadecimal digits, which participants use as their IDs, has 132."""
+"""Maximum length of a name in characters. A public key in hexadecimal digits, which a participant may use as its ID,
+has 132."""
 LONGEST_LABEL = 220
-"""Maximum length in characters: the name of a participant and a number."""
+"""Maximum length of a label in characters: a label may be the name of a participant and a number."""
 Name = Annotated[str, Shape("name", minLength=1, maxLength=LONGEST_NAME)]
 """The name of a participant or a scripted peer."""
 OptionalName = Annotated[str, Shape("optional_name", maxLength=LONGEST_NAME)]

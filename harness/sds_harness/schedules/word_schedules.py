@@ -2,7 +2,8 @@
 any other schedule.
 
 The time of an event depends only on the events that must precede it, so that equivalent words become the same schedule.
-A participant acts at once: it may do several things in one millisecond, and two participants may act in the same one.
+A participant acts without delay: it may do several things in one millisecond, and other participants may act in the
+same millisecond.
 Each arrival comes one millisecond after everything that precedes it. Each participant is observed at the end, after its
 last event. So the requests to a participant, and their times, depend only on what precedes them, whatever other
 participants do meanwhile.

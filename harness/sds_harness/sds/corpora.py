@@ -24,10 +24,10 @@ _digest = partial(Column, type=pa.int64(), normative=True, dictionary=False, opa
 COMPARED: tuple[Column, ...] = (
     PARTICIPANT,
     COMMAND,
-    normative("channel", TEXT, "the channel that the command names, or that the message arriving is in"),
+    normative("channel", TEXT, "the channel that the command names, or the channel of the arriving message"),
     AT_MS,
     ANSWER,
-    normative("message", TEXT, "name of the message that arrives, or that is sent; of several the first by name"),
+    normative("message", TEXT, "name of the message that arrives or is sent; if several are sent, the first name"),
     normative(
         "lamport",
         pa.int64(),

@@ -190,7 +190,7 @@ def gap_of_strangers(writer: Writer) -> None:
 
 @passage(7, repairs=True, scripted=True)
 def overheard(writer: Writer) -> None:
-    """While a participant misses a message, a scripted peer or a copy of another message requests it."""
+    """While a participant misses a message, a scripted peer or a resent message requests the missing message."""
     author, poor, label = missed(writer)
     later = writer.send(author)
     writer.add(Wait(step_ms(writer)))
