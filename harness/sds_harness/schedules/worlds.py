@@ -178,7 +178,8 @@ class World:
         return [places for _, places in _identify_events(word, self.participants)]
 
     def newest(self, word: Word) -> frozenset[int]:
-        """The participants whose view of this word no shorter word has; empty if the word ends with independent events.
+        """The participants that see something that they see in no shorter word; empty if the last events are
+        independent.
 
         If independent events of other participants can be removed from the end of a word, the participant sees the same
         in the shorter word. So a caller that judges only the participants returned for each word judges each view once.

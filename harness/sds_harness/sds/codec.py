@@ -65,7 +65,7 @@ class RepairOffsets:
 
 @dataclass(frozen=True, slots=True)
 class FilterSize:
-    """The capacity and the error rate of a bloom filter that has not the default size of the implementation."""
+    """The capacity and the error rate of a bloom filter, for a size other than the implementation's default."""
 
     capacity: int
     error_rate: float
@@ -95,8 +95,8 @@ class Codec:
         try:
             return self._dialect.to_text(wire)
         except MalformedMessageError:
-            return wire  # The bytes cannot be translated from the dialect: return them unchanged, so that the error is
-            # visible.
+            # The bytes cannot be translated from the dialect: return them unchanged, so that the error is visible.
+            return wire
 
     def decode(self, wire: bytes) -> DecodedMessage | NoAnswer:
         """The fields of a message on the wire."""

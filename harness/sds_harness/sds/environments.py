@@ -13,7 +13,7 @@ from ..revision import Revision
 
 @dataclass(frozen=True)
 class SdsEnvironment(Environment):
-    """An environment that also changes the contents of messages or the channels, as only SDS has them."""
+    """An environment with two more settings, which only SDS has."""
 
     equal_contents: bool = False
     """Whether all senders send the same contents."""

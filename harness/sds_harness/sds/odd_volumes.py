@@ -21,7 +21,7 @@ many = partial(event, MANY, most=1, equals=False, starts=True, aware=True)
 
 
 def _first_and_last(names: tuple[str, ...]) -> tuple[str, ...]:
-    """All names if one message may name so many, else equally many from the start and from the end."""
+    """All names if one message may name so many; otherwise the first and the last names, half of the maximum each."""
     half = _MOST_LABELS // 2
     return names if len(names) <= _MOST_LABELS else names[:half] + names[-half:]
 

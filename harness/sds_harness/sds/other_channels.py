@@ -22,9 +22,9 @@ MIRRORED = ("send", "send_ephemeral", "send_sync", "receive", "observe")
 class OtherChannels:
     """Repeats, in the two other channels, each command that names the third channel.
 
-    In the first channel, a command is repeated before the next command. In the second channel, it is repeated before
-    the next but one command, or earlier if time passes or a tick follows. So a participant may receive a message in the
-    second channel before its dependency, after it has received both in the third channel.
+    In the first channel, a command is repeated before the next command. In the second channel, it is repeated one
+    command later, or at the same time as in the first if time passes or a tick follows. So a participant may receive a
+    message in the second channel before its dependency, after it has received both in the third channel.
 
     Messages of scripted peers have the same IDs in all three channels. A message of a participant under test is
     different in each channel: it is replaced by the message that its sender sent in that channel.
