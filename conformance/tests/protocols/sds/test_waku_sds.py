@@ -27,7 +27,9 @@ AMENDED = "sds-2025-10-amended"
 BOTH = {
     "fail": {
         "SDS-MSG-14",
+        "SDS-STATE-09",
         "SDS-SEND-01",
+        "SDS-RECV-04",
         "SDS-RECV-06",
         "SDS-RECV-07",
         "SDS-DELIVER-01",
