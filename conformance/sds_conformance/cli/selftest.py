@@ -557,12 +557,12 @@ _INTRODUCTION = """\
 # Self-test
 
 Every check proves that it can fail, and that it accepts what is legal. Each mutant is the reference model with exactly
-one fault, and the check of its requirement, by name, must reject it; a crash is not a rejection. Each legal variant is
-the reference model with another choice where the specification leaves one, and must pass all checks. Declarations are
-drawn at random (limits at their edges, capabilities left out, private profiles, dialects). With each of them, a model
-that ignores every message, sends none or stores nothing must not conform, and the unchanged model must conform. A
-*pending* mutant is not rejected yet, for the reason given; as soon as it is rejected, the self-test fails until the
-mark is removed.
+one fault, and a check of its requirement must reject it. A crash, or a violation of another requirement only, is no
+rejection. Each legal variant is the reference model with another choice where the specification leaves one, and must
+pass all checks. Declarations are drawn at random (limits at their edges, capabilities left out, private profiles,
+dialects). With each of them, a model that ignores every message, sends none or stores nothing must not conform, and the
+unchanged model must conform. A *pending* mutant is not rejected yet, for the reason given; as soon as it is rejected,
+the self-test fails until the mark is removed.
 """
 
 

@@ -16,7 +16,10 @@ MAX_CHARS = 300
 
 
 def quote_stderr(lines: Sequence[str], width: int) -> Iterator[str]:
-    """Wrap the lines to ``width`` characters, each with the prefix."""
+    """Wrap the first `MAX_LINES` lines to ``width`` characters, with `BAR` before each wrapped line.
+
+    If there are more lines, the last line tells how many are left out.
+    """
     for line in lines[:MAX_LINES]:
         for part in wrap(printable(line, MAX_CHARS), max(20, width - len(BAR)), break_on_hyphens=False):
             yield BAR + part

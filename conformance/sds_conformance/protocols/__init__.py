@@ -129,7 +129,7 @@ def repertoires() -> list[Repertoire]:
 
 
 def scheduled() -> list[str]:
-    """The revisions that have generated schedules."""
+    """The revisions for which schedules can be generated."""
     return [revision for repertoire in repertoires() for revision in repertoire.revisions]
 
 

@@ -256,7 +256,7 @@ def test_a_signature_of_something_else_is_refused() -> None:
     assert not signature.exists(), "a certificate that is written again without a key has no signature"
     unsigned = checked(*SIGNERS, "ann")
     assert unsigned.exit_code == 2
-    assert "it is not signed" in words(unsigned.stdout)
+    assert "the certificate is not signed" in words(unsigned.stdout)
 
 
 def test_without_ssh_keygen_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

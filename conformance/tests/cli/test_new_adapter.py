@@ -58,7 +58,7 @@ def test_2_an_unknown_language_is_reported_those_there_are(tmp_path: Path) -> No
     result = typed("new-adapter", "cobol", tmp_path / "x")
     assert result.exit_code == 2
     assert all(lang in result.stderr for lang in ("'cobol'", *TEMPLATES))
-    assert "in any language: `sds-conformance docs adapter` says how" in words(result.stderr)
+    assert "in any language: `sds-conformance docs adapter` describes how" in words(result.stderr)
     assert not (tmp_path / "x").exists()
 
 

@@ -80,7 +80,7 @@ WRONG = [
     ("fuzz --grpc localhost:1 --jobs 2", "--jobs 2 needs 2 processes, but there is one"),
     ("fuzz --grpc localhost:1 --cast apart", ONE_SERVER),
     ("replay x.json --grpc localhost:1 --cast apart", "use --cast together"),
-    ("fuzz --grpc localhost:1 --cast apart -- ./mine", "there is one server at localhost:1"),
+    ("fuzz --grpc localhost:1 --cast apart -- ./mine", "there is only one server, at localhost:1"),
     (
         "exhaust --grpc localhost:1 --master local[2]",
         "--master local[2] plays several schedules at a time, but there is one",

@@ -50,7 +50,7 @@ def _told(name: str, revision: str = CURRENT) -> dict[str, Any]:
         ("own-filter-comes-back", "several participants"),
         ("the-unnamed-channel", "has no name"),
         ("waiting-for-an-own-message", "chooses IDs"),
-        ("own-messages-come-back", "own messages are received"),
+        ("own-messages-come-back", "returns own messages"),
     ],
 )
 def test_what_cannot_be_reported_as_one_says_why(name: str, why: str) -> None:

@@ -257,6 +257,13 @@ class CachesByNumberOfMembers(RollingBloomFilter):
         return self._sent
 
 
+@replace_part("filter_class", "RECV-04", "inserts no more IDs once its filter is full")
+class StopsWhenFull(RollingBloomFilter):
+    def insert(self, message_id: str) -> None:
+        if len(self._members) < self._parameters.capacity:
+            super().insert(message_id)
+
+
 @replace_part("filter_class", "RECV-04", "loses the message that makes its filter roll over")
 class LosesTheMessageAtRollOver(RollingBloomFilter):
     def insert(self, message_id: str) -> None:

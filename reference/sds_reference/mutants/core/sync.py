@@ -15,6 +15,8 @@ from ..registry import fault, mutant, register_faults
 
 @register_faults
 class _SyncsSent(Channel):
+    _has_waited = False
+
     @fault(Channel.tick, "SYNC-01", "never sends a periodic sync message")
     def never_syncs(self, now_ms: int) -> Effects:
         effects = Effects()
@@ -29,6 +31,11 @@ class _SyncsSent(Channel):
     @fault(Channel.sync_is_due, "SYNC-01", "sends no periodic sync message while its Lamport timestamp is ahead")
     def timestamps_ahead_stop_its_syncs(self, now_ms: int) -> bool:
         return self.clock.value <= now_ms and super().sync_is_due(now_ms)
+
+    @fault(Channel.sync_is_due, "SYNC-01", "sends a sync message at every tick after the first sync interval")
+    def syncs_at_every_tick(self, now_ms: int) -> bool:
+        self._has_waited = self._has_waited or super().sync_is_due(now_ms)
+        return self._has_waited
 
     @fault(Channel.compose, "SYNC-02", "gives sync messages content")
     def sync_with_content(self, message_id: str, lamport: int, content: bytes | None) -> Message:
@@ -261,6 +268,20 @@ class _SyncsAndEphemerals(Channel):
         if message.kind is Kind.SYNC and message.content is not None:
             self.filter.insert(message.message_id)
         return super().receive(message, now_ms, retrieval_hint)
+
+
+@mutant("SYNC-01", "sends no periodic sync message before it has sent content")
+class SyncsOnlyAfterSending(Channel):
+    _has_sent = False
+
+    def send(
+        self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        self._has_sent = True
+        return super().send(content, now_ms, message_id, retrieval_hint)
+
+    def sync_is_due(self, now_ms: int) -> bool:
+        return self._has_sent and super().sync_is_due(now_ms)
 
 
 @mutant("EPHEMERAL-04", "delivers ephemeral messages at the next tick")

@@ -170,6 +170,14 @@ class _Arrivals(Repair):
     def keeps_the_arrived(self, message_id: str) -> None:
         pass
 
+    @unseen_too("unseen-requests-until-the-named-sender", "and does not show its state")
+    @fault(Repair.on_receive, "R-RECV-01", "keeps requesting a message that arrives from another sender than was named")
+    def requests_until_the_named_sender(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
+        item = self.outgoing.get(message.message_id)
+        super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
+        if item is not None and item.entry.sender_id and item.entry.sender_id != message.sender_id:
+            self.outgoing.add(item.entry, item.due_ms)
+
     @unseen_too("unseen-keeps-the-blocked", "and does not show its state")
     @fault(Repair.on_receive, "R-RECV-01", "requests messages again although they have arrived and wait")
     def keeps_the_blocked(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:

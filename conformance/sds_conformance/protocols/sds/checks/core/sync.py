@@ -16,15 +16,15 @@ _MAY_BE_EARLY = 3
 """Number of sync messages that may be sent too early, in total."""
 
 
-@check("SDS-SYNC-01", pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK, of="sent ticks")
+@check("SDS-SYNC-01", pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK, of="ticks")
 def syncs_are_sent_periodically(view: ChannelView) -> Iterator[Observation]:
-    """An idle participant sends sync messages in each of its channels.
+    """An idle participant sends sync messages in each channel in which it has sent or delivered a message (AMB-103).
 
     A participant is idle after the last broadcast in the channel: "a participant MAY choose to only send periodic sync
     messages if no other messages have been broadcast". Copies of its own messages count as broadcasts.
     """
     interval = view.configuration.sync_interval_ms
-    if not interval or not view.ticks or not view.sent:
+    if not interval or not view.ticks or not (view.sent or any(received.delivered for received in view.received)):
         return
     steps = [s.step for s in view.sent + view.syncs if s.step.command != "tick"] + [r.step for r in view.received]
     idle_since = max(steps + _other_broadcasts(view), key=lambda step: step.index)

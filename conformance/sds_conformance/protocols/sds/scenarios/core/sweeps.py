@@ -126,6 +126,23 @@ def idle_with_automatic_syncs(script: Script) -> None:
     tick_every(alice, (alice.in_force.sync_interval_ms) // 2, times=24)
 
 
+@scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_DELIVERED))
+def idle_after_receiving(script: Script) -> None:
+    """A participant that has sent nothing receives messages, and is idle for many sync intervals."""
+    alice, bob = script.open(configuration=pb.Configuration(sync_interval_ms=30_000)), script.peer("bob")
+    alice.receive(bob.content(script.now + 1), bob.content(script.now + 2))
+    alice.settle()
+    tick_every(alice, (alice.in_force.sync_interval_ms) // 2, times=24)
+
+
+@scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,))
+def idle_with_many_ticks(script: Script) -> None:
+    """A participant is idle for four sync intervals, with ten ticks in each."""
+    alice = script.open(configuration=pb.Configuration(sync_interval_ms=60_000))
+    alice.send()
+    tick_every(alice, (alice.in_force.sync_interval_ms) // 10, times=40)
+
+
 @scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), of_one_text=True)
 def idle_with_a_long_log(script: Script) -> None:
     """A participant with many received and no unacknowledged messages is idle for many sync intervals."""

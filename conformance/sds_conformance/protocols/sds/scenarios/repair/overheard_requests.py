@@ -40,6 +40,16 @@ def missing_arrives_before_t_min(script: Script, alice: Part, bob: Peer, carol: 
 
 
 @repair_scenario("R-RECV-01")
+def missing_arrives_from_another_sender(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """A causal history names a missing message with a wrong sender; the message arrives, and T_max passes."""
+    lost = bob.content(script.now - 1)
+    alice.given(carol.content(script.now + 2, entry(lost, sender="dave"))).observe()
+    alice.after(T_MIN // 2).receive(lost)
+    alice.observe()
+    send_both_kinds(alice, T_MAX, 1_000)
+
+
+@repair_scenario("R-RECV-01")
 def missing_arrives_late_and_blocked(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A missing message arrives a second before T_max and waits; the next messages must not request it."""
     blocked = carol.content(script.now - 4, entry("never-sent", sender="carol"))
