@@ -43,6 +43,7 @@ BOTH = {
         "SDS-STATE-06",
         "SDS-DELIVER-06",
         "SDS-EPHEMERAL-04",
+        "SDS-R-FIELDS-01",
         "SDS-R-FIELDS-03",
         "SDS-R-RECV-13",
         "SDS-R-GLOBAL-06",

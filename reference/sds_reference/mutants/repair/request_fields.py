@@ -98,6 +98,12 @@ class _Requested(Repair):
     def hints_of_requests_as_text(self, now_ms: int) -> list[HistoryEntry]:
         return [as_text(entry) for entry in super().eligible_requests(now_ms)]
 
+    @unseen_too("unseen-does-not-learn-senders", "and does not show its state")
+    @fault(Repair.track, "R-FIELDS-01", "requests without the sender that a later causal history names")
+    def does_not_learn_senders(self, entry: HistoryEntry, now_ms: int) -> None:
+        if self.outgoing.get(entry.message_id) is None:
+            super().track(entry, now_ms)
+
     @fault(Repair.track, "R-FIELDS-01", "forgets a sender when another entry names the missing message without one")
     def forgets_senders_of_the_missing(self, entry: HistoryEntry, now_ms: int) -> None:
         super().track(entry, now_ms)

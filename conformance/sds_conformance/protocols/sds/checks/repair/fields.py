@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import MalformedMessageError
+from sds_reference import Kind, MalformedMessageError
 from sds_reference.wire_fields import LEN, WireField, split
 
 from .....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
@@ -168,18 +168,25 @@ def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
             elif (named := missing.named_before(sent.step)) and (
                 all(one.sender_id for one in named) or _is_first_entry(view, missing, sent)
             ):
-                yield observe_violation(sent.step, "missing-author-in-request", expected, "none")
+                # The specification does not say that an entry takes over a sender that a later history names.
+                soft = "" if named[0].sender_id else "AMB-87"
+                yield observe_violation(sent.step, "missing-author-in-request", expected, "none", soft)
 
 
 def _is_first_entry(view: ChannelView, missing: Missing, sent: Sent) -> bool:
-    """Must the request have the sender of the entry that revealed the missing message?
+    """Must the request have the sender that a causal history of content has named, perhaps later than others?
 
     After an own request or another participant's request, or after T_max, another entry may have been added.
     """
     side, index = requester(view), sent.step.index
     is_first = index == side.first_request_index(missing.message_id, missing.detected.step.index)
     end = min(side.unchanged_until(missing), side.may_be_renewed_from(missing))
-    return is_first and index < end and any(each is missing for each in side.requestable)
+    known = any(
+        entry.sender_id and received.kind is Kind.CONTENT and received.acceptable
+        for received, entry in missing.entries
+        if received.step.index < index
+    )
+    return is_first and index < end and known and any(each is missing for each in side.certainly_missing)
 
 
 def _describe_sender(view: ChannelView, sender_id: str) -> str:

@@ -29,6 +29,17 @@ def entries_name_senders(script: Script, alice: Part, bob: Peer, carol: Peer, da
     send_either(alice, content=False)
 
 
+@repair_scenario("R-FIELDS-01")
+def sender_is_named_later(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """A causal history names a missing message without its sender, and a later history with it; T_max passes."""
+    for content_first in (True, False):
+        lost = bob.content(script.now - 1)
+        alice.given(carol.content(script.now + 1, entry(lost))).observe()
+        alice.after(1_000).receive(dave.content(script.now, *signed(lost)))
+        send_both_kinds(alice, T_MAX - 1_000, 500, content_first=content_first)
+        deliver_and_settle(alice, lost)
+
+
 @repair_scenario("R-FIELDS-01", "MSG-12", "R-STATE-07", long=True)
 def authors_with_long_ids(script: Script, alice: Part, bob: Peer) -> None:
     """The IDs of two authors are as long as encoded public keys, and differ only in the last character.
