@@ -71,12 +71,12 @@ class CachingEnglish(SearchEnglish):
 def setup(app: Sphinx) -> None:
     """Assemble the sources, and build the site from them."""
     sources = Path(app.doctreedir).parent / ".sources"
-    if Path(app.doctreedir).name != ".doctrees":  # -d names another folder
+    if Path(app.doctreedir).name != ".doctrees":  # The option -d of Sphinx names another folder.
         sources = Path(app.doctreedir) / "sources"
     assemble(sources)
     app.srcdir = type(app.srcdir)(sources)
     languages["en"] = CachingEnglish
-    app.connect("html-page-context", share_navigation, priority=400)  # before Furo
+    app.connect("html-page-context", share_navigation, priority=400)  # Runs before the handler of the theme Furo.
 
 
 _NAVIGATION: dict[str, str] = {}

@@ -1,5 +1,5 @@
-"""Reads and edits the changelog of a folder of vectors. It has versions, the newest first, with IDs in their
-paragraphs.
+"""Reads and edits the changelog of a folder of vectors. The versions come newest first, and paragraphs name the vectors
+that they are about.
 
 A version is a heading, ``## 1.1.0``, with a line that has the SHA-256 of its manifest. A paragraph that begins with a
 word and a colon, such as ``Retired:``, applies to the vectors whose IDs it lists in backticks.
@@ -41,12 +41,12 @@ def changelog_named(folder: Path, version: str, word: str) -> set[str]:
 
 
 def manifest_line(digest: str) -> str:
-    """Return the line of a version with the SHA-256 of its manifest."""
+    """Return the changelog line that states the SHA-256 of a version's manifest."""
     return f"Manifest: `{digest}`"
 
 
 def begin_version(folder: Path, version: str) -> None:
-    """Add a version without paragraphs above all others."""
+    """Add a new version, without paragraphs, at the top of the changelog."""
     text = _text(folder)
     newest = _VERSION.search(text)
     assert newest is not None
