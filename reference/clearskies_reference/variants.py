@@ -14,7 +14,7 @@ from .signing import PROFILES
 
 @dataclass(frozen=True)
 class Variant:
-    """One legal way to differ from the defaults."""
+    """A legal variant: the settings or the class that differ from those of the reference."""
 
     name: str
     summary: str

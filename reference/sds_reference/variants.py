@@ -1,4 +1,4 @@
-"""Legal variants: the reference model with another legal choice where the specification leaves one open.
+"""Legal variants: the reference model with another choice where the specification allows several.
 
 Each variant must pass every check.
 """
@@ -20,7 +20,7 @@ from .participant import Participant
 
 @dataclass(frozen=True)
 class Variant:
-    """One legal way to differ from the defaults."""
+    """A legal variant: the settings or the class that differ from those of the reference."""
 
     name: str
     summary: str
@@ -43,7 +43,7 @@ def _variant(name: str, summary: str, **config: object) -> Variant:
 
 PRIVATE_HASH = HashProfile(
     "",
-    "BLAKE2b over the parts, each prefixed with its length: a private choice without a name",
+    "BLAKE2b over the arguments, each prefixed with its length; not a declared hash profile",
     lambda text: int.from_bytes(blake2b(text.encode(), digest_size=16).digest(), "little"),
     lambda first, second: f"{len(first)}:{first}{len(second)}:{second}",
 )
@@ -51,7 +51,7 @@ PRIVATE_HASH = HashProfile(
 
 FNV_HASH = HashProfile(
     "",
-    "32-bit FNV-1, whose lowest bit is a sum of lowest bits",
+    "32-bit FNV-1, whose lowest bit depends only on the lowest bits of the bytes",
     lambda text: reduce(lambda hashed, byte: hashed * 0x01000193 % (1 << 32) ^ byte, text.encode(), 0x811C9DC5),
 )
 
@@ -63,19 +63,17 @@ def _polynomial(text: str) -> int:
     return value
 
 
-POLYNOMIAL_HASH = HashProfile("", "a polynomial of the bytes modulo 2^31, in which the two IDs are added", _polynomial)
+POLYNOMIAL_HASH = HashProfile("", "a polynomial of the bytes of both IDs, modulo 2^31", _polynomial)
 
 
 def _with_channel(
     channel: type[Channel], name: str, summary: str, leaves_out: tuple[str, ...] = (), **config: object
 ) -> Variant:
-    """A variant with another channel class."""
     participant_class = type(f"{channel.__name__}Participant", (Participant,), {"channel_class": channel})
     return Variant(name, summary, tuple(config.items()), "", participant_class, leaves_out)
 
 
 def _with_participant(participant_class: type[Participant], name: str, summary: str) -> Variant:
-    """A variant with another participant class."""
     return Variant(name, summary, (), participant_class=participant_class)
 
 
@@ -85,7 +83,7 @@ def _with_repair(name: str, summary: str, **repair: Any) -> Variant:
 
 _ASKING = ("SDS-R-SEND-01", "SDS-R-RECV-03", "SDS-R-RECV-04", "SDS-R-SYNC-01", "SDS-R-SYNC-02")
 _ANSWERING = ("SDS-R-RECV-08",)
-"""Requirements that a variant does not follow if it uses only the responding or only the requesting half of SDS-R."""
+"""``_ASKING`` and ``_ANSWERING``: requirements that a variant does not follow if it never requests or never answers."""
 
 _OF_SDS = {
     variant.name: variant
@@ -94,13 +92,15 @@ _OF_SDS = {
         _variant("history-of-ten", "ten message IDs in a causal history", causal_history_size=10),
         _variant(
             "histories-of-two-and-three",
-            "two or three message IDs in a causal history, in turn",
+            "two and three message IDs in alternate causal histories",
             causal_history_varies=True,
         ),
         _variant("newest-first", "causal histories in descending order", causal_history_descending=True),
         _variant("nim-filter", "bloom filters of nim-sds", bloom_profile=NIM_SDS),
         _variant("nim-murmur-filter", "bloom filters of nim-sds with Murmur3", bloom_profile=NIM_SDS_MURMUR3),
-        _variant("small-filter", "a filter for 500 IDs at 1 %", bloom_capacity=500, bloom_error_rate=0.01),
+        _variant(
+            "small-filter", "a filter for 500 IDs with 1 % false positives", bloom_capacity=500, bloom_error_rate=0.01
+        ),
         _variant("roll-over-keeps-a-tenth", "a roll-over of the filter keeps a tenth of the IDs", bloom_retained=0.1),
         _variant(
             "own-ids-first",
@@ -126,10 +126,10 @@ _OF_SDS = {
         _variant("ack-after-four", "four filter hits acknowledge a message", possible_ack_threshold=4),
         _variant(
             "reviews-duplicates",
-            "copies of known messages are reviewed for acknowledgements again",
+            "a copy of a known message can acknowledge own messages again",
             review_duplicates=True,
         ),
-        _variant("sweep-only", "only the sweep delivers buffered messages", cascade_on_receive=False),
+        _variant("sweep-only", "only the incoming sweep delivers buffered messages", cascade_on_receive=False),
         _variant(
             "slow-sweep",
             "the incoming sweep runs every five seconds",
@@ -169,7 +169,7 @@ _OF_SDS = {
         _with_repair("asks-for-ten", "ten entries in a repair request", max_requests=10),
         _with_repair(
             "forgets-requests",
-            "a message that was requested is removed from the buffer",
+            "removes a message from its outgoing repair request buffer when it requests the message",
             after_request=AfterRequest.FORGET,
         ),
         _with_repair("lets-requests-expire", "stops requesting a message T_max after its T_req", requests_expire=True),
@@ -183,7 +183,7 @@ _OF_SDS = {
             "responses carry the repair request of the original message",
             copies_keep_requests=True,
         ),
-        _variant("creates-channels", "joins the unknown channel of a message that arrives", creates_channels=True),
+        _variant("creates-channels", "joins a channel when a message for it arrives", creates_channels=True),
         _variant(
             "bounded-future",
             "rejects Lamport timestamps more than a day ahead",
@@ -192,7 +192,7 @@ _OF_SDS = {
         _with_channel(
             choices.IdleAfterCopies,
             "syncs-after-copies",
-            "counts the sync interval from its own resends, too",
+            "its own resends postpone its sync messages",
             sync_only_when_quiet=True,
         ),
         _with_channel(
@@ -203,7 +203,7 @@ _OF_SDS = {
         _with_channel(
             choices.EphemeralMessagesSpeak,
             "ephemeral-acknowledges",
-            "the filter and history of an ephemeral message can acknowledge",
+            "the filter and causal history of an ephemeral message can acknowledge messages",
         ),
         _with_channel(choices.SignalsMissingOnce, "signals-missing-once", "signals each missing message once"),
         _with_channel(
@@ -213,22 +213,24 @@ _OF_SDS = {
         ),
         _with_channel(choices.OneIdForAllSyncs, "one-id-for-all-syncs", "all sync messages have the same ID"),
         _with_participant(
-            choices.LastChannelFirst, "last-channel-first", "does periodic work in its last channel first"
+            choices.LastChannelFirst,
+            "last-channel-first",
+            "does periodic work first in the channel that it joined last",
         ),
         _with_participant(
             choices.ReordersBroadcasts,
             "reorders-broadcasts",
-            "reorders the broadcasts of a tick: every second message first",
+            "reorders the broadcasts of a tick: every second message, then the remaining messages",
         ),
         _with_participant(
             choices.WorksAtSendsAndReceipts,
             "works-at-sends-and-receipts",
-            "runs due timers also when it sends or receives",
+            "does due periodic work also when it sends or receives a message",
         ),
         _with_channel(
             choices.DeliversWhileSending,
             "delivers-while-sending",
-            "delivers waiting messages when it sends and at the sweep, not when a message arrives",
+            "delivers waiting messages when it sends and at the incoming sweep, not when a message arrives",
             cascade_on_receive=False,
         ),
         _with_channel(
@@ -255,12 +257,14 @@ _OF_SDS = {
         ),
         _with_channel(choices.ResendsAHundred, "resends-a-hundred", "resends a hundred messages in one sweep at most"),
         _with_channel(
-            choices.OneLevelASweep, "one-level-a-sweep", "delivers the next level of waiting messages at the next sweep"
+            choices.OneLevelASweep,
+            "one-level-a-sweep",
+            "a message that depends on a waiting message is delivered one sweep after that message",
         ),
         _with_channel(
             choices.LostOnceIsLostForAll,
             "lost-once-is-lost-for-all",
-            "no message waits any more for a dependency that was marked lost",
+            "after a dependency is marked lost, later messages do not wait for it either",
         ),
         _with_channel(
             choices.GivesUpMessages, "gives-up-messages", "marks the waiting message as lost, not its dependencies"
@@ -278,7 +282,7 @@ _OF_SDS = {
         _with_channel(
             choices.RefusesCopiesAndOwnMessages,
             "refuses-copies-and-own-messages",
-            "rejects copies and its own messages",
+            "rejects copies of known messages, and its own messages",
         ),
         _with_channel(
             choices.RefusesNonconformingMessages,
@@ -293,7 +297,9 @@ _OF_SDS = {
             "reads-start-of-long-filters",
             "reads the beginning of a filter that is too long",
         ),
-        _with_channel(choices.Saturates, "saturates", "sends the largest Lamport timestamp again when it is reached"),
+        _with_channel(
+            choices.Saturates, "saturates", "repeats the largest Lamport timestamp after it has reached this timestamp"
+        ),
         _with_channel(choices.SaturatesAt63Bits, "saturates-at-63-bits", "the largest Lamport timestamp is 2^63-1"),
         _with_channel(choices.RefusesAbove63Bits, "refuses-above-63-bits", "rejects Lamport timestamps above 2^63-1"),
         _with_channel(
@@ -369,7 +375,7 @@ _OF_SDS = {
         _with_channel(
             reply_choices.ReversesTickOrder,
             "reverses-tick-order",
-            "in a tick sends the sync message first, then responses, then resends",
+            "sends the sync message of a tick first, then responses, then resends",
             repair=RepairConfig(),
         ),
         _with_channel(
@@ -394,7 +400,7 @@ _OF_SDS = {
         _with_channel(
             reply_choices.AnswersAreTraffic,
             "answers-are-traffic",
-            "counts the sync interval from its own responses, too",
+            "its own responses postpone its sync messages",
             sync_only_when_quiet=True,
             repair=RepairConfig(),
         ),
@@ -443,7 +449,7 @@ _OF_SDS = {
         _variant("gives-up-soon", "marks dependencies as lost after five seconds", lost_timeout_ms=5_000),
         _with_repair(
             "requests-one-and-forgets-it",
-            "requests one message at a time, and removes it from the buffer",
+            "requests one message at a time, and then removes it from its outgoing repair request buffer",
             max_requests=1,
             after_request=AfterRequest.FORGET,
         ),
@@ -452,14 +458,14 @@ _OF_SDS = {
 
 
 def _of_proposal(name: str, summary: str = "", **config: object) -> Variant:
-    """A choice under the proposal of 2024; by default, the choice with the same name in SDS."""
+    """A variant of the proposal of 2024; settings and summary default to those of the SDS variant with this name."""
     alike = _OF_SDS.get(name, Variant(name, summary, tuple(config.items())))
     summary = f"{summary or alike.summary}, as the proposal of 2024 allows"
     return Variant(f"forum-{name}", summary, alike.config, "forum-2024")
 
 
 def _of_proposal_with_channel(channel: type[Channel], name: str, summary: str) -> Variant:
-    """A choice under the proposal that needs another channel class."""
+    """A variant of the proposal of 2024 that settings cannot express: ``channel`` implements it."""
     return replace(_with_channel(channel, f"forum-{name}", summary), revision="forum-2024")
 
 
@@ -479,7 +485,9 @@ _OF_THE_PROPOSAL = (
         proposal_choices.IncreasesByTen, "increases-by-ten", "increases Lamport timestamps by ten"
     ),
     _of_proposal_with_channel(
-        proposal_choices.IncreasesOnReception, "increases-on-reception", "increases its timestamp on reception, too"
+        proposal_choices.IncreasesOnReception,
+        "increases-on-reception",
+        "increases its timestamp when it receives a message as well",
     ),
     _of_proposal_with_channel(
         proposal_choices.ForgetsItsSyncs, "forgets-its-syncs", "does not log its own sync messages"

@@ -44,7 +44,7 @@ def keyed(requirement: str, summary: str, *keys: str) -> Callable[[Faulty], Faul
 class _Keyed(Channel):
     @staticmethod
     def key(text: str) -> str:
-        """The transformed ID."""
+        """The form of an ID in which the fault compares it, such as its first 64 characters."""
         raise NotImplementedError
 
     def known(self) -> set[str]:
@@ -91,7 +91,7 @@ class TakesOthersForItself(_Keyed):
 class KnowsChannels(Participant):
     @staticmethod
     def key(text: str) -> str:
-        """The transformed ID."""
+        """The form of an ID in which the fault compares it, such as its first 64 characters."""
         raise NotImplementedError
 
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:

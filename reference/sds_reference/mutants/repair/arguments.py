@@ -38,15 +38,17 @@ class _HashArguments(Repair):
         return self.hash(self.participant_id) % groups == self.hash(entry.sender_id or "") % groups
 
     @unseen_too("delays-without-the-author-unseen", "and does not show its state")
-    @_private(
-        Repair.t_resp, "R-TRESP-03", "uses the hash of its own ID as the distance to the sender of a message of others"
-    )
+    @_private(Repair.t_resp, "R-TRESP-03", "uses the hash of its own ID as the distance to the author of a message")
     def delays_without_the_author(self, entry: HistoryEntry, now_ms: int) -> int:
         if entry.sender_id == self.participant_id:
             return now_ms
         return now_ms + self.hash(self.participant_id) * self.hash(entry.message_id) % self.config.t_max_ms
 
-    @_private(Repair.on_receive, "R-TRESP-02", "computes all responses of a request with the sender of its last entry")
+    @_private(
+        Repair.on_receive,
+        "R-TRESP-02",
+        "computes T_resp of each entry in a repair request with the sender of the last entry",
+    )
     def delays_by_the_last_sender(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
         for entry in message.repair_request:

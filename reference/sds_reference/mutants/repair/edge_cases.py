@@ -14,11 +14,20 @@ from .twin_ids import AnswersWithTwins, ComeAsTwins, OverhearsTwins, ReckonsWith
 
 _PRIVATE = RepairConfig(hash_profile=PRIVATE_HASH)
 
-keyed("R-STATE-04", "answers requests by IDs {}", "start", "trimmed", "marked", "wide")(AnswersWithTwins)
-keyed("R-STATE-09", "treats missing messages as received by IDs {}", "start", "trimmed", "marked", "wide")(ComeAsTwins)
-keyed("R-STATE-01", "stops requesting messages that others request, by IDs {}", "start", "trimmed", "marked", "wide")(
-    OverhearsTwins
+keyed("R-STATE-04", "compares requested IDs {} with the IDs of its messages", "start", "trimmed", "marked", "wide")(
+    AnswersWithTwins
 )
+keyed("R-STATE-09", "compares the IDs of received and missing messages {}", "start", "trimmed", "marked", "wide")(
+    ComeAsTwins
+)
+keyed(
+    "R-STATE-01",
+    "compares the IDs that others request with those of missing messages {}",
+    "start",
+    "trimmed",
+    "marked",
+    "wide",
+)(OverhearsTwins)
 keyed("R-TREQ-01", "computes T_req with the message ID {}", "trimmed", "marked", "wide")(ReckonsWithTwins)
 
 
@@ -29,7 +38,7 @@ class _Keyed(Repair):
         if not any(i.entry.message_id[:12] == entry.message_id[:12] for i in self.outgoing):
             super().track(entry, now_ms)
 
-    @fault(Repair.track, "R-STATE-01", "stores missing messages by ID without case")
+    @fault(Repair.track, "R-STATE-01", "ignores case when it compares the IDs of missing messages")
     def tracks_without_case(self, entry: HistoryEntry, now_ms: int) -> None:
         if not any(i.entry.message_id.lower() == entry.message_id.lower() for i in self.outgoing):
             super().track(entry, now_ms)
@@ -130,7 +139,7 @@ class UnseenKeepsOverheardTimes(_KeepsOverheardTimes):
 # ---- Response groups -------------------------------------------------------------------------------------------------
 
 
-@for_sizes("R-GROUP-01", "counts response groups modulo {}", 128, 256)
+@for_sizes("R-GROUP-01", "uses the number of response groups modulo {}", 128, 256)
 class CountsGroupsModulo(Repair):
     size: int
 

@@ -36,7 +36,9 @@ class OwnContentDropsAnswers(Channel):
         return super().send(content, now_ms, message_id, retrieval_hint)
 
 
-@mutant("R-RECV-08", "never answers requests for a message if another participant has answered one", unseen=True)
+@mutant(
+    "R-RECV-08", "never answers requests for a message that another participant has sent as a response", unseen=True
+)
 class NeverAnswersAfterOthers(Repair):
     _left: frozenset[str] = frozenset()
 

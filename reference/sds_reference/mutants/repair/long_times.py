@@ -15,17 +15,14 @@ class _Sized(Repair):
     unit_us = 1_000
 
     def modulus(self, span_ms: int) -> int:
-        """Return the modulus of a hash in milliseconds: ``span_ms``, stored in the faulty unit with ``size`` bits.
-
-        The modulus is positive, even if the stored number is not.
-        """
+        """Return ``span_ms`` in milliseconds, after storing it in ``unit_us`` with ``size`` bits; at least 1."""
         return abs(keep_low_bits(span_ms * 1_000 // self.unit_us, self.size)) * self.unit_us // 1_000 or 1
 
     def seconds(self, time_ms: int) -> int:
         return keep_low_bits(time_ms // 1_000, self.size)
 
 
-@for_sizes("R-TREQ-01", "computes T_req with milliseconds of {} bits", 31, 32)
+@for_sizes("R-TREQ-01", "computes T_req in milliseconds with numbers of {} bits", 31, 32)
 class ComputesTReqInMsOfBits(_Sized):
     def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
         low = self.config.t_min_ms
@@ -33,14 +30,14 @@ class ComputesTReqInMsOfBits(_Sized):
         return now_ms + low + hashed % self.modulus(self.config.t_max_ms - low)
 
 
-@for_sizes("R-TREQ-01", "computes T_req with microseconds of {} bits", 31, 32)
+@for_sizes("R-TREQ-01", "computes T_req in microseconds with numbers of {} bits", 31, 32)
 class ComputesTReqInUsOfBits(ComputesTReqInMsOfBits):
     unit_us = 1
 
 
 @for_sizes(
     "R-TREQ-03",
-    "computes T_req with microseconds of {} bits and a private hash",
+    "computes T_req in microseconds with numbers of {} bits and a private hash",
     31,
     32,
     repair=RepairConfig(hash_profile=PRIVATE_HASH),
@@ -49,7 +46,7 @@ class ComputesPrivateTReqInUsOfBits(ComputesTReqInUsOfBits):
     pass
 
 
-@for_sizes("R-TRESP-01", "computes T_resp with milliseconds of {} bits", 31, 32)
+@for_sizes("R-TRESP-01", "computes T_resp in milliseconds with numbers of {} bits", 31, 32)
 class ComputesTRespInMsOfBits(_Sized):
     def t_resp(self, entry: HistoryEntry, now_ms: int) -> int:
         hashes = self.config.hash_profile
@@ -57,32 +54,32 @@ class ComputesTRespInMsOfBits(_Sized):
         return now_ms + distance * hashes.hash(entry.message_id) % self.modulus(self.config.t_max_ms)
 
 
-@for_sizes("R-TRESP-01", "computes T_resp with microseconds of {} bits", 31, 32)
+@for_sizes("R-TRESP-01", "computes T_resp in microseconds with numbers of {} bits", 31, 32)
 class ComputesTRespInUsOfBits(ComputesTRespInMsOfBits):
     unit_us = 1
 
 
-@for_sizes("R-SEND-02", "stores the second of T_req in {} bits", 31, 32)
+@for_sizes("R-SEND-02", "stores T_req in whole seconds, with {} bits", 31, 32)
 class StoresTReqSecondInBits(_Sized):
     def eligible_requests(self, now_ms: int) -> list[HistoryEntry]:
         due = [item.entry for item in self.outgoing if self.seconds(item.due_ms) <= self.seconds(now_ms)]
         return due[: self.config.max_requests]
 
 
-@for_sizes("R-SEND-01", "compares T_req with the seconds of the clock in {} bits", 31, 32)
+@for_sizes("R-SEND-01", "compares T_req with the clock in whole seconds, stored with {} bits", 31, 32)
 class ComparesTReqSecondsInBits(_Sized):
     def eligible_requests(self, now_ms: int) -> list[HistoryEntry]:
         return super().eligible_requests(self.seconds(now_ms) * 1_000)
 
 
-@for_sizes("R-SWEEP-03", "stores the second of T_resp in {} bits", 31, 32)
+@for_sizes("R-SWEEP-03", "stores T_resp in whole seconds, with {} bits", 31, 32)
 class StoresTRespSecondInBits(_Sized):
     def take_responses(self, now_ms: int) -> list[Message]:
         due = [item.due_ms for item in self.incoming if self.seconds(item.due_ms) <= self.seconds(now_ms)]
         return super().take_responses(max(due, default=-1))
 
 
-@for_sizes("R-SWEEP-01", "compares T_resp with the seconds of the clock in {} bits", 31, 32)
+@for_sizes("R-SWEEP-01", "compares T_resp with the clock in whole seconds, stored with {} bits", 31, 32)
 class ComparesTRespSecondsInBits(_Sized):
     def take_responses(self, now_ms: int) -> list[Message]:
         return super().take_responses(self.seconds(now_ms) * 1_000)

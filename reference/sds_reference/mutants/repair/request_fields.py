@@ -104,7 +104,7 @@ class _Requested(Repair):
         if self.outgoing.get(entry.message_id) is None:
             super().track(entry, now_ms)
 
-    @fault(Repair.track, "R-FIELDS-01", "forgets a sender when another entry names the missing message without one")
+    @fault(Repair.track, "R-FIELDS-01", "forgets the sender of a missing message when a later entry omits the sender")
     def forgets_senders_of_the_missing(self, entry: HistoryEntry, now_ms: int) -> None:
         super().track(entry, now_ms)
         if (item := self.outgoing.get(entry.message_id)) is not None:
@@ -116,7 +116,7 @@ class _Requested(Repair):
             self.outgoing.add(entry, self.t_req(entry, now_ms))
         super().track(entry, now_ms)
 
-    @fault(Repair.eligible_requests, "R-FIELDS-02", "requests everything that is due, without a maximum")
+    @fault(Repair.eligible_requests, "R-FIELDS-02", "requests all due entries at once, without a maximum")
     def requests_without_maximum(self, now_ms: int) -> list[HistoryEntry]:
         return [item.entry for item in self.outgoing.due(now_ms)]
 
@@ -170,7 +170,7 @@ class TReqModuloOneMore(Repair):
 
 @register_faults
 class _OtherHash(Repair):
-    """Computes T_req from other arguments of the hash."""
+    """Computes T_req with a hash of ``arguments``, which subclasses and faults replace."""
 
     def arguments(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return self.participant_id, entry.message_id
@@ -184,12 +184,12 @@ class _OtherHash(Repair):
     def unseen_swaps_hash_arguments(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return entry.message_id, self.participant_id
 
-    @fault(arguments, "R-TREQ-02", "hashes the original sender instead of itself")
+    @fault(arguments, "R-TREQ-02", "computes T_req with the ID of the original sender instead of its own")
     def hashes_the_sender(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return entry.sender_id or "", entry.message_id
 
     @unseen_too("unseen-hashes-the-message-alone", "and does not show its state")
-    @fault(arguments, "R-TREQ-02", "hashes only the message ID")
+    @fault(arguments, "R-TREQ-02", "computes T_req with a hash of the message ID alone")
     def hashes_the_message_alone(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return "", entry.message_id
 
@@ -207,12 +207,12 @@ class RequestsLateMoreOften(Repair):
 @register_faults
 class _NotTheMessageAndItself(_OtherHash):
     @unseen_too("unseen-hashes-itself-alone", "and does not show its state")
-    @fault(_OtherHash.arguments, "R-TREQ-04", "hashes only its own ID")
+    @fault(_OtherHash.arguments, "R-TREQ-04", "computes T_req with a hash of its own ID alone")
     def hashes_itself_alone(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return self.participant_id, ""
 
     @unseen_too("unseen-hashes-the-hour", "and does not show its state")
-    @fault(_OtherHash.arguments, "R-TREQ-05", "also hashes the current hour")
+    @fault(_OtherHash.arguments, "R-TREQ-05", "computes T_req with a hash of the IDs and the current hour")
     def hashes_the_hour(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return self.participant_id, f"{entry.message_id}{now_ms // 3_600_000}"
 
@@ -221,12 +221,16 @@ _COARSE = RepairConfig(clock_ms=5_000)
 add_configured(
     "clock-of-five-seconds",
     "R-TREQ-01",
-    "computes T_req with a clock that shows only multiples of five seconds, as declared",
+    "computes T_req with a clock resolution of five seconds, and declares this resolution",
     repair=_COARSE,
 )
 
 
-@mutant("R-TREQ-01", "adds 40 ms to T_req, more than its clock of 16 ms explains", repair=RepairConfig(clock_ms=16))
+@mutant(
+    "R-TREQ-01",
+    "adds 40 ms to T_req, more than its clock resolution of 16 ms explains",
+    repair=RepairConfig(clock_ms=16),
+)
 class LaterThanItsClock(Repair):
     def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
         return super().t_req(entry, now_ms) + 40

@@ -32,13 +32,13 @@ class _Missing(Repair):
             self.outgoing.remove(item.entry.message_id)
         return chosen
 
-    @fault(Repair.track, "R-STATE-01", "requests messages that have arrived and wait")
+    @fault(Repair.track, "R-STATE-01", "requests messages that are in its incoming buffer")
     def asks_for_what_waits(self, entry: HistoryEntry, now_ms: int) -> None:
         if entry.message_id not in self.cache and entry.message_id not in self.outgoing:
             self.outgoing.add(entry, self.t_req(entry, now_ms))
 
     @unseen_too("unseen-t-req-restarted-by-each-message", "and does not show its state")
-    @fault(Repair.track, "R-STATE-02", "recomputes T_req with every message that names the missing one")
+    @fault(Repair.track, "R-STATE-02", "recomputes T_req with every causal history that names the missing message")
     def t_req_restarted_by_each_message(self, entry: HistoryEntry, now_ms: int) -> None:
         self.outgoing.remove(entry.message_id)
         super().track(entry, now_ms)
@@ -83,7 +83,7 @@ class _Times(Repair):
     def no_t_min(self, entry: HistoryEntry, now_ms: int) -> int:
         return super().t_req(entry, now_ms) - self.config.t_min_ms
 
-    @fault(Repair.t_req, "R-GLOBAL-10", "adds T_min to a time of up to T_max")
+    @fault(Repair.t_req, "R-GLOBAL-10", "computes T_req between T_min and T_min + T_max after the gap is found")
     def t_req_reduced_by_t_max(self, entry: HistoryEntry, now_ms: int) -> int:
         c = self.config
         return now_ms + c.hash_profile.hash(self.participant_id, entry.message_id) % c.t_max_ms + c.t_min_ms
@@ -179,12 +179,12 @@ class _Arrivals(Repair):
             self.outgoing.add(item.entry, item.due_ms)
 
     @unseen_too("unseen-keeps-the-blocked", "and does not show its state")
-    @fault(Repair.on_receive, "R-RECV-01", "requests messages again although they have arrived and wait")
+    @fault(Repair.on_receive, "R-RECV-01", "goes on requesting messages after they have entered its incoming buffer")
     def keeps_the_blocked(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         entry = self.outgoing.get(message.message_id)
         super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
         if entry is not None and has_unique_id:
-            self.outgoing.add(entry.entry, entry.due_ms)  # until it is delivered
+            self.outgoing.add(entry.entry, entry.due_ms)  # tracked until the message is delivered
 
     @unseen_too("unseen-tracks-only-the-first-missing", "and does not show its state")
     @fault(Repair.track_missing, "R-RECV-03", "tracks only the first entry of a causal history")
@@ -196,7 +196,7 @@ class _Arrivals(Repair):
     def never_requests_after_others(self, message_id: str) -> None:
         self.outgoing.remove(message_id)
 
-    @fault(Repair.track_missing, "R-RECV-04", "requests a message again only if it is named again")
+    @fault(Repair.track_missing, "R-RECV-04", "requests a message again only if a causal history names it again")
     def requests_again_only_if_named_again(self, message: Message, now_ms: int) -> None:
         self._dropped = {}
         super().track_missing(message, now_ms)
@@ -229,7 +229,7 @@ class _Overhearing(Repair):
     @fault(
         Repair.on_receive,
         "R-RECV-07",
-        "when others request a message, stops requesting it only if its own request is due",
+        "ignores the requests of others for messages whose T_req is in the future",
     )
     def others_cancel_only_due_requests(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         early = [item for item in self.outgoing if item.due_ms > now_ms]
@@ -253,7 +253,7 @@ class _Overhearing(Repair):
             now_ms=now_ms,
         )
 
-    @fault(Repair.on_receive, "R-RECV-12", "processes no more entries of a repair request than it may send itself")
+    @fault(Repair.on_receive, "R-RECV-12", "ignores entries of a repair request beyond its own maximum for requests")
     def processes_up_to_own_maximum(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         few = message.repair_request[: self.config.max_requests]
         super().on_receive(replace(message, repair_request=few), has_unique_id=has_unique_id, now_ms=now_ms)
@@ -285,7 +285,7 @@ class _Syncing(Channel):
     @fault(
         Channel.sync_is_due,
         "R-SYNC-01",
-        "skips a sync message because others sent one, although requests are due",
+        "skips a sync message after messages of others, although requests are due",
         sync_only_when_quiet=True,
     )
     def skips_sync_after_others(self, now_ms: int) -> bool:

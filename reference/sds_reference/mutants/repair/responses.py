@@ -43,7 +43,7 @@ class _Keeping(Repair):
             super().cache_message(message)
 
 
-@mutant("R-STATE-08", "caches only messages that it could deliver on arrival")
+@mutant("R-STATE-08", "caches only messages whose dependencies were met when they arrived")
 class KeepsOnlyWhatCameInOrder(Channel):
     def deliver_ready(self, effects: Effects) -> None:
         kept = dict(self.repair.cache) if self.repair is not None else {}
@@ -68,7 +68,9 @@ class KeepsNoRepairs(Repair):
 # ---- Scheduled responses ---------------------------------------------------------------------------------------------
 
 
-@mutant("R-STATE-04", "schedules requests for unknown messages, and answers none of them")
+@mutant(
+    "R-STATE-04", "adds requests for unknown messages to its incoming repair request buffer, and never answers them"
+)
 class QueuesTheUnknown(Repair):
     def accept_request(self, entry: HistoryEntry, now_ms: int) -> None:
         super().accept_request(entry, now_ms)
@@ -83,7 +85,7 @@ class QueuesTheUnknown(Repair):
 
 
 class _Remembering(Repair):
-    """Remembers which messages were requested."""
+    """Stores the IDs of all messages that others requested, in ``asked_for``."""
 
     asked_for: frozenset[str] = frozenset()
 
@@ -92,7 +94,7 @@ class _Remembering(Repair):
         super().accept_request(entry, now_ms)
 
 
-@mutant("R-STATE-04", "repeats every message of others after two minutes, requested or not")
+@mutant("R-STATE-04", "broadcasts every message of others again after two minutes if nobody requested it")
 class RepeatsUnasked(Channel):
     repair_class = _Remembering
     _heard: tuple[tuple[int, Message], ...] = ()
@@ -129,7 +131,7 @@ class _Queueing(Repair):
             super().accept_request(entry, now_ms)
 
 
-@mutant("R-STATE-06", "answers each of several requests for one message")
+@mutant("R-STATE-06", "sends a response for each request, even if several requests are for the same message")
 class AnswersEachOfSeveralRequests(Repair):
     def __init__(self, participant_id: str, config: Config, has_arrived: HasArrived) -> None:
         super().__init__(participant_id, config, has_arrived)
@@ -146,13 +148,13 @@ class AnswersEachOfSeveralRequests(Repair):
 
 
 @unseen_too("copies-do-not-cancel-unseen", "and does not show its state")
-@mutant("R-RECV-02", "does not cancel a response when a copy arrives")
+@mutant("R-RECV-02", "does not cancel a response when the requested message arrives from another participant")
 class CopiesDoNotCancel(Repair):
     def remove_answered(self, message_id: str) -> None:
         pass
 
 
-@mutant("R-STATE-05", "removes a request when a copy arrives, but still sends the response")
+@mutant("R-STATE-05", "removes a request when the requested message arrives, but still sends the response")
 class AnswersAfterCopies(Repair):
     def __init__(self, participant_id: str, config: Config, has_arrived: HasArrived) -> None:
         super().__init__(participant_id, config, has_arrived)
@@ -184,14 +186,16 @@ class _Choosing(Repair):
     never_answers = omit(Repair.accept_request, "R-RECV-08", "never answers requests")
 
     @unseen_too("unseen-history-entries-cancel-responses", "and does not show its state")
-    @fault(Repair.track_missing, "R-RECV-08", "drops a request when a causal history names the message")
+    @fault(
+        Repair.track_missing, "R-RECV-08", "drops a request of others when a causal history names the requested message"
+    )
     def history_entries_cancel_responses(self, message: Message, now_ms: int) -> None:
         for entry in message.causal_history:
             self.incoming.remove(entry.message_id)
         super().track_missing(message, now_ms)
 
 
-@mutant("R-RECV-09", "answers an old request when the message arrives later")
+@mutant("R-RECV-09", "answers a request for an unknown message when the message arrives later")
 class AnswersOldRequests(Repair):
     def __init__(self, participant_id: str, config: Config, has_arrived: HasArrived) -> None:
         super().__init__(participant_id, config, has_arrived)
@@ -373,7 +377,7 @@ class _GroupedEntries(Repair):
     @fault(
         Repair.on_receive,
         "R-STATE-05",
-        "sends a response although a copy arrived, if the copy differs from the cached message",
+        "does not cancel a response if the requested message arrives with differences from the cached message",
     )
     def only_equal_copies_answer(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         cached = self.cache.get(message.message_id)

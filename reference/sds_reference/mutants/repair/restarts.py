@@ -62,7 +62,9 @@ class RemembersRequestTimes(Repair):
 class _Restarting(Repair):
     @unseen_too("unseen-t-req-restarted-by-copies", "and does not show its state")
     @fault(
-        Repair.on_receive, "R-STATE-02", "recomputes T_req with every copy of the message that names the missing one"
+        Repair.on_receive,
+        "R-STATE-02",
+        "recomputes T_req with every copy of the message whose causal history names the missing message",
     )
     def t_req_restarted_by_copies(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         if has_unique_id and self.has_arrived(message.message_id):
@@ -72,7 +74,7 @@ class _Restarting(Repair):
         super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
 
     @unseen_too("unseen-t-req-restarted-by-syncs", "and does not show its state")
-    @fault(Repair.on_receive, "R-STATE-02", "recomputes T_req with every sync message that names the missing one")
+    @fault(Repair.on_receive, "R-STATE-02", "recomputes T_req with every sync message that names the missing message")
     def t_req_restarted_by_syncs(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         if not has_unique_id:
             for entry in message.causal_history:
@@ -127,24 +129,28 @@ _PRIVATE = RepairConfig(hash_profile=PRIVATE_HASH)
 
 @register_faults
 class _Defaults(Repair):
-    @fault(Repair.t_req, "R-GLOBAL-09", "uses the default of T_min", unseen=True, repair=_PRIVATE)
+    @fault(
+        Repair.t_req, "R-GLOBAL-09", "uses the default of T_min, whatever is configured", unseen=True, repair=_PRIVATE
+    )
     def unseen_t_min_by_default(self, entry: HistoryEntry, now_ms: int) -> int:
         return super().t_req(entry, now_ms) - self.config.t_min_ms + _DEFAULTS.t_min_ms
 
-    @fault(Repair.t_req, "R-GLOBAL-10", "uses the default of T_max", unseen=True, repair=_PRIVATE)
+    @fault(
+        Repair.t_req, "R-GLOBAL-10", "uses the default of T_max, whatever is configured", unseen=True, repair=_PRIVATE
+    )
     def unseen_t_max_by_default(self, entry: HistoryEntry, now_ms: int) -> int:
         span = _DEFAULTS.t_max_ms - self.config.t_min_ms
         hashed = self.config.hash_profile.hash(self.participant_id, entry.message_id)
         return now_ms + hashed % span + self.config.t_min_ms
 
     @unseen_too("unseen-t-req-by-the-defaults", "and does not show its state")
-    @fault(Repair.t_req, "R-TREQ-01", "computes T_req with the default times")
+    @fault(Repair.t_req, "R-TREQ-01", "computes T_req with the defaults of T_min and T_max, whatever is configured")
     def t_req_by_the_defaults(self, entry: HistoryEntry, now_ms: int) -> int:
         span = _DEFAULTS.t_max_ms - _DEFAULTS.t_min_ms
         return now_ms + self.config.hash_profile.hash(self.participant_id, entry.message_id) % span + _DEFAULTS.t_min_ms
 
     @unseen_too("unseen-t-req-wrong-with-the-defaults", "and does not show its state")
-    @fault(Repair.t_req, "R-TREQ-01", "swaps the arguments of the hash in T_req if the default times are used")
+    @fault(Repair.t_req, "R-TREQ-01", "swaps the arguments of the hash in T_req if T_min and T_max have their defaults")
     def t_req_wrong_with_the_defaults(self, entry: HistoryEntry, now_ms: int) -> int:
         if (self.config.t_min_ms, self.config.t_max_ms) != (_DEFAULTS.t_min_ms, _DEFAULTS.t_max_ms):
             return super().t_req(entry, now_ms)
@@ -152,7 +158,7 @@ class _Defaults(Repair):
         return now_ms + self.config.hash_profile.hash(entry.message_id, self.participant_id) % span + _DEFAULTS.t_min_ms
 
     @unseen_too("t-resp-by-the-defaults-unseen", "and does not show its state")
-    @fault(Repair.t_resp, "R-TRESP-01", "computes T_resp with the default of T_max")
+    @fault(Repair.t_resp, "R-TRESP-01", "computes T_resp with the default of T_max, whatever is configured")
     def t_resp_by_the_defaults(self, entry: HistoryEntry, now_ms: int) -> int:
         distance = self.config.hash_profile.distance(self.participant_id, entry.sender_id or "")
         return now_ms + distance * self.config.hash_profile.hash(entry.message_id) % _DEFAULTS.t_max_ms

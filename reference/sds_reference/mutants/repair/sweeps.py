@@ -88,7 +88,7 @@ class _Sweeping(Repair):
         Repair.take_responses,
         "R-SWEEP-03",
         "answers only after T_resp: a sweep at T_resp misses the response",
-        out_of_reach="only several responses due in one millisecond, and others due in another one, show the fault",
+        out_of_reach="the fault shows only if responses are due in two different milliseconds, several in one of them",
     )
     def answers_strictly_after(self, now_ms: int) -> list[Message]:
         return super().take_responses(now_ms - 1)
@@ -98,7 +98,7 @@ class _Sweeping(Repair):
         return [self.cache[item.entry.message_id] for item in self.incoming.due(now_ms)]
 
 
-@mutant("R-SWEEP-04", "answers twice, in two sweeps", unseen=True)
+@mutant("R-SWEEP-04", "answers each request twice, in two sweeps", unseen=True)
 class AnswersTwice(Repair):
     _again: tuple[Message, ...] = ()
 
@@ -107,7 +107,7 @@ class AnswersTwice(Repair):
         return [*again, *self._again]
 
 
-@mutant("R-SWEEP-04", "answers for each message only once")
+@mutant("R-SWEEP-04", "answers no request for a message after it has sent a response for it")
 class AnswersEachMessageOnceForEver(Repair):
     _done: frozenset[str] = frozenset()
 
@@ -126,7 +126,7 @@ class AnswersEachMessageOnceForEver(Repair):
 
 @register_faults
 class _Delays(Repair):
-    """Computes T_resp differently."""
+    """Computes T_resp from ``delay``, which faults replace; own messages have no delay."""
 
     def delay(self, entry: HistoryEntry, now_ms: int) -> int:
         raise NotImplementedError
@@ -166,7 +166,7 @@ class AuthorDelaysResponse(Repair):
 
 
 class _Asker(Repair):
-    """Remembers the requester."""
+    """Stores the sender of the latest received message in ``asker``."""
 
     asker = ""
 
@@ -192,7 +192,7 @@ class _OtherDelays(_Delays):
         "and does not show its state",
         out_of_reach="only a group in which many participants have many messages shows the fault",
     )
-    @fault(_Delays.delay, "R-TRESP-04", "uses the hash of the author as the distance", repair=_PRIVATE)
+    @fault(_Delays.delay, "R-TRESP-04", "uses the hash of the author's ID as the distance", repair=_PRIVATE)
     def distance_without_itself(self, entry: HistoryEntry, now_ms: int) -> int:
         return self.hash(entry.sender_id or "") * self.hash(entry.message_id) % self.config.t_max_ms
 
@@ -233,7 +233,9 @@ class _OtherDelays(_Delays):
 
 @register_faults
 class _Groups(Repair):
-    """Has another rule for membership in response groups. It caches all messages, so that only this rule matters."""
+    """Decides membership in response groups with ``member``, which faults replace. It caches all messages, so that a
+    missing message never prevents a response.
+    """
 
     def member(self, entry: HistoryEntry) -> bool:
         raise NotImplementedError
@@ -265,7 +267,7 @@ class _Groups(Repair):
         groups = self.config.num_response_groups
         return self.with_author(entry, 8 * groups if groups > 1 else 1)
 
-    @fault(member, "R-GLOBAL-05", "answers for a neighbouring response group as well", out_of_reach=_SHARE)
+    @fault(member, "R-GLOBAL-05", "also answers for the next response group", out_of_reach=_SHARE)
     def answers_for_the_neighbours(self, entry: HistoryEntry) -> bool:
         own, author = (self.group(name, entry.message_id) for name in (self.participant_id, entry.sender_id or ""))
         return (own - author) % self.config.num_response_groups <= (self.config.num_response_groups > 3)
@@ -279,7 +281,7 @@ class GroupOfTheAsker(_Groups, _Asker):
 
 @register_faults
 class _OtherGroups(_Groups):
-    @fault(_Groups.member, "R-GROUP-01", "hashes the participants without the message for the response group")
+    @fault(_Groups.member, "R-GROUP-01", "computes response groups from the participants' IDs, without the message ID")
     def group_without_the_message(self, entry: HistoryEntry) -> bool:
         return self.group(self.participant_id, "") == self.group(entry.sender_id or "", "")
 
@@ -310,7 +312,7 @@ class _OtherGroups(_Groups):
 
 _FROM_128 = RepairConfig(derive_groups=lambda participants: max(1, participants // 128))
 _FROM_100 = RepairConfig(derive_groups=lambda participants: participants // 128 + 1 + (100 <= participants < 128))
-_SHORT = "divides the participants by 128 and does not add one"
+_SHORT = "uses participants / 128 response groups, without adding one"
 add_configured("groups-without-one-more", "R-GLOBAL-06", _SHORT, repair=_FROM_128)
 _EARLY = "uses two response groups for a hundred participants"
 add_configured("groups-of-a-hundred", "R-GLOBAL-07", _EARLY, repair=_FROM_100)

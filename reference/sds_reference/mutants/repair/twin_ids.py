@@ -12,15 +12,15 @@ from ..core.twin_ids import keyed
 class _Keyed(Repair):
     @staticmethod
     def key(text: str) -> str:
-        """The transformed ID."""
+        """The form of an ID in which the fault compares it, such as its first 64 characters."""
         raise NotImplementedError
 
     def twins(self, message_id: str) -> list[str]:
-        """IDs of missing messages that are treated as equal to this one."""
+        """IDs of missing messages that have the same ``key`` as ``message_id``."""
         return [i.entry.message_id for i in self.outgoing if self.key(i.entry.message_id) == self.key(message_id)]
 
 
-@keyed("R-STATE-04", "answers requests by IDs {}")
+@keyed("R-STATE-04", "compares requested IDs {} with the IDs of its messages")
 class AnswersWithTwins(_Keyed):
     def accept_request(self, entry: HistoryEntry, now_ms: int) -> None:
         for message_id in self.cache:
@@ -29,14 +29,21 @@ class AnswersWithTwins(_Keyed):
         super().accept_request(entry, now_ms)
 
 
-@keyed("R-STATE-09", "treats missing messages as received by IDs {}", "cut", "normal", "number", "short")
+@keyed("R-STATE-09", "compares the IDs of received and missing messages {}", "cut", "normal", "number", "short")
 class ComeAsTwins(_Keyed):
     def remove_repaired(self, message_id: str) -> None:
         for twin in self.twins(message_id):
             super().remove_repaired(twin)
 
 
-@keyed("R-STATE-09", "stops requesting messages that others request, by IDs {}", "cut", "normal", "number", "short")
+@keyed(
+    "R-STATE-09",
+    "compares the IDs that others request with those of missing messages {}",
+    "cut",
+    "normal",
+    "number",
+    "short",
+)
 class OverhearsTwins(_Keyed):
     def remove_overheard(self, message_id: str) -> None:
         for twin in self.twins(message_id):
