@@ -17,11 +17,11 @@ typedef struct block {
 
 static block *blocks;
 
-/* The bytes written so far. */
+/* The bytes of the reply that were written so far. */
 static struct {
     char *at;
     size_t size, room;
-    bool first; /* Does nothing stand before it in its list or object? */
+    bool first; /* Is the next value the first one in its list or object? */
 } reply;
 
 void *kit_alloc(size_t size) {
@@ -100,7 +100,7 @@ static unsigned read_unit(void) {
     return unit;
 }
 
-/* The character after \u, as UTF-8. Half of a surrogate pair is an error. */
+/* Writes the character after \u, as UTF-8. Half of a surrogate pair becomes U+FFFD. */
 static char *read_point(char *to) {
     uint32_t point = read_unit();
     if (point >> 10 == 0xd800 >> 10 && end - at >= 6 && at[0] == '\\' && at[1] == 'u') {

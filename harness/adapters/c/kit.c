@@ -48,8 +48,8 @@ KIT_NORETURN void kit_fail(const char *format, ...) {
 #define CONTENT "nowMs handle channelId content messageId:MESSAGE_ID"
 #define MINE(function) offsetof(kit_implementation, function)
 
-/* For each command: the name of its answer, its capability, and its fields. After the colon stands the capability that
-   a field needs. */
+/* For each command: the name of its answer, its capability, and its fields. A field may have a suffix: a colon and the
+   capability that the field needs. */
 static const struct command {
     const char *name, *answer, *capability, *fields;
     size_t function;

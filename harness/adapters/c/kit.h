@@ -29,12 +29,12 @@ typedef struct kit_json kit_json;
    function puts the fields of the answer. */
 typedef void kit_handler(void *who, const kit_json *given);
 
-/* Your functions. Set the ones that you do not have to NULL. */
+/* Your functions. Set missing functions to NULL. */
 typedef struct {
     /* HelloReply without its capabilities: the name and version of the implementation. */
     kit_handler *hello;
-    /* The capabilities, for example "CAPABILITY_SYNC", with NULL at the end. Commands that need others are answered
-       `unsupported`. */
+    /* The capabilities, for example "CAPABILITY_SYNC", with NULL at the end. Commands that need other capabilities are
+       answered `unsupported`. */
     const char *const *capabilities;
     /* Returns a new participant, never NULL, and puts the effective configuration. */
     void *(*open)(const kit_json *given);
@@ -49,7 +49,7 @@ int kit_serve(const kit_implementation *mine);
 
 /* ---- Reading: an absent value is empty or 0, a value of another type ends the command with `error` ---- */
 
-const kit_json *kit_get(const kit_json *given, const char *name); /* NULL where it is absent. */
+const kit_json *kit_get(const kit_json *given, const char *name); /* NULL if the field is absent. */
 kit_text kit_get_text(const kit_json *given, const char *name);
 kit_text kit_get_bytes(const kit_json *given, const char *name);
 uint64_t kit_get_number(const kit_json *given, const char *name);
@@ -74,7 +74,7 @@ void kit_end_list(void);
 
 /* ---- Refusing: these end the command at once, by longjmp, and drop all fields that were put ---- */
 
-/* For input that your implementation rejects without any change. */
+/* For input that your implementation rejects without a change of its state. */
 KIT_NORETURN void kit_reject(const char *reason);
 /* For commands and fields that your implementation does not support. */
 KIT_NORETURN void kit_unsupported(const char *what);

@@ -45,7 +45,7 @@ static kit_text encode(const toy_message *m) {
     return wire;
 }
 
-/* Removes a number from the front. */
+/* Removes a number from the beginning of `wire`. */
 static bool take_varint(kit_text *wire, uint64_t *number) {
     *number = 0;
     for (size_t i = 0; i < 10 && i < wire->size; i++) {
@@ -60,7 +60,7 @@ static bool take_varint(kit_text *wire, uint64_t *number) {
     return false;
 }
 
-/* Removes a field from the front: its key (number << 3 | wire type), and its number or its bytes. */
+/* Removes a field from the beginning of `wire`: its key (number << 3 | wire type), and its number or its bytes. */
 static bool take_field(kit_text *wire, uint64_t *key, uint64_t *number, kit_text *value) {
     *number = 0;
     if (!take_varint(wire, key) || *key >> 3 == 0) return false;

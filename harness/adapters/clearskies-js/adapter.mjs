@@ -154,7 +154,7 @@ function reply(line) {
   }
 }
 
-/** Lines of a byte stream, without their "\n", which the last one may lack. */
+/** Lines of a byte stream, without "\n". The last line may have no "\n". */
 async function* lines(stream) {
   let parts = [];
   for await (const chunk of stream) {

@@ -86,8 +86,8 @@ export class Database {
 
   /**
    * The record as it is sent to other peers. When a change is sent for the first time, the peer's member of the vector
-   * clock increases by one (rule 3). Later, the same message is repeated: if the clock increased each time, two copies
-   * of one change would look like two changes.
+   * clock increases by one (rule 3). Later, the same message is repeated: if the clock increased each time, two
+   * messages of one change would look like two changes.
    */
   outgoing(uuid) {
     const record = this.records.get(uuid);
@@ -110,14 +110,15 @@ export class Database {
    * A database.update arrived: `incoming` is its record, with its body and signature.
    * @returns what to do: `repeat`, a message to relay unchanged to all other peers, or null; `send`, the uuids of
    * records to send to all peers, in this order; `events`, for the application.
-   * @throws {Refused} if it cannot be stored. Nothing has changed then.
+   * @throws {Refused} if the record cannot be stored. Nothing has changed then.
    */
   receive(incoming, nowMs) {
     this.records.checkRoom(incoming);
     const outcome = { repeat: null, send: new Set(), events: [], touched: new Map() };
     const current = this.records.get(incoming.uuid);
     const descends = current && before(current.version, incoming.version);
-    // The message contains everything that was merged here: a read-write peer has resolved the provisional version.
+    // The clock of the message includes the merged clock of the provisional version: a read-write peer resolved the
+    // conflict.
     const resolves = descends && current.provisional;
     if (current && !resolves && before(incoming.version, current.version)) {
       this.records.note(incoming.by, incoming.rev);

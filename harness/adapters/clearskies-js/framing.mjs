@@ -3,14 +3,14 @@
 //
 //   m27{...}        s27:344{...}\nBASE64\n        !27{...}CHUNKS        $27:344{...}\nBASE64\nCHUNKS
 //
-// CHUNKS are a binary attachment: chunks of a length, "\n" and that number of bytes, up to a chunk of length 0. No
-// message of the database has one, but messages of other extensions may, and are skipped.
+// CHUNKS are a binary attachment: chunks of a length, "\n" and that number of bytes, up to a chunk of length 0.
+// Messages of the database have no attachment. Messages of other extensions may have attachments, and are skipped.
 import { BODY_BYTES, Refused, SIGNATURE_CHARACTERS } from "./limits.mjs";
 
 const BRACE = 0x7b;
 const NEWLINE = 0x0a;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-/** Maximum length of a number: the digits of BODY_BYTES. */
+/** Maximum number of digits of a length: as many as BODY_BYTES has. */
 const DIGITS = String(BODY_BYTES).length;
 
 /** The bytes of a message. `body` is the text of a JSON object as bytes, `signature` is bytes or null. */

@@ -128,7 +128,7 @@ export class Peer {
     try {
       this.#database.records.commit();
     } catch (error) {
-      // Memory and store differ now, so later changes could be lost.
+      // Memory and store differ now. All later commands fail, because their changes could be lost.
       this.#failure = error;
       throw error;
     }

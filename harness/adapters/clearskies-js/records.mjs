@@ -7,7 +7,8 @@
 //   signature    its received or own signature; null if there is none yet;
 //   unsent       it was written here, and has not been sent yet;
 //   provisional  its version was merged here, and there is no message with that version yet.
-// `version` is the vector clock that peers compare: that of the message, merged with those of conflicts.
+// `version` is the vector clock that peers compare: the clock of the message, merged with the clocks of messages that
+// were in conflict with it.
 import { boolean, integer, members, object, string } from "./json.mjs";
 import { HIDDEN, PEERS, Refused } from "./limits.mjs";
 import { parse, update, wins } from "./message.mjs";
@@ -68,7 +69,10 @@ export class Records {
     if (this.known.size >= PEERS && !this.known.has(by)) throw new Refused(`more than ${PEERS} peers`);
   }
 
-  /** Notes a revision of a peer. A peer that has lost its own revisions learns them again. */
+  /**
+   * Notes a revision of a peer. If this peer has lost its store, the messages of others raise its revision counter
+   * again.
+   */
   note(by, rev) {
     if (rev > (this.known.get(by) ?? -1n)) {
       this.known.set(by, rev);
@@ -113,7 +117,7 @@ export class Records {
     return rival;
   }
 
-  /** The records that a peer with these known revisions lacks, by last_updated_rev. */
+  /** The records that a peer with these known revisions lacks, sorted by last_updated_rev. */
   since(revisions) {
     const unknown = [...this.values()].filter(({ by, rev }) => rev > (revisions.get(by) ?? -1n));
     return unknown.sort((one, other) => compare(one.rev, other.rev) || compare(one.by, other.by));

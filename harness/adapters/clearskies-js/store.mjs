@@ -9,7 +9,7 @@ import { renameSync, rmSync, writeSync } from "node:fs";
 import { Refused } from "./limits.mjs";
 
 const CHUNK = 1 << 20;
-/** A journal is rewritten when it has more bytes than this, and four times as many as it needs. */
+/** A journal is rewritten when it has more bytes than this and more than four times the bytes that its records need. */
 const COMPACT_FROM = 1 << 22;
 
 function writeAll(file, text) {
@@ -30,7 +30,7 @@ export class Store {
   constructor(path, onLine) {
     this.#path = path;
     try {
-      // Left by an interrupted compaction.
+      // An interrupted rewrite of the journal may have left this file.
       rmSync(`${path}.new`, { force: true });
       this.#file = openSync(path, "a+", 0o600);
       if (!fstatSync(this.#file).isFile()) throw new Refused("not a regular file");
@@ -61,7 +61,7 @@ export class Store {
     return whole;
   }
 
-  /** Adds a line. Throws the error of the file system; then the line may not be in the file. */
+  /** Adds a line. Throws the error of the file system; the line may then be missing in the file. */
   append(line) {
     this.#bytes += writeAll(this.#file, `${line}\n`);
   }

@@ -25,7 +25,8 @@ type Implementation interface {
 
 // Participant is one participant. SyncSender, EphemeralSender and Observer have its optional commands.
 //
-// Errors made by Rejected and Unsupported are answered as such, all others with `error`. A panic ends the process.
+// Errors made by Rejected and Unsupported are answered as `rejected` and `unsupported`, all other errors as `error`. A
+// panic ends the process.
 type Participant interface {
 	Send(Send) (Effects, error)
 	Receive(Receive) (Effects, error)
@@ -60,7 +61,7 @@ type (
 	}
 )
 
-// Rejected is for input that your implementation rejects without any change.
+// Rejected is for input that your implementation rejects without a change of its state.
 func Rejected(reason string) error { return refusal{"rejected", "reason", reason} }
 
 // Unsupported is for commands and fields that your implementation does not support.

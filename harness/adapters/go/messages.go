@@ -233,7 +233,7 @@ func (c *Configuration) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*known)(c))
 }
 
-// need is the capability that the fields of a command need, if any.
+// need is a capability that a command needs if asked is true.
 type need struct {
 	asked      bool
 	capability string

@@ -59,7 +59,7 @@ func encode(m message) []byte {
 	return addSized(addSized(wire, 12, m.bloom), 20, m.content)
 }
 
-// takeVarint returns the number at the front, and the rest.
+// takeVarint returns the number at the beginning of wire, and the rest of wire.
 func takeVarint(wire []byte) (number uint64, rest []byte, err error) {
 	for i := 0; i < len(wire) && i < 10; i++ {
 		number |= uint64(wire[i]&0x7f) << (7 * i)

@@ -294,7 +294,7 @@ final class Json {
         return (char) Integer.parseInt(digits, 16);
     }
 
-    /** Half of a surrogate pair is not a character. */
+    /** Replaces halves of surrogate pairs by U+FFFD. */
     private static String whole(StringBuilder text) {
         for (int i = 0; i < text.length(); i++) {
             boolean pair = i + 1 < text.length() && Character.isSurrogatePair(text.charAt(i), text.charAt(i + 1));

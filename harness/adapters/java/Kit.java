@@ -16,7 +16,7 @@ import java.util.Map;
  * Java 17 or newer. Fill in Adapter.java.
  */
 final class Kit {
-    /** Throw it for input that your implementation rejects without any change. */
+    /** Throw it for input that your implementation rejects without a change of its state. */
     static final class Rejected extends RuntimeException {
         Rejected(String reason) {
             super(reason);
@@ -41,14 +41,14 @@ final class Kit {
         /** HelloReply: the name and version of the implementation. */
         Map<String, Object> hello(String revision);
 
-        /** The supported capabilities, for example CAPABILITY_SYNC. Commands that need others are answered
+        /** The supported capabilities, for example CAPABILITY_SYNC. Commands that need other capabilities are answered
          * `unsupported`. */
         List<String> capabilities();
 
         /** Makes a participant that is a member of `channels`. */
         Opened<P> open(Json.Fields given) throws Exception;
 
-        /** Frees a participant; returns effects, as the next three do. */
+        /** Frees a participant; returns effects, as the next three methods do. */
         Map<String, Object> close(P who, Json.Fields given) throws Exception;
 
         Map<String, Object> send(P who, Json.Fields given) throws Exception;

@@ -32,7 +32,7 @@ class Adapter extends Implementation {
   }
 }
 
-/** What the implementation refuses is `rejected`; anything else that it throws is a fault. */
+/** A refusal of the implementation is answered `rejected`; any other exception is a fault. */
 function refusing(call) {
   try {
     return call();

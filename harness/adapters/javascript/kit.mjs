@@ -1,5 +1,5 @@
-// The kit: speaks the testee protocol, JSON lines on stdin and stdout, for an Implementation. It is copied: do not
-// change it. It needs only Node 20 or newer; kit.d.mts has types for TypeScript.
+// The kit: speaks the testee protocol, JSON lines on stdin and stdout, for an Implementation. `new-adapter` copies this
+// file: do not change it. The kit needs only Node 20 or newer; kit.d.mts has types for TypeScript.
 //
 //   stdin --line--> parseRequest --{command, fields}--> Implementation --answer--> serialize --line--> stdout
 //
@@ -227,9 +227,9 @@ function todo(what) {
 }
 
 /**
- * Its methods are the commands; they may be async. The first argument `who` is the participant, as returned by `open`;
- * the others are the fields of the command: bytes are Uint8Arrays, times are Numbers. Results use the names of the
- * protocol; bytes are bytes, and empty fields may be left out. Effects are `{broadcasts: [bytes], events: [...],
+ * The commands are methods of this class; they may be async. The first argument `who` is the participant, as returned
+ * by `open`; the others are the fields of the command: bytes are Uint8Arrays, times are Numbers. Results use the names
+ * of the protocol; bytes are bytes, and empty fields may be left out. Effects are `{broadcasts: [bytes], events: [...],
  * messageId}`, an event for example `{channelId: "c1", delivered: {messageId: "m1", content: bytes}}`.
  */
 export class Implementation {
@@ -312,7 +312,7 @@ export class Implementation {
 
 // ---- The loop ------------------------------------------------------------------------------------------------------
 
-/** Lines of a byte stream, as Buffers without their "\n", which the last one may lack. */
+/** Lines of a byte stream, as Buffers without "\n". The last line may have no "\n". */
 async function* lines(stream) {
   let parts = [];
   for await (const chunk of stream) {
@@ -350,7 +350,7 @@ export function fail(sentence) {
   process.exit(2);
 }
 
-/** Answer every line of stdin with the implementation, one after the other, until it ends. */
+/** Answer every line of stdin with the implementation, one after the other, until stdin ends. */
 export async function serve(implementation) {
   const framing = process.env.SDS_TESTEE_FRAMING;
   if (framing && framing !== "json") {

@@ -108,7 +108,7 @@ function fnv(bytes) {
 
 const hex = (number) => number.toString(16);
 
-/** Ordered by Lamport timestamp; equal ones by the bytes of the IDs. */
+/** Ordered by Lamport timestamp; messages with equal timestamps by the bytes of the IDs. */
 function isBefore(one, other) {
   if (one.lamport !== other.lamport) return one.lamport < other.lamport;
   return Buffer.compare(Buffer.from(one.messageId), Buffer.from(other.messageId)) < 0;

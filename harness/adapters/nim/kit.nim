@@ -5,7 +5,7 @@ import std/[base64, json, os, posix, strutils, tables]
 
 type
   Rejected* = object of CatchableError
-    ## Raise it for input that your implementation rejects without any change.
+    ## Raise it for input that your implementation rejects without a change of its state.
   Unsupported* = object of CatchableError
     ## Raise it for commands and fields that your implementation does not support.
   Fault = object of CatchableError
@@ -150,8 +150,8 @@ proc bytesJson*(bytes: string): JsonNode =
 
 const sizes = " bloomCapacity:FILTER_SIZES bloomErrorRate:FILTER_SIZES"
 const commands = {
-  # For each command: the name of its answer, its capability, and its fields. After the colon stands the capability that
-  # a field needs.
+  # For each command: the name of its answer, its capability, and its fields. A field may have a suffix: a colon and the
+  # capability that the field needs.
   "hello": ("hello", "", ""),
   "open": ("opened", "", "nowMs participantId channels configuration"),
   "close": ("effects", "", "nowMs handle"),

@@ -306,7 +306,7 @@ impl Reader<'_> {
                         _ => self.at = before,
                     }
                 }
-                // Half of a surrogate pair is not a character.
+                // Half of a surrogate pair becomes U+FFFD.
                 char::from_u32(point).unwrap_or(char::REPLACEMENT_CHARACTER)
             }
             _ => return self.fault(),

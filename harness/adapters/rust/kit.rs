@@ -11,7 +11,7 @@ use crate::json::Json;
 
 /// The reason why a command has no result.
 pub enum Refusal {
-    /// For input that your implementation rejects without any change.
+    /// For input that your implementation rejects without a change of its state.
     Rejected(String),
     /// For commands and fields that your implementation does not support.
     Unsupported(String),
