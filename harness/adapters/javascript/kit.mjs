@@ -259,7 +259,7 @@ export class Implementation {
     todo("sendSync: send a sync message now; return effects, {} if there was nothing to send");
   }
   receive(who, { nowMs, wire, retrievalHint }) {
-    todo("receive: pass on the unchanged bytes from the network; return effects, {} if it ignores them");
+    todo("receive: pass on the unchanged bytes from the network; return effects, {} for ignored bytes");
   }
   tick(who, { nowMs }) {
     todo("tick: run the periodic work that is due, in every channel; return effects, {} if none");

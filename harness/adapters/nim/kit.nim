@@ -24,7 +24,8 @@ proc missing(name: string): JsonNode =
 method hello*(mine: Implementation, revision: string): JsonNode {.base.} = missing("hello")
   ## HelloReply: the name and version of the implementation.
 method capabilities*(mine: Implementation): seq[string] {.base.} = @[]
-  ## The supported capabilities, for example CAPABILITY_SYNC. Commands that need others are answered `unsupported`.
+  ## The supported capabilities, for example CAPABILITY_SYNC. Commands that need other capabilities are answered
+  ## `unsupported`.
 method open*(mine: Implementation, given: JsonNode): (Participant, JsonNode) {.base.} = (nil, missing("open"))
   ## Makes a participant that is a member of `channels`; also returns the effective configuration.
 method buildFilter*(mine: Implementation, given: JsonNode): JsonNode {.base.} = missing("buildFilter")

@@ -1,7 +1,7 @@
 """The kit: speaks the testee protocol for an Implementation.
 
-It is copied: do not change it. Subclass Implementation, fill in its methods one by one, and call `serve`. It needs only
-Python 3.9 or newer.
+`new-adapter` copies this file: do not change it. Subclass Implementation, fill in its methods one by one, and call
+`serve`. The kit needs only Python 3.9 or newer.
 """
 
 import base64
@@ -41,7 +41,7 @@ class RejectedError(Exception):
 
 
 class Implementation:
-    """Its methods are the commands; `who` is the participant, as returned by `open`.
+    """The commands, as methods to fill in; `who` is the participant, as returned by `open`.
 
     Bytes are plain bytes, also in results, and empty fields may be left out. Effects are {"broadcasts": [b"..."],
     "events": [...], "messageId": "..."}, an event for example {"channelId": "c1", "delivered": {"messageId": "m1",
@@ -58,16 +58,20 @@ class Implementation:
         raise NotImplementedError("free the participant, not the process; return nothing")
 
     def send(self, who: Any, now_ms: int = 0, channel_id: str = "", content: bytes = b"", **more: Any) -> Any:
-        raise NotImplementedError("send content (more: message_id, retrieval_hint); return effects with the messageId")
+        raise NotImplementedError(
+            "send content (message_id, retrieval_hint are in more); return effects with the messageId"
+        )
 
     def send_ephemeral(self, who: Any, now_ms: int = 0, channel_id: str = "", content: bytes = b"", **more: Any) -> Any:
-        raise NotImplementedError("send an ephemeral message (more: message_id); return effects with the messageId")
+        raise NotImplementedError(
+            "send an ephemeral message (message_id is in more); return effects with the messageId"
+        )
 
     def send_sync(self, who: Any, now_ms: int = 0, channel_id: str = "") -> Any:
         raise NotImplementedError("send a sync message now; return effects, {} if there was nothing to send")
 
     def receive(self, who: Any, now_ms: int = 0, wire: bytes = b"", retrieval_hint: Any = None) -> Any:
-        raise NotImplementedError("pass on the unchanged bytes from the network; return effects, {} if it ignores them")
+        raise NotImplementedError("pass on the unchanged bytes from the network; return effects, {} for ignored bytes")
 
     def tick(self, who: Any, now_ms: int = 0) -> Any:
         raise NotImplementedError("run the periodic work that is due, in every channel; return effects, {} if none")
@@ -79,7 +83,7 @@ class Implementation:
         raise NotImplementedError('return {"bloomFilter": bytes} over the IDs, which may exceed the capacity')
 
     def query_filter(self, bloom_filter: bytes = b"", message_ids: Any = (), **more: Any) -> Any:
-        # More: bloom_capacity, bloom_error_rate.
+        # `more` may have bloom_capacity and bloom_error_rate.
         raise NotImplementedError('return {"hits": [...]}, a bool for each ID')
 
     def encode(self, message: Any = ()) -> Any:
@@ -91,7 +95,7 @@ class Implementation:
         )
 
     def repair_times(self, now_ms: int = 0, participant_id: str = "", message_id: str = "", **more: Any) -> Any:
-        # More: sender_id, t_min_ms, t_max_ms, num_response_groups; values that are 0 or empty may be absent.
+        # `more` may have sender_id, t_min_ms, t_max_ms and num_response_groups, unless they are 0 or empty.
         raise NotImplementedError(
             'return {"tReqMs": ..., "tRespMs": ..., "inResponseGroup": ...}; the times are ms after now_ms'
         )

@@ -124,7 +124,7 @@ class Channel:
         self.clock = now_ms  # The Lamport timestamp.
         self.log: list[tuple[int, bytes]] = []  # Timestamp and ID, in this order; equal timestamps by the bytes of IDs.
         self.logged: set[str] = set()
-        self.waiting: dict[str, Message] = {}  # Received, with dependencies that are not in the log.
+        self.waiting: dict[str, Message] = {}  # Received messages with dependencies that are not in the log.
         self.received: deque[str] = deque(maxlen=CAPACITY)  # The IDs in the filter: the newest ones, so it never fills.
 
     def send(self, content: bytes, now_ms: int) -> tuple[str, bytes]:

@@ -9,7 +9,7 @@ use std::fmt::Write;
 const DEPTH: usize = 64; // Requests have five levels.
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// A value of JSON. Numbers stay as they are written in the text.
+/// A value of JSON. A number is kept as its characters in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json {
     Null,

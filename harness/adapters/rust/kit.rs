@@ -36,12 +36,13 @@ pub trait Implementation {
 
     /// HelloReply: the name and version of the implementation.
     fn hello(&self, revision: &str) -> Json;
-    /// The supported capabilities, for example CAPABILITY_SYNC. Commands that need others are answered `unsupported`.
+    /// The supported capabilities, for example CAPABILITY_SYNC. Commands that need other capabilities are answered
+    /// `unsupported`.
     fn capabilities(&self) -> &[&str];
 
     /// Makes a participant that is a member of `channels`, and returns the effective configuration.
     fn open(&mut self, given: &Json) -> Result<(Self::Participant, Json), Refusal>;
-    /// Frees a participant; returns effects, as the next three do.
+    /// Frees a participant; returns effects, as the next three methods do.
     fn close(&mut self, who: Self::Participant, given: &Json) -> Answer;
     fn send(&mut self, who: &mut Self::Participant, given: &Json) -> Answer;
     fn receive(&mut self, who: &mut Self::Participant, given: &Json) -> Answer;
@@ -268,7 +269,8 @@ struct Command {
     answer: &'static str,
     /// The capability that the command needs, without the prefix CAPABILITY_.
     capability: &'static str,
-    /// The fields, each with the capability that it needs if it is set, after a colon.
+    /// The names of the fields. A name may have a suffix: a colon and the capability that the command needs if the
+    /// field is set.
     fields: &'static str,
 }
 

@@ -68,7 +68,7 @@ fn encode(message: &Message) -> Vec<u8> {
     wire
 }
 
-/// Removes and returns the number at the front.
+/// Removes and returns the number at the beginning of `wire`.
 fn take_varint(wire: &mut &[u8]) -> Result<u64, Refused> {
     let mut number = 0;
     for (index, byte) in wire.iter().take(10).enumerate() {
