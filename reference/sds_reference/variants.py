@@ -144,7 +144,7 @@ _OF_SDS = {
             sync_only_when_quiet=True,
             sync_with_empty_log=False,
         ),
-        _variant("delays-each-sync", "waits for seven more seconds before each sync message", sync_backoff_ms=7_000),
+        _variant("delays-each-sync", "sends each sync message seven seconds after it is due", sync_backoff_ms=7_000),
         _variant(
             "syncs-after-others",
             "counts the sync interval from the last message of any participant",
@@ -157,7 +157,7 @@ _OF_SDS = {
         _with_repair("polynomial-hash", "SDS-R with a polynomial of 31 bits as its hash", hash_profile=POLYNOMIAL_HASH),
         _with_repair(
             "whole-seconds",
-            "SDS-R that computes in seconds, with a private hash",
+            "SDS-R that computes T_req and T_resp in whole seconds, with a private hash",
             hash_profile=PRIVATE_HASH,
             whole_seconds=True,
         ),
@@ -177,7 +177,11 @@ _OF_SDS = {
             "answers-at-once", "a response that is already due is sent when the request arrives", answers_at_once=True
         ),
         _with_repair("needs-a-sender", "ignores requests that name no sender", needs_sender=True),
-        _with_repair("pauses-after-answers", "ignores requests for T_min after a response", pauses_after_answers=True),
+        _with_repair(
+            "pauses-after-answers",
+            "after a response, ignores requests for the same message until T_min has passed",
+            pauses_after_answers=True,
+        ),
         _with_repair(
             "copies-keep-requests",
             "responses carry the repair request of the original message",
@@ -209,7 +213,7 @@ _OF_SDS = {
         _with_channel(
             choices.SignalsAllThatIsMissing,
             "signals-all-that-is-missing",
-            "signals all missing messages with each message that must wait",
+            "when a message must wait, signals all missing messages, also those of other waiting messages",
         ),
         _with_channel(choices.OneIdForAllSyncs, "one-id-for-all-syncs", "all sync messages have the same ID"),
         _with_participant(
@@ -234,7 +238,9 @@ _OF_SDS = {
             cascade_on_receive=False,
         ),
         _with_channel(
-            choices.LastVersionWins, "last-version-wins", "replaces a logged message by another one with the same ID"
+            choices.LastVersionWins,
+            "last-version-wins",
+            "replaces a logged message by another message with the same ID",
         ),
         _with_channel(
             choices.ResendsAtFixedTimes,
@@ -250,7 +256,9 @@ _OF_SDS = {
             "drops unusable messages instead of rejecting them",
         ),
         _with_channel(
-            choices.CopiesEnterTheFilter, "copies-enter-filter", "copies of known messages enter the filter again"
+            choices.CopiesEnterTheFilter,
+            "copies-enter-filter",
+            "inserts the ID of a known message into the filter again when a copy arrives",
         ),
         _with_channel(
             choices.SignalsAtTheSweep, "signals-at-the-sweep", "signals missing dependencies at the next sweep"
@@ -382,10 +390,12 @@ _OF_SDS = {
             reply_choices.AnswersWithASync, "answers-with-a-sync", "broadcasts a sync message when content arrives"
         ),
         _with_channel(
-            reply_choices.SyncsAfterSending, "syncs-after-sending", "sends a sync message after each message"
+            reply_choices.SyncsAfterSending, "syncs-after-sending", "broadcasts a sync message after each own message"
         ),
         _with_channel(
-            reply_choices.SyncsBeforeSending, "syncs-before-sending", "sends a sync message before each message"
+            reply_choices.SyncsBeforeSending,
+            "syncs-before-sending",
+            "broadcasts a sync message before each own message",
         ),
         _with_channel(
             reply_choices.SyncsInPairs,
@@ -509,7 +519,7 @@ _OF_THE_PROPOSAL = (
     _of_proposal_with_channel(
         proposal_choices.BufferedMeetsDependencies,
         "buffered-meets-dependencies",
-        "a buffered message meets a dependency",
+        "a message in the incoming buffer meets dependencies",
     ),
 )
 

@@ -122,14 +122,17 @@ class _KeepsOverheardTimes(Repair):
         return self.overheard_times().get(entry.message_id) or super().t_req(entry, now_ms)
 
 
-@mutant("R-TREQ-01", "keeps T_req when another participant's request removes an entry, and uses it for the next entry")
+@mutant(
+    "R-TREQ-01",
+    "when the request of another participant removes an entry, reuses its T_req for a later entry of this message",
+)
 class KeepsOverheardTimes(_KeepsOverheardTimes):
     pass
 
 
 @mutant(
     "R-RECV-07",
-    "keeps T_req when another participant's request removes an entry, and does not show its state",
+    "when the request of another participant removes an entry, reuses its T_req, and does not show its state",
     unseen=True,
 )
 class UnseenKeepsOverheardTimes(_KeepsOverheardTimes):

@@ -89,7 +89,9 @@ class _Requested(Repair):
     def names_no_sender(self, now_ms: int) -> list[HistoryEntry]:
         return [replace(entry, sender_id=None) for entry in super().eligible_requests(now_ms)]
 
-    @fault(Repair.eligible_requests, "R-FIELDS-02", "gives every entry of a request the retrieval hint of the first")
+    @fault(
+        Repair.eligible_requests, "R-FIELDS-02", "gives every entry of a request the retrieval hint of the first entry"
+    )
     def one_hint_for_all_requests(self, now_ms: int) -> list[HistoryEntry]:
         entries = super().eligible_requests(now_ms)
         return [replace(entry, retrieval_hint=entries[0].retrieval_hint) for entry in entries]

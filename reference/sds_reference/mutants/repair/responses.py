@@ -364,7 +364,7 @@ class _GroupedEntries(Repair):
     @fault(
         Repair.on_receive,
         "R-RECV-12",
-        "ignores all entries of a repair request after the first one for another response group",
+        "ignores the entries of a repair request after the first entry for which another response group is responsible",
     )
     def stops_at_another_group(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         mine: list[HistoryEntry] = []

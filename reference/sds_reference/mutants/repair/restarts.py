@@ -41,7 +41,7 @@ class SharesRequestBufferBetweenChannels(_Sharing):
 
 
 @unseen_too("unseen-same-id-in-other-channel-repairs", "and does not show its state")
-@mutant("STATE-16", "treats a message of another channel as the missing message with its ID")
+@mutant("STATE-16", "treats a message of another channel as the missing message with the same ID")
 class SameIdInOtherChannelRepairs(Participant):
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         message = self.config.revision.wire.decode(wire)
