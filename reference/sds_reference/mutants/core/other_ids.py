@@ -16,7 +16,7 @@ _MARK = "\ufeff"
 
 KEYS.update(
     lower=("without case", str.lower),
-    start=("by their first 12 characters", lambda text: text[:12]),
+    start=("cut at 12 characters", lambda text: text[:12]),
     trimmed=("without surrounding whitespace", str.strip),
     marked=("without a leading byte order mark", lambda text: text.removeprefix(_MARK)),
     printed=("without invisible characters", lambda text: "".join(filter(str.isprintable, text))),

@@ -19,7 +19,7 @@ Faulty = TypeVar("Faulty", bound=type[Channel] | type[Participant] | type[Repair
 KEYS: dict[str, tuple[str, Callable[[str], str]]] = {
     "cut": ("cut at the first NUL", lambda text: text.partition("\0")[0]),
     "normal": ("in Unicode normal form C", lambda text: normalize("NFC", text)),
-    "short": ("of 64 characters", lambda text: text[:64]),
+    "short": ("cut at 64 characters", lambda text: text[:64]),
     "compatible": ("in Unicode normal form KC", lambda text: normalize("NFKC", text)),
     "number": ("as numbers", lambda text: text.lstrip("0") if text.isdecimal() else text),
 }

@@ -14,15 +14,15 @@ from .twin_ids import AnswersWithTwins, ComeAsTwins, OverhearsTwins, ReckonsWith
 
 _PRIVATE = RepairConfig(hash_profile=PRIVATE_HASH)
 
-keyed("R-STATE-04", "compares requested IDs {} with the IDs of its messages", "start", "trimmed", "marked", "wide")(
+keyed("R-STATE-04", "matches repair requests and its messages by IDs {}", "start", "trimmed", "marked", "wide")(
     AnswersWithTwins
 )
-keyed("R-STATE-09", "compares the IDs of received and missing messages {}", "start", "trimmed", "marked", "wide")(
+keyed("R-STATE-09", "matches received and missing messages by IDs {}", "start", "trimmed", "marked", "wide")(
     ComeAsTwins
 )
 keyed(
     "R-STATE-01",
-    "compares the IDs that others request with those of missing messages {}",
+    "matches repair requests of others and missing messages by IDs {}",
     "start",
     "trimmed",
     "marked",

@@ -20,7 +20,7 @@ class _Keyed(Repair):
         return [i.entry.message_id for i in self.outgoing if self.key(i.entry.message_id) == self.key(message_id)]
 
 
-@keyed("R-STATE-04", "compares requested IDs {} with the IDs of its messages")
+@keyed("R-STATE-04", "matches repair requests and its messages by IDs {}")
 class AnswersWithTwins(_Keyed):
     def accept_request(self, entry: HistoryEntry, now_ms: int) -> None:
         for message_id in self.cache:
@@ -29,7 +29,7 @@ class AnswersWithTwins(_Keyed):
         super().accept_request(entry, now_ms)
 
 
-@keyed("R-STATE-09", "compares the IDs of received and missing messages {}", "cut", "normal", "number", "short")
+@keyed("R-STATE-09", "matches received and missing messages by IDs {}", "cut", "normal", "number", "short")
 class ComeAsTwins(_Keyed):
     def remove_repaired(self, message_id: str) -> None:
         for twin in self.twins(message_id):
@@ -38,7 +38,7 @@ class ComeAsTwins(_Keyed):
 
 @keyed(
     "R-STATE-09",
-    "compares the IDs that others request with those of missing messages {}",
+    "matches repair requests of others and missing messages by IDs {}",
     "cut",
     "normal",
     "number",
