@@ -19,7 +19,7 @@ from .restarts import KnowsRestarts
 
 @register_faults
 class _Records(Peer):
-    @fault(Peer.apply_update, "02", "ignores records with the key of a deleted one")
+    @fault(Peer.apply_update, "02", "ignores records with the key of a deleted record")
     def refuses_keys_of_deleted_records(
         self, incoming: Record, signed: Message | None, source: int, effects: Effects
     ) -> None:
@@ -39,14 +39,16 @@ class _Records(Peer):
         if last is None or incoming.last_updated_rev <= last + 1:
             super().apply_update(incoming, signed, source, effects)
 
-    @fault(Peer.apply_update, "02", "ignores its own changes that it lost with its store")
+    @fault(Peer.apply_update, "02", "ignores its own lost changes when another peer sends them back")
     def refuses_its_own_changes_back(
         self, incoming: Record, signed: Message | None, source: int, effects: Effects
     ) -> None:
         if incoming.last_updated_by != self.peer_id:
             super().apply_update(incoming, signed, source, effects)
 
-    @fault(Peer.apply_update, "07", "keeps members of an object that a newer version lacks")
+    @fault(
+        Peer.apply_update, "07", "keeps members of an object when the newer version of the record lacks these members"
+    )
     def keeps_members(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         current = self.store.get(incoming.uuid)
         before, value = (json.loads(each.value) for each in (current.record if current else incoming, incoming))
@@ -64,7 +66,7 @@ class _Records(Peer):
             incoming = incoming if same else replace(incoming, value=current.record.value)
         super().apply_update(incoming, signed, source, effects)
 
-    @fault(Peer.apply_update, "13", "deletes the record with the key of a deletion, whatever its uuid")
+    @fault(Peer.apply_update, "13", "deletes all records with the key of a deletion, whatever their uuids")
     def deletes_by_key(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         super().apply_update(incoming, signed, source, effects)
         for stored in list(self.store.records_with_key(incoming.key)) if incoming.deleted else []:

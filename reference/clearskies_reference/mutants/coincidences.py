@@ -118,7 +118,7 @@ class _Contents(Peer):
         parsed = super().read_body(body)
         return None if isinstance(parsed, Record) and b"database.get_updates" in body else parsed
 
-    @fault(Peer.write, "07", "finds keys by patterns, with _ for any character and % for any number")
+    @fault(Peer.write, "07", "reads the keys in writes as patterns, with _ for any character and % for any text")
     def writes_by_pattern(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         return super().write(next(self.alike(key), key), value, now_ms, uuid, effects)
 
@@ -188,7 +188,7 @@ class _KeepsOtherContents(Peer):
 
 @register_faults
 class _OtherContents(_KeepsOtherContents):
-    @fault(_KeepsOtherContents.rewrite_key, "07", "decodes percent signs in keys")
+    @fault(_KeepsOtherContents.rewrite_key, "07", "decodes percent-encoded characters in keys")
     def decodes_percents(self, key: str) -> str:
         return unquote(key)
 
@@ -200,7 +200,7 @@ class _OtherContents(_KeepsOtherContents):
     def replaces_tabs(self, key: str) -> str:
         return key.replace("\t", " ")
 
-    @fault(_KeepsOtherContents.rewrite_key, "07", "keeps 512 bytes of a key")
+    @fault(_KeepsOtherContents.rewrite_key, "07", "keeps only the first 512 bytes of a key")
     def keeps_512_bytes(self, key: str) -> str:
         return key.encode()[:512].decode(errors="ignore")
 
@@ -208,7 +208,7 @@ class _OtherContents(_KeepsOtherContents):
     def reads_undefined(self, value: Any) -> Any:
         return None if value == "undefined" else value
 
-    @fault(_KeepsOtherContents.rewrite_value, "07", "keeps a thousand members of an object")
+    @fault(_KeepsOtherContents.rewrite_value, "07", "keeps only the first thousand members of an object")
     def keeps_a_thousand_members(self, value: Any) -> Any:
         return dict(list(value.items())[:1_000]) if isinstance(value, dict) else value
 
@@ -265,7 +265,7 @@ class _FormsOfTimes(_WritesTimes):
 
 @register_faults
 class _Relays(Peer):
-    @fault(Peer.is_recipient, "35", "sends no changes on a link while an incomplete message from it waits")
+    @fault(Peer.is_recipient, "35", "sends no changes on a link while it has received only a part of a message there")
     def waits_for_the_other_half(self, link: Link, source: int | None) -> bool:
         return super().is_recipient(link, source) and not link.parser.incomplete_bytes
 
@@ -274,7 +274,7 @@ class _Relays(Peer):
         if source is None or not self.writes or self.links[source].level is AccessLevel.READ_WRITE:
             super().send_to_subscribers(stored, effects, source)
 
-    @fault(Peer.store_update, "20", "does not relay the deletion of a deleted record")
+    @fault(Peer.store_update, "20", "does not relay a newer deletion of a record that is deleted already")
     def withholds_second_deletions(
         self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects
     ) -> None:
@@ -288,7 +288,7 @@ class _Relays(Peer):
         if source is None or stored.record.last_updated_by != self.peer_id:
             super().send_to_subscribers(stored, effects, source)
 
-    @fault(Peer.answer, "31", "does not answer while an incomplete message waits on another link")
+    @fault(Peer.answer, "31", "answers no requests while it has received only a part of a message on another link")
     def answers_nothing_while_half_a_message_waits(self, link: Link, request: GetUpdates, effects: Effects) -> None:
         if any(other.parser.incomplete_bytes for other in self.links.values() if other is not link):
             link.subscribed = True
@@ -304,7 +304,7 @@ class _Relays(Peer):
         if rival is not None and rival.record.uuid != stored.record.uuid and not stored.record.deleted:
             del effects.sent[known:]
 
-    @fault(Peer._parse_messages, "35", "ignores requests that arrive together with other messages and after them")
+    @fault(Peer._parse_messages, "35", "ignores requests that follow another message in the same bytes")
     def ignores_requests_behind_others(self, link: Link, data: bytes, effects: Effects) -> None:
         for number, message in enumerate(link.parser.feed(data)):
             if not number or b"get_updates" not in message.body[:60]:
@@ -314,7 +314,11 @@ class _Relays(Peer):
     def answers_with_deletions_last(self, request: GetUpdates) -> list[StoredRecord]:
         return sorted(super().missing(request), key=lambda stored: stored.record.deleted)
 
-    @fault(Peer.missing, "37", "answers in pages of a hundred, each with larger revisions than the one before")
+    @fault(
+        Peer.missing,
+        "37",
+        "answers in pages of a hundred records, with larger revisions on each page than on the previous page",
+    )
     def answers_in_pages(self, request: GetUpdates) -> list[StoredRecord]:
         found, out = super().missing(request), list[StoredRecord]()
         while page := [k for k in found if not out or k.record.last_updated_rev > out[-1].record.last_updated_rev]:
@@ -350,7 +354,11 @@ class _RelaysAgain(_RelaysKnownUpdates):
     def relays_again_after_a_restart(self, incoming: Record) -> bool:
         return self.was_restarted
 
-    @fault(_RelaysKnownUpdates.relays, "19", "relays a known update again if it is not among the last fifty")
+    @fault(
+        _RelaysKnownUpdates.relays,
+        "19",
+        "relays a known update again if it is not among the last fifty updates that arrived",
+    )
     def relays_again_after_fifty(self, incoming: Record) -> bool:
         return (incoming.uuid, incoming.version) not in self.recent
 
@@ -394,7 +402,7 @@ class _LosesSplitHeads(Parser):
                 yield message
 
 
-@mutant("37", "drops messages that are cut within their lengths")
+@mutant("37", "drops messages whose first four bytes arrive in two pieces")
 class LosesSplitHeads(Peer):
     parser_class = _LosesSplitHeads
 
@@ -408,19 +416,19 @@ class _LosesAfterSigned(Parser):
             signed = signed or message.signature is not None
 
 
-@mutant("37", "drops messages that arrive together with a signed one, after it")
+@mutant("37", "drops messages that follow a signed message in the same bytes")
 class LosesAfterSigned(Peer):
     parser_class = _LosesAfterSigned
 
 
-@mutant("37", "drops messages that arrive together with an invalid one, after it")
+@mutant("37", "drops messages that follow an invalid message in the same bytes")
 class LosesAfterInvalid(Peer):
     def process_message(self, link: Link, message: Message, effects: Effects) -> None:
         if not effects.refused:
             super().process_message(link, message, effects)
 
 
-@mutant("37", "ignores valid messages that arrive together with an invalid one")
+@mutant("37", "ignores valid messages that arrive together with an invalid message")
 class IgnoresValidBesideInvalid(Peer):
     def _parse_messages(self, link: Link, data: bytes, effects: Effects) -> None:
         messages = list(link.parser.feed(data))
@@ -495,7 +503,7 @@ class _HidesLosers(Peer):
         return stored.record if there else replace(stored.record, deleted=True)
 
 
-@mutant("13", "shows a record that has lost its key as deleted, even when it gets another key")
+@mutant("13", "shows a record as deleted for ever after another record has won its key")
 class HidesLosersForever(_HidesLosers):
     def resolve_key(self, uuid: str, other_uuid: str, effects: Effects) -> None:
         found = [stored for stored in (self.store.get(uuid), self.store.get(other_uuid)) if stored is not None]
@@ -503,7 +511,7 @@ class HidesLosersForever(_HidesLosers):
         super().resolve_key(uuid, other_uuid, effects)
 
 
-@mutant("54", "gives a key to the record that was renamed to it, whatever its time")
+@mutant("54", "lets a renamed record win its new key, whatever the update_time of the record")
 class RenamedRecordsTakeKeys(_HidesLosers):
     def store_update(self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects) -> None:
         record = stored.record
@@ -629,7 +637,7 @@ class _ForgetsThese(_ForgetsDeletions):
         self.gone |= {k.record.uuid for k in self.store if k.record.deleted and applies(k.record)}
 
 
-@mutant("56", "forgets deletions that a request names as known")
+@mutant("56", "forgets deletions that are known to a peer that requests updates")
 class ForgetsKnownDeletions(_ForgetsThese):
     def answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
         super().answer(link, request, effects)
@@ -684,7 +692,7 @@ class ForgetsDeletionsAtTheSecondRestart(_ForgetsThese):
 # ---- Access levels and signatures ------------------------------------------------------------------------------------
 
 
-@mutant("06", "verifies only the first signature of those that arrive together")
+@mutant("06", "verifies only the first of several signatures that arrive together")
 class VerifiesTheFirstOfSeveral(Peer):
     _verified = 0
 
@@ -725,14 +733,14 @@ class _Unverified(_VerifiesSomeSignatures):
     def verifies_no_large_updates(self, update: Record) -> bool:
         return len(update.value) > 1 << 16
 
-    @fault(_VerifiesSomeSignatures.trusts, "06", "does not verify signatures without a link to a writer")
+    @fault(_VerifiesSomeSignatures.trusts, "06", "does not verify signatures while it has no link to a read-write peer")
     def verifies_nothing_without_writers(self, update: Record) -> bool:
         return all(link.level is AccessLevel.READ_ONLY for link in self.links.values())
 
 
 @register_faults
 class _Readers(Peer):
-    @fault(Peer.refuse_unwritable, "03", "lets the application of a read-only peer write without any link")
+    @fault(Peer.refuse_unwritable, "03", "lets the application of a read-only peer write while the peer has no link")
     def lets_readers_write_without_links(self, changed: list[StoredRecord | None], now_ms: int) -> None:
         if self.writes or self.links:
             super().refuse_unwritable(changed, now_ms)
@@ -804,7 +812,9 @@ class _Unsigned(_TakesUnsigned):
 
 @register_faults
 class _Originals(Peer):
-    @fault(Peer.is_genuine, "06", "verifies signatures over the known members instead of the received text")
+    @fault(
+        Peer.is_genuine, "06", "verifies signatures over the known members of a message instead of its received text"
+    )
     def verifies_known_members(self, message: Message) -> bool:
         return super().is_genuine(_rewrite(message))
 
@@ -814,7 +824,7 @@ class _Originals(Peer):
             stored = replace(stored, signed=_rewrite(stored.signed))
         return super().to_wire(stored, link)
 
-    @fault(Peer.to_wire, "18", "relays whole numbers without their fraction as a read-only peer")
+    @fault(Peer.to_wire, "18", "relays 1.0 as 1 as a read-only peer")
     def repeats_whole_numbers(self, stored: StoredRecord, link: Link) -> bytes:
         if not self.writes and stored.signed is not None:
             body = re.sub(rb"(?<=\d)\.0(?=[],}])", b"", stored.signed.body)
@@ -831,7 +841,7 @@ def _rewrite(message: Message) -> Message:
     return replace(message, body=json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode())
 
 
-@mutant("18", "forgets signed messages of records with several writers in a restart as a read-only peer")
+@mutant("18", "as a read-only peer, forgets in a restart the signed messages of records with several writers")
 class ReaderForgetsChangesAtStart(Peer):
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)

@@ -99,7 +99,7 @@ class _VersionOrder(Peer):
     def newer_needs_a_newer_time(self, incoming: Record, current: Record) -> bool:
         return super().is_newer(incoming, current) and incoming.update_time >= current.update_time
 
-    @fault(Peer.is_newer, "55", "replaces its version by any one with a larger update_time")
+    @fault(Peer.is_newer, "55", "replaces its version by any version with a larger update_time")
     def largest_time_is_newer(self, incoming: Record, current: Record) -> bool:
         return incoming.update_time > current.update_time
 
@@ -148,7 +148,7 @@ class ComparesInts(Peer):
 
 
 def _in_32_bits(number: int) -> int:
-    """Convert a number to a signed integer of that width, with overflow."""
+    """Convert a number to a signed integer of 32 bits, with overflow."""
     return (number + (1 << 31)) % (1 << 32) - (1 << 31)
 
 
@@ -206,7 +206,7 @@ class _Decisions(Peer):
     def last_version_wins(self, one: Record, other: Record) -> tuple[Record, Record]:
         return other, one
 
-    @fault(Peer.decide, "54", "resolves conflicts within one second in favour of the last arrival")
+    @fault(Peer.decide, "54", "resolves conflicts of changes in the same second in favour of the last arrival")
     def compares_seconds(self, one: Record, other: Record) -> tuple[Record, Record]:
         same = one.update_time.seconds == other.update_time.seconds
         return (other, one) if same else super().decide(one, other)
@@ -233,7 +233,7 @@ class _Decisions(Peer):
             return super().decide(one, other)
         return (one, other) if one.deleted else (other, one)
 
-    @fault(Peer.decide, "54", "resolves equal times in favour of the first version")
+    @fault(Peer.decide, "54", "resolves conflicts with equal times in favour of the first version")
     def first_wins_ties(self, one: Record, other: Record) -> tuple[Record, Record]:
         return (one, other) if one.update_time == other.update_time else super().decide(one, other)
 
@@ -268,11 +268,21 @@ class _Decisions(Peer):
         super().resolve(current, stored, incoming, source, effects)
         self.store.count(self.store.revision + 1)
 
-    @fault(Peer.separate, "53", "drops a loser that should become a separate record", resolution=Resolution.SEPARATE)
+    @fault(
+        Peer.separate,
+        "53",
+        "drops each loser of a conflict that should become a separate record",
+        resolution=Resolution.SEPARATE,
+    )
     def keeps_no_losers(self, loser: Record, effects: Effects) -> None:
         pass
 
-    @fault(Peer.resolve, "53", "drops a version that should become a separate record", resolution=Resolution.SEPARATE)
+    @fault(
+        Peer.resolve,
+        "53",
+        "drops the loser among two versions of a record, which should become a separate record",
+        resolution=Resolution.SEPARATE,
+    )
     def keeps_no_lost_versions(
         self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
     ) -> None:
@@ -401,7 +411,7 @@ class ForgetsDeletionsOfOthers(_ForgetsDeletions):
         return super().forgets(current, incoming) and current.record.last_updated_by != self.peer_id
 
 
-@mutant("56", "accepts old versions of deleted records if they have another key")
+@mutant("56", "accepts old versions of deleted records if the key of the old version is another one")
 class ForgetsDeletionsOfOtherKeys(_ForgetsDeletions):
     def forgets(self, current: StoredRecord, incoming: Record) -> bool:
         return super().forgets(current, incoming) and current.record.key != incoming.key
@@ -432,7 +442,9 @@ for _name in ("smallest-time-wins", "first-version-wins", "last-version-wins", "
     add_counting_hops(_name)
 
 
-@mutant("19", "keeps the present version at equal times, and sends it again", clocks_count_hops=True)
+@mutant(
+    "19", "keeps its own version in conflicts with equal times, and sends this version again", clocks_count_hops=True
+)
 class NeverAgreesOnTies(Peer):
     def decide(self, one: Record, other: Record) -> tuple[Record, Record]:
         return (one, other) if one.update_time == other.update_time else super().decide(one, other)

@@ -71,7 +71,9 @@ class _ChangedStoredRecords(_StoresChangedRecords):
     def ends_keys_at_nul(self, record: Record) -> Record:
         return replace(record, key=record.key.split("\0")[0])
 
-    @fault(_StoresChangedRecords.otherwise, "07", "stores 64 characters of a key, but relays it unchanged")
+    @fault(
+        _StoresChangedRecords.otherwise, "07", "stores only the first 64 characters of a key, but relays the whole key"
+    )
     def keeps_beginnings_of_keys(self, record: Record) -> Record:
         return replace(record, key=record.key[:64])
 
@@ -104,7 +106,7 @@ class _ChangedStoredRecords(_StoresChangedRecords):
 
 @register_faults
 class _WrittenContents(Peer):
-    @fault(Peer.write, "07", "writes keys up to the first NUL")
+    @fault(Peer.write, "07", "cuts the keys of its own writes at the first NUL")
     def writes_keys_up_to_nul(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         return super().write(key.split("\0")[0], value, now_ms, uuid, effects)
 
@@ -144,7 +146,7 @@ class _MisreadsContents(Peer):
     """Reads some values or keys as other values or keys."""
 
     def value_of(self, value: Any) -> Any:
-        """Return how ``value`` is read. Its elements, if it is a list or object, have been read already."""
+        """Return the value that is stored for ``value``. It is called for the elements of a list or object first."""
         return value
 
     def key_of(self, key: str) -> str:
@@ -173,7 +175,7 @@ def _in_digits(text: str) -> bool:
 
 @register_faults
 class _Misreadings(_MisreadsContents):
-    @fault(_MisreadsContents.value_of, "07", "stores six digits of a number with a fraction")
+    @fault(_MisreadsContents.value_of, "07", "stores only six digits of a number with a fraction")
     def keeps_six_digits(self, value: Any) -> Any:
         return float(f"{value:.6g}") if isinstance(value, float) else value
 
@@ -185,15 +187,15 @@ class _Misreadings(_MisreadsContents):
     def unescapes_twice(self, value: Any) -> Any:
         return value.replace("\\n", "\n").replace('\\"', '"') if isinstance(value, str) else value
 
-    @fault(_MisreadsContents.value_of, "07", "ends all lines of a string with a line feed")
+    @fault(_MisreadsContents.value_of, "07", "replaces all ends of lines in strings by line feeds")
     def ends_lines_with_line_feeds(self, value: Any) -> Any:
         return value.replace("\r\n", "\n").replace("\r", "\n") if isinstance(value, str) else value
 
-    @fault(_MisreadsContents.key_of, "07", "treats keys of digits as numbers")
+    @fault(_MisreadsContents.key_of, "07", "treats keys that consist of digits as numbers")
     def treats_keys_as_numbers(self, key: str) -> str:
         return str(int(key)) if _in_digits(key) else key
 
-    @fault(_MisreadsContents.key_of, "07", "treats keys as paths, without a final slash")
+    @fault(_MisreadsContents.key_of, "07", "removes slashes at the end of keys")
     def treats_keys_as_paths(self, key: str) -> str:
         return key.rstrip("/") or key
 
@@ -264,7 +266,7 @@ class _Relays(Peer):
         if source is not None and self.writes and stored.record.deleted:
             _rewrite(effects, known, lambda said: {**said, "deleted": False})
 
-    @fault(Peer.send_to_subscribers, "47", "names the peer that an update came from as its writer")
+    @fault(Peer.send_to_subscribers, "47", "relays an update with the peer that it came from as the writer")
     def names_relaying_peer_as_writer(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         known = len(effects.sent)
         super().send_to_subscribers(stored, effects, source)
@@ -370,7 +372,7 @@ class _Reading(Peer):
             raise MalformedMessageError("a body that is too large")
         return super().read_body(body)
 
-    @fault(Peer.receive, "02", "refuses updates from more than a year ahead")
+    @fault(Peer.receive, "02", "refuses updates whose update_time is more than a year ahead of its clock")
     def refuses_the_future(self, number: int, data: bytes, now_ms: int) -> Effects:
         self._latest = now_ms // 1_000 + 366 * 86_400
         return super().receive(number, data, now_ms)
@@ -407,7 +409,7 @@ class _Reading(Peer):
 
         return _timed(super().read_body(body), read_as_milliseconds)
 
-    @fault(Peer.read_body, "54", "compares times by their milliseconds")
+    @fault(Peer.read_body, "54", "ignores digits after the milliseconds when it compares times")
     def cuts_fractions(self, body: bytes) -> Record | GetUpdates | None:
         return _timed(super().read_body(body), lambda time: replace(time, fraction=time.fraction[:3].rstrip("0")))
 
@@ -445,7 +447,7 @@ class NeverRevives(Peer):
             self.learn(incoming)
 
 
-@mutant("13", "treats an update of a known record to null as a deletion")
+@mutant("13", "treats an update that changes the value of a known record to null as a deletion")
 class TakesNullForADeletion(Peer):
     def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         null = incoming.value == NULL and self.store.get(incoming.uuid) is not None
@@ -473,7 +475,7 @@ class LaterDeletionsDeleteEqualKeys(Peer):
 
 @register_faults
 class _Times(Peer):
-    @fault(Peer.time_of_change, "11", "writes local times, two hours off, as UTC")
+    @fault(Peer.time_of_change, "11", "writes local times, which are two hours ahead of UTC, as UTC")
     def writes_two_hours_off(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         time = super().time_of_change(now_ms, after)
         return from_nanoseconds(nanoseconds_up(time) - 1 + 2 * _HOUR, self.config.time_digits)
@@ -493,7 +495,7 @@ class _Times(Peer):
     def treats_seconds_as_milliseconds(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         return super().time_of_change(now_ms // 1_000, [])
 
-    @fault(Peer.time_of_change, "11", "keeps the first time of a record in later changes")
+    @fault(Peer.time_of_change, "11", "gives later changes of a record the time of its first version")
     def keeps_the_first_time(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         before = [stored for stored in after if stored is not None]
         return before[0].record.update_time if before else super().time_of_change(now_ms, before)
@@ -533,7 +535,7 @@ def _put(peer: Peer, uuid: str, **fields: Any) -> None:
         peer.store_record(replace(stored, record=replace(stored.record, **fields)))
 
 
-@mutant("16", "keeps the old signature of a winner whose clock has changed")
+@mutant("16", "keeps the old signature when it changes the clock of the winner of a conflict")
 class KeepsStaleSignatures(Peer):
     def signed(self, stored: StoredRecord) -> Message:
         message = super().signed(stored)
@@ -553,7 +555,7 @@ class RepeatsUnpaddedSignatures(Peer):
         return super().to_wire(stored, link)
 
 
-@mutant("16", "counts refused unsigned updates as known as a read-only peer")
+@mutant("16", "as a read-only peer, treats the revisions of refused unsigned updates as known")
 class ReaderCountsUnsigned(Peer):
     def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
         if message.signature is None and not self.writes:
@@ -561,7 +563,7 @@ class ReaderCountsUnsigned(Peer):
         super().refuse_unauthorised(link, update, message)
 
 
-@mutant("18", "forgets the signed message of a winner as a read-only peer")
+@mutant("18", "as a read-only peer, forgets the signed message of the winner of a conflict")
 class ReaderForgetsWinners(Peer):
     def resolve(
         self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects

@@ -29,7 +29,7 @@ class _Clocks(LogicalClock):
     @fault(
         LogicalClock.clock_of_change,
         "44",
-        "restarts its count for a record after a change by another peer",
+        "restarts its number in the clock of a record after a change by another peer",
     )
     def counts_again_after_others(self, current: StoredRecord | None) -> VectorClock:
         if current is None or current.record.last_updated_by == self.peer_id:
@@ -53,13 +53,13 @@ class _Clocks(LogicalClock):
         own = current.record.vector_clock if current is not None else {}
         return {m: int(max(str(own.get(m, 0)), str(incoming.get(m, 0)))) for m in {**own, **incoming}}, ticks
 
-    @fault(LogicalClock.clock_of_change, "44", "counts its changes in 31 bits")
+    @fault(LogicalClock.clock_of_change, "44", "keeps only 31 bits of its own number in the clocks of records")
     def counts_changes_in_31_bits(self, current: StoredRecord | None) -> VectorClock:
         clock = super().clock_of_change(current)
         return {**clock, self.peer_id: clock[self.peer_id] % (1 << 31)}
 
 
-@mutant("44", "does not count its changes of a record that another peer has changed")
+@mutant("44", "does not increase its number in the clock of a record that another peer has changed")
 class CountsNothingAfterOthers(LogicalClock):
     def clock_of_change(self, current: StoredRecord | None) -> VectorClock:
         own = current is not None and self.peer_id in current.record.vector_clock
@@ -72,7 +72,7 @@ class CountsNothingAfterOthers(LogicalClock):
         return replace(stored, sent=True) if others and stored.ticks > 1 else super().count_sending(stored)
 
 
-@mutant("44", "counts its changes for the last writer of a record")
+@mutant("44", "increases the number of the last writer in the clock of a record instead of its own number")
 class CountsForTheLastWriter(LogicalClock):
     def clock_of_change(self, current: StoredRecord | None) -> VectorClock:
         if current is None or current.record.last_updated_by == self.peer_id:
@@ -166,7 +166,7 @@ class _Links(Peer):
         self._first: dict[int, GetUpdates] = getattr(self, "_first", {})
         super().answer(link, self._first.setdefault(link.number, request), effects)
 
-    @fault(Peer.process_message, "02", "ignores updates on links without a request of its own")
+    @fault(Peer.process_message, "02", "ignores updates on links on which it has requested nothing")
     def ignores_updates_on_links_not_asked(self, link: Link, message: Message, effects: Effects) -> None:
         if link.asked or b"get_updates" in message.body[:60]:
             super().process_message(link, message, effects)
@@ -209,7 +209,7 @@ class _Links(Peer):
         del effects.sent[known:]
         return uuid
 
-    @fault(Peer.is_recipient, "35", "sends updates only on the newest link of a peer")
+    @fault(Peer.is_recipient, "35", "sends updates only on the newest of several links to a peer")
     def sends_on_the_newest_link(self, link: Link, source: int | None) -> bool:
         newest = max(other.number for other in self.links.values() if other.peer_id == link.peer_id)
         return super().is_recipient(link, source) and link.number == newest
@@ -223,7 +223,7 @@ class _Links(Peer):
         if request.since.keys() <= self.store.known.keys() | {self.peer_id, link.peer_id}:
             super().answer(link, request, effects)
 
-    @fault(Peer.missing, "59", "omits changes of a peer that a request names with zero")
+    @fault(Peer.missing, "59", "omits changes of peers for which a request names the revision 0")
     def treats_since_zero_as_everything(self, request: GetUpdates) -> list[StoredRecord]:
         return super().missing(GetUpdates({by: rev or MAX_INTEGER - 1 for by, rev in request.since.items()}))
 
@@ -278,7 +278,7 @@ class _Losses(Peer):
             if number < 64:
                 self.process_message(link, message, effects)
 
-    @fault(Peer.process_message, "37", "drops messages that arrive together with a request, after it")
+    @fault(Peer.process_message, "37", "drops messages that follow a request in the same bytes")
     def drops_what_follows_a_request(self, link: Link, message: Message, effects: Effects) -> None:
         if self._asked is effects:
             return
@@ -325,7 +325,7 @@ class _CountsCharacters(Parser):
         return end, message
 
 
-@mutant("37", "reads the length of a received body as characters")
+@mutant("37", "reads the length of a received body as a number of characters")
 class CountsReceivedCharacters(Peer):
     parser_class = _CountsCharacters
 
@@ -340,7 +340,7 @@ class _CountsSignedCharacters(Parser):
         return end, message
 
 
-@mutant("02", "reads the length of a received signed body as characters")
+@mutant("02", "reads the length of a received signed body as a number of characters")
 class CountsSignedCharacters(Peer):
     parser_class = _CountsSignedCharacters
 
@@ -370,7 +370,7 @@ class _DecodesPieces(Parser):
         yield from super().feed("".join("?" if "\udc80" <= c <= "\udcff" else c for c in text).encode())
 
 
-@mutant("07", "decodes each received piece as text, wherever it ends")
+@mutant("07", "decodes each received piece of a message as text, even if the piece ends within a character")
 class DecodesPieces(Peer):
     parser_class = _DecodesPieces
 
@@ -451,7 +451,7 @@ class HidesOneOfThree(Peer):
         return stored.record if rivals[1:2] == [stored.record.uuid] and len(rivals) > 2 else super().as_shown(stored)
 
 
-@mutant("24", "shows a renamed record in addition to the one with the key")
+@mutant("24", "shows a renamed record in addition to another record that has won the new key")
 class ShowsRenamedRecordsTwice(Peer):
     def store_update(self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects) -> None:
         self._renamed: set[str] = getattr(self, "_renamed", set())

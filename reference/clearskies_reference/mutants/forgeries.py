@@ -1,5 +1,4 @@
-"""Faults in verifying signatures: of another text of the same object, and of updates that name the receiver as the
-writer."""
+"""Faults in verifying signatures: the peer accepts a signature of another text, or does not verify some signatures."""
 
 from __future__ import annotations
 
@@ -28,12 +27,12 @@ class _OtherTexts(Peer):
         bare = replace(message, body=message.body.replace(b" ", b""))
         return super().is_genuine(message) or super().is_genuine(bare)
 
-    @fault(Peer.is_genuine, "06", "accepts a signature of the value alone")
+    @fault(Peer.is_genuine, "06", "accepts a signature that covers only the value")
     def verifies_the_value(self, message: Message) -> bool:
         return super().is_genuine(message) or super().is_genuine(_rewrite(message, ["value"]))
 
 
-@mutant("06", "accepts a signature that it has verified before on any other message")
+@mutant("06", "accepts a signature on any message after it has verified this signature on one message")
 class RemembersSignatures(Peer):
     def is_genuine(self, message: Message) -> bool:
         self._verified: set[bytes] = getattr(self, "_verified", set())
@@ -64,7 +63,11 @@ class _OwnName(_VerifiesSomeSignatures):
     def verifies_nothing_in_its_name(self, update: Record) -> bool:
         return update.last_updated_by == self.peer_id
 
-    @fault(_VerifiesSomeSignatures.trusts, "06", "does not verify signatures of revisions below the highest known one")
+    @fault(
+        _VerifiesSomeSignatures.trusts,
+        "06",
+        "does not verify signatures of updates below the highest known revision of their writer",
+    )
     def verifies_no_early_revisions(self, update: Record) -> bool:
         return update.last_updated_rev < self.store.known.get(update.last_updated_by, 0)
 

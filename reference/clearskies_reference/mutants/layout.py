@@ -45,7 +45,7 @@ class _Levels(Peer):
         if not incoming.deleted:
             super().apply_update(incoming, signed, source, effects)
 
-    @fault(Peer.apply_update, "02", "ignores new records of others when it has 256")
+    @fault(Peer.apply_update, "02", "ignores new records of others when it has 256 records")
     def stores_at_most_256_records(
         self, incoming: Record, signed: Message | None, source: int, effects: Effects
     ) -> None:
@@ -193,7 +193,7 @@ class _Bodies(Peer):
     def sends_values_as_strings(self, record: Record) -> bytes:
         return _body_with(super().body(record), value=record.value)
 
-    @fault(Peer.body, "07", "sends an empty object for null")
+    @fault(Peer.body, "07", "sends an empty object instead of the value null")
     def sends_no_null(self, record: Record) -> bytes:
         body = super().body(record)
         return _body_with(body, value={}) if record.value == "null" and not record.deleted else body
@@ -254,15 +254,15 @@ class _Records(Peer):
         read = json.loads(value)
         return super().write(key, json.dumps(read[:1_000]) if isinstance(read, str) else value, now_ms, uuid, effects)
 
-    @fault(Peer.new_uuid, "08", "draws uuids with 64 bits")
+    @fault(Peer.new_uuid, "08", "draws uuids of 64 bits")
     def draws_short_uuids(self) -> str:
         return self._draw(8).hex()
 
-    @fault(Peer.new_uuid, "08", "draws 64 bits of a uuid and sets the others to 0")
+    @fault(Peer.new_uuid, "08", "draws 64 bits of a uuid and sets the other bits to 0")
     def draws_half_of_a_uuid(self) -> str:
         return self._draw(8).hex().rjust(32, "0")
 
-    @fault(Peer.new_uuid, "08", "counts up from a random uuid")
+    @fault(Peer.new_uuid, "08", "draws its first uuid and adds 1 for each further record")
     def counts_up_from_a_random_uuid(self) -> str:
         self._latest_uuid = getattr(self, "_latest_uuid", None) or int.from_bytes(self._draw(15))
         self._latest_uuid += 1
@@ -368,7 +368,7 @@ class _Signing(Peer):
             return Message(self.body(stored.record)).to_wire()
         return super().to_wire(stored, link)
 
-    @fault(Peer.to_wire, "18", "adds its own clock to relayed messages as a read-only peer")
+    @fault(Peer.to_wire, "18", "relays signed messages with its own clock of the record as a read-only peer")
     def reader_repeats_with_its_own_clock(self, stored: StoredRecord, link: Link) -> bytes:
         if stored.signed is None or self.writes:
             return super().to_wire(stored, link)
@@ -429,30 +429,34 @@ class ForgetsOriginals(Peer):
 
 @register_faults
 class _Clocks(LogicalClock):
-    @fault(LogicalClock.clock_of_change, "43", "starts its count of changes at a hundred")
+    @fault(LogicalClock.clock_of_change, "43", "starts its number in the clock of a new record at a hundred")
     def starts_clocks_late(self, current: StoredRecord | None) -> VectorClock:
         clock = super().clock_of_change(current)
         return clock if current is not None else {**clock, self.peer_id: 100}
 
-    @fault(LogicalClock.clock_of_change, "44", "does not count its changes of existing records")
+    @fault(LogicalClock.clock_of_change, "44", "does not increase its number in a clock when it changes a record")
     def does_not_count_changes(self, current: StoredRecord | None) -> VectorClock:
         if current is None:
             return super().clock_of_change(current)
         return {self.peer_id: 1, **current.record.vector_clock}
 
-    @fault(LogicalClock.clock_of_change, "44", "counts only the sending of its changes")
+    @fault(
+        LogicalClock.clock_of_change,
+        "44",
+        "increases its number in a clock when it sends a change, but not for the change",
+    )
     def counts_only_sending(self, current: StoredRecord | None) -> VectorClock:
         return {self.peer_id: 0, **(current.record.vector_clock if current is not None else {})}
 
-    @fault(LogicalClock.clock_of_change, "46", "omits the clocks of others in its changes")
+    @fault(LogicalClock.clock_of_change, "46", "omits the numbers of other peers from the clocks of its changes")
     def forgets_clocks_of_others(self, current: StoredRecord | None) -> VectorClock:
         return {self.peer_id: super().clock_of_change(current)[self.peer_id]}
 
-    @fault(LogicalClock.count_sending, "45", "does not count sending a record")
+    @fault(LogicalClock.count_sending, "45", "does not increase its number in a clock when it sends a record")
     def does_not_count_sending(self, stored: StoredRecord) -> StoredRecord:
         return replace(stored, sent=True)
 
-    @fault(LogicalClock.count_reception, "46", "replaces its own clock by a received one")
+    @fault(LogicalClock.count_reception, "46", "replaces the stored clock of a record by a received clock")
     def replaces_its_clock_on_reception(
         self, current: StoredRecord | None, incoming: VectorClock
     ) -> tuple[VectorClock, int]:
@@ -460,7 +464,7 @@ class _Clocks(LogicalClock):
         return incoming, ticks
 
 
-@mutant("46", "adds received numbers to its own")
+@mutant("46", "adds received numbers of a clock to the stored numbers instead of using the maximum")
 class AddsClocks(LogicalClock):
     def count_reception(self, current: StoredRecord | None, incoming: VectorClock) -> tuple[VectorClock, int]:
         clock, ticks = super().count_reception(current, incoming)
@@ -468,7 +472,7 @@ class AddsClocks(LogicalClock):
         return {peer_id: own.get(peer_id, 0) + incoming.get(peer_id, 0) or 1 for peer_id in clock}, ticks
 
 
-@mutant("44", "does not count its changes of a sent record, nor their sending")
+@mutant("44", "increases its number in a clock neither for later changes of its record nor when it sends them")
 class KeepsTheClockOfWhatItChanges(LogicalClock):
     def clock_of_change(self, current: StoredRecord | None) -> VectorClock:
         own = current is not None and self.peer_id in current.record.vector_clock

@@ -17,16 +17,16 @@ from .restarts import KnowsRestarts
 
 @register_faults
 class _Numerous(Peer):
-    @fault(Peer.apply_update, "12", "keeps the first 64 numbers of a vector clock")
+    @fault(Peer.apply_update, "12", "keeps only the first 64 numbers of a vector clock")
     def keeps_64_numbers(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         clock = dict(list(incoming.vector_clock.items())[:64])
         super().apply_update(replace(incoming, vector_clock=clock), signed, source, effects)
 
-    @fault(Peer.answer, "59", "reads the first fifty members of a request")
+    @fault(Peer.answer, "59", "reads only the first fifty members of a request")
     def reads_fifty_members(self, link: Link, request: GetUpdates, effects: Effects) -> None:
         super().answer(link, replace(request, since=dict(list(request.since.items())[:50])), effects)
 
-    @fault(Peer.answer, "59", "reads 32 bits of the revisions in a request")
+    @fault(Peer.answer, "59", "reads only the low 32 bits of the revisions in a request")
     def reads_32_bits(self, link: Link, request: GetUpdates, effects: Effects) -> None:
         since = {peer_id: revision % (1 << 32) for peer_id, revision in request.since.items()}
         super().answer(link, replace(request, since=since), effects)
@@ -45,12 +45,12 @@ class _Numerous(Peer):
             raise MalformedMessageError("the revision is too large")
         super().apply_update(incoming, signed, source, effects)
 
-    @fault(Peer.apply_update, "07", "keeps 1,023 bytes of a key")
+    @fault(Peer.apply_update, "07", "keeps only the first 1,023 bytes of a key")
     def keeps_1023_bytes(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         key = incoming.key.encode("utf-8", "surrogatepass")[:1_023].decode("utf-8", "ignore")
         super().apply_update(replace(incoming, key=key), signed, source, effects)
 
-    @fault(Peer.read_body, "02", "reads names of members in any case")
+    @fault(Peer.read_body, "02", "ignores upper and lower case in the names of members")
     def reads_names_in_any_case(self, body: bytes) -> Record | GetUpdates | None:
         members = {name.lower(): value for name, value in json.loads(body).items()}
         return super().read_body(json.dumps(members, ensure_ascii=False).encode("utf-8", "surrogatepass"))

@@ -57,7 +57,7 @@ def _kept_with(stored: StoredRecord, **fields: Any) -> StoredRecord:
 
 @register_faults
 class _MisreadingsAfterRestart(_MisreadsAfterRestart):
-    @fault(_MisreadsAfterRestart.read_again, "44", "forgets its own count after a restart")
+    @fault(_MisreadsAfterRestart.read_again, "44", "forgets its own numbers in vector clocks after a restart")
     def forgets_its_number_at_start(self, stored: StoredRecord) -> StoredRecord:
         if stored.record.last_updated_by != self.peer_id:
             return stored
@@ -121,7 +121,7 @@ class _KeepsFacts(_MisreadsAfterRestart):
         super().store_record(stored)
 
 
-@mutant("07", "after a restart, has all records under their first keys")
+@mutant("07", "after a restart, gives all records the keys that they had first")
 class ReadsFirstKeysAtStart(_KeepsFacts):
     def fact_of(self, stored: StoredRecord, before: StoredRecord | None) -> str:
         return self.stored_fact(stored) or stored.record.key

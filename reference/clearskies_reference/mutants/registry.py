@@ -36,11 +36,11 @@ class Mutant:
     unseen: bool = False
     """The mutant does not show its state, so that only its messages and signals can reveal the fault."""
     undeclared: tuple[str, ...] = ()
-    """Short names of other capabilities that it does not declare."""
+    """Short names of other capabilities that the mutant does not declare."""
     pending: str = ""
-    """Why the check of its requirement does not reject it yet; "" if that check rejects it."""
+    """Why the check of the requirement does not reject the mutant yet; "" if the check rejects the mutant."""
     out_of_reach: str = ""
-    """Why generated schedules of a few peers cannot find it; "" if they can."""
+    """Why no generated schedule of a few peers can reveal the fault; "" if one can."""
 
     def configure(self, base: Config) -> Config:
         """Return ``base`` with the settings under which the fault has an effect."""
@@ -96,7 +96,7 @@ def fault(
 
 
 def register_faults(family: Faulty) -> Faulty:
-    """Register a mutant for each method of ``family`` that is marked as a fault. Each overrides only its own step."""
+    """Register a mutant for each method of ``family`` that is marked as a fault. Each mutant has one fault."""
     for name, method in list(vars(family).items()):
         if hasattr(method, "fault"):
             step, register = method.fault
@@ -105,7 +105,7 @@ def register_faults(family: Faulty) -> Faulty:
 
 
 def add_unseen(known: str, name: str, more: str, *capabilities: str) -> None:
-    """Register a fault a second time, for a peer that does not show its state; see ``undeclared``."""
+    """Register a fault a second time, for a peer that does not show its state: see ``Mutant.unseen``."""
     add_undeclared(known, name, more, *capabilities)
     MUTANTS[name] = replace(MUTANTS[name], unseen=True)
 
@@ -134,7 +134,7 @@ def add_counting_hops(known: str) -> None:
 
 
 def _kebab(name: str) -> str:
-    """The name of the mutant of this class or method."""
+    """The name in kebab case, without the underscore in front."""
     return re.sub(r"(?<!^)(?=[A-Z])|_", "-", name).lower()
 
 

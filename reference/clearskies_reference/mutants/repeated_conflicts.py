@@ -18,7 +18,7 @@ from .restarts import KnowsRestarts
 
 
 class _CountsConflicts(Peer):
-    """Counts the conflicts of each record, and decides some of them otherwise."""
+    """Counts the conflicts of each record. Some of them are decided wrongly."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -31,13 +31,15 @@ class _CountsConflicts(Peer):
         return self.decide_again(one, other, self.conflicts[one.uuid])
 
     def decide_again(self, one: Record, other: Record, number: int) -> tuple[Record, Record]:
-        """Decide a conflict between the present version ``one`` and ``other``, the record's ``number``-th (from 1)."""
+        """Decide the ``number``-th conflict (from 1) of a record, between its stored version ``one`` and ``other``."""
         return super().decide(one, other)
 
 
 @register_faults
 class _LaterConflicts(_CountsConflicts):
-    @fault(_CountsConflicts.decide_again, "54", "keeps the outcome of the first conflict of a record")
+    @fault(
+        _CountsConflicts.decide_again, "54", "keeps the winner of the first conflict of a record in all later conflicts"
+    )
     def keeps_the_first_outcome(self, one: Record, other: Record, number: int) -> tuple[Record, Record]:
         return super().decide_again(one, other, number) if number == 1 else (one, other)
 
@@ -45,12 +47,16 @@ class _LaterConflicts(_CountsConflicts):
     def prefers_the_third(self, one: Record, other: Record, number: int) -> tuple[Record, Record]:
         return super().decide_again(one, other, number) if number == 1 else (other, one)
 
-    @fault(_CountsConflicts.decide_again, "54", "keeps the outcome of the second conflict of a record")
+    @fault(
+        _CountsConflicts.decide_again,
+        "54",
+        "keeps the winner of the second conflict of a record in all later conflicts",
+    )
     def keeps_the_second_outcome(self, one: Record, other: Record, number: int) -> tuple[Record, Record]:
         return super().decide_again(one, other, number) if number < 3 else (one, other)
 
 
-@mutant("54", "compares the time of the first version of a record in all of its conflicts")
+@mutant("54", "uses the update_time of the first version of a record in all conflicts of this record")
 class ComparesTheFirstTime(_CountsConflicts):
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -63,7 +69,7 @@ class ComparesTheFirstTime(_CountsConflicts):
 
 @register_faults
 class _SomeConflicts(Peer):
-    @fault(Peer.decide, "54", "keeps the present version in a conflict with another one by the same writer")
+    @fault(Peer.decide, "54", "keeps its version in a conflict with another version by the same writer")
     def keeps_the_first_of_one_writer(self, one: Record, other: Record) -> tuple[Record, Record]:
         same = one.uuid == other.uuid and one.last_updated_by == other.last_updated_by
         return (one, other) if same else super().decide(one, other)
@@ -136,7 +142,7 @@ class _OrdersOtherwise(Peer):
         raise NotImplementedError
 
 
-@mutant("54", "hides a record that has lost its key even after it is the latest one with the key")
+@mutant("54", "hides a record that has lost its key, even after a change makes it the latest record with this key")
 class HidesFormerLosers(_OrdersOtherwise):
     def order(self, found: list[StoredRecord]) -> list[StoredRecord]:
         self._lost: set[str] = getattr(self, "_lost", set())
@@ -145,7 +151,7 @@ class HidesFormerLosers(_OrdersOtherwise):
         return found
 
 
-@mutant("54", "decides which of several records has a key by the times of their first versions")
+@mutant("54", "gives a key to the record whose first version is the latest")
 class ComparesTimesOfCreation(_OrdersOtherwise):
     def order(self, found: list[StoredRecord]) -> list[StoredRecord]:
         self._first: dict[str, Timestamp] = getattr(self, "_first", {})

@@ -9,7 +9,7 @@ from ..sqlite_store import SqliteStore
 
 
 class KnowsRestarts(Peer):
-    """Knows whether it was restarted: then its store has records at the start."""
+    """Knows whether the peer was restarted. It was if the store has records at the start."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)

@@ -32,7 +32,7 @@ def _spread_to_some(peer: Peer, most: int, stored: StoredRecord, effects: Effect
 
 @register_faults
 class _Spreading(Peer):
-    @fault(Peer.send_to_subscribers, "14", "sends its changes only to its first peer")
+    @fault(Peer.send_to_subscribers, "14", "sends its changes only on its first link")
     def sends_changes_to_one_peer(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         _spread_to_some(self, 1, stored, effects, source)
 
@@ -62,7 +62,7 @@ class _Spreading(Peer):
         super().resolve(current, stored, incoming, source, effects)
         del effects.sent[known:]
 
-    @fault(Peer.make_stored_record, "09", "relays changes of others in its own name")
+    @fault(Peer.make_stored_record, "09", "relays changes of others with itself as their writer")
     def relays_in_its_own_name(
         self, current: StoredRecord | None, incoming: Record, signed: Message | None
     ) -> StoredRecord:
@@ -72,7 +72,7 @@ class _Spreading(Peer):
         self.store.learn(self.peer_id, max(self.store.known.get(self.peer_id, 0), incoming.last_updated_rev))
         return replace(stored, record=replace(stored.record, last_updated_by=self.peer_id))
 
-    @fault(Peer.body, "09", "sends everything under its own name")
+    @fault(Peer.body, "09", "sends all records with itself as the last writer")
     def sends_all_in_its_own_name(self, record: Record) -> bytes:
         return super().body(replace(record, last_updated_by=self.peer_id))
 
@@ -84,7 +84,7 @@ class _Spreading(Peer):
         return replace(stored, record=replace(stored.record, update_time=timestamp("2001-01-01T00:00:00Z")))
 
 
-@mutant("47", "relays changes with the next revision")
+@mutant("47", "relays changes of others with a revision that is too large by one")
 class RelaysWithTheNextRevision(Peer):
     def body(self, record: Record) -> bytes:
         own = record.last_updated_by == self.peer_id
@@ -134,7 +134,7 @@ class _Identity(Peer):
             incoming = replace(incoming, key=current.record.key)
         super().apply_update(incoming, signed, source, effects)
 
-    @fault(Peer.change_key, "23", "renames by a new record and a deletion")
+    @fault(Peer.change_key, "23", "renames a record by writing a new record and deleting the old one")
     def renames_by_copy(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
         value = self.records_with_existing_key(key)[0].record.value
         uuid = self.write(new_key, value, now_ms, "", effects)
@@ -148,7 +148,7 @@ class _Identity(Peer):
         self.write(key, value, now_ms, "", effects)
         return uuid
 
-    @fault(Peer.as_shown, "24", "shows all records with a key")
+    @fault(Peer.as_shown, "24", "shows all of several records with the same key")
     def shows_all_of_a_key(self, stored: StoredRecord) -> Record:
         return stored.record
 
@@ -160,12 +160,12 @@ class _Revisions(Peer):
         own = current is not None and current.record.last_updated_by == self.peer_id
         return current.record.last_updated_rev + 1 if own and current is not None else 2
 
-    @fault(Peer.next_revision, "10", "does not count changes of its own records")
+    @fault(Peer.next_revision, "10", "does not increase its revision counter for changes of its own records")
     def counts_new_records(self, current: StoredRecord | None) -> int:
         own = current is not None and current.record.last_updated_by == self.peer_id
         return current.record.last_updated_rev if own and current is not None else super().next_revision(current)
 
-    @fault(Peer.mark_deleted, "10", "does not count deletions of its own records")
+    @fault(Peer.mark_deleted, "10", "does not increase its revision counter for deletions of its own records")
     def counts_no_deletions(self, stored: StoredRecord, now_ms: int, effects: Effects) -> None:
         revision = self.store.revision
         if stored.record.last_updated_by == self.peer_id:
@@ -185,7 +185,7 @@ class _Revisions(Peer):
     def counts_in_twos(self, current: StoredRecord | None) -> int:
         return super().next_revision(current) + (self.peer_id in self.store.known)
 
-    @fault(Peer.learn, "28", "counts changes of others as its own")
+    @fault(Peer.learn, "28", "increases its revision counter for changes of others")
     def counts_changes_of_others(self, incoming: Record) -> None:
         super().learn(incoming)
         self.store.count(self.store.revision + 1)
@@ -227,7 +227,7 @@ class SkipsRevisionsAtStart(_MisnumbersAfterRestart):
         return self.store.revision + 10
 
 
-@mutant("08", "writes over a record of another peer under a new uuid")
+@mutant("08", "gives a record a new uuid when it changes the value that another peer wrote")
 class WritesOverOthersAnew(Peer):
     def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         current = self.store.leader(key)
@@ -239,7 +239,7 @@ class WritesOverOthersAnew(Peer):
         return uuid
 
 
-@mutant("27", "keeps the name of the previous writer in its own changes")
+@mutant("27", "names the previous writer of a record as the writer of its own changes")
 class WritesInOthersNames(Peer):
     def change(
         self, current: StoredRecord | None, uuid: str, content: tuple[str, str, bool], *details: Any, **more: Any
@@ -261,7 +261,7 @@ class WritesInOthersNames(Peer):
         return super().body(replace(record, last_updated_by=author) if own else record)
 
 
-@mutant("27", "renames records in the name of the previous writer")
+@mutant("27", "names the previous writer of a record as the writer when it renames the record")
 class RenamesInOthersNames(WritesInOthersNames):
     def keeps_name(self, current: StoredRecord, content: tuple[str, str, bool]) -> bool:
         return content[0] != current.record.key
@@ -272,7 +272,7 @@ def _without_clocks_of_others(stored: StoredRecord, peer_id: str) -> StoredRecor
     return replace(stored, record=replace(stored.record, vector_clock=own))
 
 
-@mutant("46", "omits the clocks of others in renames")
+@mutant("46", "omits the numbers of other peers from the clock of a record that it renames")
 class RenamesWithoutClocksOfOthers(Peer):
     def change(
         self, current: StoredRecord | None, uuid: str, content: tuple[str, str, bool], *details: Any, **more: Any
@@ -282,7 +282,7 @@ class RenamesWithoutClocksOfOthers(Peer):
         super().change(current, uuid, content, *details, **more)
 
 
-@mutant("46", "omits the clocks of others in changes of records that it has written last")
+@mutant("46", "omits the numbers of other peers from the clock when it changes a record that it changed last")
 class ChangesItsOwnWithoutClocksOfOthers(Peer):
     def change(self, current: StoredRecord | None, *details: Any, **more: Any) -> None:
         if current is not None and current.record.last_updated_by == self.peer_id:
@@ -306,13 +306,13 @@ class _CountsSomeChanges(Peer):
         raise NotImplementedError
 
 
-@mutant("44", "does not count its deletions")
+@mutant("44", "does not count its deletions in vector clocks")
 class LeavesDeletionsOutOfClocks(_CountsSomeChanges):
     def counts(self, current: StoredRecord, content: tuple[str, str, bool]) -> bool:
         return not content[2]
 
 
-@mutant("44", "does not count its renames")
+@mutant("44", "does not count its renames in vector clocks")
 class LeavesRenamesOutOfClocks(_CountsSomeChanges):
     def counts(self, current: StoredRecord, content: tuple[str, str, bool]) -> bool:
         return content[0] == current.record.key
@@ -348,7 +348,7 @@ class _Asking(Peer):
     def names_thirty_peers(self) -> dict[str, int]:
         return dict(list(super().known().items())[:30])
 
-    @fault(Peer.learn, "29", "requests updates after the last arrival, not after the highest revision")
+    @fault(Peer.learn, "29", "requests updates after the revision that arrived last, not after the highest revision")
     def asks_after_the_last_arrival(self, incoming: Record) -> None:
         super().learn(incoming)
         self.store.learn(*incoming.version)
@@ -490,7 +490,7 @@ class _Answering(Peer):
         found = super().missing(request)
         return found[:1] + found[2:]
 
-    @fault(Peer.missing, "37", "omits changes in its answers that it made without any link")
+    @fault(Peer.missing, "37", "omits from its answers the changes that it made while it had no link")
     def omits_changes_made_without_links(self, request: GetUpdates) -> list[StoredRecord]:
         return [
             stored
@@ -498,11 +498,11 @@ class _Answering(Peer):
             if stored.sent or stored.record.last_updated_by != self.peer_id
         ]
 
-    @fault(Peer.missing, "59", "sends the last known revision again")
+    @fault(Peer.missing, "59", "sends the last revision that a request names as known again")
     def sends_the_known(self, request: GetUpdates) -> list[StoredRecord]:
         return super().missing(GetUpdates({by: max(0, revision - 1) for by, revision in request.since.items()}))
 
-    @fault(Peer.missing, "59", "omits the first unknown record")
+    @fault(Peer.missing, "59", "omits the first record that is unknown to the requesting peer")
     def leaves_out_the_first_unknown(self, request: GetUpdates) -> list[StoredRecord]:
         return super().missing(GetUpdates({by: revision + 1 for by, revision in request.since.items()}))
 
@@ -511,7 +511,7 @@ class _Answering(Peer):
         return [stored for stored in super().missing(request) if not stored.record.deleted]
 
 
-@mutant("36", "closes a link to a peer when a second one opens")
+@mutant("36", "closes a link to a peer when a second link to this peer opens")
 class AllowsOneLink(Peer):
     def connect(self, number: int, peer_id: str, level: AccessLevel, now_ms: int) -> Effects:
         before = [link for link in self.links.values() if link.peer_id == peer_id]
@@ -528,7 +528,7 @@ class AsksOnEachLink(Peer):
         super().ask(peer_id, effects)
 
 
-@mutant("37", "processes only every other update of those that arrive together")
+@mutant("37", "processes only every other one of several updates that arrive together")
 class SkipsEveryOther(Peer):
     def receive(self, number: int, data: bytes, now_ms: int) -> Effects:
         self._skips = False
