@@ -52,7 +52,7 @@ VARIANTS = {
         _variant("times-in-nanoseconds", "its times have nine digits after the point", time_digits=9),
         _variant(
             "update-time-from-its-clock",
-            "uses its clock as update_time, even if the changed record has a later one",
+            "uses its clock as update_time, even if the update_time of the changed record is later",
             advancing_times=False,
         ),
         _variant(
@@ -64,7 +64,7 @@ VARIANTS = {
         _variant(
             "clocks-count-each-hop", "counts sending and receiving in the clocks of records", clocks_count_hops=True
         ),
-        _variant("sends-unasked", "sends updates to links that have not requested any", sends_unrequested=True),
+        _variant("sends-unasked", "sends updates on links on which it has received no request", sends_unrequested=True),
         _variant("echoes", "sends updates back to the peer that they came from", echoes=True),
         _variant("asks-on-every-link", "requests updates on a second link", ("CSDB-36",), asks_on_every_link=True),
         _variant(
@@ -79,7 +79,9 @@ VARIANTS = {
         ),
         _with_peer(choices.ClosesOnRefusal, "closes-on-refusal", "closes a link on which it refuses a message"),
         _with_peer(
-            choices.SmallestIdWinsTies, "smallest-id-wins-ties", "resolves equal times in favour of the smaller ID"
+            choices.SmallestIdWinsTies,
+            "smallest-id-wins-ties",
+            "resolves conflicts with equal times in favour of the writer with the smaller peer ID",
         ),
         _with_peer(choices.SendsAtTicks, "sends-at-ticks", "sends only when its periodic work runs"),
         _with_peer(
@@ -102,13 +104,17 @@ VARIANTS = {
         _with_peer(forms.CapitalUuidsShown, "capital-uuids-shown", "shows uuids to its application in upper case"),
         _with_peer(forms.ZonedTimes, "zoned-times", "writes times with an offset from UTC"),
         _with_peer(forms.CommaTimes, "comma-times", "writes times with a comma before the fraction"),
-        _with_peer(forms.TimesOfOneForm, "times-of-one-form", "relays times in its own form"),
+        _with_peer(
+            forms.TimesOfOneForm, "times-of-one-form", "relays times in the form in which it writes its own times"
+        ),
         _with_peer(forms.ZeroEntries, "zero-entries", "writes zeros into vector clocks for the peers it is linked to"),
         _with_peer(forms.DeletionsWithoutValue, "deletions-without-value", "omits the value in deletions"),
         _with_peer(forms.DeletionsWithLastValue, "deletions-with-last-value", "keeps the last value in its deletions"),
         _with_peer(forms.RepeatsBytes, "repeats-bytes", "relays messages unchanged, signed or not"),
-        _with_peer(forms.AcceptsRepeatedNames, "accepts-repeated-names", "uses the last one of duplicate names"),
-        _with_peer(forms.AcceptsDepth, "accepts-depth", "accepts values that are lists of any depth"),
+        _with_peer(
+            forms.AcceptsRepeatedNames, "accepts-repeated-names", "uses the last of several members with the same name"
+        ),
+        _with_peer(forms.AcceptsDepth, "accepts-depth", "accepts values that are lists with any depth of nesting"),
         _with_peer(choices.RelaysAtTicks, "relays-at-ticks", "relays updates when its periodic work runs"),
         _with_peer(choices.AnswersAtTicks, "answers-at-ticks", "answers requests when its periodic work runs"),
         _with_peer(choices.AnswersInParts, "answers-in-parts", "sends at most ten messages on a link in one step"),
@@ -121,7 +127,9 @@ VARIANTS = {
             "ends an answer with a message of an unknown type",
         ),
         _with_peer(
-            choices.AsksWithZeros, "asks-with-zeros", "names peers without known revisions in requests, with zero"
+            choices.AsksWithZeros,
+            "asks-with-zeros",
+            "in requests, names peers without known revisions with the revision 0",
         ),
         _with_peer(choices.AsksWithoutItself, "asks-without-itself", "does not name itself in requests"),
         _with_peer(
@@ -135,15 +143,15 @@ VARIANTS = {
         _with_peer(
             choices.LargestValueWinsTies,
             "largest-value-wins-ties",
-            "resolves equal times in favour of the larger value",
+            "resolves conflicts with equal times in favour of the larger value",
         ),
         _with_peer(
             choices.KeepsItsDeletion,
             "keeps-its-deletion",
-            "of two deletions with equal times, keeps the one that it has",
+            "of two concurrent deletions with equal times, keeps the stored deletion",
         ),
         _with_peer(choices.ScansItsRecords, "scans-its-records", "derives the known revisions from its records"),
-        _with_peer(choices.ShowsNoDeletions, "shows-no-deletions", "does not show its application deleted records"),
+        _with_peer(choices.ShowsNoDeletions, "shows-no-deletions", "does not show deleted records to its application"),
         _with_peer(
             choices.RevivesItsRecords, "revives-its-records", "restores a deleted record instead of creating a new one"
         ),
@@ -153,7 +161,7 @@ VARIANTS = {
         _with_peer(
             choices.RefusesLowerRevisions,
             "refuses-lower-revisions",
-            "ignores updates below the highest known revision of their writer",
+            "ignores updates with a revision below the highest known revision of their writer",
         ),
         _with_peer(choices.SendsInIntervals, "sends-in-intervals", "sends nothing for up to four seconds"),
         _with_peer(choices.RepeatsItsRequest, "repeats-its-request", "repeats its request at each tick"),
@@ -189,7 +197,9 @@ VARIANTS = {
             clocks_count_hops=True,
         ),
         _with_peer(
-            conflict_choices.WritesResolutions, "writes-resolutions", "resolves a conflict by a separate change"
+            conflict_choices.WritesResolutions,
+            "writes-resolutions",
+            "writes the winner of a conflict as a new change of its own",
         ),
         _with_peer(
             conflict_choices.DropsLosersOfKeys,
@@ -209,7 +219,12 @@ VARIANTS = {
             "decides-among-equals",
             "treats records with equal clocks and different content as a conflict",
         ),
-        _with_peer(choices.RenamesInTwo, "renames-in-two", "renames by a deletion and a new record", ("CSDB-23",)),
+        _with_peer(
+            choices.RenamesInTwo,
+            "renames-in-two",
+            "renames a record by deleting it and writing a new record",
+            ("CSDB-23",),
+        ),
     )
 }
 """The variants by name."""

@@ -1,6 +1,7 @@
 """Mutants: the model with exactly one fault each, to prove that every check can fail.
 
-There is one module per group of sections. A mutant overrides one step of Peer or LogicalClock, and names the
+Each module has the faults of related sections of the specification. A mutant overrides one step of Peer or
+LogicalClock, and names the
 requirement that it violates. Importing this package registers all mutants.
 """
 

@@ -1,6 +1,7 @@
 """Mutants: the reference model with exactly one fault each, to prove that every check can fail.
 
-There is one module per group of sections. A mutant overrides one step of Channel, Repair or Participant, and names the
+Each module has the faults of related sections of the specification. A mutant overrides one step of Channel, Repair or
+Participant, and names the
 requirement that it violates. ``core`` contains faults in SDS, ``repair`` faults in its extension SDS-R, ``forum``
 faults under the proposal of 2024, many of them from core. Importing this package registers all mutants.
 """

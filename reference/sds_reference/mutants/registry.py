@@ -40,13 +40,13 @@ class Mutant:
     unseen: bool = False
     """The mutant does not show its state, so only its messages and signals can reveal the fault."""
     undeclared: tuple[str, ...] = ()
-    """Short names of further capabilities that it does not declare."""
+    """Short names of further capabilities that the mutant does not declare."""
     pending: str = ""
-    """Why the check of its requirement does not reject it yet; "" if the check rejects it."""
+    """Why the check of the requirement does not reject the mutant yet; "" if the check rejects the mutant."""
     out_of_reach: str = ""
-    """Why generated schedules of a few participants cannot find it; "" if they can."""
+    """Why no generated schedule of a few participants can reveal the fault; "" if one can."""
     dialect: str = ""
-    """The wire dialect that it declares and uses; "" for the layout of the specification."""
+    """The wire dialect that the mutant declares and uses; "" for the layout of the specification."""
 
     def configure(self, base: Config) -> Config:
         """Return ``base`` with the settings under which the fault has an effect."""
@@ -117,7 +117,7 @@ def omit(step: Callable[..., None], requirement: str, summary: str) -> Callable[
 
 
 def register_faults(family: Faulty) -> Faulty:
-    """Register a mutant for each method of ``family`` that is marked as a fault. Each overrides only its own step."""
+    """Register a mutant for each method of ``family`` that is marked as a fault. Each mutant has one fault."""
     for name, method in list(vars(family).items()):
         if hasattr(method, "fault"):
             step, register = method.fault
@@ -130,7 +130,7 @@ def register_faults(family: Faulty) -> Faulty:
 def unseen_too(name: str, more: str = "", *, summary: str = "", out_of_reach: str = "") -> Callable[[T], T]:
     """Register the decorated fault a second time, for a participant that does not show its state.
 
-    ``more`` is appended to the summary; ``summary`` replaces it.
+    ``more`` is appended to the summary of the fault; ``summary`` replaces the summary.
     """
 
     def register(faulty: T) -> T:
@@ -148,8 +148,8 @@ def _unseen_too(known: str, name: str, more: str, summary: str, out_of_reach: st
 
 
 def for_sizes(requirement: str, summary: str, *sizes: int, **config: Any) -> Callable[[Faulty], Faulty]:
-    """Register a fault once for each of ``sizes``. The class reads it as ``size``: a limit, or a count at which the
-    fault shows.
+    """Register a fault once for each of ``sizes``. The size is a limit or a count at which the fault appears; the
+    class has it as its attribute ``size``.
 
     "{}" in the ``summary`` becomes the size, and the name ends with the size.
     """
@@ -199,7 +199,9 @@ def add_again(
     pending: str = "",
     out_of_reach: str = "",
 ) -> None:
-    """Register a fault again: for another requirement, or for a participant that shows or declares less."""
+    """Register a fault again: for another requirement, or for a participant that does not show its state or
+    declares fewer capabilities.
+    """
     fault = MUTANTS[known]
     requirement = requirement or fault.requirement
     unseen, undeclared = unseen or fault.unseen, undeclared or fault.undeclared

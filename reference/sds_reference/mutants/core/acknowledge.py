@@ -32,7 +32,11 @@ class _Acknowledging(Channel):
 
     ignores_filters = omit(Channel.review_bloom_filter, "ACK-02", "ignores received filters")
 
-    @fault(Channel.review_ack_status, "ACK-02", "ignores the filter of a message whose causal history acknowledges one")
+    @fault(
+        Channel.review_ack_status,
+        "ACK-02",
+        "ignores the filter of a message whose causal history acknowledges an own message",
+    )
     def ignores_filters_beside_names(self, message: Message, effects: Effects, now_ms: int) -> None:
         before = len(self.outgoing)
         self.review_causal_history(message, effects)
@@ -127,7 +131,7 @@ class _Acknowledging(Channel):
     @fault(
         Channel.sweep_incoming,
         "INSWEEP-06",
-        "at each sweep, delivers the messages of the sweep before again",
+        "at each sweep, delivers again the messages that the previous sweep delivered",
         cascade_on_receive=False,
     )
     def sweeps_deliver_again(self, now_ms: int, effects: Effects) -> None:

@@ -14,7 +14,7 @@ class _WaitingMessages(Channel):
     @fault(
         Channel.receive,
         "INSWEEP-04",
-        "replaces a waiting message with its copy, all of whose dependencies count as unmet",
+        "when a duplicate of a waiting message arrives, treats all dependencies of the message as unmet",
     )
     def copies_reset_met_dependencies(
         self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
@@ -25,7 +25,11 @@ class _WaitingMessages(Channel):
                     entry.unmet.update(named.message_id for named in message.causal_history)
         return super().receive(message, now_ms, retrieval_hint)
 
-    @fault(Channel.receive, "RECV-05", "when a copy of a met dependency arrives, treats another dependency as met")
+    @fault(
+        Channel.receive,
+        "RECV-05",
+        "when a message that met a dependency arrives again, treats another dependency as met",
+    )
     def copies_count_as_dependencies(
         self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
     ) -> Effects:
@@ -39,7 +43,7 @@ class _WaitingMessages(Channel):
         self.deliver_ready(effects)
         return effects
 
-    @fault(Channel.receive, "RECV-08", "drops a waiting message when its copy arrives")
+    @fault(Channel.receive, "RECV-08", "drops a waiting message when a duplicate of it arrives")
     def copies_drop_the_waiting(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if not self.is_own(message) and message.kind is Kind.CONTENT and message.message_id in self.incoming:
             self.incoming._entries.pop(message.message_id)
@@ -55,7 +59,7 @@ class _WaitingMessages(Channel):
     @fault(
         Channel.deliver_ready,
         "INSWEEP-04",
-        "delivers messages that wait for an arriving message, but none that wait for those",
+        "delivers messages that wait for an arriving message, and drops messages that wait for these",
     )
     def never_delivers_the_second_level(self, effects: Effects) -> None:
         ready = []
@@ -72,7 +76,11 @@ class _WaitingMessages(Channel):
         if (entry := self.incoming.take_ready()) is not None and entry.regular:
             self.deliver(entry.message, effects, entry.retrieval_hint)
 
-    @fault(Channel.deliver_ready, "INSWEEP-04", "delivers two levels of a waiting chain, and drops the others")
+    @fault(
+        Channel.deliver_ready,
+        "INSWEEP-04",
+        "delivers two levels of a chain of waiting messages, and drops the later levels",
+    )
     def drops_the_third_level(self, effects: Effects) -> None:
         level = {entry.message.message_id for entry in self.incoming if not entry.unmet}
         delivered = 0
@@ -90,7 +98,11 @@ class _WaitingMessages(Channel):
             self.incoming.take_older(now_ms - 1)
         return effects
 
-    @fault(Channel.deliver_ready, "ACK-05", "reviews a waiting message again on delivery, and acknowledges again")
+    @fault(
+        Channel.deliver_ready,
+        "ACK-05",
+        "signals the acknowledgements in a waiting message again when it delivers the message",
+    )
     def reviews_again_on_delivery(self, effects: Effects) -> None:
         while (entry := self.incoming.take_ready()) is not None:
             if entry.regular:
@@ -100,7 +112,11 @@ class _WaitingMessages(Channel):
                     if any(x.message_id == named.message_id and x.sender_id == self.participant_id for x in self.log):
                         effects.events.append(Acknowledged(self.channel_id, named.message_id))
 
-    @fault(Channel.insert_into_log, "MSG-11", "uses the hint of a dependency as the hint of the message that names it")
+    @fault(
+        Channel.insert_into_log,
+        "MSG-11",
+        "uses the retrieval hint of a dependency as the retrieval hint of the message that depends on it",
+    )
     def hints_of_dependencies(self, message: Message, retrieval_hint: bytes | None) -> None:
         hints = (entry.retrieval_hint for entry in message.causal_history)
         found = next((hint for hint in hints if hint is not None), None)

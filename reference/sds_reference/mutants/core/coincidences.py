@@ -54,7 +54,7 @@ class StartsFurtherChannelsAtZero(Participant):
             self.channels[channel_id].clock.value = 0
 
 
-@mutant("OUTSWEEP-01", "restarts the resend period of an own message that comes back")
+@mutant("OUTSWEEP-01", "restarts the resend period of an own message when it receives this message")
 class RestartsResendsOnItsOwnCopies(Channel):
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         for entry in self.outgoing if self.is_own(message) else ():
@@ -88,7 +88,11 @@ class _Buffering(Channel):
             entry.message_id for entry in message.causal_history if entry.message_id.isdecimal()
         }
 
-    @fault(Channel.deliver_ready, "RECV-08", "drops a waiting message whose content it has just delivered")
+    @fault(
+        Channel.deliver_ready,
+        "RECV-08",
+        "drops a waiting message if it delivers a message with the same content at the same time",
+    )
     def releases_no_content_twice(self, effects: Effects) -> None:
         told = {event.content for event in effects.events if isinstance(event, Delivered)}
         while (entry := self.incoming.take_ready()) is not None:
@@ -119,7 +123,7 @@ class _SkipsResends(Channel):
             self.schedule_resend(entry, now_ms)
 
 
-@mutant("OUTSWEEP-01", "does not resend messages while another one waits for a dependency")
+@mutant("OUTSWEEP-01", "does not resend messages while a received message waits for a dependency")
 class ResendsNothingWhileOthersWait(_SkipsResends):
     def is_skipped(self, entry: OutgoingEntry) -> bool:
         return len(self.incoming) > 0
@@ -143,7 +147,7 @@ class ResendsNothingWithAHint(_SkipsResends):
         return any(e.message_id == entry.message_id and e.retrieval_hint is not None for e in self.log)
 
 
-@mutant("OUTSWEEP-01", "does not resend messages while others are missing")
+@mutant("OUTSWEEP-01", "does not resend messages while other messages are missing")
 class ResendsNothingWhileOthersAreMissing(_SkipsResends):
     def is_skipped(self, entry: OutgoingEntry) -> bool:
         return self.repair is not None and len(self.repair.outgoing) > 0
@@ -239,7 +243,7 @@ class AcknowledgesNothingFromLater(Channel):
 
 @register_faults
 class _Busy(Channel):
-    """A channel that may use SDS-R: its faults depend on missing or possibly acknowledged messages."""
+    """Faults that appear only while messages are missing or possibly acknowledged, some of them in SDS-R."""
 
     @fault(Channel.acknowledge, "ACK-01", "acknowledges nothing while other messages are missing")
     def acknowledges_nothing_while_others_are_missing(self, message_id: str, effects: Effects) -> None:
@@ -288,7 +292,7 @@ class _Syncing(Channel):
         pending = self.repair is not None and len(self.repair.incoming) > 0
         return not pending and super().sync_is_due(now_ms)
 
-    @fault(Channel.sync_is_due, "SYNC-01", "sends no periodic sync message while a message waits")
+    @fault(Channel.sync_is_due, "SYNC-01", "sends no periodic sync message while a message waits for dependencies")
     def syncs_only_without_waiting(self, now_ms: int) -> bool:
         return not len(self.incoming) and super().sync_is_due(now_ms)
 
@@ -296,7 +300,7 @@ class _Syncing(Channel):
 # ---- Repairs ---------------------------------------------------------------------------------------------------------
 
 
-@mutant("R-FIELDS-02", "requests messages with the retrieval hint of the latest one that arrived")
+@mutant("R-FIELDS-02", "requests messages with the retrieval hint of the message that arrived last")
 class RequestsWithTheLatestHint(Channel):
     _latest: bytes | None = None
 
@@ -400,9 +404,7 @@ class _OfSomeShapes(Channel):
         if len(message.content or b"") <= 512:
             super().receive_ephemeral(message, effects)
 
-    @fault(
-        Channel.count_filter_hit, "ACK-02", "takes no possible acknowledgement of messages that are over an hour old"
-    )
+    @fault(Channel.count_filter_hit, "ACK-02", "does not treat messages over an hour old as possibly acknowledged")
     def old_messages_are_never_possibly_acknowledged(self, entry: OutgoingEntry, effects: Effects, now_ms: int) -> None:
         if not _is_old(self.revision.wire.decode(entry.wire), now_ms):
             super().count_filter_hit(entry, effects, now_ms)
@@ -410,14 +412,16 @@ class _OfSomeShapes(Channel):
     @fault(
         Channel.review_causal_history,
         "ACK-01",
-        "with five messages in its log, ignores the causal histories of senders without logged messages",
+        "once its log has five messages, ignores causal histories of senders of which it has logged no message",
     )
     def newcomers_acknowledge_nothing(self, message: Message, effects: Effects) -> None:
         if len(self.log) < 5 or any(entry.sender_id == message.sender_id for entry in self.log):
             super().review_causal_history(message, effects)
 
 
-@mutant("ACK-02", "skips the filter hit after one that acknowledges a message", possible_ack_threshold=2)
+@mutant(
+    "ACK-02", "ignores the filter hit that follows a filter hit which acknowledges a message", possible_ack_threshold=2
+)
 class SkipsTheNextFilterHit(Channel):
     _skips = False
 
@@ -438,7 +442,7 @@ class _RepairsOfSomeShapes(Repair):
     @fault(
         Repair.on_receive,
         "R-RECV-08",
-        "with cached messages, ignores repair requests of senders without a cached message",
+        "if it has cached messages, ignores repair requests of senders of which it has cached no message",
     )
     def answers_no_newcomers(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         known = {cached.sender_id for cached in self.cache.values()}
@@ -457,7 +461,7 @@ class _RepairsOfSomeShapes(Repair):
             message = replace(message, repair_request=())
         super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
 
-    @fault(Repair.track_missing, "R-RECV-03", "requests no dependencies of old messages")
+    @fault(Repair.track_missing, "R-RECV-03", "requests no dependencies of messages that are over an hour old")
     def requests_nothing_that_old_messages_name(self, message: Message, now_ms: int) -> None:
         if not _is_old(message, now_ms):
             super().track_missing(message, now_ms)
@@ -469,7 +473,7 @@ class _RepairsOfSomeShapes(Repair):
         if message.kind is Kind.SYNC or len(message.content or b"") >= 4:
             super().track_missing(message, now_ms)
 
-    @fault(Repair.on_receive, "R-RECV-08", "ignores the requests in old messages")
+    @fault(Repair.on_receive, "R-RECV-08", "ignores the repair requests in messages that are over an hour old")
     def answers_no_old_messages(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         if _is_old(message, now_ms):
             message = replace(message, repair_request=())

@@ -10,7 +10,7 @@ from ..registry import mutant
 
 
 class _KnowsOthers(Participant):
-    """Acts on all other participants of its class when it joins a channel."""
+    """Knows all participants of its class in this process."""
 
     _alive: WeakSet[Participant]
 
@@ -22,7 +22,7 @@ class _KnowsOthers(Participant):
         self._alive.add(self)
 
 
-@mutant("OUTSWEEP-01", "restarts the resend periods of all others when it joins a channel")
+@mutant("OUTSWEEP-01", "when it joins a channel, restarts the resend periods of all other participants of the process")
 class RestartsTheTimersOfOthers(_KnowsOthers):
     def join(self, channel_id: str, now_ms: int) -> None:
         super().join(channel_id, now_ms)

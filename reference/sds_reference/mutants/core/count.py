@@ -25,7 +25,9 @@ class _Counting(Channel):
         return self._count % self.size == 0
 
 
-@for_sizes("RECV-05", "counts missing dependencies in a byte: with {} of them, it delivers a message", 256)
+@for_sizes(
+    "RECV-05", "counts missing dependencies in a byte, so that it delivers a message with {} missing dependencies", 256
+)
 class CountsDependenciesInAByte(Channel):
     size: int
 
@@ -34,7 +36,7 @@ class CountsDependenciesInAByte(Channel):
         return unmet if len(unmet) % self.size else set()
 
 
-@for_sizes("DELIVER-06", "recognises copies of the latest {} messages only, and delivers others again", 100)
+@for_sizes("DELIVER-06", "recognises duplicates of only the latest {} messages, and delivers older messages again", 100)
 class RecognisesCopiesOfTheLatest(Channel):
     size: int
     _arrived: tuple[str, ...] = ()
@@ -206,7 +208,7 @@ class SharesAFilterWithParticipant(Participant):
             self.channels[channel_id].filter = others[0].channels[channel_id].filter
 
 
-@for_sizes("RECV-07", "remembers {} senders, and drops messages of others", 100)
+@for_sizes("RECV-07", "remembers the first {} senders, and drops messages of later senders", 100)
 class RemembersSendersUpTo(Channel):
     size: int
     _senders: frozenset[str] = frozenset()
@@ -219,7 +221,7 @@ class RemembersSendersUpTo(Channel):
 
 
 @for_sizes(
-    "STATE-14", "once it has seen {} senders, acknowledges a message only when a second causal history has it", 4, 100
+    "STATE-14", "once it has seen {} senders, acknowledges a message only if two causal histories contain it", 4, 100
 )
 class NeedsTwoAcknowledgementsFromSenders(Channel):
     size: int
@@ -246,7 +248,9 @@ class ForgetsAtTheThirdRollOver(RollingBloomFilter):
         self._retained = retained
 
 
-@replace_part("filter_class", "RECV-04", "sends the bytes of an earlier filter if that had as many members")
+@replace_part(
+    "filter_class", "RECV-04", "sends the bytes of the previous filter if that filter had the same number of IDs"
+)
 class CachesByNumberOfMembers(RollingBloomFilter):
     _members_sent = -1
     _sent = b""
@@ -282,7 +286,7 @@ class _DeliversTwice(Channel):
     @fault(
         Channel.deliver,
         "ACK-04",
-        "counts the filter of a waiting message again when it is delivered",
+        "counts the filter of a waiting message again when the message is delivered",
         possible_ack_threshold=2,
     )
     def counts_a_filter_twice(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
@@ -310,7 +314,7 @@ class _DeliversTwice(Channel):
     @fault(
         Channel.review_causal_history,
         "ACK-07",
-        "ignores the causal history of sync messages whose first entry is missing",
+        "ignores the causal history of a sync message if the message of its first entry is missing",
     )
     def ignores_syncs_with_first_entry_missing(self, message: Message, effects: Effects) -> None:
         first = {entry.message_id for entry in message.causal_history[:1]}

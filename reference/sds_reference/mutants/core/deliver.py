@@ -16,7 +16,11 @@ from ..registry import add_log_order, fault, mutant, omit, register_faults
 class _Delivering(Channel):
     keeps_clock_on_delivery = omit(Channel.witness_lamport, "DELIVER-01", "does not update its clock on delivery")
 
-    @fault(Channel.witness_lamport, "DELIVER-02", "sets its clock back to lower timestamps, too")
+    @fault(
+        Channel.witness_lamport,
+        "DELIVER-02",
+        "sets its clock to the timestamp of each delivered message, even if it is lower",
+    )
     def sets_clock_back_on_delivery(self, lamport_timestamp: int) -> None:
         self.clock.value = lamport_timestamp
 
@@ -25,7 +29,7 @@ class _Delivering(Channel):
         super().insert_into_filter(message)
         self.clock.witness(message.lamport_timestamp or 0)
 
-    @fault(Channel.is_duplicate, "DELIVER-03", "updates its clock when a copy of a waiting message arrives")
+    @fault(Channel.is_duplicate, "DELIVER-03", "updates its clock when a duplicate of a waiting message arrives")
     def updates_clock_on_copies(self, message: Message) -> bool:
         if message.message_id in self.incoming:
             self.clock.witness(message.lamport_timestamp or 0)
@@ -131,7 +135,7 @@ add_log_order(
 )
 
 
-@mutant("CONFLICT-03", "orders its own messages last among those with equal timestamps")
+@mutant("CONFLICT-03", "orders its own messages after other messages with equal timestamps")
 class OwnLastAmongEquals(Channel):
     def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
         super().__init__(participant_id, channel_id, config, now_ms)

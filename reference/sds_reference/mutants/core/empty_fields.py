@@ -26,7 +26,11 @@ class _Hints(Channel):
     def empty_hints_depend_on_nothing(self, message: Message) -> set[str]:
         return super().unmet_dependencies(_without_empty_hints(message))
 
-    @fault(Channel.review_causal_history, "ACK-01", "does not acknowledge by entries with an empty retrieval hint")
+    @fault(
+        Channel.review_causal_history,
+        "ACK-01",
+        "does not accept acknowledgements from entries with an empty retrieval hint",
+    )
     def empty_hints_do_not_acknowledge(self, message: Message, effects: Effects) -> None:
         super().review_causal_history(_without_empty_hints(message), effects)
 
@@ -36,7 +40,7 @@ class _Hints(Channel):
         if kind is Kind.CONTENT and _without_empty_hints(message) != message:
             raise MalformedMessageError("an empty retrieval hint")
 
-    @fault(Channel.insert_into_log, "MSG-11", "keeps the first 64 bytes of a retrieval hint")
+    @fault(Channel.insert_into_log, "MSG-11", "keeps only the first 64 bytes of a retrieval hint")
     def cuts_hints(self, message: Message, retrieval_hint: bytes | None) -> None:
         super().insert_into_log(message, retrieval_hint[:64] if retrieval_hint is not None else None)
 
@@ -63,7 +67,7 @@ class _Senders(Channel):
     def treats_no_sender_as_itself(self, message: Message) -> bool:
         return not message.sender_id or super().is_own(message)
 
-    @fault(Channel.is_duplicate, "RECV-07", "treats all messages without a sender as copies of one message")
+    @fault(Channel.is_duplicate, "RECV-07", "treats all messages without a sender as duplicates of one message")
     def treats_all_without_sender_as_copies(self, message: Message) -> bool:
         again = not message.sender_id and any(not entry.sender_id for entry in self.log)
         return again or super().is_duplicate(message)

@@ -1,4 +1,4 @@
-"""Faults in events to the application, and in when dependencies are marked lost."""
+"""Faults in events to the application, and in the time at which dependencies are marked as lost."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _Signals(Channel):
     @fault(
         Channel.count_filter_hit,
         "ACK-01",
-        "drops a message after the second filter hit, and signals nothing",
+        "removes a message from its outgoing buffer after the second filter hit, and signals nothing",
         possible_ack_threshold=9,
     )
     def drops_after_second_hit_without_event(self, entry: OutgoingEntry, effects: Effects, now_ms: int) -> None:
@@ -42,7 +42,7 @@ class _EarlySignals(Channel):
     @fault(
         Channel.give_up_lost,
         "RECV-09",
-        "marks dependencies as lost after half the time, and delivers the waiting messages",
+        "marks dependencies as lost after half the configured time, and delivers the waiting messages",
         lost_timeout_ms=60_000,
     )
     def gives_up_at_half_time(self, received_ms: int, effects: Effects) -> None:
@@ -51,7 +51,7 @@ class _EarlySignals(Channel):
     @fault(
         Channel.give_up_lost,
         "RECV-08",
-        "marks dependencies as lost after half the time, and drops the waiting messages",
+        "marks dependencies as lost after half the configured time, and drops the waiting messages",
         lost_timeout_ms=60_000,
         drops_the_lost=True,
     )

@@ -1,4 +1,4 @@
-"""Faults in reading filters that must be skipped: empty ones, ones without bits, ones of another size than declared."""
+"""Faults in reading filters that must be skipped: filters that are empty, without bits, or of a wrong size."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class _Reading(Channel):
             self.count_filter_hit(entry, effects, now_ms)
         return None
 
-    @fault(Channel.review_bloom_filter, "STATE-12", "treats an empty filter as one that contains everything")
+    @fault(Channel.review_bloom_filter, "STATE-12", "treats an empty filter as a filter that contains everything")
     def empty_filter_contains_all(self, message: Message, effects: Effects, now_ms: int) -> None:
         self.contain_all_if(message, effects, now_ms, not message.bloom_filter)
 
-    @fault(Channel.review_bloom_filter, "STATE-12", "treats unreadable filters as ones that contain everything")
+    @fault(Channel.review_bloom_filter, "STATE-12", "treats unreadable filters as filters that contain everything")
     def unreadable_filter_contains_all(self, message: Message, effects: Effects, now_ms: int) -> None:
         self.contain_all_if(message, effects, now_ms, self.read_filter(message) is None)
 
@@ -56,7 +56,11 @@ class _Reading(Channel):
     def filter_without_bits_contains_all(self, message: Message, effects: Effects, now_ms: int) -> None:
         self.contain_all_if(message, effects, now_ms, not _envelope(message.bloom_filter or b"").bit_count)
 
-    @fault(Channel.review_bloom_filter, "STATE-12", "reads a filter of another length with wrapped positions")
+    @fault(
+        Channel.review_bloom_filter,
+        "STATE-12",
+        "looks up positions beyond the end of a shorter filter modulo its length",
+    )
     def wraps_positions_in_other_lengths(self, message: Message, effects: Effects, now_ms: int) -> None:
         bits = message.bloom_filter or b""
         other = bool(bits) and len(bits) != self.parameters.byte_length
@@ -86,7 +90,7 @@ class _Refusing(Channel):
     @fault(
         Channel.refuse_unusable,
         "RECV-07",
-        "rejects messages whose filter has no bits, because it divides by their number",
+        "rejects messages whose filter has no bits, because it divides by the number of bits",
         bloom_profile=NIM_SDS,
     )
     def divides_by_filter_size_zero(self, message: Message, kind: Kind, now_ms: int) -> None:
@@ -99,7 +103,7 @@ class _Refusing(Channel):
     @fault(
         Channel.refuse_unusable,
         "RECV-07",
-        "rejects messages whose filter is too short, because it reads beyond its end",
+        "rejects messages whose filter is too short, because it reads beyond the end of the filter",
     )
     def reads_beyond_the_end(self, message: Message, kind: Kind, now_ms: int) -> None:
         length = len(message.bloom_filter or b"")

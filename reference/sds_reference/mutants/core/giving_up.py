@@ -1,4 +1,4 @@
-"""Faults in giving up messages: signalled as an acknowledgement, or done for messages that must not be given up."""
+"""Faults in giving up messages: a channel signals an acknowledgement, or gives up messages that it must keep."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _GivesUp(CountsCopies):
         return [e for e in self.outgoing if e.state is state and self.copies[e.message_id] >= self.size]
 
 
-@for_sizes("STATE-12", "gives up after {} rebroadcasts and signals an acknowledgement", 5, 20, 100)
+@for_sizes("STATE-12", "gives a message up after {} rebroadcasts and signals an acknowledgement", 5, 20, 100)
 class GivesUpAndAcknowledges(_GivesUp):
     def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
         super().sweep_outgoing(now_ms, effects)
@@ -96,7 +96,7 @@ class _GivingUp(Channel):
     @fault(
         Channel.give_up_lost,
         "RECV-05",
-        "delivers messages with one lost dependency although others are still missing",
+        "delivers messages with one lost dependency although other dependencies are still missing",
     )
     def one_loss_delivers_its_dependents(self, received_ms: int, effects: Effects) -> None:
         before = len(effects.events)

@@ -1,6 +1,6 @@
-"""Faults in time: it is stored in too few bits, so that it wraps around or becomes negative.
+"""Faults in storing times: a time has too few bits, so that it wraps around or becomes negative.
 
-The size of each fault is the number of bits. An odd number is that of a signed integer without its sign bit.
+The size of each fault is the number of bits. If this number is odd, the stored integer has a sign bit in addition.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ DAY_MS = 86_400_000
 
 
 def keep_low_bits(number: int, size: int) -> int:
-    """Return ``number`` wrapped to ``size`` bits and, if ``size`` is odd, a sign bit: then it may be negative."""
+    """Return ``number`` wrapped to ``size`` bits. If ``size`` is odd, the result has a sign bit in addition."""
     below_zero = 1 << size if size % 2 else 0
     return (number + below_zero) % (1 << size << size % 2) - below_zero
 
@@ -98,13 +98,18 @@ class StoresMsSinceFilterHitInBits(_Resending):
         return entry.due_ms >= 0 and (keep_low_bits(waited, self.size) if possibly else waited) >= period
 
 
-@for_sizes("OUTSWEEP-01", "stores the seconds of the clock in {} bits and waits for the second to resend", 31, 32)
+@for_sizes(
+    "OUTSWEEP-01",
+    "keeps only {} bits of the present second when it compares it with the second in which to resend",
+    31,
+    32,
+)
 class ComparesResendSecondsInBits(_Resending):
     def is_due(self, entry: OutgoingEntry, now_ms: int) -> bool:
         return self.seconds(now_ms) >= entry.due_ms // 1_000
 
 
-@for_sizes("OUTSWEEP-06", "stores the second in which to resend in {} bits", 31, 32)
+@for_sizes("OUTSWEEP-06", "stores the resend time in seconds of the clock, in {} bits", 31, 32)
 class StoresResendSecondInBits(_Resending):
     def is_due(self, entry: OutgoingEntry, now_ms: int) -> bool:
         return self.seconds(now_ms) >= self.seconds(entry.due_ms)
@@ -145,7 +150,7 @@ class _GivingUp(_Timed):
         super().give_up_lost(max(over) - timeout if over else -1, effects)
 
 
-@for_sizes("INSWEEP-05", "stores the second in which a dependency is lost in {} bits", 31, 32)
+@for_sizes("INSWEEP-05", "stores the time at which a dependency is lost in seconds of the clock, in {} bits", 31, 32)
 class StoresLossSecondInBits(_GivingUp):
     def is_over(self, end_ms: int, now_ms: int) -> bool:
         return self.seconds(now_ms) >= self.seconds(end_ms)

@@ -120,7 +120,7 @@ class _Identities(Channel):
         return sha256(content).hexdigest() if content else super().new_message_id(lamport, content)
 
 
-@mutant("MSG-15", "puts own messages of all channels into the causal history of each")
+@mutant("MSG-15", "puts own messages of all channels into each causal history")
 class MixedHistories(Participant):
     def send(
         self,
@@ -201,7 +201,7 @@ class _Presence(Channel):
         lamport = (message.lamport_timestamp or 0) + 1
         return super().encode(replace(message, message_id=f"{entry.message_id}-2", lamport_timestamp=lamport))
 
-    @fault(Channel.compose, "MSG-22", "changes its own ID after three messages")
+    @fault(Channel.compose, "MSG-22", "changes its sender ID after three messages")
     def changes_its_participant_id(self, message_id: str, lamport: int, content: bytes | None) -> Message:
         self._count += 1
         message = super().compose(message_id, lamport, content)
@@ -304,7 +304,7 @@ class _Damaged(Channel):
         lamport = (message.lamport_timestamp or 0) & 0xFFFFFFFF
         return super().encode(replace(message, lamport_timestamp=lamport) if message.kind is Kind.SYNC else message)
 
-    @fault(Channel.encode, "MSG-07", "sends the filter of sync messages as zero bytes")
+    @fault(Channel.encode, "MSG-07", "sets all bytes of the filter in sync messages to 0")
     def syncs_with_an_empty_filter(self, message: Message) -> bytes:
         return super().encode(replace(message, bloom_filter=b"") if message.kind is Kind.SYNC else message)
 

@@ -34,7 +34,7 @@ class _Following(Channel):
     @fault(
         Channel.witness_lamport,
         "DELIVER-01",
-        "treats timestamps of 2^63 and above as negative, and does not follow them",
+        "treats timestamps of 2^63 and above as negative, and does not update its clock by them",
     )
     def clock_compares_signed_timestamps(self, lamport_timestamp: int) -> None:
         if _signed(lamport_timestamp) > _signed(self.clock.value):

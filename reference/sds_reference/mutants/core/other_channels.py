@@ -75,7 +75,7 @@ class OwnMessagesMeetAnywhere(Neighbour):
         return super().unmet_dependencies(message) - own
 
 
-@add_with_neighbours("RECV-07", "treats a message as a copy if its ID waits in another channel")
+@add_with_neighbours("RECV-07", "treats a message as a duplicate if a message with its ID waits in another channel")
 class WaitingInOtherChannelIsCopy(Neighbour):
     def is_duplicate(self, message: Message) -> bool:
         elsewhere = any(message.message_id in channel.incoming for channel in self.neighbours())
@@ -97,7 +97,7 @@ class FiltersAcknowledgeInAllChannels(Neighbour):
             Channel.review_bloom_filter(channel, message, effects, now_ms)
 
 
-@add_with_neighbours("STATE-01", "uses the Lamport timestamp of the first channel in the third")
+@add_with_neighbours("STATE-01", "uses the Lamport timestamp of the first channel in the third channel")
 class ThirdChannelUsesFirstClock(Neighbour):
     def next_lamport(self, now_ms: int) -> int:
         if self.place > 1:
@@ -153,7 +153,7 @@ class AnswersInTwoChannels(Neighbour):
             super().sweep_repair_requests(now_ms, effects)
 
 
-@add_with_neighbours("R-RECV-03", "does not request a missing message if another channel has it")
+@add_with_neighbours("R-RECV-03", "does not request a missing message if its ID is in the log of another channel")
 class OtherChannelsSuppressRequests(Neighbour):
     def has_arrived(self, message_id: str) -> bool:
         return super().has_arrived(message_id) or any(message_id in c.log for c in getattr(self, "others", {}).values())
@@ -162,7 +162,7 @@ class OtherChannelsSuppressRequests(Neighbour):
         return message.message_id in self.log or message.message_id in self.incoming
 
 
-@add_with_neighbours("R-RECV-03", "does not request a message if one with its ID is missing in another channel")
+@add_with_neighbours("R-RECV-03", "does not request a message if a message with its ID is missing in another channel")
 class RequestsAnIdInOneChannel(Neighbour):
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         effects = super().receive(message, now_ms, retrieval_hint)
@@ -195,7 +195,9 @@ class AnswersFromAllChannels(Neighbour):
         return super().receive(message, now_ms, retrieval_hint)
 
 
-@add_with_neighbours("STATE-16", "a repair request of others in one channel cancels its own in all channels")
+@add_with_neighbours(
+    "STATE-16", "a received repair request in one channel cancels its own requests for this ID in all channels"
+)
 class OthersRequestsCancelInAllChannels(Neighbour):
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         for channel in self.neighbours() if not self.is_own(message) else ():
@@ -222,18 +224,18 @@ class _Joining(Neighbour):
         )
 
 
-@add_with_neighbours("RECV-07", "detects copies by channel and ID, with nothing between them")
+@add_with_neighbours("RECV-07", "detects duplicates by channel name and ID joined without a separator")
 class DetectsCopiesByJoinedKeys(_Joining):
     def is_duplicate(self, message: Message) -> bool:
         return self.is_in_a_log(message.message_id) or super().is_duplicate(message)
 
 
-@add_with_neighbours("RECV-07", "detects copies by channel and ID, with a colon between them")
+@add_with_neighbours("RECV-07", "detects duplicates by channel name and ID joined with a colon")
 class DetectsCopiesByKeysWithColons(DetectsCopiesByJoinedKeys):
     joint = ":"
 
 
-@add_with_neighbours("RECV-05", "finds dependencies by channel and ID, with a slash between them")
+@add_with_neighbours("RECV-05", "finds dependencies by channel name and ID joined with a slash")
 class FindsDependenciesByJoinedKeys(_Joining):
     joint = "/"
 
@@ -241,7 +243,7 @@ class FindsDependenciesByJoinedKeys(_Joining):
         return {i for i in super().unmet_dependencies(message) if not self.is_in_a_log(i)}
 
 
-@mutant("RECV-07", "detects copies by sender and ID, with a hyphen between them")
+@mutant("RECV-07", "detects duplicates by sender ID and message ID joined with a hyphen")
 class DetectsCopiesBySenderAndId(Channel):
     def is_duplicate(self, message: Message) -> bool:
         key = f"{message.sender_id}-{message.message_id}"
@@ -252,7 +254,7 @@ class DetectsCopiesBySenderAndId(Channel):
 
 
 class _ConfusesChannels(Participant):
-    """Treats a message for a channel that was not joined as one for a channel that was."""
+    """Treats messages of a channel that was not joined as messages of a joined channel."""
 
     def key(self, name: str) -> str:
         raise NotImplementedError
@@ -278,7 +280,7 @@ class IgnoresChannelWhitespace(_ConfusesChannels):
         return name.strip()
 
 
-@mutant("STATE-16", "treats a channel name as the joined channel whose name is a prefix of it")
+@mutant("STATE-16", "treats messages of a channel as messages of a joined channel whose name is a prefix of its name")
 class MatchesChannelPrefixes(_ConfusesChannels):
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         message = self.config.revision.wire.decode(wire)
@@ -291,20 +293,20 @@ class MatchesChannelPrefixes(_ConfusesChannels):
         return name
 
 
-@mutant("STATE-16", "treats every channel that it did not join as its only channel")
+@mutant("STATE-16", "if it joined only one channel, treats messages of all channels as messages of this channel")
 class MapsUnknownToTheOnlyChannel(_ConfusesChannels):
     def key(self, name: str) -> str:
         return "" if len(self.channels) == 1 else name
 
 
-@mutant("STATE-16", 'treats a message without a channel as one of channel "0"')
+@mutant("STATE-16", 'treats a message without a channel as a message of channel "0"')
 class TreatsNoChannelAsTheUnnamedOne(_ConfusesChannels):
     def key(self, name: str) -> str:
         return name or UNNAMED_CHANNEL
 
 
 class _ListensToAll(Participant):
-    """Processes a part of the messages for channels that it did not join."""
+    """Processes some fields of the messages of channels that it did not join."""
 
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         message = self.config.revision.wire.decode(wire)
@@ -323,7 +325,7 @@ class AdoptsStrangeTimestamps(_ListensToAll):
         channel.witness_lamport(message.lamport_timestamp or 0)
 
 
-@mutant("STATE-08", "acknowledges by messages of channels that it did not join")
+@mutant("STATE-08", "accepts acknowledgements in messages of channels that it did not join")
 class AcknowledgedByStrangeChannels(_ListensToAll):
     def take_strange(self, channel: Channel, message: Message, now_ms: int) -> None:
         channel.review_causal_history(message, Effects())
@@ -351,7 +353,7 @@ class AnswersStrangeChannels(_ListensToAll):
                 channel.repair.accept_request(entry, now_ms)
 
 
-@mutant("MSG-15", "treats channel names with the same composed form as one channel")
+@mutant("MSG-15", "treats channel names with the same composed Unicode form as one channel")
 class MergesComposedChannelNames(Participant):
     def join(self, channel_id: str, now_ms: int) -> None:
         alike = next((n for n in self.channels if normalize("NFC", n) == normalize("NFC", channel_id)), None)

@@ -15,17 +15,17 @@ _BUILT_IN = ("constructor", "__proto__", "toString", "hasOwnProperty")
 _MARK = "\ufeff"
 
 KEYS.update(
-    lower=("without case", str.lower),
-    start=("cut at 12 characters", lambda text: text[:12]),
+    lower=("in lower case", str.lower),
+    start=("cut after 12 characters", lambda text: text[:12]),
     trimmed=("without surrounding whitespace", str.strip),
     marked=("without a leading byte order mark", lambda text: text.removeprefix(_MARK)),
     printed=("without invisible characters", lambda text: "".join(filter(str.isprintable, text))),
-    numeric=("as numbers if they are such", lambda text: text.lstrip("0") if text.isdecimal() else text),
+    numeric=("without leading zeros if they are numbers", lambda text: text.lstrip("0") if text.isdecimal() else text),
     wide=("without characters beyond U+FFFF", lambda text: "".join(c for c in text if c < "\U00010000")),
 )
 
-keyed("RECV-05", "compares dependencies {}", "marked", "printed", "wide")(ComparesDependencies)
-keyed("RECV-07", "detects copies by IDs {}", "trimmed", "marked", "numeric", "wide")(TellsCopies)
+keyed("RECV-05", "compares IDs of dependencies {}", "marked", "printed", "wide")(ComparesDependencies)
+keyed("RECV-07", "detects duplicates by IDs {}", "trimmed", "marked", "numeric", "wide")(TellsCopies)
 keyed("RECV-08", "stores waiting messages by IDs {}", "start", "trimmed", "marked", "wide")(KeepsWhatWaits)
 keyed("STATE-12", "acknowledges messages with the same ID {}", "start", "trimmed", "marked", "wide")(AcknowledgesTwins)
 keyed("STATE-12", "looks up its messages in filters by IDs {}", "lower", "start", "trimmed", "marked", "wide")(
@@ -38,7 +38,7 @@ class _BuiltIn(Channel):
     @fault(
         Channel.unmet_dependencies,
         "RECV-05",
-        "treats dependencies as met if they are named like properties of JavaScript objects",
+        "treats dependencies as met if their IDs are names of properties of all JavaScript objects",
     )
     def treats_built_in_names_as_met(self, message: Message) -> set[str]:
         return super().unmet_dependencies(message) - set(_BUILT_IN)
@@ -46,7 +46,7 @@ class _BuiltIn(Channel):
     @fault(
         Channel.is_duplicate,
         "RECV-07",
-        "treats messages as copies if they are named like properties of JavaScript objects",
+        "treats messages as duplicates if their IDs are names of properties of all JavaScript objects",
     )
     def treats_built_in_names_as_copies(self, message: Message) -> bool:
         return message.message_id in _BUILT_IN or super().is_duplicate(message)
@@ -54,7 +54,7 @@ class _BuiltIn(Channel):
     @fault(
         Channel.is_duplicate,
         "RECV-07",
-        "treats messages as copies if their senders are named like properties of JavaScript objects",
+        "treats messages as duplicates if their sender IDs are names of properties of all JavaScript objects",
     )
     def treats_built_in_senders_as_known(self, message: Message) -> bool:
         return message.sender_id in _BUILT_IN or super().is_duplicate(message)
@@ -62,7 +62,7 @@ class _BuiltIn(Channel):
     @fault(
         Channel.is_duplicate,
         "RECV-07",
-        "treats messages as copies if their channels are named like properties of JavaScript objects",
+        "treats messages as duplicates if their channel names are names of properties of all JavaScript objects",
     )
     def treats_built_in_channels_as_known(self, message: Message) -> bool:
         return message.channel_id in _BUILT_IN or super().is_duplicate(message)
@@ -70,7 +70,7 @@ class _BuiltIn(Channel):
     @fault(
         Channel.acknowledge,
         "ACK-01",
-        "does not acknowledge messages that are named like properties of JavaScript objects",
+        "does not acknowledge messages whose IDs are names of properties of all JavaScript objects",
     )
     def does_not_acknowledge_built_in_names(self, message_id: str, effects: Effects) -> None:
         if message_id not in _BUILT_IN:
@@ -79,7 +79,11 @@ class _BuiltIn(Channel):
 
 @register_faults
 class _Entries(Channel):
-    @fault(Channel.unmet_dependencies, "RECV-05", "reads a causal history only up to a repeated entry")
+    @fault(
+        Channel.unmet_dependencies,
+        "RECV-05",
+        "ignores the dependencies after the first repeated entry of a causal history",
+    )
     def stops_at_repeated_entries(self, message: Message) -> set[str]:
         seen: list[str] = []
         for entry in message.causal_history:
@@ -97,7 +101,11 @@ class _Entries(Channel):
         own = {e.message_id for e in message.causal_history if e.sender_id == self.participant_id}
         return super().unmet_dependencies(message) - own
 
-    @fault(Channel.review_causal_history, "ACK-01", "acknowledges only up to a repeated or empty entry")
+    @fault(
+        Channel.review_causal_history,
+        "ACK-01",
+        "ignores acknowledgements after the first repeated or empty entry of a causal history",
+    )
     def acknowledges_up_to_repeated_or_empty(self, message: Message, effects: Effects) -> None:
         seen: set[str] = set()
         for entry in message.causal_history:
@@ -106,7 +114,11 @@ class _Entries(Channel):
             seen.add(entry.message_id)
             self.acknowledge(entry.message_id, effects)
 
-    @fault(Channel.review_causal_history, "ACK-01", "does not acknowledge by entries that name another sender")
+    @fault(
+        Channel.review_causal_history,
+        "ACK-01",
+        "does not accept entries of a causal history that name another sender as acknowledgements",
+    )
     def entries_with_other_sender_do_not_acknowledge(self, message: Message, effects: Effects) -> None:
         for entry in message.causal_history:
             if entry.sender_id in (None, "", self.participant_id):
@@ -144,7 +156,7 @@ class _Contents(Channel):
         return super().receive(message, now_ms, retrieval_hint)
 
 
-@mutant("STATE-08", "stores its sent messages by content: only the last of equal ones is kept")
+@mutant("STATE-08", "stores its sent messages by content, so that it keeps only the last of those with equal content")
 class KeepsOutgoingByContent(Channel):
     def remember_outgoing(self, message: Message, wire: bytes, now_ms: int) -> None:
         super().remember_outgoing(message, wire, now_ms)

@@ -1,4 +1,4 @@
-"""Faults of counters that wrap around or stop: of entries, of missing dependencies, of IDs in a filter."""
+"""Faults of counters that wrap around or stop, such as the counters of missing dependencies and of IDs in a filter."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class RollsOverAtTwiceCapacity(RollingBloomFilter):
 
 @register_faults
 class _Copies(Channel):
-    @fault(Channel.receive, "RECV-04", "counts copies towards the capacity of its filter")
+    @fault(Channel.receive, "RECV-04", "counts duplicates towards the capacity of its filter")
     def copies_age_the_filter(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if not self.is_own(message) and message.kind is Kind.CONTENT and self.is_duplicate(message):
             members = self.filter._members

@@ -1,4 +1,4 @@
-"""Faults with messages that claim to be a participant's own, and with two messages of one ID."""
+"""Faults with messages that have the sender ID of the receiver, and with two messages that have one ID."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class _OwnName(Channel):
     def recognizes_own_by_remembered_id(self, message: Message) -> bool:
         return super().is_own(message) and message.message_id in self.log
 
-    @fault(Channel.is_own, "RECV-11", "processes its own messages like those of others")
+    @fault(Channel.is_own, "RECV-11", "processes its own messages like messages of others")
     def processes_its_own(self, message: Message) -> bool:
         return False
 
-    @fault(Channel.is_own, "RECV-11", "processes sync messages with its own sender ID like those of others")
+    @fault(Channel.is_own, "RECV-11", "processes sync messages with its own sender ID like sync messages of others")
     def processes_own_syncs(self, message: Message) -> bool:
         return super().is_own(message) and message.kind is not Kind.SYNC
 

@@ -40,7 +40,7 @@ def _unwrap_anything(wire: bytes, agreed: BloomParameters) -> tuple[BloomParamet
 add_configured(
     "reads-anything-as-a-full-filter",
     "STATE-12",
-    "with a private encoding, treats unreadable filters as ones that contain everything; its codec does so, too",
+    "with a private filter encoding, treats unreadable filters as full, in QueryFilter as well",
     bloom_profile=replace(PRIVATE_FILTER, name="of-its-own", unwrap=_unwrap_anything),
 )
 
@@ -50,7 +50,7 @@ class _Reviewing(Channel):
     @fault(
         Channel.review_bloom_filter,
         "STATE-12",
-        "with a private encoding, reads short filters up to their end",
+        "with a private filter encoding, looks up only the positions that a too short filter has",
         bloom_profile=PRIVATE_FILTER,
     )
     def private_reads_short_filters(self, message: Message, effects: Effects, now_ms: int) -> None:

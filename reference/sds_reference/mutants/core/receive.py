@@ -35,12 +35,12 @@ class _Receiving(Channel):
         if not self.unmet_dependencies(message):
             super().insert_into_filter(message)
 
-    @fault(Channel.unmet_dependencies, "RECV-05", "checks only the first dependency")
+    @fault(Channel.unmet_dependencies, "RECV-05", "checks only the first dependency of a message")
     def first_dependency_only(self, message: Message) -> set[str]:
         first = {entry.message_id for entry in message.causal_history[:1]}
         return super().unmet_dependencies(message) & first
 
-    @fault(Channel.unmet_dependencies, "RECV-06", "treats a dependency as met that is itself still waiting")
+    @fault(Channel.unmet_dependencies, "RECV-06", "treats a dependency as met if it is itself still waiting")
     def buffered_is_met(self, message: Message) -> set[str]:
         return {message_id for message_id in super().unmet_dependencies(message) if message_id not in self.incoming}
 
@@ -78,7 +78,7 @@ class _Receiving(Channel):
             effects.events.append(Delivered(self.channel_id, message.message_id, b""))
         return effects
 
-    @fault(Channel.receive, "RECV-11", "reviews the ACK status before it looks at the sender")
+    @fault(Channel.receive, "RECV-11", "reviews the ACK status with its own messages as well")
     def reviews_own_messages(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if self.is_own(message):
             effects = Effects()
@@ -86,7 +86,7 @@ class _Receiving(Channel):
             return effects
         return super().receive(message, now_ms, retrieval_hint)
 
-    @fault(Channel.receive, "RECV-02", "delivers every copy of a message")
+    @fault(Channel.receive, "RECV-02", "delivers a message again whenever it arrives again")
     def delivers_copies(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         known = message.kind is Kind.CONTENT and message.message_id in self.log and not self.is_own(message)
         effects = super().receive(message, now_ms, retrieval_hint)
@@ -94,7 +94,7 @@ class _Receiving(Channel):
             effects.events.append(Delivered(self.channel_id, message.message_id, message.content or b""))
         return effects
 
-    @fault(Channel.signal_missing, "RECV-05", "delivers an empty message in place of a missing one")
+    @fault(Channel.signal_missing, "RECV-05", "delivers an empty message in place of a missing message")
     def delivers_placeholders(self, message: Message, unmet: set[str], effects: Effects) -> None:
         super().signal_missing(message, unmet, effects)
         effects.events += [Delivered(self.channel_id, dependency, b"") for dependency in sorted(unmet)]

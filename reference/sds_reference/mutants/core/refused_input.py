@@ -24,7 +24,7 @@ class _Keeping(Channel):
     """Processes part of a message before it checks whether the message is usable."""
 
     def taken(self, message: Message, kind: Kind, now_ms: int) -> bool:
-        """Return False if the message must be rejected: then the fault acts, and rejects the message itself."""
+        """Return False if the message must be rejected. Unlike ``refuse_unusable``, do not reject it."""
         try:
             super().refuse_unusable(message, kind, now_ms)
         except MalformedMessageError:
@@ -42,7 +42,12 @@ class _Keeping(Channel):
             self.insert_into_filter(message)
         super().refuse_unusable(message, kind, now_ms)
 
-    @fault(Channel.refuse_unusable, "STATE-08", "acknowledges by a rejected message", max_lamport_ahead_ms=_AHEAD_MS)
+    @fault(
+        Channel.refuse_unusable,
+        "STATE-08",
+        "accepts the acknowledgements in a rejected message",
+        max_lamport_ahead_ms=_AHEAD_MS,
+    )
     def acknowledged_by_the_refused(self, message: Message, kind: Kind, now_ms: int) -> None:
         if not self.taken(message, kind, now_ms):
             for entry in message.causal_history:
@@ -162,39 +167,39 @@ class _TakesStarts(Participant):
         raise NotImplementedError
 
 
-@mutant("SEND-01", "adopts the Lamport timestamp of a message before it has read it to the end")
+@mutant("SEND-01", "adopts the Lamport timestamp of a message that cannot be read to the end")
 class AdoptsTimestampsOfBrokenMessages(_TakesStarts):
     def take_start(self, channel: Channel, message: Message) -> None:
         channel.witness_lamport(message.lamport_timestamp or 0)
 
 
-@mutant("STATE-08", "acknowledges by a message before it has read it to the end")
+@mutant("STATE-08", "accepts the acknowledgements in a message that cannot be read to the end")
 class AcknowledgesByBrokenMessages(_TakesStarts):
     def take_start(self, channel: Channel, message: Message) -> None:
         channel.review_causal_history(message, Effects())
 
 
-@mutant("STATE-05", "puts a message into its filter before it has read it to the end")
+@mutant("STATE-05", "puts a message that cannot be read to the end into its filter")
 class FiltersBrokenMessages(_TakesStarts):
     def take_start(self, channel: Channel, message: Message) -> None:
         channel.insert_into_filter(message)
 
 
-@mutant("R-RECV-03", "stops requesting a message before it has read it to the end")
+@mutant("R-RECV-03", "stops requesting a message when it arrives but cannot be read to the end")
 class RepairedByBrokenMessages(_TakesStarts):
     def take_start(self, channel: Channel, message: Message) -> None:
         if channel.repair is not None:
             channel.repair.remove_repaired(message.message_id)
 
 
-@mutant("R-RECV-08", "cancels its response when a copy of the message arrives that cannot be read to the end")
+@mutant("R-RECV-08", "cancels its response when the requested message arrives but cannot be read to the end")
 class AnsweredByBrokenMessages(_TakesStarts):
     def take_start(self, channel: Channel, message: Message) -> None:
         if channel.repair is not None:
             channel.repair.remove_answered(message.message_id)
 
 
-@mutant("R-STATE-04", "answers the repair request of a message before it has read it to the end")
+@mutant("R-STATE-04", "answers the repair request of a message that cannot be read to the end")
 class AnswersBrokenMessages(_TakesStarts):
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         self._now_ms = now_ms
@@ -206,7 +211,7 @@ class AnswersBrokenMessages(_TakesStarts):
                 channel.repair.accept_request(entry, self._now_ms)
 
 
-@mutant("RECV-07", "drops a message if an earlier copy could not be read to the end")
+@mutant("RECV-07", "drops a message if it arrived before and could not be read to the end")
 class BrokenMessagesAreKnown(_TakesStarts):
     def __init__(self, participant_id: str, config: Config | None = None) -> None:
         super().__init__(participant_id, config)

@@ -1,4 +1,4 @@
-"""Messages that are not delivered: most of them enter the log, and only the event is missing."""
+"""Faults in deliveries: some messages are not signalled as delivered, although most of these are logged."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ class _Silent(Channel):
         effects.events = before
 
     @fault(
-        Channel.deliver, "RECV-07", "drops messages whose dependencies are met if they are a second ahead of its clock"
+        Channel.deliver,
+        "RECV-07",
+        "drops messages without missing dependencies if their timestamps are a second ahead of its clock",
     )
     def drops_messages_ahead(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
         if (message.lamport_timestamp or 0) <= self.clock.value + 1_000:

@@ -1,7 +1,7 @@
 """Faults of capacity: state or work has a limit, where the specification has none.
 
-Each fault exists with a limit that schedules of ordinary length do not reach, and with one just below the largest size
-that is required.
+Each fault exists with a limit that schedules of ordinary length do not reach, and with a limit just below the largest
+size that every implementation must support.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class _LogsCopies(LocalLog):
         return super().insert(entry)
 
 
-@for_sizes("DELIVER-06", "detects copies by the newest {} IDs, and logs older messages again", 900)
+@for_sizes("DELIVER-06", "detects duplicates of only the newest {} messages, and logs older messages again", 900)
 class DetectsCopiesByTheNewest(_Sized):
     log_class = _LogsCopies
 
@@ -102,7 +102,7 @@ class NewestWaiting(_Sized):
                 self.incoming.add(entry)
 
 
-@for_sizes("INSWEEP-04", "delivers {} levels of a waiting chain, and then no more", 900)
+@for_sizes("INSWEEP-04", "delivers only {} levels of a chain of waiting messages", 900)
 class DeliversLevelsUpTo(_Sized):
     def deliver_ready(self, effects: Effects) -> None:
         for level in range(self.size + 1):
@@ -143,7 +143,7 @@ class NewestOutstanding(_Sized):
             self.outgoing.acknowledge(next(iter(self.outgoing)).message_id)
 
 
-@for_sizes("OUTSWEEP-01", "resends {} messages in a sweep and postpones the others by one period", 900)
+@for_sizes("OUTSWEEP-01", "resends {} messages in a sweep and postpones other due messages by one period", 900)
 class ResendsPerSweep(_Sized):
     def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
         for number, entry in enumerate(sorted(self.outgoing.take_due(now_ms), key=lambda entry: entry.message_id)):
@@ -152,13 +152,15 @@ class ResendsPerSweep(_Sized):
             self.schedule_resend(entry, now_ms)
 
 
-@for_sizes("ACK-01", "acknowledges by only the first {} entries of a causal history", 100, 128, 190, 256, 500)
+@for_sizes(
+    "ACK-01", "reads acknowledgements from only the first {} entries of a causal history", 100, 128, 190, 256, 500
+)
 class AcknowledgesWithTheFirst(_Sized):
     def review_causal_history(self, message: Message, effects: Effects) -> None:
         super().review_causal_history(_cut(message, message.causal_history[: self.size]), effects)
 
 
-@for_sizes("ACK-01", "acknowledges by only the last {} entries of a causal history", 500)
+@for_sizes("ACK-01", "reads acknowledgements from only the last {} entries of a causal history", 500)
 class AcknowledgesWithTheLast(_Sized):
     def review_causal_history(self, message: Message, effects: Effects) -> None:
         super().review_causal_history(_cut(message, message.causal_history[-self.size :]), effects)

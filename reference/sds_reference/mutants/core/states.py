@@ -104,7 +104,7 @@ class NeverRollsOver(RollingBloomFilter):
         pass
 
 
-@replace_part("filter_class", "STATE-05", "recomputes its filter at every message, although it is not full")
+@replace_part("filter_class", "STATE-05", "recomputes its filter at every message, although the filter is not full")
 class RollsOverTooSoon(RollingBloomFilter):
     def insert(self, message_id: str) -> None:
         self._roll_over()
@@ -131,7 +131,7 @@ class RetainsTheOldest(RollingBloomFilter):
     "filter_class", "STATE-06", "continues to send the previous filters after every roll-over", bloom_profile=NIM_SDS
 )
 class CarriesOldFilters(RollingBloomFilter):
-    """Sends one filter after another in each message."""
+    """Sends all previous filters together with the present filter in each message."""
 
     _full: bytes = b""
 
@@ -140,7 +140,7 @@ class CarriesOldFilters(RollingBloomFilter):
         super()._roll_over()
 
     def to_wire(self) -> bytes:
-        # An unknown protobuf field with extra bits: a layout that carries its size is still readable.
+        # The extra bits are in an unknown protobuf field, so that the filter of nim-sds stays readable.
         return super().to_wire() + b"\xfa\x01" + varint(len(self._full)) + self._full
 
 
@@ -173,7 +173,9 @@ _of_a_part(slice(-64, None), "last 64")
 # ---- The three states ------------------------------------------------------------------------------------------------
 
 
-@mutant("STATE-14", "acknowledges only when every known sender has named a message, if it knows three or more")
+@mutant(
+    "STATE-14", "once it knows three senders, acknowledges a message only if all senders have it in causal histories"
+)
 class NeedsAllSendersToAcknowledge(Channel):
     _senders: frozenset[str] = frozenset()
     _named: frozenset[tuple[str, str]] = frozenset()
@@ -201,9 +203,11 @@ class RepeatsPossibleAcknowledgements(Channel):
         super().sweep_outgoing(now_ms, effects)
 
 
-@replace_part("outgoing_class", "STATE-17", "keeps possibly acknowledged messages in the list of unacknowledged ones")
+@replace_part(
+    "outgoing_class", "STATE-17", "keeps possibly acknowledged messages in the list of unacknowledged messages"
+)
 class KeepsPossibleAmongUnacknowledged(OutgoingBuffer):
-    """Possibly acknowledged messages stay in the list of unacknowledged ones."""
+    """Possibly acknowledged messages stay in the list of unacknowledged messages."""
 
     def __iter__(self) -> Iterator[OutgoingEntry]:
         for entry in super().__iter__():

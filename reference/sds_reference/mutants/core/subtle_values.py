@@ -71,7 +71,7 @@ class _LargeAndLong(Channel):
             raise RefusedSendError("IDs are computed here")
         return super().send(content, now_ms, None, retrieval_hint)
 
-    @fault(Channel.next_lamport, "SEND-10", "refuses to send while a message waits")
+    @fault(Channel.next_lamport, "SEND-10", "refuses to send while a message waits for dependencies")
     def silent_while_waiting(self, now_ms: int) -> int:
         if len(self.incoming):
             raise RefusedSendError("a message waits")
@@ -84,7 +84,7 @@ class _LargeAndLong(Channel):
             if entry.message.kind is Kind.CONTENT:
                 self.deliver(entry.message, effects, entry.retrieval_hint)
 
-    @fault(Channel.is_duplicate, "RECV-07", "treats messages with equal contents as copies")
+    @fault(Channel.is_duplicate, "RECV-07", "treats messages with equal contents as duplicates")
     def deduplicates_contents(self, message: Message) -> bool:
         content = message.content or b""
         seen, self._contents = content in self._contents, self._contents | {content}
@@ -110,13 +110,15 @@ class _LargeAndLong(Channel):
             effects.events.append(Delivered(self.channel_id, message.message_id, b""))
         return effects
 
-    @fault(Channel.is_duplicate, "DELIVER-06", "forgets a message after ten others, and logs it again")
+    @fault(Channel.is_duplicate, "DELIVER-06", "forgets a message after ten other messages, and logs it again")
     def forgets_ids_after_ten_messages(self, message: Message) -> bool:
         known = message.message_id in self._recent or message.message_id in self.incoming
         self._recent = (*self._recent, message.message_id)[-10:]
         return known
 
-    @fault(Channel.review_causal_history, "ACK-07", "acknowledges only by sync messages without missing dependencies")
+    @fault(
+        Channel.review_causal_history, "ACK-07", "ignores acknowledgements in sync messages with missing dependencies"
+    )
     def gaps_do_not_acknowledge(self, message: Message, effects: Effects) -> None:
         if message.kind is not Kind.SYNC or not self.unmet_dependencies(message):
             super().review_causal_history(message, effects)

@@ -25,7 +25,7 @@ class _Sweeping(Channel):
     @fault(
         Channel.deliver_ready,
         "INSWEEP-01",
-        "checks only the message that has waited longest",
+        "delivers a waiting message only when no other message has waited longer",
         cascade_on_receive=False,
     )
     def sweeps_only_the_oldest(self, effects: Effects) -> None:
@@ -38,7 +38,7 @@ class _Sweeping(Channel):
     @fault(
         Channel.sweep_incoming,
         "INSWEEP-01",
-        "checks in its sweep only the message that has waited longest",
+        "in a sweep, checks only the message that has waited longest",
         out_of_reach=_FREED_BY_AN_OWN_MESSAGE,
     )
     def sweep_checks_only_the_oldest(self, now_ms: int, effects: Effects) -> None:
@@ -58,7 +58,7 @@ class _Sweeping(Channel):
         if self.config.lost_timeout_ms is not None:
             self.give_up_lost(now_ms - self.config.lost_timeout_ms, effects)
 
-    @fault(Channel.give_up_lost, "INSWEEP-05", "marks dependencies as lost after half the time")
+    @fault(Channel.give_up_lost, "INSWEEP-05", "marks dependencies as lost after half the configured time")
     def gives_up_early(self, received_ms: int, effects: Effects) -> None:
         assert self.config.lost_timeout_ms is not None
         super().give_up_lost(received_ms + self.config.lost_timeout_ms // 2, effects)
@@ -92,27 +92,35 @@ class _Sweeping(Channel):
     @fault(
         Channel.schedule_resend,
         "OUTSWEEP-03",
-        "resends possibly acknowledged messages three times as often as unacknowledged ones",
+        "resends possibly acknowledged messages three times as often as unacknowledged messages",
     )
     def resends_possible_three_times_as_often(self, entry: OutgoingEntry, now_ms: int) -> None:
         period = self.config.resend_unacknowledged_ms
         self.outgoing.reschedule(entry, now_ms + (period if entry.state is AckState.UNACKNOWLEDGED else period // 3))
 
-    @fault(Channel.receive, "EPHEMERAL-06", "treats content without a timestamp as regular if it has dependencies")
+    @fault(
+        Channel.receive,
+        "EPHEMERAL-06",
+        "treats a message without a timestamp as a content message if it has dependencies",
+    )
     def hybrids_are_content(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if message.kind is Kind.EPHEMERAL and message.causal_history:
             message = replace(message, lamport_timestamp=self.clock.value)
         return super().receive(message, now_ms, retrieval_hint)
 
     @fault(
-        Channel.receive_ephemeral, "EPHEMERAL-06", "drops content without a timestamp if it has a history or a filter"
+        Channel.receive_ephemeral,
+        "EPHEMERAL-06",
+        "drops messages without a timestamp if they have a causal history or a filter",
     )
     def drops_hybrids(self, message: Message, effects: Effects) -> None:
         if not message.causal_history and message.bloom_filter is None:
             super().receive_ephemeral(message, effects)
 
     @fault(
-        Channel.receive_ephemeral, "EPHEMERAL-06", "rejects content without a timestamp if it has a history or a filter"
+        Channel.receive_ephemeral,
+        "EPHEMERAL-06",
+        "rejects messages without a timestamp if they have a causal history or a filter",
     )
     def refuses_hybrids(self, message: Message, effects: Effects) -> None:
         if message.causal_history or message.bloom_filter is not None:
@@ -128,7 +136,7 @@ class _Sweeping(Channel):
 
 mutant(
     "OUTSWEEP-03",
-    "resends possibly acknowledged messages as often as unacknowledged ones, and before them",
+    "resends possibly acknowledged messages as often as unacknowledged messages, and before these",
     name="resends-possible-first",
     resend_possibly_acknowledged_ms=Config().resend_unacknowledged_ms,
 )(PossiblyAcknowledgedFirst)

@@ -28,7 +28,11 @@ class _SyncsSent(Channel):
     def long_logs_stop_its_syncs(self, now_ms: int) -> bool:
         return len(self.log) < 50 and super().sync_is_due(now_ms)
 
-    @fault(Channel.sync_is_due, "SYNC-01", "sends no periodic sync message while its Lamport timestamp is ahead")
+    @fault(
+        Channel.sync_is_due,
+        "SYNC-01",
+        "sends no periodic sync message while its Lamport timestamp is ahead of the clock",
+    )
     def timestamps_ahead_stop_its_syncs(self, now_ms: int) -> bool:
         return self.clock.value <= now_ms and super().sync_is_due(now_ms)
 
@@ -50,7 +54,7 @@ class _SyncsSent(Channel):
         message = super().compose(message_id, lamport, content)
         return message if content is not None else replace(message, lamport_timestamp=None)
 
-    @fault(Channel.compose, "SYNC-04", "lists the oldest messages in sync messages")
+    @fault(Channel.compose, "SYNC-04", "lists the oldest messages in the causal histories of sync messages")
     def sync_names_the_oldest(self, message_id: str, lamport: int, content: bytes | None) -> Message:
         message = super().compose(message_id, lamport, content)
         if content is not None:
@@ -231,7 +235,9 @@ class _SyncsAndEphemerals(Channel):
             self.remember_outgoing(self.revision.wire.decode(wire), wire, self._quiet_since_ms)
         return effects
 
-    @fault(Channel.receive_ephemeral, "EPHEMERAL-04", "drops ephemeral messages while others wait")
+    @fault(
+        Channel.receive_ephemeral, "EPHEMERAL-04", "drops ephemeral messages while other messages wait for dependencies"
+    )
     def drops_ephemerals_while_others_wait(self, message: Message, effects: Effects) -> None:
         if not len(self.incoming):
             super().receive_ephemeral(message, effects)
@@ -313,7 +319,9 @@ class EphemeralsMeetDependencies(Channel):
         return super().unmet_dependencies(message) - getattr(self, "_ephemeral", set())
 
 
-@mutant("EPHEMERAL-06", "treats a dependency on content without a timestamp, but with a history or a filter, as met")
+@mutant(
+    "EPHEMERAL-06", "treats a dependency as met if a message with its ID has a history or a filter, but no timestamp"
+)
 class HybridsMeetDependencies(EphemeralsMeetDependencies):
     def meets(self, message: Message) -> bool:
         return bool(message.causal_history) or message.bloom_filter is not None

@@ -19,16 +19,21 @@ Faulty = TypeVar("Faulty", bound=type[Channel] | type[Participant] | type[Repair
 KEYS: dict[str, tuple[str, Callable[[str], str]]] = {
     "cut": ("cut at the first NUL", lambda text: text.partition("\0")[0]),
     "normal": ("in Unicode normal form C", lambda text: normalize("NFC", text)),
-    "short": ("cut at 64 characters", lambda text: text[:64]),
+    "short": ("cut after 64 characters", lambda text: text[:64]),
     "compatible": ("in Unicode normal form KC", lambda text: normalize("NFKC", text)),
-    "number": ("as numbers", lambda text: text.lstrip("0") if text.isdecimal() else text),
+    "number": (
+        "without leading zeros if they are numbers",
+        lambda text: text.lstrip("0") if text.isdecimal() else text,
+    ),
 }
-"""Names of the transformations of IDs, as in the names of the mutants."""
+"""Transformations of IDs, by the names that the mutants have in their own names."""
 
 
 def keyed(requirement: str, summary: str, *keys: str) -> Callable[[Faulty], Faulty]:
-    """Register a fault once for each of ``keys``; default: all. "{}" in the summary becomes the
-    transformation."""
+    """Register a fault once for each of ``keys``, by default "cut" and "normal".
+
+    "{}" in the summary becomes the description of the transformation in ``KEYS``.
+    """
 
     def register(faulty: Faulty) -> Faulty:
         for name in keys or ("cut", "normal"):
@@ -54,14 +59,14 @@ class _Keyed(Channel):
 # ---- Receiving -------------------------------------------------------------------------------------------------------
 
 
-@keyed("RECV-05", "compares dependencies {}", "cut", "normal", "compatible")
+@keyed("RECV-05", "compares IDs of dependencies {}", "cut", "normal", "compatible")
 class ComparesDependencies(_Keyed):
     def unmet_dependencies(self, message: Message) -> set[str]:
         known = self.known()
         return {i for i in super().unmet_dependencies(message) if self.key(i) not in known}
 
 
-@keyed("RECV-07", "detects copies by IDs {}", "cut", "normal", "compatible")
+@keyed("RECV-07", "detects duplicates by IDs {}", "cut", "normal", "compatible")
 class TellsCopies(_Keyed):
     def is_duplicate(self, message: Message) -> bool:
         return super().is_duplicate(message) or self.key(message.message_id) in self.known()
@@ -105,7 +110,7 @@ class KnowsChannels(Participant):
 # ---- Sending and acknowledgement -------------------------------------------------------------------------------------
 
 
-@keyed("SEND-04", "lists messages in causal histories {}")
+@keyed("SEND-04", "lists messages in causal histories by IDs {}")
 class NamesMessages(_Keyed):
     def causal_history(self) -> tuple[HistoryEntry, ...]:
         return tuple(replace(entry, message_id=self.key(entry.message_id)) for entry in super().causal_history())

@@ -99,7 +99,7 @@ class _ResendsAtEachTick(Channel):
 
 @mutant(
     "OUTSWEEP-04",
-    "resends acknowledged messages at each tick, without a virtual clock",
+    "resends acknowledged messages at each tick, and declares no virtual clock",
     unseen=True,
     undeclared=_REAL_TIME,
 )
@@ -110,7 +110,7 @@ class ResendsAcknowledgedAtEachTick(_ResendsAtEachTick):
 
 @mutant(
     "SYNC-12",
-    "at each tick resends messages that a sync message acknowledged, without a virtual clock",
+    "at each tick resends messages that a sync message acknowledged, and declares no virtual clock",
     unseen=True,
     undeclared=_REAL_TIME,
 )
@@ -147,7 +147,7 @@ add_again(
 add_again(
     "returns-to-unacknowledged",
     "unseen-returns-to-unacknowledged",
-    "treats a message as unacknowledged again, and does not show its state",
+    "treats a message as unacknowledged again when a filter does not contain it, and does not show its state",
     unseen=True,
 )
 add_again(

@@ -1,4 +1,4 @@
-"""Faults under the proposal of 2024: faults that exist only there, and faults that SDS shares."""
+"""Faults under the proposal of 2024: faults in its own rules, and faults in rules that SDS has as well."""
 
 from __future__ import annotations
 
@@ -87,7 +87,11 @@ class _Lamport(Channel):
         super().__init__(participant_id, channel_id, config, now_ms)
         self.clock = LamportClock(now_ms, self.revision.wire.max_lamport)
 
-    @fault(Channel.next_lamport, "FORUM-09", "sends the current time if that is ahead of its Lamport timestamp")
+    @fault(
+        Channel.next_lamport,
+        "FORUM-09",
+        "sends the current time as its Lamport timestamp if the current time is larger",
+    )
     def sends_the_time_when_ahead(self, now_ms: int) -> int:
         return self.clock.next(now_ms)
 
@@ -96,14 +100,14 @@ class _Lamport(Channel):
         self._odd = not self._odd
         return super().next_lamport(now_ms) if self._odd else self.clock.value
 
-    @fault(Channel.next_lamport, "FORUM-23", "restarts at 0 when its Lamport timestamp reaches the largest value")
+    @fault(Channel.next_lamport, "FORUM-23", "restarts its Lamport timestamp at 0 when it reaches the largest value")
     def restarts_at_zero_at_the_maximum(self, now_ms: int) -> int:
         if self.clock.value >= self.revision.wire.max_lamport:
             self.clock.value = 0
         return super().next_lamport(now_ms)
 
     increases_by_own_messages_only = omit(
-        Channel.witness_lamport, "FORUM-23", "increases its Lamport timestamp only by its own messages"
+        Channel.witness_lamport, "FORUM-23", "increases its Lamport timestamp only for its own messages"
     )
 
 
