@@ -46,7 +46,7 @@ class _IgnoresSome(Peer):
 
 @register_faults
 class _IgnoredUpdates(_IgnoresSome):
-    @fault(_IgnoresSome.ignores, "02", "ignores records with the keys of built-in names of JavaScript")
+    @fault(_IgnoresSome.ignores, "02", "ignores records whose keys are names of properties of all JavaScript objects")
     def ignores_built_in_names(self, current: StoredRecord | None, incoming: Record) -> bool:
         return incoming.key in ("constructor", "toString", "valueOf", "hasOwnProperty")
 
@@ -62,13 +62,13 @@ class _IgnoredUpdates(_IgnoresSome):
     def reader_ignores_deletions_of_unknown_records(self, current: StoredRecord | None, incoming: Record) -> bool:
         return current is None and incoming.deleted and not self.writes
 
-    @fault(_IgnoresSome.ignores, "50", "ignores newer versions with an equal time")
+    @fault(_IgnoresSome.ignores, "50", "ignores newer versions with the same update_time")
     def newer_needs_another_time(self, current: StoredRecord | None, incoming: Record) -> bool:
         if current is None or incoming.update_time != current.record.update_time:
             return False
         return self.is_newer(incoming, current.record)
 
-    @fault(_IgnoresSome.ignores, "50", "ignores deletions with an earlier time")
+    @fault(_IgnoresSome.ignores, "50", "ignores deletions whose update_time is earlier than that of the record")
     def deletions_need_a_later_time(self, current: StoredRecord | None, incoming: Record) -> bool:
         return current is not None and incoming.deleted and incoming.update_time < current.record.update_time
 
@@ -77,7 +77,7 @@ class _IgnoredUpdates(_IgnoresSome):
         own = current is not None and current.record.last_updated_by == self.peer_id
         return own and incoming.deleted and incoming.last_updated_by != self.peer_id
 
-    @fault(_IgnoresSome.ignores, "50", "ignores a new key if it is that of a deleted record")
+    @fault(_IgnoresSome.ignores, "50", "ignores the new key of a record if a deleted record has the same key")
     def ignores_renames_to_deleted_keys(self, current: StoredRecord | None, incoming: Record) -> bool:
         if current is None or incoming.key == current.record.key or incoming.deleted:
             return False
@@ -122,7 +122,11 @@ class _Contents(Peer):
     def writes_by_pattern(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         return super().write(next(self.alike(key), key), value, now_ms, uuid, effects)
 
-    @fault(Peer.delete_by_key, "13", "deletes all records whose keys match a pattern, with _ for any character")
+    @fault(
+        Peer.delete_by_key,
+        "13",
+        "reads the key of a deletion as a pattern with _ for any character, and deletes all matching records",
+    )
     def deletes_by_pattern(self, key: str, now_ms: int, effects: Effects) -> str:
         uuid = super().delete_by_key(key, now_ms, effects)
         for other in list(self.alike(key)):
@@ -134,7 +138,7 @@ class _Contents(Peer):
         pattern = re.compile(re.escape(key).replace("_", ".").replace("%", ".*"), re.DOTALL)
         return (k.record.key for k in self.store if not k.record.deleted and pattern.fullmatch(k.record.key))
 
-    @fault(Peer.write, "07", "does not restore a record that it writes after another peer has deleted it")
+    @fault(Peer.write, "07", "leaves a record deleted when it writes the record after another peer has deleted it")
     def writes_to_deleted_records(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         deleted = (k for k in self.store if k.record.deleted and k.record.key == key)
         gone = next((k for k in deleted if k.record.last_updated_by != self.peer_id), None)
@@ -156,7 +160,7 @@ class _Contents(Peer):
             return there.record.uuid
         return super().delete_by_key(key, now_ms, effects)
 
-    @fault(Peer.change_key, "02", "refuses to rename a record to the key of a deleted one")
+    @fault(Peer.change_key, "02", "refuses to rename a record to the key of a deleted record")
     def refuses_renames_to_deleted_keys(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
         if any(k.record.deleted and k.record.key == new_key for k in self.store):
             raise RefusedWriteError("the key is in use")
@@ -251,11 +255,11 @@ class _WritesTimes(Peer):
 
 @register_faults
 class _FormsOfTimes(_WritesTimes):
-    @fault(_WritesTimes.rewrite, "11", "writes the first nine days of a month with one digit")
+    @fault(_WritesTimes.rewrite, "11", "in times, writes the first nine days of a month with one digit")
     def writes_days_without_zeros(self, time: Timestamp) -> str:
         return time.text[:8] + time.text[8:10].lstrip("0") + time.text[10:]
 
-    @fault(_WritesTimes.rewrite, "11", "writes the first hour of a day as 24")
+    @fault(_WritesTimes.rewrite, "11", "in times, writes the first hour of a day as 24")
     def writes_midnight_as_24(self, time: Timestamp) -> str:
         return time.text.replace("T00:", "T24:")
 
@@ -325,7 +329,7 @@ class _Relays(Peer):
             out += page[:100]
         return out
 
-    @fault(Peer.known, "29", "omits peers whose highest known revision is 1 in requests")
+    @fault(Peer.known, "29", "in requests, omits peers whose highest known revision is 1")
     def asks_without_first_revisions(self) -> dict[str, int]:
         return {by: revision for by, revision in super().known().items() if by == self.peer_id or revision > 1}
 
@@ -662,7 +666,7 @@ class ForgetsSecondDeletions(_ForgetsThese):
             self._before.add(uuid)
 
 
-@mutant("56", "forgets the deletion of a record whose key another record had")
+@mutant("56", "forgets the deletion of a record that had lost its key to another record")
 class ForgetsDeletionsOfHiddenRecords(_ForgetsThese):
     def store_record(self, stored: StoredRecord) -> None:
         before = self.store.get(stored.record.uuid)

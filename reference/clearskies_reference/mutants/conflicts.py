@@ -40,7 +40,7 @@ class _Keys(Peer):
         return replace(stored.record, deleted=True) if len(rivals) > 1 else super().as_shown(stored)
 
 
-@mutant("38", "does not signal two records with the same key")
+@mutant("38", "does not signal a conflict of two records with the same key")
 class SignalsNoConflictsOfKeys(Peer):
     def store_update(self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects) -> None:
         super().store_update(current, stored, source, effects)
@@ -66,7 +66,7 @@ class ShowsTheFirstOfEquals(Peer):
 
 @register_faults
 class _VersionOrder(Peer):
-    @fault(Peer.is_newer, "39", "treats the last arrival as the newer version")
+    @fault(Peer.is_newer, "39", "treats each version that arrives as newer than the stored version")
     def last_arrival_is_newer(self, incoming: Record, current: Record) -> bool:
         return True
 
@@ -198,11 +198,11 @@ class _Decisions(Peer):
         winner, loser = super().decide(one, other)
         return loser, winner
 
-    @fault(Peer.decide, "54", "resolves conflicts in favour of the first version")
+    @fault(Peer.decide, "54", "resolves conflicts in favour of the version that it stored first")
     def first_version_wins(self, one: Record, other: Record) -> tuple[Record, Record]:
         return one, other
 
-    @fault(Peer.decide, "54", "resolves conflicts in favour of the last arrival")
+    @fault(Peer.decide, "54", "resolves conflicts in favour of the version that arrived last")
     def last_version_wins(self, one: Record, other: Record) -> tuple[Record, Record]:
         return other, one
 
@@ -233,7 +233,7 @@ class _Decisions(Peer):
             return super().decide(one, other)
         return (one, other) if one.deleted else (other, one)
 
-    @fault(Peer.decide, "54", "resolves conflicts with equal times in favour of the first version")
+    @fault(Peer.decide, "54", "resolves conflicts with equal times in favour of the version that it stored first")
     def first_wins_ties(self, one: Record, other: Record) -> tuple[Record, Record]:
         return (one, other) if one.update_time == other.update_time else super().decide(one, other)
 
@@ -297,13 +297,23 @@ class _Decisions(Peer):
         if winner.uuid != loser.uuid:
             super().merge(uuid, winner, loser, effects)
 
-    @fault(Peer.merge, "53", "merges versions in favour of the loser", resolution=Resolution.MERGE)
+    @fault(
+        Peer.merge,
+        "53",
+        "when it merges two versions of a record, prefers the members of the loser",
+        resolution=Resolution.MERGE,
+    )
     def merges_for_the_loser(self, uuid: str, winner: Record, loser: Record, effects: Effects) -> None:
         if winner.uuid == loser.uuid:
             winner, loser = replace(winner, value=loser.value), replace(loser, value=winner.value)
         super().merge(uuid, winner, loser, effects)
 
-    @fault(Peer.write_resolution, "53", "drops members that only the loser has", resolution=Resolution.MERGE)
+    @fault(
+        Peer.write_resolution,
+        "53",
+        "when it merges values, drops members that only the loser has",
+        resolution=Resolution.MERGE,
+    )
     def ignores_clock_of_losers(self, uuid: str, content: tuple[str, str, bool], of: Record, effects: Effects) -> None:
         pass
 

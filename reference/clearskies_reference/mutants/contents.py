@@ -309,7 +309,7 @@ def _rewrite(effects: Effects, known: int, change: Callable[[dict[str, Any]], di
                 effects.sent[at] = replace(sent, data=Message(body).to_wire())
 
 
-@mutant("13", "in answers, sends deleted records as existing ones, with their last values")
+@mutant("13", "in answers, sends deleted records as existing records with their last values")
 class AnswersWithoutDeleted(Peer):
     def mark_deleted(self, stored: StoredRecord, now_ms: int, effects: Effects) -> None:
         content = (stored.record.key, stored.record.value, True)
@@ -480,18 +480,18 @@ class _Times(Peer):
         time = super().time_of_change(now_ms, after)
         return from_nanoseconds(nanoseconds_up(time) - 1 + 2 * _HOUR, self.config.time_digits)
 
-    @fault(Peer.time_of_change, "11", "writes hours of a twelve-hour clock")
+    @fault(Peer.time_of_change, "11", "writes times with the hours of a twelve-hour clock")
     def writes_twelve_hours(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         time = super().time_of_change(now_ms, after)
         hour = int(time.text[11:13])
         back = 12 * _HOUR if hour > 12 else 0
         return from_nanoseconds(nanoseconds_up(time) - 1 - back, self.config.time_digits)
 
-    @fault(Peer.time_of_change, "11", "counts months from zero")
+    @fault(Peer.time_of_change, "11", "counts months from zero when it writes times")
     def counts_months_from_zero(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         return super().time_of_change(now_ms - 31 * 24 * 3_600_000, [])
 
-    @fault(Peer.time_of_change, "11", "treats seconds as milliseconds")
+    @fault(Peer.time_of_change, "11", "writes times that are too small by a factor of a thousand")
     def treats_seconds_as_milliseconds(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         return super().time_of_change(now_ms // 1_000, [])
 
@@ -503,7 +503,7 @@ class _Times(Peer):
 
 @register_faults
 class _Losers(Peer):
-    @fault(Peer.resolve, "54", "replaces the key of the winner of a conflict by that of the loser")
+    @fault(Peer.resolve, "54", "replaces the key of the winner of a conflict by the key of the loser")
     def winner_takes_key_of_loser(
         self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
     ) -> None:
@@ -511,7 +511,7 @@ class _Losers(Peer):
         _, loser = self.decide(current.record, incoming)
         _put(self, incoming.uuid, key=loser.key)
 
-    @fault(Peer.resolve, "54", "replaces the value of the winner of a conflict by that of the loser")
+    @fault(Peer.resolve, "54", "replaces the value of the winner of a conflict by the value of the loser")
     def winner_takes_value_of_loser(
         self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
     ) -> None:

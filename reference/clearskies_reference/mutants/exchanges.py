@@ -231,7 +231,7 @@ class _Links(Peer):
     def asks_with_doubles(self) -> bytes:
         return get_updates_body({by: int(float(revision)) for by, revision in self.known().items()})
 
-    @fault(Peer.delete_by_key, "26", "counts refused deletions")
+    @fault(Peer.delete_by_key, "26", "increments its revision counter for deletions that it refuses")
     def counts_refused_deletions(self, key: str, now_ms: int, effects: Effects) -> str:
         if self.writes and self.store.leader(key) is None:
             self.store.count(self.store.revision + 1)

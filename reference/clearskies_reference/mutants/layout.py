@@ -169,7 +169,7 @@ def _body_without(body: bytes, *names: str) -> bytes:
 
 @register_faults
 class _Bodies(Peer):
-    @fault(Peer.body, "01", "omits the prefix in the type of updates")
+    @fault(Peer.body, "01", "omits the prefix of the extension in the type of updates")
     def types_without_prefix(self, record: Record) -> bytes:
         return super().body(record).replace(UPDATE.encode(), b"update", 1)
 
@@ -496,4 +496,9 @@ class DerivesUuidsFromKeys(Peer):
 
 
 add_unseen("derives-uuids-from-keys", "unseen-derives-uuids-from-keys", "and does not show its records")
-add_undeclared("keeps-clocks-as-doubles", "keeps-clocks-as-doubles-undeclared", "and says so", "wide-integers")
+add_undeclared(
+    "keeps-clocks-as-doubles",
+    "keeps-clocks-as-doubles-undeclared",
+    "and does not declare wide integers",
+    "wide-integers",
+)

@@ -81,7 +81,7 @@ class _SomeConflicts(Peer):
         return (one, other) if hidden else super().decide(one, other)
 
 
-@mutant("54", "keeps the present version in conflicts with versions that read-only peers pass on")
+@mutant("54", "keeps the present version in conflicts with versions that read-only peers relay")
 class PrefersItsOwnToReaders(Peer):
     _source = 0
 

@@ -155,7 +155,7 @@ class _Identity(Peer):
 
 @register_faults
 class _Revisions(Peer):
-    @fault(Peer.next_revision, "10", "counts revisions per record")
+    @fault(Peer.next_revision, "10", "counts the revisions of each record separately")
     def counts_by_record(self, current: StoredRecord | None) -> int:
         own = current is not None and current.record.last_updated_by == self.peer_id
         return current.record.last_updated_rev + 1 if own and current is not None else 2
@@ -344,7 +344,7 @@ class _Asking(Peer):
         # Overwritten updates are not in the records.
         return {by: revision for by, revision in super().known().items() if found.get(by, 0) == revision}
 
-    @fault(Peer.known, "29", "names at most thirty peers in a request")
+    @fault(Peer.known, "29", "names at most thirty peers in each request")
     def names_thirty_peers(self) -> dict[str, int]:
         return dict(list(super().known().items())[:30])
 
@@ -365,7 +365,7 @@ class _Asking(Peer):
     def asks_with_cut_peer_ids(self) -> bytes:
         return json.dumps({"type": GET_UPDATES, "since": {by[:16]: rev for by, rev in self.known().items()}}).encode()
 
-    @fault(Peer.request_body, "30", "omits the prefix in the type of requests")
+    @fault(Peer.request_body, "30", "omits the prefix of the extension in the type of requests")
     def asks_without_prefix(self) -> bytes:
         return json.dumps({"type": GET_UPDATES.removeprefix("database."), "since": self.known()}).encode()
 

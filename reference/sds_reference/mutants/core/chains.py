@@ -71,7 +71,7 @@ class _WaitingMessages(Channel):
         while self.incoming.take_ready() is not None:
             pass
 
-    @fault(Channel.deliver_ready, "INSWEEP-04", "delivers one waiting message at each arrival and in each sweep")
+    @fault(Channel.deliver_ready, "INSWEEP-04", "delivers only one waiting message at each arrival and in each sweep")
     def delivers_one_a_sweep(self, effects: Effects) -> None:
         if (entry := self.incoming.take_ready()) is not None and entry.regular:
             self.deliver(entry.message, effects, entry.retrieval_hint)

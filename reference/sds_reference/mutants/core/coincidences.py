@@ -68,14 +68,14 @@ class RestartsResendsOnItsOwnCopies(Channel):
 
 @register_faults
 class _Buffering(Channel):
-    @fault(Channel.buffer, "RECV-08", "drops messages with missing dependencies that are more than an hour old")
+    @fault(Channel.buffer, "RECV-08", "drops messages over an hour old if they have missing dependencies")
     def buffers_no_old_messages(
         self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None
     ) -> None:
         if (message.lamport_timestamp or 0) >= now_ms - 3_600_000:
             super().buffer(message, unmet, now_ms, retrieval_hint)
 
-    @fault(Channel.buffer, "RECV-08", "drops messages with missing dependencies and the Lamport timestamp 0")
+    @fault(Channel.buffer, "RECV-08", "drops messages with the Lamport timestamp 0 if they have missing dependencies")
     def buffers_no_timestamp_zero(
         self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None
     ) -> None:
@@ -190,26 +190,34 @@ class _Resending(Channel):
             self.schedule_resend(entry, now_ms)
         return super().receive(message, now_ms)
 
-    @fault(Channel.sweep_repair_requests, "OUTSWEEP-01", "restarts the resend period whenever it sends a response")
+    @fault(
+        Channel.sweep_repair_requests,
+        "OUTSWEEP-01",
+        "restarts the resend periods of its messages whenever it sends a response",
+    )
     def responding_restarts_the_timers(self, now_ms: int, effects: Effects) -> None:
         before = len(effects.broadcasts)
         super().sweep_repair_requests(now_ms, effects)
         for entry in self.outgoing if len(effects.broadcasts) > before else ():
             self.schedule_resend(entry, now_ms)
 
-    @fault(Channel.receive, "OUTSWEEP-01", "restarts the resend period when a sync message arrives")
+    @fault(Channel.receive, "OUTSWEEP-01", "restarts the resend periods of its messages when a sync message arrives")
     def received_syncs_restart_the_timers(
         self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
     ) -> Effects:
         return self.restart_after(Kind.SYNC, message, now_ms)
 
-    @fault(Channel.receive, "OUTSWEEP-01", "restarts the resend period when an ephemeral message arrives")
+    @fault(
+        Channel.receive, "OUTSWEEP-01", "restarts the resend periods of its messages when an ephemeral message arrives"
+    )
     def received_ephemerals_restart_the_timers(
         self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
     ) -> Effects:
         return self.restart_after(Kind.EPHEMERAL, message, now_ms)
 
-    @fault(Channel.review_ack_status, "OUTSWEEP-01", "restarts the resend period at each acknowledgement of a message")
+    @fault(
+        Channel.review_ack_status, "OUTSWEEP-01", "restarts the resend periods of its messages at each acknowledgement"
+    )
     def acknowledgements_restart_the_timers(self, message: Message, effects: Effects, now_ms: int) -> None:
         before = len(effects.events)
         super().review_ack_status(message, effects, now_ms)
@@ -325,14 +333,14 @@ class _Answering(Repair):
         if message is None or message.lamport_timestamp:
             super().accept_request(entry, now_ms)
 
-    @fault(Repair.accept_request, "R-RECV-08", "ignores all requests after its clock has stepped back")
+    @fault(Repair.accept_request, "R-RECV-08", "ignores all repair requests after its clock has stepped back")
     def answers_nothing_after_a_step_back(self, entry: HistoryEntry, now_ms: int) -> None:
         self._stepped_back |= now_ms < self._largest_ms
         self._largest_ms = max(self._largest_ms, now_ms)
         if not self._stepped_back:
             super().accept_request(entry, now_ms)
 
-    @fault(Repair.on_receive, "R-RECV-08", "ignores the requests in messages that were missing")
+    @fault(Repair.on_receive, "R-RECV-08", "ignores the repair requests in messages that were missing")
     def answers_nothing_that_was_missing(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         if has_unique_id and self.outgoing.get(message.message_id) is not None:
             message = replace(message, repair_request=())
@@ -391,7 +399,7 @@ class _OfSomeShapes(Channel):
             return Effects()
         return super().receive(message, now_ms, retrieval_hint)
 
-    @fault(Channel.receive, "SYNC-12", "ignores sync messages that name more than eight messages")
+    @fault(Channel.receive, "SYNC-12", "ignores sync messages with more than eight entries in the causal history")
     def ignores_syncs_with_long_histories(
         self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
     ) -> Effects:

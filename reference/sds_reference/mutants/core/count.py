@@ -149,7 +149,7 @@ class OverlooksEveryWaiting(_Counting):
             super().review_ack_status(message, effects, now_ms)
 
 
-@for_sizes("MSG-21", "changes every {}th rebroadcast", 900)
+@for_sizes("MSG-21", "changes the content of every {}th rebroadcast", 900)
 class ChangesEveryCopy(_Counting):
     def rebroadcast(self, entry: OutgoingEntry) -> bytes:
         wire = super().rebroadcast(entry)
@@ -167,7 +167,7 @@ class IdsOfBits(Channel):
 # ---- Only the first events are handled -------------------------------------------------------------------------------
 
 
-@for_sizes("MSG-15", "treats the {}th channel and all later ones as the first channel", 30)
+@for_sizes("MSG-15", "treats the {}th channel and all later channels as the first channel", 30)
 class DistinguishesChannelsUpTo(Participant):
     size: int
 

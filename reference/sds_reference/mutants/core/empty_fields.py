@@ -44,7 +44,11 @@ class _Hints(Channel):
     def cuts_hints(self, message: Message, retrieval_hint: bytes | None) -> None:
         super().insert_into_log(message, retrieval_hint[:64] if retrieval_hint is not None else None)
 
-    @fault(Channel.insert_into_log, "SEND-08", "replaces an empty retrieval hint with the last one that it saw")
+    @fault(
+        Channel.insert_into_log,
+        "SEND-08",
+        "replaces an empty retrieval hint with the last retrieval hint that it received",
+    )
     def repeats_the_last_hint(self, message: Message, retrieval_hint: bytes | None) -> None:
         if retrieval_hint:
             self._hint = retrieval_hint

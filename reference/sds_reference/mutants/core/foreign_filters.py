@@ -41,7 +41,7 @@ class _Reading(Channel):
     @fault(
         Channel.review_bloom_filter,
         "STATE-12",
-        "treats an envelope with no hashes as a filter that contains everything",
+        "treats a filter whose envelope declares no hash functions as a filter that contains everything",
         bloom_profile=NIM_SDS,
     )
     def filter_without_hashes_contains_all(self, message: Message, effects: Effects, now_ms: int) -> None:
@@ -50,7 +50,7 @@ class _Reading(Channel):
     @fault(
         Channel.review_bloom_filter,
         "STATE-12",
-        "treats an envelope with no bits as a filter that contains everything",
+        "treats a filter whose envelope declares no bits as a filter that contains everything",
         bloom_profile=NIM_SDS,
     )
     def filter_without_bits_contains_all(self, message: Message, effects: Effects, now_ms: int) -> None:

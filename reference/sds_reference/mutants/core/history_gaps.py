@@ -1,4 +1,4 @@
-"""Faults that leave some messages of the log out of causal histories, in favour of older ones."""
+"""Faults that leave some messages of the log out of causal histories, in favour of older messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults in time: work is done at the next sweep, although it is due "upon receiving a message", or on sending."""
+"""Faults in timing: work is done at the next sweep, although it is due when a message arrives or is sent."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class StoresClockSecondsInBits(_Timed):
 
 @for_sizes(
     "RECV-07",
-    "compares timestamps with the seconds of the clock, stored in {} bits",
+    "keeps only {} bits of the seconds of the clock when it compares them with timestamps",
     31,
     32,
     max_lamport_ahead_ms=DAY_MS + 1,

@@ -16,7 +16,7 @@ from ...wire_fields import count_missing_bytes
 from ..registry import fault, mutant, register_faults
 
 _AHEAD_MS = 86_400_000
-"""The declared bound on Lamport timestamps."""
+"""How far ahead of the clock Lamport timestamps may be, in milliseconds, as the mutants declare."""
 
 
 @register_faults

@@ -51,7 +51,7 @@ class HistoryByArrival(Channel):
 class _Histories(Channel):
     _flipped = False
 
-    @fault(Channel.causal_history, "SEND-05", "reverses the order of its causal history with every message")
+    @fault(Channel.causal_history, "SEND-05", "reverses the order of the causal history in every other message")
     def reverses_history_every_message(self) -> tuple[HistoryEntry, ...]:
         self._flipped = not self._flipped
         entries = super().causal_history()
@@ -77,7 +77,7 @@ add_configured(
 class _Sending(Channel):
     _before: bytes | None = None
 
-    @fault(Channel.causal_history, "SEND-08", "gives each history entry the retrieval hint of its neighbour")
+    @fault(Channel.causal_history, "SEND-08", "gives each history entry the retrieval hint of the next entry")
     def shifted_hints(self) -> tuple[HistoryEntry, ...]:
         entries = super().causal_history()
         hints = [entry.retrieval_hint for entry in entries]

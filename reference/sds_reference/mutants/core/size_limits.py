@@ -36,7 +36,7 @@ class _SortsLate(LocalLog):
         return entry.lamport_timestamp if farthest is None else max(entry.lamport_timestamp, farthest[0])
 
 
-@for_sizes("DELIVER-04", "inserts a late message only among the newest {} log entries", 50, 900)
+@for_sizes("DELIVER-04", "inserts late messages at most {} places before the end of its log", 50, 900)
 class SortsInAmongTheNewest(_Sized):
     def __init__(self, *given: Any) -> None:
         self.log_class = type("Log", (_SortsLate,), {"size": self.size})

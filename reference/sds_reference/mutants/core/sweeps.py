@@ -127,7 +127,11 @@ class _Sweeping(Channel):
             raise MalformedMessageError("a message with a causal history or a filter has no Lamport timestamp")
         super().receive_ephemeral(message, effects)
 
-    @fault(Channel.remember_outgoing, "OUTSWEEP-01", "restarts the resend period whenever it sends a message")
+    @fault(
+        Channel.remember_outgoing,
+        "OUTSWEEP-01",
+        "restarts the resend periods of its messages whenever it sends a message",
+    )
     def sending_restarts_the_timers(self, message: Message, wire: bytes, now_ms: int) -> None:
         super().remember_outgoing(message, wire, now_ms)
         for entry in self.outgoing:

@@ -49,7 +49,7 @@ def keyed(requirement: str, summary: str, *keys: str) -> Callable[[Faulty], Faul
 class _Keyed(Channel):
     @staticmethod
     def key(text: str) -> str:
-        """The form of an ID in which the fault compares it, such as its first 64 characters."""
+        """Return the text by which the fault compares an ID or name."""
         raise NotImplementedError
 
     def known(self) -> set[str]:
@@ -96,7 +96,7 @@ class TakesOthersForItself(_Keyed):
 class KnowsChannels(Participant):
     @staticmethod
     def key(text: str) -> str:
-        """The form of an ID in which the fault compares it, such as its first 64 characters."""
+        """Return the text by which the fault compares an ID or name."""
         raise NotImplementedError
 
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
