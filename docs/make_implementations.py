@@ -4,7 +4,7 @@ This takes several minutes. ``@waku/sds`` needs Node and
 
     npm ci --prefix harness/adapters/waku-sds
 
-The toy of a template is played only if the tools of its language are installed.
+The toy, the minimal implementation in a template, is played only if the tools of its language are installed.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _built(template: Template, folder: Path) -> Path:
 
 
 def play(one: Candidate, report: Path, environments: Sequence[str]) -> None:
-    """Run an implementation and write its report into the folder ``report``, unless that has a report already."""
+    """Run an implementation and write its report into the folder ``report``. Do nothing if the folder has a report."""
     if (report / "report.jsonl").is_file():
         return
     options = [part for glob in environments for part in ("--environment", glob)]
@@ -141,8 +141,8 @@ def page(columns: Iterable[ReportColumn]) -> str:
     lines += ["## Verdicts that differ", "", *markdown.matrix(comparison.columns, comparison.differences)]
     lines += markdown.agreements(comparison, every=True)
     lines += [_CHOICES, *markdown.choices_table(comparison), *_choices_table(comparison)]
-    # Remove the invisible joiners, which prevent that a name becomes a link. In a file of a repository, names do not
-    # become links, and a search must find them.
+    # Remove the invisible characters that keep GitHub from turning names such as @waku/sds in comments into links. In
+    # files, GitHub makes no such links, and a search in the page must find the names.
     return "\n".join(lines).rstrip().replace(JOINER, "") + "\n"
 
 
@@ -152,11 +152,11 @@ def _choices_table(comparison: Comparison) -> list[str]:
 
 
 def main() -> None:
-    """The command line."""
+    """Play all implementations and write the page, as the options on the command line say."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--environment", action="append", default=[], metavar="GLOB", help="environments, as for `run`")
     parser.add_argument(
-        "--reports", type=Path, metavar="DIR", help="keep the reports in DIR, and reuse the reports that it has"
+        "--reports", type=Path, metavar="DIR", help="keep the reports in DIR, and reuse reports that are in DIR already"
     )
     parser.add_argument(
         "--out", type=Path, default=PAGE, metavar="FILE", help="the file to write, in place of implementations.md"

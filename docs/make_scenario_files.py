@@ -71,7 +71,7 @@ def expectations() -> Iterator[str]:
 
 
 def fill_tables(page: str) -> str:
-    """Return the page, with each table between its markers written anew from the schemas."""
+    """Return the page, in which each table is replaced by the table that follows from the schemas."""
     tables = {
         "keys": keys(),
         "expectations": expectations(),
@@ -100,7 +100,7 @@ def _markdown_value(value: Any) -> str:
 
 
 def _cell(text: str) -> str:
-    """Convert a description from a schema to Markdown for a cell: a link to the expressions, ``null`` as code."""
+    """Convert a description from a schema to a Markdown cell, with a link to the section on expressions."""
     text = text.replace("see `expressions`", "see [expressions](#conditions-and-expressions)")
     return re.sub(r"\bnull\b", "`null`", text).replace("|", "\\|")
 

@@ -71,8 +71,8 @@ def schema_of(protocol: str) -> Json:
     """The JSON Schema (2020-12) of the schedules of a protocol: ``sds`` or ``clearskies``."""
     notation = {"sds": SDS, "clearskies": CLEARSKIES}[protocol]
     channels: Json = {
-        "description": "Names of channels, which operations refer to by number, from 0. [] if the application names no "
-        "channel.",
+        "description": "Names of channels, which operations refer to by number, from 0. An empty list if the "
+        "application names no channel.",
         "items": {"type": "string", "minLength": 1, "maxLength": 200},
         "maxItems": 64,
         "default": ["c1"],

@@ -96,8 +96,8 @@ class Put(Operation, op="put", command="put"):
     value: Json = ""
     """The value as valid JSON, in place of ``text``. An environment may add letters of other scripts to its strings."""
     record: OptionalName = ""
-    """The name of the record, which determines the uuid that the application gives, if the implementation supports
-    that; see ``Write.record``."""
+    """A name from which the suite derives the uuid of the record, if the implementation lets the application choose the
+    uuid. An update of a scripted peer with the same ``record`` changes this record."""
     length: Bytes = 0
     """In place of ``text``: the value is a string of this number of letters."""
 
@@ -230,17 +230,26 @@ class Write(Operation, op="write"):
     digits: Annotated[int, Shape(minimum=0, maximum=9)] = 3
     """Digits after the decimal point of the record's update_time."""
     poses_as: OptionalName = ""
-    """The participant that the update names as the last writer."""
+    """The participant that the update names as the last writer; "" for the scripted peer itself."""
     revision: Uint64 = 0
     """The revision of the record; 0 means the next revision of the peer."""
     clock_members: Annotated[int, Shape(minimum=0, maximum=20_000)] = 0
     """The number of unknown peers in the vector clock of the record."""
     clock_number: Uint64 = 0
-    """The number of the peer itself in the vector clock; 0 means the next number of the peer."""
+    """The entry of the scripted peer in the vector clock; 0 means the next number of the peer."""
     signature: Annotated[str, Shape(enum=[*SIGNATURES, *SIGNATURES_OF_OTHER_TEXTS])] = "usual"
-    """One of ``SIGNATURES`` or ``SIGNATURES_OF_OTHER_TEXTS``."""
+    """How the peer signs: ``usual``, as the specification says; ``none``; ``forged``, with a changed signature;
+    ``flipped``, with a changed body; ``read-only``, with the key of read-only peers; ``read-write``, with the key of
+    read-write peers even if no signature is required; ``empty``, with an empty signature. The other values are valid
+    signatures of another text than the body: ``reordered``, the members of the body are in reverse order; ``sorted``,
+    the text with sorted members; ``spaced``, the body has blanks; ``cited``, the value alone; ``repeated``, the last
+    message that any scripted peer signed."""
     odd: Annotated[str, Shape(enum=[*ODDITIES])] = ""
-    """One of ``ODDITIES``."""
+    """An oddity of the body. The value is ``nan``, ``deep`` (20,000 nested lists), ``surrogate`` (a lone one) or
+    ``large`` (15,000,000 letters, which is valid). The member ``key`` is there ``twice``. The revision is a
+    ``fraction`` or ``negative``. The body is a ``list``. The vector clock or the uuid is absent: ``no-clock``,
+    ``no-uuid``. The update_time is not a time: ``no-time``. The member ``deleted`` is false, which is valid:
+    ``not-deleted``. "" for none."""
     value: Json = ""
     """The value of the record as JSON, in place of ``content``. An environment may add letters of other scripts to its
     strings."""
@@ -249,7 +258,7 @@ class Write(Operation, op="write"):
     clock: Entries | None = None
     """The vector clock of the record; None to compute it from the earlier updates of the peer."""
     time: OptionalName = ""
-    """The update_time of the record, in place of ``at_ms`` and ``digits``."""
+    """The update_time of the record as it is written in the update, in place of ``at_ms`` and ``digits``."""
     members: Json = ""
     """A JSON object. Its members are added to the update, or replace members with the same names."""
     without: Annotated[tuple[Name, ...], Shape(maxItems=20)] = ()
@@ -272,7 +281,7 @@ class Say(Write, op="say"):
 
     to: Name = field(kw_only=True)
     link: OptionalName = ""
-    """The name of the link, see ``Connect``; "" for the first link to the participant, or a new link if there is
+    """The name of the link, see ``connect``; "" for the first link to the participant, or a new link if there is
     none."""
 
 
@@ -285,7 +294,7 @@ class Scripted(Operation):
     read_only: bool = False
     """Whether the peer is a read-only peer. The first operation of the peer decides this for all its operations."""
     link: OptionalName = field(default="", kw_only=True)
-    """The name of the link, see ``Connect``. "" for the first link to the participant, or a new link if there is
+    """The name of the link, see ``connect``; "" for the first link to the participant, or a new link if there is
     none."""
 
 
@@ -301,7 +310,8 @@ class Send(Scripted, op="send"):
 
     labels: ClassVar[tuple[str, ...]] = ("messages",)
     messages: Annotated[tuple[Label | Copy, ...], Shape(maxItems=1_000)] = field(kw_only=True)
-    """The messages, by label or as a ``Copy``. Messages that were never sent or written are left out."""
+    """The messages. Each is a label, or an object with ``label``, ``begin``, ``end`` and ``altered`` for a part of the
+    message or for an altered message. Messages that were never sent or written are left out."""
     joined: bool = field(default=False, kw_only=True)
     """Whether the messages arrive together, in one piece."""
 
@@ -321,9 +331,9 @@ class Ask(Scripted, op="ask"):
 
     labels: ClassVar[tuple[str, ...]] = ("label", "since")
     known: Uint64 = 0
-    """The revision of each participant that the peer claims to know; 0 for none."""
+    """The revision up to which the peer claims to know the changes of each participant; 0 to name no participant."""
     since: Entries = ()
-    """The revision of each listed peer that this peer claims to know."""
+    """For each peer in the list, the revision up to which the scripted peer claims to know the changes of that peer."""
     members: Json = ""
     """A JSON object. Its members are added to the request, or replace members with the same names."""
 
@@ -333,7 +343,7 @@ class Garble(Scripted, op="garble"):
     """A scripted peer writes bytes that are not a message, or a malformed message."""
 
     wire: Hexadecimal = "00"
-    """Hexadecimal digits."""
+    """Hexadecimal digits of the bytes that the peer writes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,11 +28,11 @@ class Route:
     """How the network carries the broadcasts of one operation. It has priority over the settings of the links."""
 
     lost: Names = ()
-    """Listeners that never receive the broadcasts."""
+    """Listeners that never receive the broadcasts of the operation."""
     late: Delays = ()
-    """Listeners that receive the broadcasts late, with the delay in milliseconds."""
+    """Listeners that receive the broadcasts of the operation late, with the delay in milliseconds."""
     twice: Names = ()
-    """Listeners that receive the broadcasts twice."""
+    """Listeners that receive the broadcasts of the operation twice."""
 
     def __bool__(self) -> bool:
         return bool(self.lost or self.late or self.twice)
@@ -89,7 +89,7 @@ class Wait(Operation, op="wait"):
 @dataclass(frozen=True, slots=True)
 class Require(Operation, op="require"):
     """End the schedule here unless all implementations declare these capabilities and a condition holds. At the start
-    of a schedule, requirements without a condition are checked before any participant is opened."""
+    of a schedule, a ``require`` without a condition is checked before any participant is opened."""
 
     capabilities: Annotated[tuple[OptionalName, ...], Shape(maxItems=20)] = ()
     """Names of capabilities, as in the declaration."""
@@ -142,7 +142,7 @@ class StepClock(Operation, op="step_clock"):
 
 @dataclass(frozen=True, slots=True)
 class Links(Operation, op="links"):
-    """Change the links from now on. The seed of the schedule determines the fate of each copy."""
+    """Change the links from now on. The seed of the schedule decides which messages are lost, duplicated or delayed."""
 
     loss_percent: Percent = 0
     duplicate_percent: Percent = 0
@@ -175,8 +175,8 @@ class Heal(Operation, op="heal"):
 class Calm(Operation, op="calm"):
     """Heal the network and then play up to ``rounds`` rounds. In each round a period passes, and all participants run
     their periodic work and exchange their state in the way of their protocol. The rounds end early after two successive
-    rounds that change nothing. While a participant misses a message, they end early only after the longest time that
-    the message may still take to arrive."""
+    rounds that change nothing. While a participant misses a message, the rounds end early only after the longest time
+    that the message may still take to arrive."""
 
     rounds: Annotated[int, Shape(minimum=1, maximum=200)] = 20
     period_ms: Annotated[int, Shape(minimum=1, maximum=10**9)] = 60_000
@@ -186,8 +186,8 @@ class Calm(Operation, op="calm"):
 
 @dataclass(frozen=True, slots=True)
 class Repeat(Operation, op="repeat"):
-    """Play the next operations several times. In each round their labels denote the messages of that round, and the
-    numbered messages of scripted peers have new numbers.
+    """Play the next operations several times. In each round, the labels in these operations denote the messages of that
+    round, and the numbered messages of scripted peers have new numbers.
     """
 
     operations: Annotated[int, Shape(minimum=1, maximum=200)]
@@ -237,7 +237,7 @@ class Schedule:
     configuration: Settings = ()
     """The configuration that the participants are asked to use, by the field names of the testee protocol."""
     seed: int = 0
-    """The seed of the random behaviour of the links."""
+    """The seed of the random numbers that decide how links behave, for example which messages are lost."""
     name: str = ""
     notes: tuple[tuple[str, str], ...] = ()
     """Notes from the command that found the schedule, such as the cast, the revision, and what the schedule shows."""

@@ -105,8 +105,8 @@ class Send(Operation, op="send", command="send"):
     content: LongText | None = None
     """The content; by default a text that no other message has."""
     raw: Hexadecimal = ""
-    """Hexadecimal digits of the content, in place of ``content``. If only text can be sent, other bytes are reduced to
-    ASCII."""
+    """Hexadecimal digits of the content, in place of ``content``. If the revision allows only text and the
+    content is not text, the highest bit of each byte is cleared."""
     hint: bool = False
     """Whether the application supplies a retrieval hint."""
     message_id: MessageId = ""
@@ -169,8 +169,8 @@ class Again(Operation, op="again"):
     label: Label
     to: Name
     asks: Labels = ()
-    """Labels of the messages in the repair request of the copy. The repair request of a resent message may differ from
-    the first one."""
+    """Labels of the messages in the repair request of the copy, which may differ from the repair request of the first
+    broadcast."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ class Write(Operation, op="write"):
     id_of: OptionalLabel = ""
     """A label: the message has the ID of the message with this label."""
     message_id: MessageId = ""
-    """The message ID."""
+    """The message ID; "" for an ID that is made from the label."""
     empty: Annotated[tuple[Annotated[str, Shape(enum=[*EMPTY])], ...], Shape(maxItems=5)] = ()
     """Fields that are present and empty: ``sender``, ``channel``, ``filter``, ``message_id``; with ``hint`` also
     ``hints``."""
@@ -234,7 +234,7 @@ class Write(Operation, op="write"):
     """An expression (see ``expressions``) for a number of bytes: the message has a bloom filter of that size with all
     bits set."""
     twin: Twin = ""
-    """With ``id_of``: the kind of difference between the ID and the ID of the labelled message; "" for the same ID."""
+    """With ``id_of``: how the ID of this message differs from the ID of the message ``id_of``; "" for the same ID."""
     length: Bytes = 0
     """If not 0, the content of the message is this number of zero bytes, in place of ``content``."""
     layout: Annotated[str, Shape(enum=["", *REVISIONS])] = ""
@@ -257,7 +257,7 @@ class Receive(Operation, op="receive", command="receive"):
     labels: ClassVar[tuple[str, ...]] = ("messages",)
     who: Name
     messages: Annotated[tuple[Label, ...], Shape(minItems=1, maxItems=10_000)]
-    """Labels."""
+    """Labels of the messages that arrive."""
     hint: Hexadecimal = ""
     """Hexadecimal digits of a retrieval hint that the transport of the recipient has for the messages."""
     asked: bool = False
@@ -266,8 +266,8 @@ class Receive(Operation, op="receive", command="receive"):
     """The label of a mark. If given, only those messages arrive whose repair request contains a message that the
     participant has not sent since the mark."""
     empty: Annotated[tuple[Annotated[str, Shape(enum=["hint"])], ...], Shape(maxItems=1)] = ()
-    """With ``hint`` in the list, the retrieval hint is empty. It is left out if the implementation has no capability
-    for it."""
+    """With ``hint`` in the list, the retrieval hint is empty. Implementations without the capability for retrieval
+    hints receive no hint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,14 +294,14 @@ class Garble(Operation, op="garble"):
 
     to: Name
     wire: Hexadecimal = ""
-    """Hexadecimal digits."""
+    """Hexadecimal digits of the bytes that arrive."""
     label: OptionalLabel = ""
     """The label of a message. A part of the bytes of this message arrives, in place of ``wire``."""
     end: Annotated[int, Shape(minimum=-1_000_000, maximum=1_000_000)] = 0
-    """The number of bytes of that message that arrive. If it is negative, so many bytes at the end of the message are
-    cut off."""
+    """The number of bytes of the message ``label`` that arrive. If the number is negative, so many bytes at the end of
+    the message are cut off."""
     percent: Percent = 100
-    """If ``end`` is 0, the percentage of the bytes of that message that arrive."""
+    """If ``end`` is 0, the percentage of the bytes of the message ``label`` that arrive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +315,7 @@ class Await(Operation, op="await"):
     labels: ClassVar[tuple[str, ...]] = ("messages",)
     who: Name
     messages: Labels
-    """Labels."""
+    """Labels of the messages that the participant is due to request, or to respond with."""
     nth: Annotated[int, Shape(minimum=1, maximum=1_000)] = 1
     """Which of the due times of ``messages`` to wait for: 1 for the earliest, 2 for the next one, and so on."""
     ms: SignedMs = 0
@@ -337,15 +337,16 @@ class BuildFilter(Operation, op="build_filter", command="build_filter"):
     members: MessageIds = ()
     """The message IDs that the codec adds to the bloom filter."""
     queried: MessageIds = ()
-    """The IDs that are looked up in the filter."""
+    """The message IDs that are looked up in the bloom filter."""
     who: OptionalName = ""
     """A participant whose configured capacity determines the number of IDs, see ``times``. The operation is left out if
     the participant is not open."""
     times: Annotated[int, Shape(minimum=0, maximum=10)] = 0
     """With ``who``, in place of ``members`` and ``queried``: the number of IDs in the filter, as a multiple of the
-    capacity of the participant's filter. The last IDs, a tenth of the capacity, are looked up."""
+    capacity of the participant's filter. The IDs that were added last are looked up, as many as a
+    tenth of the capacity."""
     strangers: Annotated[int, Shape(minimum=0, maximum=100_000)] = 0
-    """The number of IDs that are not in the filter and are looked up as well."""
+    """The number of strangers: IDs that were not added to the filter and are looked up as well."""
 
 
 @dataclass(frozen=True, slots=True)
