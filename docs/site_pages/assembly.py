@@ -34,13 +34,13 @@ _TITLES = {
     EXPLANATION: ("Explanation", "How the suite works, and why."),
 }
 _GENERATED_PLACES = {one.place for one in GENERATED} | {f"{part}/{_INDEX}" for part in PARTS}
-# README and the list of guides are for readers of the repository. Here, the first page takes their place.
+# README and the list of guides are for readers of the repository. On the site, the first page takes their place.
 _SAME_AS_START = ("README.md", "docs/README.md", "docs", "")
 
 
 @dataclass
 class Site:
-    """A folder of sources that is being written."""
+    """The folder to which the sources of the site are written."""
 
     folder: Path
     written: set[Path] = field(default_factory=set)
@@ -75,7 +75,7 @@ class Site:
                 file.unlink()
 
     def link(self, source: str, place: str, target: str, image: bool) -> str | None:
-        """The target of a link from the page at ``place``, whose source is ``source``; None if it leads to a folder."""
+        """The new target of a link in the page at ``place``, a copy of ``source``; None for a link to a folder."""
         if "://" in target or target.startswith("mailto:"):
             return target
         name, _, anchor = target.partition("#")
@@ -153,7 +153,7 @@ def _generated_pages() -> Iterator[tuple[str, str]]:
 
 
 def _first_page(part: str) -> str:
-    """The first page of a part: it lists every page of the part, with the goal of its reader."""
+    """The first page of a part: it lists every page of the part, with the goal of that page's reader."""
     title, about = _TITLES[part]
     shown = [one for one in (*SITE_MAP, *GENERATED) if one.place.startswith(f"{part}/")]
     groups: list[tuple[str, list[Page]]] = []

@@ -1,4 +1,4 @@
-"""A page for each command of the command line, from the commands themselves."""
+"""Write a page for each command of the program, from its help texts and options."""
 
 from __future__ import annotations
 

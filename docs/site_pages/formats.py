@@ -31,7 +31,7 @@ _VECTORS = "vectors/schema"
 
 
 def pages(repository: Path) -> Iterator[tuple[str, str]]:
-    """The list, and a page for each schema."""
+    """The list of formats, and a page for each schema."""
     vectors = sorted((repository / _VECTORS).glob("*.schema.json"))
     groups = dict(_FILES) | {
         "Golden vectors": tuple(
@@ -39,8 +39,8 @@ def pages(repository: Path) -> Iterator[tuple[str, str]]:
         )
     }
     lines = [
-        "Each format has a JSON Schema (draft 2020-12). A corpus is Parquet, and the",
-        "[format of a corpus](../corpus-format.md) describes it.",
+        "Each of these formats has a JSON Schema (draft 2020-12). Corpora are Parquet files, which the",
+        "[format of a corpus](../corpus-format.md) describes.",
         "",
     ]
     names: list[str] = []

@@ -16,13 +16,13 @@ class Known:
 
     names: list[str] = field(default_factory=list)
     verdicts: dict[str, dict[str, str]] = field(default_factory=dict)
-    """The verdicts, by requirement and implementation."""
+    """Maps each requirement to the verdicts, by implementation."""
     choices: dict[str, dict[str, str]] = field(default_factory=dict)
-    """By position and implementation: the names of options."""
+    """Maps each position to the options that implementations take, by implementation."""
 
 
 def known_implementations(file: Path) -> Known:
-    """Read the page. Raises ValueError if it has none of the tables."""
+    """Read the tables in ``docs/implementations.md``. Raises ValueError if verdicts or choices are missing."""
     known, heads = Known(), [""]
     for line in file.read_text("utf-8").splitlines():
         if not line.startswith("| "):

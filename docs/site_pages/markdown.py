@@ -24,12 +24,12 @@ def code(text: str) -> str:
 
 
 def cell(text: str) -> str:
-    """Markdown in a cell of a table."""
+    """Join the lines of a Markdown text and escape pipes, so that the text fits into a cell of a table."""
     return " ".join(text.split()).replace(" | ", " \\| ")
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """The lines of a table and an empty one; none if there are no rows."""
+    """Return the lines of a table, and an empty line at the end. Return no lines if there are no rows."""
     lines = ["| " + " | ".join(cell(one) for one in row) + " |" for row in rows]
     if not lines:
         return []
@@ -37,18 +37,18 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def code_block(text: str, language: str = "text") -> list[str]:
-    """The lines of a block of code and an empty one."""
+    """Return the lines of a block of code, and an empty line at the end."""
     return [f"````{language}", *text.rstrip("\n").splitlines(), "````", ""]
 
 
 def index_entries(names: Iterable[str]) -> list[str]:
-    """Main entries of the index, which search lists first, and an empty line; none if there are no names."""
+    """Return the lines that add names to the index of Sphinx, as main entries: the search lists them first."""
     lines = [line for name in names for line in (f"```{{index}} ! single: {name}", "```")]
     return [*lines, ""] if lines else []
 
 
 def page(title: str, lines: Iterable[str], *, orphan: bool = False) -> str:
-    """A page. An orphan is in no table of contents and is reached by links and by search."""
+    """Return the text of a page. An orphan is in no table of contents; readers find it by links and by the search."""
     head = ["---", "orphan: true", "---", ""] if orphan else []
     return "\n".join([*head, f"# {title}", "", *lines]).rstrip("\n") + "\n"
 
@@ -65,7 +65,8 @@ def outside_code(text: str, change: Callable[[str], str]) -> str:
 def with_links(text: str, target: Callable[[str, bool], str | None]) -> str:
     """Replace the targets of links and images.
 
-    ``target`` gets a target, and whether it is that of an image; if it returns None, only the text of the link remains.
+    ``target`` takes the old target, and whether the link is an image. It returns the new target, or None to keep only
+    the text of the link.
     """
 
     def replace_link(found: re.Match[str]) -> str:
@@ -76,7 +77,7 @@ def with_links(text: str, target: Callable[[str, bool], str | None]) -> str:
         return words if new is None else f"{image}[{words}]({new})"
 
     def outside_spans(part: str) -> str:
-        # A span of code in the words of a link belongs to the link, so links are looked for first.
+        # Spans of code are not left out, because the text of a link can contain a span.
         return _LINK.sub(replace_link, part)
 
     return outside_code(text, outside_spans)
@@ -107,7 +108,7 @@ def cut(text: str, heading: str, instead: str) -> tuple[str, str]:
     end = next((at for above, _, at in found[place + 1 :] if above <= level), len(text))
     section, offset = text[start:end], 0
     for below, _, at in headings(section):
-        # Each heading loses the same number of marks, so that the first one is the title.
+        # Remove the same number of "#" from each heading, so that the first heading becomes the title.
         drop = min(level, below) - 1
         section = section[: at - offset] + section[at - offset + drop :]
         offset += drop

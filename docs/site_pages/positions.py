@@ -14,7 +14,7 @@ FOLDER = "reference/positions"
 
 
 def pages(known: Known) -> Iterator[tuple[str, str]]:
-    """The list, and a page for each position."""
+    """The list of positions, and a page for each position."""
     yield f"{FOLDER}/index", _list()
     for protocol in protocols():
         for position in protocol.rules.catalogue.positions.values():
@@ -40,7 +40,10 @@ def _list() -> str:
 def _page(protocol: Protocol, position: Position, known: Known) -> str:
     catalogue = protocol.rules.catalogue
     lines = ["## Question", "", prose(position.question), "", "## Decision", "", prose(position.position), ""]
-    lines += [f"The suite treats it as *{position.verdict}*: {prose(POSITION_VERDICTS[position.verdict])}.", ""]
+    lines += [
+        f"The suite treats the position as *{position.verdict}*: {prose(POSITION_VERDICTS[position.verdict])}.",
+        "",
+    ]
     lines += ["## Options", ""]
     if position.options:
         rows = [(code(name), prose(one.words), _taker(one.taken_by)) for name, one in position.options.items()]
@@ -50,12 +53,12 @@ def _page(protocol: Protocol, position: Position, known: Known) -> str:
         lines += [f"No run shows which option an implementation takes: {prose(position.not_shown)}.", ""]
     if position.variants:
         text = ", ".join(code(name) for name in position.variants)
-        lines += [f"These legal variants of the model choose otherwise and must pass: {text}.", ""]
+        lines += [f"These legal variants of the model make another choice and must pass: {text}.", ""]
     choices = known.choices.get(position.id)
     if choices:
         lines += ["## Implementations", ""]
         lines += table(("implementation", "option"), [(prose(name), prose(way)) for name, way in choices.items()])
-        lines += ["[All implementations](../implementations.md) has the scenarios and steps that show it.", ""]
+        lines += ["[All implementations](../implementations.md) has the scenarios and steps that show the options.", ""]
     concerned = [one for one in catalogue.requirements.values() if position.id in one.positions]
     if concerned:
         rows_of = [(f"[{r.id}](../requirements/{r.id}.md)", prose(r.statement)) for r in concerned]

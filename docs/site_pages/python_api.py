@@ -32,7 +32,7 @@ _MODULES = {
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """The list with the options of pytest, and a page for each package."""
+    """The list of packages and of the options of pytest, and a page for each package."""
     lines = [
         "These interfaces are public. Everything else in the packages can change without notice.",
         "",
@@ -41,7 +41,7 @@ def pages() -> Iterator[tuple[str, str]]:
         ),
         "## Options of pytest",
         "",
-        "[The suite in pytest](../how-to/pytest.md) explains them.",
+        "[The suite in pytest](../how-to/pytest.md) explains these options.",
         "",
     ]
     rows = [

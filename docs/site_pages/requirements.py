@@ -18,7 +18,7 @@ _BREAKING = ("fail", "warn")
 
 
 def pages(known: Known, drawn: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The list, and a page for each requirement. ``drawn`` maps names of scenarios to the places of their diagrams."""
+    """The list of requirements, and a page for each. ``drawn`` maps scenarios to the places of their diagrams."""
     yield f"{FOLDER}/index", _list()
     for protocol in protocols():
         for requirement in protocol.rules.catalogue.requirements.values():
@@ -125,7 +125,7 @@ def _mutants(protocol: Protocol, r: Requirement) -> list[str]:
     return [
         "## Mutants",
         "",
-        "Each of these models has one fault, and the self-test shows that this requirement rejects it:",
+        "Each of these models has one fault. The self-test shows that the check of this requirement rejects the model:",
         "",
         *table(("mutant", "fault"), [(code(one.name), prose(one.summary)) for one in found]),
     ]

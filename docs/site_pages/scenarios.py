@@ -18,7 +18,7 @@ _MOST_OPERATIONS = 60
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """The list, a page for each scenario, and diagrams, whose places end with ``.svg``."""
+    """The list of scenarios, a page for each scenario, and the diagrams, whose places end with ``.svg``."""
     yield f"{FOLDER}/index", _list()
     for protocol in protocols():
         for scenario in protocol.rules.register.scenarios.values():
@@ -28,7 +28,7 @@ def pages() -> Iterator[tuple[str, str]]:
 def _list() -> str:
     lines = [
         "A scenario is a test case that the suite plays. Its page shows it as a",
-        "[scenario file](../../how-to/scenario-files.md) and as a diagram, unless it is too long to read.",
+        "[scenario file](../../how-to/scenario-files.md) and as a diagram, unless the scenario is too long to read.",
         "",
     ]
     for protocol in protocols():
@@ -46,16 +46,19 @@ def _page(protocol: Protocol, scenario: Scenario) -> Iterator[tuple[str, str]]:
     lines = [prose(scenario.summary), "", "## Requirements", ""]
     rows = [(f"[{each}](../requirements/{each}.md)", prose(stated[each].statement)) for each in scenario.exercises]
     lines += table(("requirement", "statement"), rows)
-    lines += ["## Play it", "", f"It is played in these environments: {', '.join(code(name) for name in played)}.", ""]
+    lines += ["## Play it", "", f"Environments in which the scenario is played: {', '.join(map(code, played))}.", ""]
     lines += code_block(f"sds-conformance run{which} --scenario {scenario.name} -- ./my-adapter", "sh")
     schedule = scenario.schedule
     assert schedule is not None, "every scenario of the suite is a schedule"
     if (count := len(schedule.operations)) > _MOST_OPERATIONS:
-        lines += [f"It has {count} operations. `sds-conformance scenarios show {scenario.name}` prints them.", ""]
+        lines += [
+            f"The scenario has {count} operations. `sds-conformance scenarios show {scenario.name}` prints them.",
+            "",
+        ]
     else:
         written = as_scenario_file(scenario, schedule, revision)
         yield f"{FOLDER}/{scenario.name}.svg", draw(written, revision)
-        lines += ["## Diagram", "", "The reference model plays it:", ""]
+        lines += ["## Diagram", "", "The reference model plays the scenario:", ""]
         lines += [f"![Space-time diagram of {scenario.name}]({scenario.name}.svg)", ""]
         lines += ["## Data", "", *code_block(to_yaml(written, repertoire_of(revision).notation), "yaml")]
     yield f"{FOLDER}/{scenario.name}", page(scenario.name, lines, orphan=True)

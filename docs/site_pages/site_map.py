@@ -12,15 +12,15 @@ class Page:
     """A page of the repository, or a section of one, and its place on the site."""
 
     place: str
-    """The path on the site, without suffix; the folder is the part."""
+    """The path on the site, without suffix. The folder in it is one of the four parts of the site."""
     source: str
     """The path in the repository."""
     about: str
-    """The goal of its reader in a few words, for the first page of the part."""
+    """The goal of the page's reader in a few words, for the first page of the part."""
     section: str = ""
     """The heading of the section that has a separate page; "" for the whole file."""
     group: str = ""
-    """The heading above the page on the first page of the part; "" for the same heading as the page before."""
+    """The heading above the page on the first page of the part; "" for the heading of the previous page."""
 
 
 SITE_MAP = (
@@ -50,7 +50,7 @@ SITE_MAP = (
     Page("how-to/compare-releases", "docs/compare-releases.md", "how to compare releases and implementations"),
     Page("how-to/contest-a-position", "docs/contest-a-position.md", "contest a position or a finding"),
     Page("how-to/pytest", "docs/pytest.md", "run the suite from pytest, with scenarios of your own"),
-    Page("how-to/revisions", "docs/revisions.md", "choose a revision or the other protocol"),
+    Page("how-to/revisions", "docs/revisions.md", "choose a revision of SDS, or the ClearSkies database extension"),
     Page(
         "how-to/scenario-files",
         "docs/scenario-files.md",
@@ -155,4 +155,4 @@ GENERATED = (
     Page("reference/formats/index", "", "the JSON Schemas of all files"),
     Page("reference/python-api", "", "the public Python interfaces"),
 )
-"""The first pages of the generated parts."""
+"""The first page of each kind of pages that are generated from the code."""
