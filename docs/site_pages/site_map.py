@@ -47,7 +47,7 @@ SITE_MAP = (
     Page("how-to/configuration", "docs/configuration.md", "type the command of your implementation once"),
     Page("how-to/baselines", "docs/baselines.md", "accept known failures until they are fixed"),
     Page("how-to/certificate", "docs/certificate.md", "write, sign and verify a certificate"),
-    Page("how-to/compare-releases", "docs/compare-releases.md", "how to compare releases and implementations"),
+    Page("how-to/compare-releases", "docs/compare-releases.md", "compare releases and implementations"),
     Page("how-to/contest-a-position", "docs/contest-a-position.md", "contest a position or a finding"),
     Page("how-to/pytest", "docs/pytest.md", "run the suite from pytest, with scenarios of your own"),
     Page("how-to/revisions", "docs/revisions.md", "choose a revision of SDS, or the ClearSkies database extension"),

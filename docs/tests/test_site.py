@@ -26,7 +26,7 @@ _LOADED = {
     ("object", "data"),
     ("source", "src"),
 }
-"""The attributes of elements that a browser loads by itself."""
+"""Elements and attributes: a browser loads the target of such an attribute by itself."""
 _LEADING = _LOADED | {("a", "href")}
 _NAMES = {name for _, name in _LEADING}
 
