@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from . import json_text
 from .config import AccessLevel
 from .effects import Effects, Sent
-from .errors import RefusedWriteError
+from .errors import MalformedMessageError, RefusedWriteError
 from .framing import Message, make_signed_message
 from .messages import GetUpdates, get_updates_body
 from .peer import Link, Peer
 from .record import Record, StoredRecord
+from .timestamps import Timestamp
 
 
 class ClosesOnRefusal(Peer):
@@ -54,6 +56,76 @@ class SendsAtTicks(Peer):
         sent = [each for each in self.waiting if each.link in self.links]
         self.waiting = []
         return Effects(sent=sent)
+
+
+class SmallLimits(Peer):
+    """Honour the smallest limits that can be declared (CA-16): the peer closes a link on a larger body, refuses updates
+    beyond the other limits, and refuses changes that exceed a limit. It names fewer peers in a request if the request
+    would be too large.
+    """
+
+    max_body_bytes = 4_096
+    max_depth = 2
+    max_clock_members = 3
+
+    def process_message(self, link: Link, message: Message, effects: Effects) -> None:
+        if link.number not in self.links:
+            return  # it was closed because of an earlier message
+        if len(message.body) > self.max_body_bytes:
+            self.close_link(link, f"a body of {len(message.body)} bytes", effects)
+        else:
+            super().process_message(link, message, effects)
+
+    def make_stored_record(
+        self, current: StoredRecord | None, incoming: Record, signed: Message | None
+    ) -> StoredRecord:
+        stored = super().make_stored_record(current, incoming, signed)
+        if excess := self._find_excess(stored.record):
+            raise MalformedMessageError(excess)
+        return stored
+
+    def learn_clock(self, current: StoredRecord, incoming: Record) -> None:
+        clock, _ = self.logical_clock.count_reception(current, incoming.vector_clock)
+        if not self._find_excess(replace(current.record, vector_clock=clock)):
+            super().learn_clock(current, incoming)
+
+    def refuse_unwritable(self, changed: list[StoredRecord | None], now_ms: int) -> None:
+        super().refuse_unwritable(changed, now_ms)
+        for stored in changed:
+            if len(self.logical_clock.clock_of_change(stored)) > self.max_clock_members:
+                raise RefusedWriteError("the vector clock has too many members")
+
+    def change(
+        self,
+        current: StoredRecord | None,
+        uuid: str,
+        content: tuple[str, str, bool],
+        time: Timestamp,
+        effects: Effects,
+        *,
+        is_resolution: bool = False,
+    ) -> None:
+        key, value, deleted = content
+        clock = self.logical_clock.clock_of_change(current)
+        record = Record(uuid, key, value, self.peer_id, self.next_revision(current), time, clock, deleted)
+        if excess := self._find_excess(record):
+            raise RefusedWriteError(excess)
+        super().change(current, uuid, content, time, effects, is_resolution=is_resolution)
+
+    def request_body(self) -> bytes:
+        known = self.known()
+        while len(body := get_updates_body(known)) > self.max_body_bytes:
+            known.popitem()
+        return body
+
+    def _find_excess(self, record: Record) -> str:
+        """Describe a limit that a record exceeds; "" if it exceeds none."""
+        if len(record.vector_clock) > self.max_clock_members:
+            return "the vector clock has too many members"
+        if json_text.collapse(record.value.encode(), self.max_depth)[1] + 1 > self.max_depth:
+            return "the value is nested too deep"
+        size = len(self.body(record))
+        return f"a body of {size} bytes" if size > self.max_body_bytes else ""
 
 
 class ProcessesFirstMessageAtOnce(Peer):

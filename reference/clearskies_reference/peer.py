@@ -24,11 +24,12 @@ from .database import Database, Draw
 from .effects import Effects, LinkClosed, Sent
 from .errors import BrokenFramingError, ConfigurationError, MalformedMessageError, StoreError, UnknownLinkError
 from .framing import Message, Parser, make_signed_message
+from .json_text import MAX_BODY_BYTES, MAX_DEPTH
 from .messages import EXTENSION, GetUpdates, get_updates_body, read, update_body
 from .record import Record, StoredRecord
 from .signing import Keys
 from .store import MemoryStore, Store
-from .vector_clock import is_id
+from .vector_clock import MAX_MEMBERS, is_id
 
 
 @dataclass(slots=True)
@@ -54,6 +55,10 @@ class Peer(Database):
 
     extension = EXTENSION
     parser_class: type[Parser] = Parser
+    max_body_bytes = MAX_BODY_BYTES
+    max_depth = MAX_DEPTH
+    max_clock_members = MAX_MEMBERS
+    """The limits that the testee declares. ``MAX_BODY_BYTES`` is that of the specification, so it is not declared."""
 
     def __init__(
         self,

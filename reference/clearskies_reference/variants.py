@@ -89,6 +89,9 @@ VARIANTS = {
             "processes-first-message-at-once",
             "processes the first received message at once, and the others when its periodic work runs",
         ),
+        _with_peer(
+            choices.SmallLimits, "small-limits", "declares the smallest limits, and refuses all that exceeds them"
+        ),
         _with_peer(choices.Pings, "pings", "sends a core.ping on each link whenever its periodic work runs"),
         _with_peer(choices.Polls, "polls", "requests updates again whenever its periodic work runs"),
         _with_peer(forms.SpacedBodies, "spaced-bodies", "writes JSON with blanks and an additional member"),

@@ -19,7 +19,7 @@ from ..peer import Peer
 from ..signing import Keys, private_key, public_key
 from ..sqlite_store import SqliteStore
 from ..store import MemoryStore, Store
-from ..vector_clock import MAX_MEMBERS, vector_clock
+from ..vector_clock import vector_clock
 from .convert import RESOLUTIONS, config_to_pb, effects_to_pb, keys_of, level_of, state_to_pb
 
 PROTOCOL_VERSION = 1
@@ -97,7 +97,7 @@ class Testee:
                 revisions=[REVISION],
                 capabilities=self._capabilities,
                 profiles=pb.Profiles(signature=options.config.signature_profile.name),
-                limits=pb.Limits(depth=json_text.MAX_DEPTH, clock_members=MAX_MEMBERS),
+                limits=_limits(options.peer_class),
             )
         )
 
@@ -219,6 +219,13 @@ class Testee:
         if handle not in self._peers:
             raise ConfigurationError(f"no peer has handle {handle}")
         return self._peers[handle]
+
+
+def _limits(peer_class: type[Peer]) -> pb.Limits:
+    limits = pb.Limits(depth=peer_class.max_depth, clock_members=peer_class.max_clock_members)
+    if peer_class.max_body_bytes < json_text.MAX_BODY_BYTES:
+        limits.body_bytes = peer_class.max_body_bytes
+    return limits
 
 
 def _store(path: str, peer_id: str, config: Config) -> Store:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -81,10 +82,19 @@ def _counters_may_overflow(view: PeerView, step: Step) -> bool:
     return max(own, default=0) > SAFE_INTEGER
 
 
+def _count_clock_members(view: PeerView, step: Step) -> int:
+    """The largest possible number of members of the vector clock of a change: a peer may have one clock for all records
+    (CA-7).
+    """
+    arrived = (update.clock or {} for update in view.received if update.step.index < step.index)
+    return len({view.peer_id}.union(*arrived))
+
+
 def _describe_possible_command(view: PeerView, step: Step) -> str:
     """Return what a refused command was to do, if the command was certainly possible; "" if it may be impossible,
-    because a key is missing or in use, or a value is too large or not JSON.
+    because a key is missing or in use, a value is too large or not JSON, or a vector clock is full.
     """
+    declared, members = view.trace.declaration, _count_clock_members(view, step)
     keys: dict[str, Change] = {}
     for change in view.changes:
         if change.step.index < step.index:
@@ -95,12 +105,16 @@ def _describe_possible_command(view: PeerView, step: Step) -> str:
         uuids = {change.uuid for change in keys.values()} | {arrival.update.uuid for arrival in view.arrivals}
         if command.uuid and command.uuid.lower() in uuids:
             return ""  # a suggested uuid that is in use
-        fits = fits_limits(view.trace.declaration, command.value)
+        fits = fits_limits(declared, command.value, members, command.key)
         return f"to write {command.key!r}" if fits and len(command.key) <= _OF_A_KEY else ""
     if command.key not in keys or command.key in taken or not view.is_undisturbed(keys[command.key], step):
         return ""
     if step.command == "delete":
-        return f"to delete {command.key!r}"
+        return f"to delete {command.key!r}" if fits_limits(declared, "null", members, command.key) else ""
+    values = (change.value for change in view.changes if change.uuid == keys[command.key].uuid)
+    written = max((json.dumps(value, ensure_ascii=False) for value in values), key=len)
+    if not fits_limits(declared, written, members, command.new_key):
+        return ""
     free = command.new_key not in keys.keys() | taken and len(command.new_key) <= _OF_A_KEY
     return f"to rename {command.key!r} to {command.new_key!r}" if free else ""
 

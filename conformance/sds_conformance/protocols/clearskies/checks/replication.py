@@ -12,7 +12,7 @@ from sds_harness.clearskies.trace import Step
 from ....judging.judgement import Observation, observe_met, observe_note, observe_outcome, observe_violation
 from ..register import Rule, check, table
 from ..view.facts import LinkView, Request, Update, VersionId, dominates, grouped
-from ..view.knowledge import SAFE_INTEGER
+from ..view.knowledge import SAFE_INTEGER, exceeds_size_of_request
 from ..view.meetings import by_default
 from ..view.peer_view import PeerView
 from ..view.replication import (
@@ -48,8 +48,11 @@ def updates_are_requested_on_each_connection(view: PeerView) -> Iterator[Observa
 def requests_name_the_highest_known_revisions(view: PeerView) -> Iterator[Observation]:
     """A request has the highest known revision of each peer, or the result of a scan of all records (CA-11)."""
     for asking in find_revision_bounds(view):
+        too_many = exceeds_size_of_request(view.trace.declaration, len(asking.at_most))
         for peer, least in asking.at_least.items():
             seen = asking.since.get(peer, 0)
+            if peer not in asking.since and too_many:
+                continue  # a request that names all peers would be larger than declared
             code = "since-too-low" if peer in asking.since else "known-peer-not-named"
             expected = f"at least {least} for {view.name(peer)}, the highest revision of its records"
             yield observe_outcome(asking.step, code, seen >= least, expected, f"{seen or 'nothing'}")

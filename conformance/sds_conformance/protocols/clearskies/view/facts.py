@@ -427,10 +427,12 @@ class LinkView:
         """Index of the step after which the other end receives all updates; None if the other end sent no request."""
         broken = connection.arrived.broken
         doubts = [broken.step] if broken is not None else []
+        doubts += _find_too_large(connection.arrived, trace)
         doubts += [request.step.index for request in self.requests if request.since is None]
         self.doubtful_from = min(doubts, default=None)
         """Index of the first step whose message may be refused; None if there is none. From there on the peer may close
-        the link or ignore later messages ("with no records skipped").
+        the link or ignore later messages ("with no records skipped"). A message that is larger than declared counts
+        from its first byte, because its size is known before its body (CA-16).
         """
         sent = connection.sent
         ends = [message.began for message in sent.messages if not message.body.members]
@@ -447,6 +449,17 @@ class LinkView:
         return self.doubtful_from is not None and step.index >= self.doubtful_from
 
 
+def _find_too_large(stream: Stream, trace: Trace) -> list[int]:
+    """The indices of the steps in which messages begin whose bodies are larger than declared.
+
+    The size of a message that is not whole is unknown here, so each such message may be too large.
+    """
+    if trace.declaration.limit("body_bytes") is None:
+        return []
+    began = [message.began for message in stream.messages if _exceeds_limit(message, trace)]
+    return began if stream.unfinished is None else [*began, stream.unfinished]
+
+
 def _read(connection: Connection, stream: Stream, trace: Trace) -> tuple[list[Update], list[Request]]:
     """The updates and the requests of one end of a link, in order."""
     updates, requests = list[Update](), list[Request]()
@@ -454,9 +467,15 @@ def _read(connection: Connection, stream: Stream, trace: Trace) -> tuple[list[Up
         step = trace.steps[message.step - 1]
         if reads_as_update(message):
             updates.append(Update(message, connection, step))
-        elif reads_as_request(message):
+        elif reads_as_request(message) and not (stream is connection.arrived and _exceeds_limit(message, trace)):
             requests.append(Request(message, connection, step))
     return updates, requests
+
+
+def _exceeds_limit(message: Message, trace: Trace) -> bool:
+    """Is the body of a message larger than the peer under test declares?"""
+    limit = trace.declaration.limit("body_bytes")
+    return limit is not None and len(message.body.raw) > limit
 
 
 # ---- Quiet steps -----------------------------------------------------------------------------------------------------

@@ -24,6 +24,8 @@ from .facts import Change, LinkView, Update, dominates
 # ---- Who may change a record -----------------------------------------------------------------------------------------
 
 
+MEMBER_BYTES = 64
+"""Upper bound on the bytes of a member in a vector clock or a request."""
 SAFE_INTEGER = 1 << 53
 """The largest integer that peers without wide integers keep (CA-6)."""
 
@@ -63,8 +65,8 @@ def find_excuse(declared: Declaration, update: Update) -> str:
         return "its signature is not that of a read-write peer"
     if _exceeds(len(update.message.body.raw), declared.limit("body_bytes")):
         return "its body is larger than declared"
-    clock = update.clock or {}
-    if _exceeds(len(clock), declared.limit("clock_members")):
+    clock, members = update.clock or {}, update.members.get("vector_clock")
+    if isinstance(members, dict) and _exceeds(len(members), declared.limit("clock_members")):
         return "its vector clock has more members than declared"
     if not declared.can(pb.CAPABILITY_WIDE_INTEGERS) and max([update.rev or 0, *clock.values()]) > SAFE_INTEGER:
         return "it has integers above 2^53, and wide integers are not declared"
@@ -75,18 +77,39 @@ def find_excuse(declared: Declaration, update: Update) -> str:
     return ""
 
 
-def fits_limits(declared: Declaration, text: str) -> bool:
+def find_excess_of_merge(declared: Declaration, update: Update, members: set[str]) -> str:
+    """Why a peer may refuse an update that is within its limits: the merged clock, which has ``members``, may exceed
+    the declared number of members, or make the body too large. "" if it exceeds no limit.
+    """
+    if _exceeds(len(members), declared.limit("clock_members")):
+        return "its merged vector clock has more members than declared"
+    more = len(members) - len(update.clock or {})
+    if more > 0 and _exceeds(len(update.message.body.raw) + MEMBER_BYTES * more, declared.limit("body_bytes")):
+        return "its body with the merged vector clock is larger than declared"
+    return ""
+
+
+def exceeds_size_of_request(declared: Declaration, peers: int) -> bool:
+    """May a request that names this number of peers be larger than declared?"""
+    return _exceeds(MEMBER_BYTES * (peers + 2), declared.limit("body_bytes"))
+
+
+def fits_limits(declared: Declaration, text: str, members: int, key: str) -> bool:
     """Is a text valid JSON, and a message with this value within the declared limits?
 
-    The size of the message is estimated as twice the size of the text, plus 4,096 bytes.
+    ``members`` is the largest possible number of members of the vector clock. The size of the message is estimated as
+    twice the size of the value and the key, plus 4,096 bytes and the clock. Each character of a short text may be
+    escaped: six times its size, plus 1,024 bytes.
     """
+    if _exceeds(members, declared.limit("clock_members")):
+        return False
     try:
         value = json.loads(text, parse_constant=_reject_constant)
     except (ValueError, RecursionError):
         return False
-    too_large = _exceeds(
-        2 * len(text.encode("utf-8", "surrogatepass")) + 4_096, declared.limit("body_bytes") or 1 << 24
-    )
+    size = len((text + key).encode("utf-8", "surrogatepass"))
+    size = min(2 * size + 4_096, 6 * size + 1_024) + MEMBER_BYTES * members
+    too_large = _exceeds(size, declared.limit("body_bytes") or 1 << 24)
     return not too_large and not _exceeds(1 + _depth(value), declared.limit("depth"))
 
 
@@ -194,6 +217,12 @@ class Knowledge:
         """By uuid: the largest number of each member in the clocks that arrived."""
         self.conflicts: list[tuple[int, frozenset[str]]] = []
         """The conflicts, certain or possible: the index of the step that began each, and the uuids of its records."""
+
+    def find_clock_members(self, uuid: str | None) -> set[str]:
+        """The members of all clocks of a record that arrived, and the peer itself if it may have changed the record."""
+        members = set(self._largest_numbers.get(str(uuid), ()))
+        own = any(held.change is not None or not held.candidates for held in self._history.get(str(uuid), ()))
+        return members | ({self._peer_id} if own else set())
 
     @property
     def _history(self) -> dict[str, list[RecordState]]:

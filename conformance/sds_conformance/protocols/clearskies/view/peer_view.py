@@ -31,7 +31,7 @@ from .facts import (
     renames_in_place,
     same_content,
 )
-from .knowledge import Arrival, Knowledge, find_excuse, find_prohibition
+from .knowledge import Arrival, Knowledge, find_excess_of_merge, find_excuse, find_prohibition
 
 AFTER_DOUBT = "it arrived on a link after a message that could be refused"
 """Why a peer may refuse an update: it may have stopped reading the link."""
@@ -447,6 +447,9 @@ class PeerView:
         link = self.link_of(update)
         prohibition = find_prohibition(self.level, link, update)
         excuse = find_excuse(self.trace.declaration, update)
+        if not excuse:
+            members = known.find_clock_members(update.uuid) | set(update.clock or ())
+            excuse = find_excess_of_merge(self.trace.declaration, update, members)
         if not excuse and link.in_doubt(update.step):
             excuse = AFTER_DOUBT
         if not excuse and self._broke_at_once(link, update):
