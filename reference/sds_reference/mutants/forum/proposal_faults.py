@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 from ...bloom_filter import RollingBloomFilter
 from ...channel import Channel
 from ...config import Config
-from ...effects import Effects
+from ...effects import Effects, Lost
 from ...errors import MalformedMessageError
 from ...lamport_clock import LamportClock
 from ...message import HistoryEntry, Kind, Message
 from ...outgoing_buffer import OutgoingEntry
+from ...participant import Participant
 from ...wire_fields import LEN, WireField, join, split
 from ...wire_formats import V2026_01
 from ..core.message import renumber_field
@@ -125,6 +127,18 @@ class CountsPastTheLargest(Channel):
         return join(replace(f, value=lamport) if f.number == 3 else f for f in fields)
 
 
+@mutant("FORUM-17", "reads negative Lamport timestamps as unsigned integers of 32 bits")
+class ReadsUnsignedTimestamps(Participant):
+    def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        fields = split(wire)
+        lamport = next((f.value & 0xFFFF_FFFF for f in fields if f.number == 3 and isinstance(f.value, int)), 0)
+        if lamport <= self.config.revision.wire.max_lamport:
+            return super().receive(wire, now_ms, retrieval_hint)
+        without = join(replace(f, value=0) if f.number == 3 else f for f in fields)
+        message = replace(self.config.revision.wire.decode(without), lamport_timestamp=lamport)
+        return self.channel(message.channel_id).receive(message, now_ms, retrieval_hint)
+
+
 # ---- Sync messages ---------------------------------------------------------------------------------------------------
 
 
@@ -137,6 +151,17 @@ class _Syncs(Channel):
     @fault(Channel.next_sync_lamport, "FORUM-35", "increases its Lamport timestamp for sync messages")
     def sync_increases_the_timestamp(self, now_ms: int) -> int:
         return self.next_lamport(now_ms)
+
+    @fault(Channel.next_sync_lamport, "FORUM-35", "increases its Lamport timestamp for sync messages after receptions")
+    def sync_after_receptions_increases(self, now_ms: int) -> int:
+        last = max(self.log, key=lambda entry: entry.lamport_timestamp, default=None)
+        foreign = last is not None and last.sender_id != self.participant_id
+        return self.next_lamport(now_ms) if foreign else self.clock.value
+
+    @fault(Channel.next_sync_lamport, "FORUM-35", "sends sync messages with the timestamp of its last message")
+    def sync_has_the_timestamp_of_the_last_own(self, now_ms: int) -> int:
+        own = (entry.lamport_timestamp for entry in self.log if entry.sender_id == self.participant_id)
+        return max(own, default=0)
 
     @fault(Channel.insert_into_filter, "FORUM-20", "keeps sync messages out of its filter")
     def keeps_syncs_out_of_the_filter(self, message: Message) -> None:
@@ -163,6 +188,22 @@ class _Syncs(Channel):
             self.clock.value = before
 
 
+@mutant("FORUM-03", "sends sync messages with the ID of its last message")
+class SyncsHaveTheLastId(Channel):
+    _last = ""
+
+    def new_message_id(self, lamport: int | None, content: bytes) -> str:
+        if content or not self._last:
+            self._last = super().new_message_id(lamport, content)
+        return self._last
+
+
+@mutant("FORUM-03", "computes the IDs of sync messages from their timestamps only")
+class SyncIdsFromTimestamps(Channel):
+    def new_message_id(self, lamport: int | None, content: bytes) -> str:
+        return super().new_message_id(lamport, content) if content else f"sync-{self.participant_id}-{lamport}"
+
+
 # ---- The sweeps and the design ---------------------------------------------------------------------------------------
 
 
@@ -170,6 +211,23 @@ class _Syncs(Channel):
 class NeverMarksAsLost(Channel):
     def give_up_lost(self, received_ms: int, effects: Effects) -> None:
         pass
+
+
+@mutant("FORUM-31", "marks dependencies as lost only once in a channel")
+class MarksAsLostOnce(Channel):
+    _marked = False
+
+    def give_up_lost(self, received_ms: int, effects: Effects) -> None:
+        if not self._marked:
+            super().give_up_lost(received_ms, effects)
+            self._marked = any(isinstance(event, Lost) for event in effects.events)
+
+
+@mutant("FORUM-31", "keeps waiting sync messages, and all that arrive after one, for ever")
+class KeepsWaitingSyncs(Channel):
+    def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
+        received_ms = sys.maxsize if message.kind is Kind.SYNC else now_ms
+        super().buffer(message, unmet, received_ms, retrieval_hint)
 
 
 @mutant("FORUM-40", "keeps only messages of the last five minutes in its filter")

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import FORUM_2024, Kind
+from sds_reference import FORUM_2024, Kind, Message
 
 from .....judging.judgement import Observation, observe_met, observe_note, observe_outcome, observe_violation
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.deafness import nothing_is_pending_after
-from ...view.facts import Received
+from ...view.facts import Received, is_same_message
 from ...view.resends import clock_never_goes_back
 from ...view.timestamps import lamport_sends, largest_lamport_elsewhere
 from ..core.filters import judge_members
@@ -69,6 +69,25 @@ def history_in_field_4(view: ChannelView) -> Iterator[Observation]:
             yield observe_violation(sent.step, "malformed-entry", expected, f"{strange[0]!r}")
         else:
             yield observe_met(sent.step)
+
+
+@check("FORUM-03", pb.CAPABILITY_SYNC, of="syncs")
+def sync_ids_unique(view: ChannelView) -> Iterator[Observation]:
+    """A new sync message has an ID that no message before it has, because receivers ignore known IDs.
+
+    A copy of a sync message keeps the ID. A copy has the same timestamp and the same causal history.
+    """
+    earlier = [(r.step, r.message) for r in view.received if r.kind in (Kind.CONTENT, Kind.SYNC)]
+    earlier += [(sent.step, sent.message) for sent in view.outgoing]
+    first_use: dict[str, tuple[Step, Message]] = {}
+    syncs = {id(sent.message) for sent in view.syncs}
+    for step, message in sorted(earlier, key=lambda item: item[0].index):
+        first, original = first_use.setdefault(message.message_id, (step, message))
+        if id(message) not in syncs or (original is not message and is_same_message(original, message)):
+            continue
+        expected = "an ID that no other message has"
+        seen = f"{message.message_id!r} again, the ID of another message of step {first.index}"
+        yield observe_outcome(step, "id-used-twice", original is message, expected, seen)
 
 
 # ---- Lamport timestamps ----------------------------------------------------------------------------------------------
@@ -192,6 +211,45 @@ def sync_keeps_the_timestamp(view: ChannelView) -> Iterator[Observation]:
         before, since = seen, sent.step.index
 
 
+@check("FORUM-35", pb.CAPABILITY_SYNC, of="syncs observed")
+def sync_carries_the_shown_timestamp(view: ChannelView) -> Iterator[Observation]:
+    """A sync message has the Lamport timestamp that the last state showed, if nothing happened since."""
+    states = [observed for observed in view.observed if observed.state.HasField("lamport_timestamp")]
+    for sent in view.syncs:
+        seen = sent.message.lamport_timestamp
+        last = next((o for o in reversed(states) if o.step.index < sent.step.index), None)
+        if last is None or sent.repeat or seen is None or _may_have_moved(view, last.step, sent.step):
+            continue
+        shown = last.state.lamport_timestamp
+        expected = f"lamport_timestamp {shown}, as shown at step {last.step.index}: a sync message does not increase it"
+        code = "increased" if seen > shown else "decreased"
+        yield observe_outcome(sent.step, code, seen == shown, expected, f"{seen}")
+
+
+@check("FORUM-35", pb.CAPABILITY_SYNC, pb.CAPABILITY_DELIVERED, of="outgoing")
+def sync_is_not_behind(view: ChannelView) -> Iterator[Observation]:
+    """The timestamp of a sync message is at least that of each message that was sent or processed before it.
+
+    There is no upper bound: the proposal says "update the local timestamp", and not to which value.
+    """
+    for sent in view.syncs:
+        seen, e = sent.message.lamport_timestamp, sent.lamport
+        least = max(e.previous, e.sync_high - 1)
+        # In a step that also processes messages, the sync message may have been sent before they were processed.
+        if sent.repeat or seen is None or not least or not sent.log_is_known or sent.step.command == "receive":
+            continue
+        expected = f"a lamport_timestamp of at least {least}, the largest of the messages sent and processed before"
+        yield observe_outcome(sent.step, "decreased", seen >= least, expected, f"{seen}")
+
+
+def _may_have_moved(view: ChannelView, since: Step, until: Step) -> bool:
+    """May an event between two steps, or in the second, have changed the local timestamp?"""
+    steps = [step for step in view.trace.of(view.party.name) if since.index < step.index <= until.index]
+    idle = all(step.command in ("observe", "tick") for step in steps if step is not until)
+    quiet = not any(step.signals("delivered", view.channel_id) for step in steps)
+    return until.command == "receive" or not (idle and quiet) or _processed_late(view, since.index, until.index)
+
+
 def _processed_late(view: ChannelView, since: int, until: int) -> bool:
     """May a sweep between two steps have processed messages that arrived before both steps?"""
     if not any(since < tick.index <= until for tick in view.ticks):
@@ -287,9 +345,10 @@ def given_up_after_the_period(view: ChannelView) -> Iterator[Observation]:
     period = view.configuration.lost_timeout_ms
     lost = {message_id for _, event in view.losses for message_id in event.message_ids}
     for received in view.received if period else ():
-        if not received.acceptable or not received.unmet - received.unmet_buffered:
+        new = received.valid and not received.duplicate
+        if not new or not received.unmet - received.unmet_buffered:
             continue
-        if lost & received.unmet:
+        if lost & (received.unmet | {received.message.message_id}):
             yield observe_met(received.step)
             continue
         late = [t for t in view.ticks if t.index > received.step.index and t.now_ms >= received.step.now_ms + period]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_proto.wire.forum_2024.message_pb2 import Message as Wire
 
-from ..scripts import HOUR_MS, MAX_LAMPORT, WIDE, Part, Peer, Script, deliver_and_settle, scenario
+from ..scripts import HOUR_MS, MAX_LAMPORT, WIDE, Part, Peer, Script, deliver_and_settle, scenario, tick_every
 
 
 @scenario("FORUM-09", "FORUM-15", "FORUM-04", "FORUM-05", "FORUM-35")
@@ -38,6 +39,55 @@ def a_sync_at_first(script: Script, alice: Part) -> None:
     alice.send_sync()
     alice.send()
     alice.observe()
+
+
+@scenario("FORUM-35", "FORUM-23", needs=(pb.CAPABILITY_SYNC,))
+def syncs_after_receptions(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """After each reception, the participant shows its state and sends a sync message.
+
+    A message with a timestamp ahead arrives, then one that waits, its dependency, a late one, and a sync message.
+    """
+    alice.send()
+    root = carol.content(script.now + 300)
+    waits = bob.content(script.now + 500, root)
+    messages = (bob.content(script.now + 100), waits, root, carol.content(1), bob.sync(script.now + 900))
+    for message in messages:
+        alice.after(1_000).receive(message)
+        alice.settle().observe()
+        alice.send_sync()
+        alice.observe()
+    alice.send()
+
+
+@scenario("FORUM-03", needs=(pb.CAPABILITY_SYNC,))
+def syncs_with_one_timestamp(script: Script, alice: Part, bob: Peer) -> None:
+    """Sync messages follow content and a late message, and all have one timestamp."""
+    late = bob.content(1)
+    first = alice.send()
+    alice.send()
+    for _ in range(2):
+        alice.after(1_000).send_sync()
+    alice.receive(late)
+    alice.after(1_000).send_sync()
+    alice.after(1_000).given(bob.content(1, first)).send_sync()
+
+
+@scenario("FORUM-04", "FORUM-15", "FORUM-17")
+def negative_timestamps(script: Script, alice: Part, bob: Peer) -> None:
+    """Messages with negative timestamps arrive between ordinary ones; own messages follow."""
+    alice.receive(*[bob.content(number) for number in range(1, 13)])
+    for lamport in (-1, -(2**31)):
+        message = Wire(
+            sender_id="bob",
+            message_id=f"at {lamport}",
+            lamport_timestamp=lamport,
+            channel_id="c1",
+            content=f"sent at {lamport}",
+        )
+        alice.receive_bytes(message.SerializeToString())
+        alice.send()
+        alice.receive(bob.content(script.now))
+        alice.send()
 
 
 @scenario("FORUM-37", "FORUM-20", "FORUM-23", "FORUM-16", "FORUM-24", asked=WIDE)
@@ -77,3 +127,17 @@ def ten_minutes_of_talk(script: Script, alice: Part, bob: Peer) -> None:
         alice.receive(bob.content(script.now))
         script.advance(28_000)
     alice.send()
+
+
+@scenario(
+    "FORUM-31",
+    needs=(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK),
+    asked=pb.Configuration(lost_timeout_ms=60_000),
+)
+def one_loss_after_another(script: Script, alice: Part, bob: Peer) -> None:
+    """Three times, a message whose dependency never arrives is given up; the last is a sync message."""
+    for write in (bob.content, bob.content, bob.sync):
+        missing = bob.content(script.now)
+        alice.receive(write(script.now + 10, missing))
+        tick_every(alice, alice.in_force.lost_timeout_ms // 2 + 1, times=6)
+        alice.receive(bob.content(script.now + 20))
