@@ -41,7 +41,7 @@ def _with_peer(
 VARIANTS = {
     variant.name: variant
     for variant in (
-        _variant("first-revision-one", "its first change has the revision 1", first_revision=1),
+        _variant("first-revision-one", "gives its first change the revision 1", first_revision=1),
         _variant("signs-always", "signs updates to read-write peers as well", signs_always=True),
         _variant(
             "repeats-originals", "relays signed messages unchanged instead of signing them again", relay=Relay.REPEATS

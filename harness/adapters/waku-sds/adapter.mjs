@@ -7,8 +7,8 @@
 //
 //   node adapter.mjs [--release VERSION]           the releases are those of package.json; library.mjs picks one
 //
-// Rules: it adds no behaviour and hides none; stdout carries only replies; the library sees no time except now_ms; the
-// process ends when stdin ends.
+// Rules: the adapter adds no behaviour and hides none; stdout carries only replies; the library sees no time except
+// now_ms; the process ends when stdin ends.
 
 function fail(sentence) {
   process.stderr.write(`${sentence}\n`);

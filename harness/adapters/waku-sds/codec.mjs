@@ -33,11 +33,11 @@ export function queryFilter({ bloomFilter, messageIds, ...size }) {
 
 // ---- Messages ------------------------------------------------------------------------------------------------------
 
-/** The class of the message does not matter: the method of Message encodes every kind. */
+/** Encodes a message of any kind as a Message: Message.encode writes the same fields for every kind. */
 export function encode({ messageId, channelId, senderId, causalHistory, lamportTimestamp, ...rest }) {
   const { bloomFilter, content, repairRequest } = rest;
   if (repairRequest.length > 0 && !hasRepairs) throw new Unsupported("repair_request: this release has no such field");
-  // In a release without this field, this parameter of the constructor means something else and is not encoded.
+  // In a release without SDS-R, the last parameter of the constructor means something else and is not encoded.
   const requests = hasRepairs ? repairRequest : undefined;
   const lamport = lamportTimestamp === undefined ? undefined : counted(lamportTimestamp);
   const message = refusing(

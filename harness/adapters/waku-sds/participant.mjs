@@ -11,18 +11,18 @@ const MAX_REPAIR_REQUESTS = 3;
 /** The channel options for a Configuration; settings without an option in the library are left out. */
 function channelOptions(configuration) {
   const { causalHistorySize, lostTimeoutMs, possibleAckThreshold } = configuration;
-  // Off unless it is requested: the library's own default is on.
+  // SDS-R is off unless it is requested, although the library enables it by default.
   const options = { enableRepair: configuration.sdsR ?? false, repairConfig: repairConfig(configuration) };
   if (causalHistorySize !== undefined) options.causalHistorySize = causalHistorySize;
   if (lostTimeoutMs !== undefined) options.timeoutForLostMessagesMs = lostTimeoutMs;
   if (possibleAckThreshold !== undefined) {
-    // In the protocol 0 means never; in the library it would mean immediately.
+    // In the testee protocol, a threshold of 0 means never; in the library it would mean immediately.
     options.possibleAcksThreshold = possibleAckThreshold || Number.MAX_SAFE_INTEGER;
   }
   return options;
 }
 
-/** An undefined option would replace the library's default. */
+/** The repair options that the Configuration sets: an undefined option would replace the library's default. */
 function repairConfig({ tMinMs, tMaxMs, numResponseGroups }) {
   const config = {};
   if (tMinMs !== undefined) config.tMin = tMinMs;
@@ -130,7 +130,7 @@ export class Participant {
       channel.sweepIncomingBuffer();
       const { unacknowledged, possiblyAcknowledged } = channel.sweepOutgoingBuffer();
       for (const message of [...unacknowledged, ...possiblyAcknowledged]) this.#broadcast(message);
-      // Yields nothing without SDS-R.
+      // Sends nothing if SDS-R is off.
       if (hasRepairs) await channel.sweepRepairIncomingBuffer(async (message) => this.#broadcast(message));
     }
     return this.#effects();
@@ -144,8 +144,8 @@ export class Participant {
 
   // ---- Effects -----------------------------------------------------------------------------------------------------
 
-  /** Queue a message with `push`, let the library process it, and answer with the message that it passed to the
-   * callback. */
+  /** Queue a message with `push`, let the library process it, and answer with the effects and the ID of
+   * the message that the library passed to the callback. */
   async #sending(channelId, push, outcome) {
     const channel = this.channel(channelId);
     let messageId = "";

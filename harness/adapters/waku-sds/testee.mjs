@@ -99,8 +99,8 @@ function hello() {
 }
 
 /**
- * The library counts with integers of any size, and old releases with Numbers, which wrap at 32 bits on the wire. A
- * State cannot contain a timestamp above 2^64 - 1 or below 0.
+ * Whether a State can contain this Lamport timestamp. The library counts in integers of any size, and old releases in
+ * Numbers, which wrap at 32 bits on the wire. A State cannot contain a timestamp above 2^64 - 1 or below 0.
  */
 const isUint64 = (timestamp) => BigInt.asUintN(64, BigInt(timestamp)) === BigInt(timestamp);
 
@@ -121,7 +121,7 @@ function observe(channel, filterIds) {
     },
     incoming: { messageIds: channel.incomingBuffer.map(({ messageId }) => messageId) },
     filterHits: filterIds.map((messageId) => channel.filter.lookup(messageId)),
-    // Without SDS-R the library has no such buffers: they stay unset.
+    // Without SDS-R the library has no repair buffers: the two fields stay unset.
     outgoingRepairs: repairManager && repairs(repairManager.outgoingBuffer, "tReq"),
     incomingRepairs: repairManager && repairs(repairManager.incomingBuffer, "tResp"),
   };
