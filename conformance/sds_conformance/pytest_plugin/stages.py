@@ -32,7 +32,11 @@ OWN = (Exception, pytest.fail.Exception, pytest.skip.Exception, pytest.xfail.Exc
 
 
 class StageGroupTrace:
-    """The schedule that one test plays."""
+    """Plays and judges the schedule of one test.
+
+    It opens the stage, closes the participants at the end, and fails the test if a requirement is violated or the
+    implementation breaks down.
+    """
 
     def __init__(self, item: pytest.Item, engagement: Engagement) -> None:
         self._item, self._engagement = item, engagement

@@ -1,4 +1,7 @@
-"""JSON Schemas (2020-12) of the files: building blocks for the schemas of shapes, and the schema of a file around them.
+"""JSON Schemas (2020-12) of the files of golden vectors.
+
+All vectors of a file have one shape, a form of input and outcomes. This module has the parts from which the schema of a
+shape is built, and the schema of a whole file, which contains the schema of its shape.
 
 The schemas are strict: an unknown field is an error. Sizes are bounded, so that a file from an unknown source cannot
 use up the memory of its reader.

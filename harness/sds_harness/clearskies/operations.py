@@ -240,10 +240,11 @@ class Write(Operation, op="write"):
     signature: Annotated[str, Shape(enum=[*SIGNATURES, *SIGNATURES_OF_OTHER_TEXTS])] = "usual"
     """How the peer signs: ``usual``, as the specification says; ``none``; ``forged``, with a changed signature;
     ``flipped``, with a changed body; ``read-only``, with the key of read-only peers; ``read-write``, with the key of
-    read-write peers even if no signature is required; ``empty``, with an empty signature. The other values are valid
-    signatures of another text than the body: ``reordered``, the members of the body are in reverse order; ``sorted``,
-    the text with sorted members; ``spaced``, the body has blanks; ``cited``, the value alone; ``repeated``, the last
-    message that any scripted peer signed."""
+    read-write peers even if no signature is required; ``empty``, with an empty signature. With the other values the
+    signature is valid for another text than the body. ``reordered``: the body has its members in reverse order, and the
+    usual text is signed. ``spaced``: the body has blanks, and the usual text is signed. With the rest, the body is the
+    usual one, and signed is: for ``sorted``, the body with sorted members; for ``cited``, an object with the ``value``
+    of the body alone; for ``repeated``, the last message that any scripted peer signed."""
     odd: Annotated[str, Shape(enum=[*ODDITIES])] = ""
     """An oddity of the body. The value is ``nan``, ``deep`` (20,000 nested lists), ``surrogate`` (a lone one) or
     ``large`` (15,000,000 letters, which is valid). The member ``key`` is there ``twice``. The revision is a

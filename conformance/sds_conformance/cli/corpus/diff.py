@@ -179,9 +179,10 @@ def _print_result(
         table.add_row(kind.value, f"{count:,}", _percent(count, total), Text(kind.words, "dim"))
     out.print(table)
     out.print()
-    for cause in difference.causes[: _SHOWN if stories is None else stories]:
+    shown = _SHOWN if stories is None else stories
+    for cause in difference.causes[:shown]:
         _print_cause(out, cause, samples_of_cause(samples, cause), place)
-    more = difference.other_causes + sum(cause.schedules for cause in difference.causes[_SHOWN:])
+    more = difference.other_causes + sum(cause.schedules for cause in difference.causes[shown:])
     if more:
         out.print(f"Other causes: {format_count(more, 'schedule')}, in {place.label}.\n", soft_wrap=True)
 

@@ -61,8 +61,9 @@ class Successive:
     one: Update
     other: Update
     most: int | None
-    """The largest possible difference of the two revisions: commands whose result was never sent may have changed
-    nothing. None if the peer may have made further changes itself.
+    """The maximum by which the revision number of ``other`` exceeds that of ``one``. The real difference is smaller if
+    a change was never sent, because it may have used no revision number. None if the peer may have made further changes
+    itself.
     """
 
 

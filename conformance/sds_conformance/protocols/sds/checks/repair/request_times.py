@@ -188,7 +188,10 @@ def _repeatedly_missing(view: ChannelView) -> list[tuple[tuple[object, ...], Req
 
 @check("SDS-R-RECV-06", *TIMED, of="missing-anywhere", together=True)
 def equal_instances_wait_equally(view: ChannelView) -> Iterator[Observation]:
-    """The time from detection to T_req depends only on participant and message: all instances wait equally long."""
+    """Participants with one ID, T_min and T_max wait equally long, from detection to T_req, for a missing message.
+
+    Detections less than a minute apart are compared.
+    """
     return _equal_request_delays(view, "delay-changes", near=True)
 
 

@@ -40,8 +40,8 @@ def models_of_revision(revision: str) -> Iterator[TesteeOptions]:
     whose = revision if any(variant.revision == revision for variant in VARIANTS.values()) else ""
     for variant in VARIANTS.values():
         config = variant.configure(Config())
-        # All unknown hashes give the same outcomes without times, so one variant represents all of them. A coarse
-        # clock, like a bound, is legal only for an implementation that declares it.
+        # Outcomes contain no times, so one variant represents all undeclared hashes, and the one that counts in whole
+        # seconds is left out. A coarse clock is legal only for an implementation that declares it.
         if variant.revision != whose or config.repair.whole_seconds or config.repair.clock_ms > 1:
             continue
         if variant.leaves_out or variant.name in UNLISTED:  # transcripts require every SHOULD
