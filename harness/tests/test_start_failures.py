@@ -97,4 +97,4 @@ def test_what_was_printed_by_one_that_ended_is_quoted_whoever_was_faster(command
 def test_an_adapter_of_another_protocol_gets_its_revision_named() -> None:
     breakdown = breakdown_of([sys.executable, "-m", "clearskies_reference"])
     assert breakdown.kind is FaultKind.GARBAGE
-    assert "declares clearskies-database: choose the revision with --revision" in breakdown.advice
+    assert "declares clearskies-database, not sds-2026-01: choose the revision with --revision" in breakdown.advice

@@ -164,7 +164,7 @@ def test_an_event_that_it_always_breaks_at_is_left_out_and_the_rest_is_played(tm
     without = exhausted(4, alphabet=(alphabet[0].without("sync"),))
     assert coverage.tally.gave_up == ""
     assert all(bound.is_complete for bound in coverage.bounds)
-    assert events_left_out(coverage) == ["sync: A sync message."]
+    assert events_left_out(coverage) == ["sync: A participant sends a sync message."]
     assert BREAKDOWN in coverage.tally.found
     broken = coverage.tally.found_in[BREAKDOWN]
     assert 4 <= broken <= 8

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 
 from ...bloom_filter import RollingBloomFilter
@@ -11,7 +10,7 @@ from ...config import Config
 from ...effects import Effects, Lost
 from ...errors import MalformedMessageError
 from ...lamport_clock import LamportClock
-from ...message import HistoryEntry, Kind, Message
+from ...message import MAX_LAMPORT, HistoryEntry, Kind, Message
 from ...outgoing_buffer import OutgoingEntry
 from ...participant import Participant
 from ...wire_fields import LEN, WireField, join, split
@@ -226,7 +225,7 @@ class MarksAsLostOnce(Channel):
 @mutant("FORUM-31", "keeps waiting sync messages, and all that arrive after one, for ever")
 class KeepsWaitingSyncs(Channel):
     def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
-        received_ms = sys.maxsize if message.kind is Kind.SYNC else now_ms
+        received_ms = MAX_LAMPORT if message.kind is Kind.SYNC else now_ms
         super().buffer(message, unmet, received_ms, retrieval_hint)
 
 

@@ -54,7 +54,6 @@ SHARED: dict[str, tuple[CheckFunction | str, ...]] = {
         "SDS-ACK-02",
         acknowledgement.no_fall_back_to_unacknowledged,
         acknowledgement.one_filter_is_not_enough,
-        acknowledgement.one_filter_stays_one,
     ),
     "FORUM-28": (acknowledgement.filters_may_acknowledge,),
     "FORUM-29": ("SDS-INSWEEP-01", "SDS-INSWEEP-04"),
