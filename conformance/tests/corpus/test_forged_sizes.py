@@ -54,7 +54,7 @@ def test_rows_that_are_not_there_are_not_counted_out(reference: Path, tmp_path: 
 
     other = corpus(edited(reference, tmp_path / "b", {1: more}))
     (stored,) = stored_in(other, 0, [1])
-    named = r"schedule 1 has \d+ rows, whose positions are not 1 to 2147483647"
+    named = r"schedule 1 has \d+ rows, but not one row for each position from 1 to 2147483647"
     with room(512), pytest.raises(CorpusError, match=named):
         stored.group_trace()
 
