@@ -183,7 +183,7 @@ def markdown(results: HuntResults) -> str:
     lines = [_INTRODUCTION, f"**{results.totals}**", ""]
     lines += markdown_rows(
         "Mutants",
-        ("Mutant", "What is wrong with it", "Requirement", "Found by", "After", "Steps"),
+        ("Mutant", "Fault", "Requirement", "Found by", "After", "Steps"),
         [
             (f"`{c.mutant}`", c.summary, c.requirement, c.found_by, f"{c.found_after:,}", str(c.operations))
             for c in _in_catalogue_order(results, results.found)
@@ -193,7 +193,7 @@ def markdown(results: HuntResults) -> str:
     if away:
         lines += markdown_rows(
             "Mutants that schedules did not find",
-            ("Mutant", "What is wrong with it", "Requirement", "Why"),
+            ("Mutant", "Fault", "Requirement", "Why"),
             [(f"`{c.mutant}`", c.summary, c.requirement, c.out_of_reach or "not found") for c in away],
         )
     if results.variants:

@@ -584,7 +584,7 @@ def markdown(proof: SelfTestProof) -> str:
     ]
     lines += markdown_rows(
         "Mutants",
-        ("Mutant", "What is wrong with it", "Requirement", "Verdict", "Also failed"),
+        ("Mutant", "Fault", "Requirement", "Verdict", "Also failed"),
         [(f"`{k.mutant}`", k.summary, k.requirement, _verdict_text(k), _other_requirements(k)) for k in kills],
     )
     waiting = [kill for kill in kills if kill.pending]

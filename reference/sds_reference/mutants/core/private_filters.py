@@ -12,6 +12,7 @@ from ...effects import Effects
 from ...errors import ForeignFilterError
 from ...message import Message
 from ..registry import add_configured, fault, register_faults, replace_part
+from .count import StopsWhenFull
 
 PRIVATE_FILTER = replace(WAKU_SDS_JS, name="")
 """A private bloom profile without a name."""
@@ -87,16 +88,10 @@ class _ForgetsAll(RollingBloomFilter):
         self._members, self._bits = {}, bytearray(self._parameters.byte_length)
 
 
-class _StopsWhenFull(RollingBloomFilter):
-    def insert(self, message_id: str) -> None:
-        if len(self._members) < self._parameters.capacity:
-            super().insert(message_id)
-
-
 for _kept, _requirement, _summary in (
     (_LosesTheNewest, "RECV-04", "loses the newest message when it rolls over"),
     (_ForgetsAll, "STATE-06", "starts with an empty filter when it rolls over"),
-    (_StopsWhenFull, "RECV-04", "inserts no more IDs once its filter is full"),
+    (StopsWhenFull, "RECV-04", "inserts no more IDs once its filter is full"),
 ):
     replace_part(
         "filter_class",

@@ -5,6 +5,7 @@ The checks of SDS judge the rest: ``shared_requirements`` lists them.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from sds_harness.sds.trace import Step
@@ -217,7 +218,8 @@ def sync_carries_the_shown_timestamp(view: ChannelView) -> Iterator[Observation]
     states = [observed for observed in view.observed if observed.state.HasField("lamport_timestamp")]
     for sent in view.syncs:
         seen = sent.message.lamport_timestamp
-        last = next((o for o in reversed(states) if o.step.index < sent.step.index), None)
+        before = bisect_left(states, sent.step.index, key=lambda observed: observed.step.index)
+        last = states[before - 1] if before else None
         if last is None or sent.repeat or seen is None or _may_have_moved(view, last.step, sent.step):
             continue
         shown = last.state.lamport_timestamp
@@ -244,10 +246,13 @@ def sync_is_not_behind(view: ChannelView) -> Iterator[Observation]:
 
 def _may_have_moved(view: ChannelView, since: Step, until: Step) -> bool:
     """May an event between two steps, or in the second, have changed the local timestamp?"""
-    steps = [step for step in view.trace.of(view.party.name) if since.index < step.index <= until.index]
-    idle = all(step.command in ("observe", "tick") for step in steps if step is not until)
-    quiet = not any(step.signals("delivered", view.channel_id) for step in steps)
-    return until.command == "receive" or not (idle and quiet) or _processed_late(view, since.index, until.index)
+    for step in view.trace.steps[since.index : until.index]:
+        if step.participant != view.party.name:
+            continue
+        idle = step is until or step.command in ("observe", "tick")
+        if not idle or step.signals("delivered", view.channel_id):
+            return True
+    return until.command == "receive" or _processed_late(view, since.index, until.index)
 
 
 def _processed_late(view: ChannelView, since: int, until: int) -> bool:
