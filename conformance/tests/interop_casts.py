@@ -67,7 +67,7 @@ def cells_with(outcome: Interop, mark: AspectMark = AspectMark.NO) -> dict[str, 
     """The reasons of the cells with a mark, by ``SENDER to RECEIVER, ASPECT``."""
     return {
         f"{sender} to {receiver}, {aspect}": cell.reason
-        for (sender, receiver), meeting in outcome.meetings.items()
-        for aspect, cell in meeting.cells.items()
+        for (sender, receiver), result in outcome.pair_results.items()
+        for aspect, cell in result.cells.items()
         if cell.mark is mark
     }

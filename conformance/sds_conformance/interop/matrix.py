@@ -60,7 +60,7 @@ class Interop:
     sides: dict[str, PairSide]
     """The implementations that completed the handshake, by name."""
     undriven: dict[str, Breakdown]
-    meetings: dict[tuple[str, str], PairResult] = field(default_factory=dict)
+    pair_results: dict[tuple[str, str], PairResult] = field(default_factory=dict)
     """The results by (sender, receiver). Each implementation is also paired with itself, which shows its own faults."""
     breakdowns: list[tuple[str, BrokenRun]] = field(default_factory=list)
     group_traces: int = 0
@@ -70,13 +70,13 @@ class Interop:
     @property
     def notes(self) -> list[str]:
         """Differences between declarations which are no fault, as sentences."""
-        pairs = [m.pair for (a, b), m in self.meetings.items() if self.names.index(a) < self.names.index(b)]
+        pairs = [m.pair for (a, b), m in self.pair_results.items() if self.names.index(a) < self.names.index(b)]
         return [note for pair in pairs for note in self.exchanges.notes(pair)]
 
     @property
     def misunderstandings(self) -> list[PairResult]:
         """The pairs for which `PairResult.is_understood` is False, in the order of the matrix."""
-        return [meeting for meeting in self.meetings.values() if not meeting.is_understood]
+        return [result for result in self.pair_results.values() if not result.is_understood]
 
     @property
     def exit_code(self) -> int:
@@ -89,7 +89,7 @@ class Interop:
         if self.undriven:
             return Exit.NOT_DRIVEN
         hard = {run.breakdown.kind.value for _, run in self.breakdowns} - tolerated_breakdowns()
-        if hard or any(meeting.misunderstood for meeting in self.meetings.values()):
+        if hard or any(result.misunderstood for result in self.pair_results.values()):
             return Exit.NON_CONFORMANT
         return Exit.CONFORMANT if not self.misunderstandings else Exit.NOTHING_EXERCISED
 
@@ -102,14 +102,14 @@ class Interop:
                 {
                     "sender": sender,
                     "receiver": receiver,
-                    "understood": meeting.is_understood,
-                    "translated": meeting.pair.translated,
+                    "understood": result.is_understood,
+                    "translated": result.pair.translated,
                     "aspects": {
                         aspect: {"mark": cell.mark.value, "reason": cell.reason}
-                        for aspect, cell in meeting.cells.items()
+                        for aspect, cell in result.cells.items()
                     },
                 }
-                for (sender, receiver), meeting in self.meetings.items()
+                for (sender, receiver), result in self.pair_results.items()
             ],
             "notes": self.notes,
             "breakdowns": [
@@ -165,15 +165,15 @@ def explore(
     for number, (pair, exchange) in enumerate(product(pairs, exchanges.all)):
         names = (pair.sender.name, pair.receiver.name)
         progress(f"{names[0]} → {names[1]}: {exchange.name}", number, total)
-        meeting = out.meetings.setdefault(names, PairResult(pair, exchanges.through))
+        result = out.pair_results.setdefault(names, PairResult(pair, exchanges.through))
         try:
-            meeting.cells |= (
+            result.cells |= (
                 _cells_of_exchange(cast, pair, exchange, out) if not out.interrupted else _interrupted_cells(exchange)
             )
         except KeyboardInterrupt:
             out.interrupted = True
             cast.kill()
-            meeting.cells |= _interrupted_cells(exchange)
+            result.cells |= _interrupted_cells(exchange)
     cast.close()
     progress("done", total, total)
     return out

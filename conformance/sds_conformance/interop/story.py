@@ -43,7 +43,7 @@ class InteropStory:
 
     def show(self) -> None:
         """Print the matrix, the reasons for its marks, the notes and the breakdowns."""
-        if self._outcome.meetings:
+        if self._outcome.pair_results:
             self._show_matrix()
             self._show_legend()
         for mark in (AspectMark.NO, AspectMark.YES, AspectMark.OPEN):
@@ -60,7 +60,7 @@ class InteropStory:
         """Print the matrix in as many blocks of columns as the width requires."""
         names = list(self._outcome.sides)
         head = max(cell_len("sends"), *(cell_len(name) for name in names))
-        translated = any(meeting.pair.translated for meeting in self._outcome.meetings.values())
+        translated = any(result.pair.translated for result in self._outcome.pair_results.values())
         space = self._console.width - head
         for between in (" ", ""):
             width = len(self._aspects) + len(between) * (len(self._aspects) - 1) + 2 * translated
@@ -82,10 +82,10 @@ class InteropStory:
         self._console.print()
 
     def _cell(self, sender: str, receiver: str, width: int, between: str) -> Text:
-        meeting = self._outcome.meetings[sender, receiver]
-        marks = [meeting.cells[aspect].mark for aspect in self._aspects if aspect in meeting.cells]
+        result = self._outcome.pair_results[sender, receiver]
+        marks = [result.cells[aspect].mark for aspect in self._aspects if aspect in result.cells]
         cell = Text(between).join(Text(self._signs[mark], STYLES[mark]) for mark in marks)
-        if meeting.pair.translated:
+        if result.pair.translated:
             cell.append(" t", "yellow")
         cell.append(" " * (width - cell.cell_len))
         return cell
@@ -100,7 +100,7 @@ class InteropStory:
             self._console.print(Text(f"  {self._aspects[aspect]}  {meaning}", "dim"), soft_wrap=True)
         signs = "   ".join(f"{self._signs[mark]} {mark.value}" for mark in AspectMark)
         self._console.print(Text(f"  {signs}, or not declared", "dim"), soft_wrap=True)
-        if any(meeting.pair.translated for meeting in self._outcome.meetings.values()):
+        if any(result.pair.translated for result in self._outcome.pair_results.values()):
             numbers = self._outcome.exchanges.translated
             played = f"aspects {min(numbers)} to {max(numbers)} were played with translated messages"
             line = f"t  wire layouts differ: {played}"
@@ -113,8 +113,8 @@ class InteropStory:
         """Print the reasons for one mark; equal reasons of several pairs or aspects are printed once."""
         pairs: dict[tuple[str, str], list[str]] = {}
         for aspect in self._aspects:
-            for (sender, receiver), meeting in self._outcome.meetings.items():
-                cell = meeting.cells.get(aspect)
+            for (sender, receiver), result in self._outcome.pair_results.items():
+                cell = result.cells.get(aspect)
                 if cell is not None and cell.mark is mark and cell.reason:
                     pairs.setdefault((aspect, cell.reason), []).append(self._pair(sender, receiver))
         numbers: dict[tuple[str, tuple[str, ...]], list[str]] = {}
@@ -150,19 +150,19 @@ class InteropStory:
             number = len(outcome.names)
             return Text(f"{_NUMBERS.get(number, f'All {number}')} agree ({played}).", "bold green")
         parts = [f"{name} could not be tested" for name in outcome.undriven]
-        pairs = sum(not meeting.is_understood for meeting in outcome.meetings.values())
-        parts += [f"{format_count(pairs, 'pair')} of {len(outcome.meetings)} not understood"] if pairs else []
+        pairs = sum(not result.is_understood for result in outcome.pair_results.values())
+        parts += [f"{format_count(pairs, 'pair')} of {len(outcome.pair_results)} not understood"] if pairs else []
         parts += [f"{name} broke down" for name in hard if name not in outcome.undriven]
         return Text(f"Not all pairs agree: {', '.join(parts) or 'see above'} ({played}).", "bold red")
 
     def facts(self) -> list[tuple[str, Text]]:
         """Return lines about the pairs that understand each other, and about those that do not."""
         outcome = self._outcome
-        agreeing = [self._pair(*names) for names, meeting in outcome.meetings.items() if meeting.is_understood]
+        agreeing = [self._pair(*names) for names, result in outcome.pair_results.items() if result.is_understood]
         facts = [("Agree", Text(", ".join(agreeing), "green"))] if agreeing else []
-        for (sender, receiver), meeting in outcome.meetings.items():
-            if not meeting.is_understood:
-                what = self._join_aspects(meeting.misunderstood) or "no message was understood"
+        for (sender, receiver), result in outcome.pair_results.items():
+            if not result.is_understood:
+                what = self._join_aspects(result.misunderstood) or "no message was understood"
                 facts.append(("Disagree", Text(f"{self._pair(sender, receiver)}: {what}", "bold red")))
         return facts
 

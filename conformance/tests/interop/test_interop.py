@@ -34,11 +34,11 @@ from suite_terminal import typed, words
 
 
 def marked(outcome: Interop, sender: str, receiver: str, mark: AspectMark = AspectMark.NO) -> set[str]:
-    return {aspect for aspect, cell in outcome.meetings[sender, receiver].cells.items() if cell.mark is mark}
+    return {aspect for aspect, cell in outcome.pair_results[sender, receiver].cells.items() if cell.mark is mark}
 
 
 def reason(outcome: Interop, sender: str, receiver: str, aspect: Aspect) -> str:
-    return outcome.meetings[sender, receiver].cells[aspect].reason
+    return outcome.pair_results[sender, receiver].cells[aspect].reason
 
 
 # ---- those who understand each other -------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ def test_what_the_proposal_leaves_open_is_understood(name: str) -> None:
 @pytest.mark.parametrize("name", ["reference", "sends-at-ticks", "spaced-bodies", "losers-of-keys-deleted", "echoes"])
 def test_legal_peers_of_clearskies_understand_everything_of_each_other(name: str) -> None:
     outcome = met(CLEARSKIES, ref=clearskies_peer(), other=clearskies_peer(name))
-    assert len(cells_with(outcome, AspectMark.YES)) == len(outcome.meetings) * len(ClearSkiesAspect)
+    assert len(cells_with(outcome, AspectMark.YES)) == len(outcome.pair_results) * len(ClearSkiesAspect)
 
 
 # ---- wire layouts and filters --------------------------------------------------------------------------------------
@@ -75,12 +75,12 @@ def test_legal_peers_of_clearskies_understand_everything_of_each_other(name: str
 def test_a_private_wire_layout_is_one_fault_and_hides_nothing() -> None:
     outcome = met(ref=reference, nim=lambda: reference(dialect="nim-sds"))
     for names in (("ref", "nim"), ("nim", "ref")):
-        assert outcome.meetings[names].pair.translated
+        assert outcome.pair_results[names].pair.translated
         assert marked(outcome, *names) == {Aspect.WIRE}
         assert marked(outcome, *names, mark=AspectMark.YES) == set(Aspect) - {Aspect.WIRE}
         assert "nim must act" in reason(outcome, *names, Aspect.WIRE)
         assert "refuses the bytes" in reason(outcome, *names, Aspect.WIRE)
-    assert outcome.meetings["nim", "nim"].is_understood
+    assert outcome.pair_results["nim", "nim"].is_understood
     assert outcome.exit_code == Exit.NON_CONFORMANT
 
 
@@ -89,7 +89,7 @@ def test_filters_of_another_profile_are_not_understood_and_all_else_is() -> None
     for names in (("ref", "nim"), ("nim", "ref")):
         assert marked(outcome, *names) == {Aspect.FILTER}
         assert "bloom profiles differ" in reason(outcome, *names, Aspect.FILTER)
-    assert outcome.meetings["nim", "nim"].is_understood
+    assert outcome.pair_results["nim", "nim"].is_understood
     [note] = outcome.notes
     assert "ref declares waku-sds-js, nim nim-sds. The specification leaves hash and encoding open" in note
 
@@ -116,7 +116,7 @@ def test_a_fault_is_seen_where_it_is(name: str, sender: str, receiver: str, aspe
     assert outcome.breakdowns == []
     assert aspect in marked(outcome, sender, receiver)
     assert "bad" in reason(outcome, sender, receiver, aspect)
-    assert outcome.meetings["ref", "ref"].is_understood
+    assert outcome.pair_results["ref", "ref"].is_understood
     assert outcome.exit_code == Exit.NON_CONFORMANT
 
 
@@ -151,7 +151,7 @@ def test_another_profile_of_signatures_is_reported_and_only_signatures_are_not_b
     outcome = met(CLEARSKIES, ref=clearskies_peer(), other=clearskies_peer(config=sha1))
     for sender, receiver in (("ref", "other"), ("other", "ref")):
         assert marked(outcome, sender, receiver) == {ClearSkiesAspect.SIGNATURE, ClearSkiesAspect.RELAY}
-    pair = outcome.meetings["ref", "other"].pair
+    pair = outcome.pair_results["ref", "other"].pair
     assert any("both must use the same" in note for note in exchanges_of(CLEARSKIES).notes(pair))
 
 
@@ -166,12 +166,12 @@ def crashes(request: pb.Request, reply: pb.Reply) -> None:
 def test_a_breakdown_is_that_ones_and_the_others_go_on() -> None:
     outcome = met(one=reference, bad=lambda: altered(crashes), two=reference)
     for names in (("one", "one"), ("one", "two"), ("two", "one"), ("two", "two")):
-        assert outcome.meetings[names].is_understood
+        assert outcome.pair_results[names].is_understood
     assert {name for name, _ in outcome.breakdowns} == {"bad"}
     assert len(outcome.breakdowns) == PATIENCE
     assert "bad must act: it broke down (crash: " in reason(outcome, "one", "bad", Aspect.CONTENT)
     assert "bad broke down 4 times in a row" in reason(outcome, "two", "bad", Aspect.CONTENT)
-    assert all("\x1b" not in cell.reason for meeting in outcome.meetings.values() for cell in meeting.cells.values())
+    assert all("\x1b" not in cell.reason for result in outcome.pair_results.values() for cell in result.cells.values())
     assert outcome.exit_code == Exit.NON_CONFORMANT
 
 
@@ -246,7 +246,9 @@ def test_an_interrupt_keeps_what_was_understood_until_then() -> None:
     assert outcome.exit_code == Exit.INTERRUPTED
     assert marked(outcome, "a", "a", AspectMark.YES)
     assert not marked(outcome, "b", "a", AspectMark.NO)
-    assert {cell.reason for cell in outcome.meetings["b", "a"].cells.values()} == {"not played because of an interrupt"}
+    assert {cell.reason for cell in outcome.pair_results["b", "a"].cells.values()} == {
+        "not played because of an interrupt"
+    }
     console = Console(width=200, record=True, file=StringIO())
     story = InteropStory(console, outcome)
     story.show()
