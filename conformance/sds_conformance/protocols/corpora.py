@@ -27,4 +27,4 @@ class Corpora:
     following: Callable[[frozenset[str], str], frozenset[str]] = lambda fields, command: frozenset()
     """Takes the differing columns and the command. Returns the columns that differ only because other columns do."""
     others: Mapping[str, Corpora] = field(default_factory=dict)
-    """By revision: the corpora of revisions for which other definitions than these hold."""
+    """By revision: its corpora, for each revision that needs other definitions than those in this object."""

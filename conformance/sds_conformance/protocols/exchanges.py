@@ -112,18 +112,20 @@ class Exchanges:
     """The aspect that all others need: without it, no message arrives."""
     all: tuple[Exchange, ...]
     read: Callable[[GroupTrace, Mapping[str, Any]], Any]
-    """Reads a group trace for the judges. The mapping has the private wire layout of each participant; None for the
-    layout of the specification.
+    """Converts a group trace to the form that the aspects' functions take. The mapping has the private wire layout of
+    each participant; None for the layout of the specification.
     """
     introduced: Callable[[Declaration], str]
     """Describes the declared profiles that other implementations must know."""
     profiles: tuple[str, ...] = ()
-    """The kinds of these profiles in the handshake, for machine-readable output."""
+    """The kinds of the profiles that ``introduced`` describes, as the handshake names them; for machine-readable
+    output.
+    """
     notes: Callable[[Pair], Iterable[str]] = lambda pair: ()
     """Describes differences between the declarations of the two sides that are not a fault of either."""
     in_common: Mapping[str, int] = field(default_factory=dict)
-    """By setting that must be equal in both implementations to play generated schedules: a value that few
-    implementations use by default.
+    """Settings that must be equal in both implementations when they play generated schedules, each with a value that
+    few implementations use by default.
     """
 
     @property

@@ -21,7 +21,7 @@ DELIVERED, ACKNOWLEDGED = "delivered", "acknowledged"
 
 
 class Sort(Enum):
-    """The purpose of a sent item. Diagrams draw each in its own style."""
+    """The purpose of a sent item. Diagrams draw the items of each purpose in their own style."""
 
     CONTENT = "content"
     """A message or record that every participant must deliver and store."""
@@ -79,7 +79,7 @@ class Teller(Protocol):
         ...
 
     def describe_message(self, packet: Packet) -> str:
-        """A description in one line."""
+        """A description of a message, in one line."""
         ...
 
     def format_dependencies(self, packet: Packet) -> str:
@@ -95,7 +95,7 @@ class Reading(ABC):
     """Reads the steps of a group trace for stories and diagrams. Each protocol has a subclass."""
 
     does: Mapping[str, str]
-    """By command that only this protocol has: a verb phrase."""
+    """For each command that only this protocol has, a verb phrase that says what the participant does."""
     signalled: Mapping[str, tuple[str, str]]
     """By kind of signal: (drawing class, which is ``deliver``, ``ack``, ``miss`` or ``bad``; phrase with ``{}`` for the
     names of the items).

@@ -41,7 +41,7 @@ class Repertoire:
     """Plays a schedule. The mapping has the stage of each participant."""
     perform: Callable[[Schedule, Mapping[str, Any], int], GroupTrace]
     """Plays a schedule like ``play``, but leaves the stages open, and raises TesteeError if an implementation breaks
-    down. The number is the factor by which the usual limits on the length are raised.
+    down. The number is the factor by which the usual limits on the length of a group trace are raised.
     """
     reading: Reading
     """Reads group traces for stories and diagrams."""
@@ -56,10 +56,10 @@ class Repertoire:
     properties: Properties
     """The global properties."""
     situations: Mapping[str, str]
-    """By situation that is counted to measure coverage: its description."""
+    """The situations that are counted to measure coverage, with their descriptions."""
     counted: Callable[[GroupTrace, Sequence[View]], Counter[str]]
     """Counts how often a group trace reached each situation."""
     others: tuple[Repertoire, ...] = ()
-    """The repertoires for the revisions of the protocol that need other schedules."""
+    """The repertoires for those revisions of the protocol for which this repertoire has no schedules."""
     alphabet: Alphabet | None = None
     """The events from which `exhaust` builds all schedules; None if there are none."""

@@ -24,7 +24,7 @@ LONGEST_VALUE = 60
 
 
 class Narrator:
-    """Describes the steps of one trace: the command, and the results."""
+    """Describes the command and the results of each step of one trace."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
@@ -63,7 +63,7 @@ class Narrator:
                 return other.replace("_", " ")
 
     def came_out(self, step: Step, about: frozenset[str] = frozenset(), finding_text: str = "") -> list[str]:
-        """Describe the results, a line each, in order; empty if there are none."""
+        """The results of a step in order, one line each; [] if there are none."""
         if step.reply is None:
             return ["no answer"]
         match step.answer:

@@ -1,7 +1,7 @@
 """Updates that a peer must send to others, its requests, and its copies of other peers' versions.
 
-Changes must be sent to all peers that sent a request, and each request must be answered, by the next quiet step. A
-version that has been overwritten by then need not be sent.
+Changes must be sent to all peers that sent a request, and each request must be answered, by the peer's next quiet step
+(see `facts.find_quiet_steps`). A version that has been overwritten by then need not be sent.
 """
 
 from __future__ import annotations
@@ -222,8 +222,8 @@ def find_answers(view: PeerView) -> list[Answer]:
 
 @cache_per_view
 def find_incomplete_answers(view: PeerView) -> list[tuple[Shown, LinkView, list[RecordVersion]]]:
-    """Observed states, each with a link on which everything was requested shortly before or after, and the records that
-    the answer lacks. No record changes between the two.
+    """(Observed state, link, records that the answer on the link lacks) for each request for everything that was
+    answered shortly before or after the peer was observed. No record changed between the observation and the answer.
     """
     out = []
     for one, other in pairwise(view.shown_states):
@@ -246,7 +246,7 @@ def _find_unsent_changes(view: PeerView, link: LinkView, request: Request) -> It
     for change in view.changes if view.writes else ():
         if change.kind != "put" or change.shown is not None or change.step.index >= request.step.index:
             continue
-        # Other checks judge a peer that confuses two records. Equal content need not change a record.
+        # Skip changes that other checks judge (the peer confused two records), and content that was sent already.
         one = any(c.uuid == change.step.uuid != "" and c.key != change.key for c in view.changes)
         if one or any(map(change.is_in, view.sent)) or view.in_conflict(request.step):
             continue
@@ -291,8 +291,8 @@ def _has_no_effect(view: PeerView, change: Change) -> bool:
 
 
 def _is_under_another_key(view: PeerView, update: Update, by: Step) -> bool:
-    """Was the record of an update renamed or deleted before the step ``by``, so that deleting the key of the update
-    may not delete the record?
+    """Was the record of an update renamed or deleted before the step ``by``? Then a deletion of the update's key may
+    leave the record as it is.
     """
     updates = (u for u in (*view.sent, *view.received) if u.step.index < by.index and u.uuid == update.uuid)
     return any(other.deleted or other.key != update.key for other in updates)
@@ -329,10 +329,12 @@ class RevisionBounds:
         # A peer may build a request when the link begins, and send it later.
         formed = link.began if request is link.asked[0] else request.step.index
         self.at_least = _find_least_revisions(view, formed)
-        """The highest revisions in a scan of all records that the peer certainly has (CA-11)."""
+        """By other peer: the highest revision in the records that this peer certainly has (CA-11)."""
         came = (a.update for a in view.arrivals if a.step.index <= request.step.index)
         self.at_most = _find_highest_revisions(came)
-        """The highest revisions that ever arrived. CSDB-03, CSDB-06 and CSDB-16 judge forbidden updates."""
+        """By peer: the highest revision that ever arrived, also in forbidden updates, which CSDB-03, CSDB-06 and
+        CSDB-16 judge.
+        """
 
 
 @cache_per_view
@@ -342,7 +344,7 @@ def find_revision_bounds(view: PeerView) -> list[RevisionBounds]:
 
 
 def _find_highest_revisions(updates: Iterable[Update]) -> dict[str, int]:
-    """The highest revision of each peer."""
+    """By writer: the highest revision in its updates."""
     out: dict[str, int] = {}
     for update in updates:
         if update.by is not None:
@@ -351,8 +353,8 @@ def _find_highest_revisions(updates: Iterable[Update]) -> dict[str, int]:
 
 
 def _find_least_revisions(view: PeerView, index: int) -> dict[str, int]:
-    """The highest revisions of the records that the peer had at the last quiet step and still has: it may process
-    messages late.
+    """By other peer: the highest revision in the records that this peer had at its last quiet step and still has. Later
+    updates do not count, because the peer may not have processed them yet.
     """
     quiet = max((step for step in view.quiet if step < index), default=0)
     # The peer may have closed a link instead of accepting an update.
