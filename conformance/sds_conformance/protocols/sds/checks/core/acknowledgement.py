@@ -61,7 +61,7 @@ def effects_in_order(view: ChannelView) -> Iterator[Observation]:
         elif mention.in_history and mention.received.unmet and mention.received.acceptable:
             reviewed = was_acknowledged_by(view, mention.received, mention.message_id)
             filtered = is_in_next_filter(view, mention.received)
-            if reviewed and filtered:  # otherwise SDS-RECV-03 and SDS-RECV-04 are violated
+            if reviewed and filtered:  # SDS-RECV-03 and SDS-RECV-04 judge the other cases
                 yield observe_met(mention.received.step)
 
 
@@ -111,7 +111,7 @@ def possibly_acknowledged_stays_buffered(view: ChannelView) -> Iterator[Observat
                 continue  # a wrong acknowledgement violates SDS-ACK-04 or SDS-STATE-12
             if once and not any(m is not mention and m.received.step.index < observed.step.index for m in mentions):
                 met = mention.message_id in buffered
-                expected = f"{mention.message_id!r}, possibly acknowledged, in the buffer"
+                expected = f"{mention.message_id!r}, possibly acknowledged, in the outgoing buffer"
                 soft = position_on_giving_up(view, mention.message_id, observed.step.index)
                 yield observe_outcome(observed.step, "not-kept", met, expected, "it is gone", soft)
     for mention in once_in_a_filter:
@@ -126,7 +126,7 @@ def channels_are_isolated(view: ChannelView) -> Iterator[Observation]:
         message = step.arrived
         if message is None or message.channel_id == view.channel_id or message.sender_id == view.party.participant_id:
             continue
-        # The other channel may have messages of these IDs, too, and acknowledge them.
+        # Messages of the other channel may have the same IDs as messages of this channel, and may become acknowledged.
         acked = {event.message_id for event in step.signals("acknowledged", view.channel_id)}
         judged = [(entry.message_id, entry.message_id in acked, "acknowledged") for entry in message.causal_history]
         possibly = step.signals("possibly_acknowledged", view.channel_id)
@@ -237,7 +237,7 @@ def shown_states_go_forward(view: ChannelView) -> Iterator[Observation]:
     reached: dict[str, int] = {}
     for observed in view.states_showing("outgoing"):
         states: dict[str, set[int]] = {}
-        for entry in observed.state.outgoing.entries:  # states as ranks; -1: none of the three
+        for entry in observed.state.outgoing.entries:  # -1: not one of the three states
             states.setdefault(entry.message_id, set()).add(_RANKS.get(entry.state, -1))
         # An acknowledged message leaves the buffer, or stays in it as acknowledged (AMB-C15).
         states |= {message_id: {2} for message_id in reached if message_id not in states}
@@ -245,7 +245,7 @@ def shown_states_go_forward(view: ChannelView) -> Iterator[Observation]:
             ranks = states[message_id]
             if len(ranks) > 1 or not ranks <= {0, 1, 2}:
                 seen = [_NAMES[rank] if rank in (0, 1, 2) else "in no known state" for rank in sorted(ranks)]
-                expected = f"{message_id!r} in one of the three states"
+                expected = f"{message_id!r} in one of the three acknowledgement states"
                 yield observe_violation(observed.step, "no-single-state", expected, " and ".join(seen))
                 continue
             (rank,) = ranks
@@ -324,7 +324,7 @@ def one_filter_stays_one(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-ACK-05", pb.CAPABILITY_ACKNOWLEDGED, of="received")
 def only_own_outstanding_messages(view: ChannelView) -> Iterator[Observation]:
-    """Only own messages that are not acknowledged yet are acknowledged, and no IDs of other or unknown messages.
+    """Only own messages that are not acknowledged yet become acknowledged, and no message of another participant does.
 
     If the revision logs sync messages, own sync messages may be acknowledged as well.
     """
@@ -399,7 +399,7 @@ def gaps_in_syncs_are_noticed(view: ChannelView) -> Iterator[Observation]:
     for received in view.refused if view.terms.on else ():
         missing = [i for i in received.unmet if view.repair.original(i) is None]
         if received.kind is Kind.SYNC and received.valid and missing:
-            expected = f"{min(missing)!r} found missing by the sync message"
+            expected = f"{min(missing)!r} noticed as missing, because the sync message names it"
             yield observe_violation(received.step, "refused", expected, received.refusal)
 
 
@@ -423,7 +423,8 @@ class _Review(NamedTuple):
 
 
 def reviews(view: ChannelView) -> Iterator[_Review]:
-    """Own messages become acknowledged by a causal history that names them, and possibly by a filter that holds them.
+    """Own messages become acknowledged if a causal history names them, and possibly acknowledged if a filter holds
+    them.
 
     Mentions are left out if it is unknown whether they had an effect. Refused messages are left out unless they are
     sync messages.
