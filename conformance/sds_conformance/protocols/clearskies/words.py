@@ -71,12 +71,16 @@ class Narrator:
                 return [f"refused: {printable(step.reply.rejected.reason, 120)}"]
             case "opened":
                 named = [printable(each, 20) for each in step.reply.opened.extensions]
-                return [f"names {', '.join(map(repr, named)) or 'no extension'}"] if named != [EXTENSION] else []
+                declared = f"the extensions {', '.join(map(repr, named))}" if named else "no extension"
+                return [f"declares {declared}"] if named != [EXTENSION] else []
             case "state":
                 return self._state(step.reply.state, about)
             case "effects":
                 sent = [f"sends on link {each.link} {self.described(each)}" for each in self._trace.out(step)]
-                sent += [f"sends on link {link} {size} of a message" for link, size in self._incomplete_parts(step)]
+                sent += [
+                    f"sends on link {link} {size} of an incomplete message"
+                    for link, size in self._incomplete_parts(step)
+                ]
                 return sent + [text for event in step.events if (text := self._event(event))]
             case _:
                 return []
@@ -112,7 +116,7 @@ class Narrator:
                 f"{hex_of(body.raw)}"
             )
         if message.type == GET_UPDATES:
-            return f"a request for all after {self._revisions(body.members.get('since'))}"
+            return f"a request for all updates after {self._revisions(body.members.get('since'))}"
         if not reads_as_update(message):
             return f"a {printable(message.type, 40) or 'message without a type'}{signed}"
         return f"{self._update(body.members, signed)}"

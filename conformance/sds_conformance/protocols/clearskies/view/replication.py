@@ -119,7 +119,9 @@ def _is_copy(view: PeerView, change: Change, update: Update, link: LinkView) -> 
 
 
 def _is_named_as_known(view: PeerView, link: LinkView, arrival: Arrival) -> bool:
-    """Did the other end name the update as known in its last request? The peer may answer this request later."""
+    """Did the last request of the other end name the update as known, with no quiet step since? The peer may still have
+    to answer this request, and then leaves the update out.
+    """
     last = [request for request in link.requests if request.step.index < arrival.step.index][-1]
     named = (last.since or {}).get(str(arrival.update.by), 0) >= (arrival.update.rev or 0)
     return named and view.quiet_before(arrival.step) < last.step.index
@@ -132,7 +134,9 @@ def _is_in_time(view: PeerView, link: LinkView, cause: Step, update: Update) -> 
 
 
 def _find_due_winners(view: PeerView) -> Iterator[DueUpdate]:
-    """Yield each version that won a conflict, or resolved it, when the peer first shows the version."""
+    """Yield one `DueUpdate` for each version that won or resolved a conflict and each link with a request. The time
+    counts from the step in which the peer first shows the version.
+    """
     fates = (fate for fate in find_fates(view) if fate.meeting.arrival.outcome == "conflict")
     won = [(fate.meeting.arrival, fate.shown) for fate in fates if fate.survivor == INCOMING and not fate.meeting.alike]
     contests = (contest for contest in find_contests(view) if contest.key_holder == INCOMING)
@@ -272,7 +276,9 @@ def _find_subscribed_links(view: PeerView, step: Step) -> Iterator[LinkView]:
 
 
 def _may_be_known(view: PeerView, change: Change, link: LinkView) -> bool:
-    """Does a request name a revision of the peer's own at which the client may already have the change?"""
+    """May the client have named the change as known? Its last request names a revision of the peer, and no quiet step
+    lies between this request and the change.
+    """
     last = [request for request in link.requests if request.step.index < change.step.index][-1]
     if not (last.since or {}).get(view.peer_id):
         return False

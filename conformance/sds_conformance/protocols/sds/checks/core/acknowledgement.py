@@ -26,7 +26,8 @@ from .filters import is_in_next_filter
 def was_acknowledged_by(view: ChannelView, received: Received, message_id: str) -> bool | None:
     """Was an own message acknowledged by the step of an arrival, or before?
 
-    The signals decide, or without signals the state that the next step shows. None if unknown.
+    If the participant signals acknowledgements, the signals decide; otherwise the state that the next step shows. None
+    if unknown.
     """
     if view.can(pb.CAPABILITY_ACKNOWLEDGED):
         acks = view.ack_evidence(message_id).acks
@@ -168,8 +169,8 @@ def one_of_several_participants_acknowledges(view: ChannelView) -> Iterator[Obse
 def _was_acknowledged_by_mention(view: ChannelView, mention: Mention) -> bool | None:
     """Did the causal history of ``mention`` acknowledge the own message?
 
-    Looks only at steps before another causal history names the message. The signals decide; without signals the last
-    shown state, or else the end of resending. None if unknown.
+    Steps after another causal history names the message do not count. If the participant signals acknowledgements, the
+    signals decide; otherwise the last shown state, or, without one, whether resending stopped. None if unknown.
     """
     message_id, index = mention.message_id, mention.received.step.index
     named_again = (
