@@ -35,7 +35,7 @@ class Protocol(ABC):
     """The definition of a protocol: how the suite judges, describes, generates and stores it."""
 
     name: str
-    """The name in reports and messages."""
+    """The name of the protocol in reports and messages."""
     rules: Rules
     """The rules: catalogue, checks, scenarios, revisions, stage, views, testee messages and capabilities."""
     model: Model
@@ -51,8 +51,8 @@ class Protocol(ABC):
     vectors: Material | None = None
     """The golden vectors; None if there are none."""
     repertoire: Repertoire | None = None
-    """The generated schedules; None if there are none. ``repertoire.others`` has the generated schedules of revisions
-    that need others.
+    """The generated schedules; None if there are none. ``repertoire.others`` has the schedules of the revisions that
+    need different schedules.
     """
     exchanges: Exchanges | None = None
     """The schedules of `interop`; None if there are none."""
@@ -87,8 +87,10 @@ class Protocol(ABC):
         return ""
 
     def corpora(self) -> Corpora | None:
-        """How the corpora of the protocol are stored and compared; None if the protocol has no corpora. Import the
-        reader here: only commands on corpora need it, and the import is slow.
+        """How the corpora of the protocol are stored and compared; None if the protocol has no corpora.
+
+        A subclass imports the module for corpora inside this method: the import is slow, and only the commands on
+        corpora need it.
         """
         return None
 
@@ -172,7 +174,7 @@ def stating(requirement: str) -> Protocol | None:
 
 
 def property_of(what: str) -> GlobalProperty | None:
-    """The property of the group with an ID; None if no property has the ID."""
+    """The group property that has this ID; None if no property has it."""
     known = [repertoire.properties for repertoire in repertoires()]
     return next((properties[what] for properties in known if what in properties), None)
 

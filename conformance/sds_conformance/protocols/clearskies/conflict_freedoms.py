@@ -129,7 +129,10 @@ def only_one_refuses_taken_key(case: DivergentSteps) -> bool:
 
 
 def only_one_counts_hops(case: DivergentSteps) -> bool:
-    """Do vector clocks count sending and receiving on one side only, so that other changes are concurrent?"""
+    """Do vector clocks count sending and receiving on one side only?
+
+    If so, two changes can be concurrent on one side, and descend from each other on the other side.
+    """
     if not case.fields <= DATABASE_COLUMNS or case.command != "receive":
         return False
     one, other = (ClubView(side.group_trace).shows_hops for side in case.sides)

@@ -67,7 +67,7 @@ MEANINGS: Mapping[str, str] = {
 
 
 class ExchangeResult:
-    """A group trace of two implementations."""
+    """The result of one `interop` schedule: the group trace of two implementations."""
 
     def __init__(self, group_trace: GroupTrace, dialects: Mapping[str, Any]) -> None:
         """``dialects`` is unused: ClearSkies has no dialects."""

@@ -97,7 +97,7 @@ def _find_arrived_messages(side: DivergentSide, who: str) -> set[str]:
 
 
 def _scans_records(case: DivergentSteps) -> bool:
-    """Did the side that names the lower revision receive a higher one, whose record may be overwritten since?"""
+    """Did the side that names the lower revision receive a higher revision? Its record may have been overwritten."""
     if not case.differs_only_in("since", "known"):
         return False
     asked: list[dict[str, int]] = []
@@ -157,7 +157,7 @@ def _has_refusable_message(case: DivergentSteps) -> bool:
 
 
 def _numbers_from_another_start(case: DivergentSteps) -> bool:
-    """Do participants number revisions from different starts, and does a scripted peer use revisions?"""
+    """Does a participant begin with another revision on one side, and did a scripted peer send the message?"""
     firsts = [ClearSkiesRowReader(side.group_trace).names.first for side in case.sides]
     counted = any(firsts[1].get(name, first) != first for name, first in firsts[0].items())
     return counted and any(_is_from_scripted_peer(side, act) for side, act in case.played())
@@ -171,8 +171,8 @@ def _only_one_keeps_store(case: DivergentSteps) -> bool:
 
 
 FREEDOMS: tuple[Freedom, ...] = (
-    Freedom("other-signals", "a signal that only one of them declares", one_declares(_SIGNALS)),
-    Freedom("undeclared", "a capability that only one of them declares", left_out),
+    Freedom("other-signals", "a signal that only one of the two implementations declares", one_declares(_SIGNALS)),
+    Freedom("undeclared", "a capability that only one of the two implementations declares", left_out),
     Freedom("signatures", "whether messages between read-write peers are signed", _signs_unnecessarily),
     Freedom("update-times", "how precise an update_time is, and how it advances", differ_only_in("times")),
     Freedom("known-revisions", "whether known revisions are found by a scan of the present records", _scans_records),
@@ -191,7 +191,11 @@ FREEDOMS: tuple[Freedom, ...] = (
     ),
     Freedom("hops", "whether the vector clocks of records count sending and receiving", only_one_counts_hops),
     Freedom("first-revisions", "the revision of the first change", _numbers_from_another_start),
-    Freedom("odd-messages", "how messages that may be refused are handled, and their links", _has_refusable_message),
+    Freedom(
+        "odd-messages",
+        "how a peer handles messages that it may refuse, and the links on which they arrive",
+        _has_refusable_message,
+    ),
     Freedom("moments", "when messages are sent and processed", is_sent_later),
     Freedom("order-of-updates", "the order of updates of different writers", is_in_another_order),
     Freedom("pieces", "the pieces in which a stream is written, and additional messages in it", is_in_other_pieces),

@@ -16,7 +16,10 @@ from .divergent_steps import STEP_COLUMNS, acts_before, acts_from_difference, fi
 
 
 def is_sent_later(case: DivergentSteps) -> bool:
-    """Does the other side send or signal the same later, but still in time, or does its link close before?"""
+    """Does each entry that one side lacks at this step appear there in a later step, in time?
+
+    A message may also be missing on that side if the link closes before the message is due.
+    """
     if not case.differs_only_in("sent", "changed", "conflicts"):
         return False
     extras = [(field, *found) for field in sorted(case.fields) for found in find_extra_entries(case, field)]

@@ -24,9 +24,9 @@ class ClearSkies(Protocol):
     name = "ClearSkies"
     rules = RULES
     model = MODEL
-    about_profiles = "Part of the database extension to judge: there is one, the whole extension."
+    about_profiles = "Part of the database extension to judge; the only choice is the whole extension."
     greeting = ("changes-spread",)
-    casting = "The peers that are opened are the implementation; all others are scripted."
+    casting = "The implementation plays the peers that the schedule opens; all other peers are scripted."
     vectors = MATERIAL
     repertoire = REPERTOIRE
     exchanges = EXCHANGES

@@ -26,7 +26,7 @@ from .situations import SITUATIONS, situations
 
 
 def grammar_of(profile: str, fewest: int, most: int, passages: tuple[str, ...]) -> Grammar:
-    """Return the grammar of schedules. ``profile`` is unused, because there is only one."""
+    """Return the grammar of schedules. ``profile`` is unused, because ClearSkies has only one grammar."""
     return Grammar(fewest, most, passages=passages)
 
 

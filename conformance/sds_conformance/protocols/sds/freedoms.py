@@ -158,8 +158,8 @@ def _in_another_order(case: DivergentSteps) -> bool:
 
 
 FREEDOMS: tuple[Freedom, ...] = (
-    Freedom("other-signals", "a signal that only one of them declares", one_declares(_SIGNALS)),
-    Freedom("undeclared", "a capability that only one of them declares", left_out),
+    Freedom("other-signals", "a signal that only one of the two implementations declares", one_declares(_SIGNALS)),
+    Freedom("undeclared", "a capability that only one of the two implementations declares", left_out),
     Freedom(
         "filters",
         "the content of a filter, its false positives, and the number of filters that acknowledge a message",

@@ -285,7 +285,8 @@ def _is_only_update(view: PeerView, update: Update) -> bool:
 def revisions_may_differ_from_clocks(view: PeerView) -> Iterator[Observation]:
     """A peer accepts a record whose revision differs from its writer's number in the vector clock.
 
-    A peer that waits for missing revisions violates CSDB-02, so records after a gap are compared only with each other.
+    A peer that waits for missing revisions violates CSDB-02. So a refused record after a gap in the revisions is a
+    violation only if the peer accepted another record after a gap, whose revision equals the number.
     """
     alike: set[bool] = set()
     last: dict[object, int] = {}
@@ -301,8 +302,8 @@ def revisions_may_differ_from_clocks(view: PeerView) -> Iterator[Observation]:
         elif is_traced(view, update):
             yield observe_met(arrival.step)
         elif alike & {True, after_gap} and (proof := view.find_proof(arrival)) is not None:
-            expected = f"{view.named(update)}, although {view.name(update.by)} has {number} in its clock"
-            seen = f"{view.describe_state(proof)}; records with equal numbers are accepted"
+            expected = f"{view.named(update)}, although {view.name(update.by)} has {number} in the clock of the update"
+            seen = f"{view.describe_state(proof)}; records whose number equals the revision are accepted"
             yield observe_violation(proof.shown.step, "revision-compared-with-clock", expected, seen)
 
 
@@ -395,7 +396,7 @@ def _with_freed_keys(view: PeerView, shown: Shown) -> Iterator[Update]:
 
 
 def _deleted_without_a_deletion(view: PeerView) -> Iterator[tuple[Shown, Update]]:
-    """The states that show a version as deleted, although it only arrived as not deleted and was in no conflict.
+    """The states that show a version as deleted, although it never arrived as a deletion and was in no conflict.
 
     A peer that sees a conflict may send the version that lost as deleted (CA-8).
     """
@@ -481,7 +482,7 @@ def forbidden_updates_are_refused(view: PeerView) -> Iterator[tuple[Step, Forbid
         sent = next((u for u in view.sent if u.step.index >= after and _is_copy(u, update)), None)
         others = any(a.update.by == update.by and a is not arrival for a in view.arrivals)
         asked = [r for r in view.asked if r.step.index > after and str(update.by) in (r.since or {})]
-        asked = asked if update.by != view.peer_id else []  # A peer has its own revisions without receiving an update.
+        asked = asked if update.by != view.peer_id else []  # a peer knows its own revisions without an update
         if sent is not None:
             yield sent.step, ForbiddenUpdate(arrival, f"a copy was sent to {view.name_other_end(view.link_of(sent))}")
         elif asked and not others and (asked[0].since or {})[str(update.by)] == update.rev:

@@ -43,7 +43,7 @@ _MANY_UUIDS = 40
 # ---- Commands --------------------------------------------------------------------------------------------------------
 
 _REFUSED = {"put": "write-refused", "rename": "rename-refused", "delete": "deletion-refused"}
-"""The code for a command that is refused."""
+"""Maps each command to the code of the violation if a peer refuses the command."""
 
 
 @check("CSDB-02", of="writes")
@@ -104,7 +104,7 @@ def _describe_possible_command(view: PeerView, step: Step) -> str:
     if step.command == "put":
         uuids = {change.uuid for change in keys.values()} | {arrival.update.uuid for arrival in view.arrivals}
         if command.uuid and command.uuid.lower() in uuids:
-            return ""  # a suggested uuid that is in use
+            return ""  # the application suggests a uuid that is in use
         fits = fits_limits(declared, command.value, members, command.key)
         return f"to write {command.key!r}" if fits and len(command.key) <= _OF_A_KEY else ""
     if command.key not in keys or command.key in taken or not view.is_undisturbed(keys[command.key], step):
@@ -148,7 +148,7 @@ def own_versions_stay(view: PeerView) -> Iterator[Observation]:
     """A version that the application wrote is sent again with the same key and the same value."""
     for before, update in _successive_copies(view):
         if before.deleted or update.deleted or view.in_conflict(update.step) or _change_between(view, before, update):
-            continue  # CSDB-10 and CSDB-13 judge changes of one version
+            continue  # CSDB-10 judges reused revisions, and CSDB-13 judges deletions
         if view.known.same_era(before.step.index, update.step.index):
             code = "key-changed" if before.key != update.key else "value-changed"
             expected = f"{quoted(before.value)} under {before.key!r}, as sent at step {before.step.index}"
@@ -171,7 +171,7 @@ def nobody_else_writes(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-13", of="changes")
 def deletions_say_so(view: PeerView) -> Iterator[Observation]:
-    """A deletion is sent as an update of the record in which deleted is true."""
+    """A deletion is sent as an update of the record with the field deleted set to true."""
     for change in view.changes:
         update = change.shown
         if update is not None and change.kind == "delete":
@@ -191,7 +191,7 @@ def _uuids_after(view: PeerView, kind: str, code: str, name_of: Callable[[Change
     for change in view.changes:
         if change.kind == kind and change.shown is not None and change.shown.uuid is not None:
             before, seen = _uuid_of(view, change.old_key, change.step.index), change.shown.uuid
-            # If the peer does not show uuids, a deletion that is sent after updates of others may be any deletion.
+            # If the peer shows no uuids, a deletion that it sends after updates of others may delete another record.
             window = range(change.step.index, change.shown.step.index)
             certain = change.step.uuid or not any(arrival.step.index in window for arrival in view.arrivals)
             if before is not None and certain and not view.in_conflict(change.step):
@@ -334,7 +334,7 @@ def _is_revived(view: PeerView, first: Change, change: Change) -> bool:
 
 
 def _changes_of_same_key(view: PeerView) -> Iterator[tuple[Update, Update]]:
-    """Pairs of sent updates: a record, and the same record when the application next wrote its key.
+    """Pairs of sent updates: the first for a write of a key, the second for the application's next write of this key.
 
     Yields only pairs between which no other peer can have changed the record or used the key.
     """
@@ -541,10 +541,10 @@ def _first_revision(view: PeerView, *, after_others: bool) -> Iterator[Observati
         if change.shown is None or not change.is_in(change.shown) or change.shown.rev is None:
             continue  # CSDB-27 or CSDB-07 judges the change, or only a later version was sent
         seen = change.shown.rev
-        lower = {update.rev for update in view.own if (update.rev or 0) < seen}  # one half of a rename
+        lower = {update.rev for update in view.own if (update.rev or 0) < seen}  # a rename may be sent as two updates
         arrived = any(arrival.step.index < change.step.index for arrival in view.arrivals)
         alone = view.opened_afresh(change.step) and not view.in_conflict(change.shown.step)
-        # A rename to the same key may have counted before the change was sent, with the revision of the rename.
+        # A rename to the same key may have used a revision, although the peer did not send the rename.
         until = (step for step in view.steps if step.index < change.shown.step.index)
         alone = alone and not any(map(renames_in_place, until))
         if alone and arrived is after_others and not _received_own_change(view, range(change.step.index), 0):
@@ -594,7 +594,7 @@ def clocks_start_with_zero(view: PeerView) -> Iterator[Observation]:
     for update in view.own:
         if update.clock is not None and view.opened_afresh(update.step):
             number, most = update.clock.get(view.peer_id, 0), _events_until(view, update)
-            expected = f"at most {most}: there were no more events"
+            expected = f"at most {most}, by the number of changes, sent records and received records"
             yield observe_outcome(update.step, "clock-starts-too-high", number <= most, expected, f"{number}")
 
 
@@ -636,7 +636,7 @@ def changes_count_at_once(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-45", of="changes sent")
 def sending_counts(view: PeerView) -> Iterator[Observation]:
-    """From one sent change of a record to the next, the peer's own number in its clock grows by at least two.
+    """From one sent change of a record to the next, the peer's own number in the record's clock grows by at least two.
 
     The change increments the number, and so does sending it. If a peer sends a superseded version again, it need not
     increment the number.

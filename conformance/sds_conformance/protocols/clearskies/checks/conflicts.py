@@ -126,7 +126,7 @@ SURVIVOR_RULES: tuple[Rule[Fate], ...] = (
         "ancestor-not-discarded",
         PRESENT,
         lambda view, fate: _is_an_ancestor(fate),
-        "it descends from the received version",
+        "this version descends from the received version",
     ),
     _survivor_rule("CSDB-50", "descendant-discarded", INCOMING, _descends, DESCENDANT_REASON),
     _survivor_rule(
@@ -245,7 +245,7 @@ def one_of_two_records_is_left(view: PeerView) -> Iterator[Observation]:
         live = [seen for seen in there.values() if not seen.deleted and seen.key == key]
         both_are_deleted = all((seen := there.get(str(uuid))) is not None and seen.deleted for uuid in meeting.uuids)
         seen_text = "both are deleted" if both_are_deleted and not live else f"{len(live)} records"
-        expected = f"one of the records with the key {key!r}, which met at step {meeting.step.index}"
+        expected = f"at least one of the two records with the key {key!r} (conflict at step {meeting.step.index})"
         position = "" if meeting.later and not meeting.is_within_one_second else "CA-9"
         met = not both_are_deleted or bool(live)
         yield observe_outcome(shown.step, "key-lost", met, expected, seen_text, position)
@@ -436,7 +436,7 @@ COMPARISON_RULES: tuple[Rule[ClockComparison], ...] = (
 
 @table(COMPARISON_RULES)
 def clocks_are_compared(view: PeerView) -> Iterator[tuple[Step, ClockComparison]]:
-    """A vector clock is before or equal to another if no peer has a larger number in it than in the other.
+    """Vector clock a is before or equal to vector clock b if no peer has a larger number in a than in b.
 
     A peer that is absent from a clock has the number zero.
     """

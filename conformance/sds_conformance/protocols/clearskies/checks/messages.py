@@ -53,7 +53,7 @@ def messages_are_whole(view: PeerView) -> Iterator[Observation]:
             code, wrong = "body-not-object", body.error or ("" if isinstance(body.value, dict) else "no JSON object")
             # A relayed message may repeat a member as its author did.
             if not wrong and body.twice and body.raw not in find_received_bodies(view):
-                code, wrong = "member-twice", f"it has the member {body.twice[0]!r} twice"
+                code, wrong = "member-twice", f"a body with the member {body.twice[0]!r} twice"
             yield observe_outcome(
                 view.trace.steps[message.step - 1], code, not wrong, "a body that is a JSON object", wrong
             )
@@ -73,7 +73,7 @@ def updates_for_readers_are_signed(view: PeerView) -> Iterator[Observation]:
 
 
 def find_signature_fault(update: Update) -> tuple[str, str]:
-    """The code and the seen text for an update without the signature of a read-write peer."""
+    """The code of the violation and what was seen, for an update without the signature of a read-write peer."""
     if update.message.signature is None:
         return "not-signed", "no signature"
     return "wrong-signature", "a signature of another peer"
@@ -87,12 +87,12 @@ def requests_have_revisions_by_peer(view: PeerView) -> Iterator[Observation]:
         if kind != GET_UPDATES:
             yield observe_violation(request.step, "wrong-type", f"the type {GET_UPDATES!r}", f"{kind!r}")
         elif not isinstance(since, dict):
-            expected = "since, an object that maps peer IDs to revisions"
+            expected = "a member since: an object that maps peer IDs to revisions"
             yield observe_violation(request.step, "since-not-object", expected, json_of(since, 120))
         else:
             wrong = {peer: entry for peer, entry in since.items() if not is_id(peer) or type(entry) is not int}
             code = "revision-not-integer" if all(map(is_id, wrong)) else "peer-id-malformed"
-            expected = "since maps peer IDs of 32 hex digits to integers"
+            expected = "a member since that maps peer IDs of 32 hex digits to integers"
             yield observe_outcome(request.step, code, not wrong, expected, json_of(wrong, 120))
 
 
@@ -106,7 +106,7 @@ def _missing_field(update: Update) -> str:
 
 
 def _malformed_clock_member(update: Update) -> tuple[str, object] | None:
-    """The first member of a vector clock that is not a peer ID with an integer of 64 bits."""
+    """The first member of a vector clock that does not map a peer ID to a 64-bit integer; None if there is none."""
     members = update.members["vector_clock"].items()
     return next(((m, n) for m, n in members if not (is_id(m) and type(n) is int and 0 <= n <= MAX_INTEGER)), None)
 

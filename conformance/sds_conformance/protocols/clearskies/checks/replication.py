@@ -179,7 +179,8 @@ def answers_keep_the_order_of_each_writer(view: PeerView) -> Iterator[Observatio
         for updates in grouped(answer.delivered, lambda update: update.by).values():
             for one, other in pairwise(updates):
                 met, expected = (other.rev or 0) >= (one.rev or 0), f"{view.named(other)} before {view.named(one)}"
-                yield observe_outcome(other.step, "answer-out-of-order", met, expected, "it was sent after that")
+                seen = "they were sent in reverse order"
+                yield observe_outcome(other.step, "answer-out-of-order", met, expected, seen)
 
 
 ExpectedUpdate = tuple[Answer, Update]
@@ -263,7 +264,7 @@ def answers_are_complete(view: PeerView) -> Iterator[tuple[Step, ExpectedUpdate]
 
 @check("CSDB-59", of="writes requests")
 def answers_begin_after_the_named_revisions(view: PeerView) -> Iterator[Observation]:
-    """An answer has no update up to the revision that the request names for its writer."""
+    """An answer has no update of a writer up to the revision that the request names for this writer."""
     for answer in find_answers(view):
         for update in answer.known:
             since = (answer.request.since or {}).get(str(update.by), 0)
@@ -472,7 +473,7 @@ def relayed_updates_keep_their_order(view: PeerView) -> Iterator[Observation]:
         for update in link.sent:
             source = sources.get(update.version, link.number)
             if source == link.number or update.version in seen:
-                continue  # it is not relayed, or not for the first time
+                continue  # the peer did not relay the update, or relays it again
             seen.add(update.version)
             if id(update) in answered:
                 continue  # CSDB-33 judges answers
@@ -482,7 +483,8 @@ def relayed_updates_keep_their_order(view: PeerView) -> Iterator[Observation]:
                     (update.rev or 0) > (before.rev or 0),
                     f"{view.named(update)} before {view.named(before)}",
                 )
-                yield observe_outcome(update.step, "relayed-out-of-order", met, expected, "it was sent after that")
+                seen_order = "they were sent in reverse order"
+                yield observe_outcome(update.step, "relayed-out-of-order", met, expected, seen_order)
             last[update.by, source] = update
 
 

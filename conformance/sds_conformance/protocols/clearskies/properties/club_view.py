@@ -64,7 +64,7 @@ def comparable_content(update: Update) -> tuple[object, ...]:
 
 
 class PeerHistory:
-    """One peer under test, step by step."""
+    """What one peer under test wrote, received and lost in a group trace."""
 
     def __init__(self, view: PeerView, acts: list[Act]) -> None:
         self.view = view
@@ -81,11 +81,11 @@ class PeerHistory:
         self.is_ambiguous = False
         """Did the peer receive a message that can be read in different ways?"""
         self.open = False
-        """The peer is open at the end."""
+        """Is the peer open at the end?"""
         self.last_own = 0
-        """The peer's highest revision of its own changes before it last lost its store."""
+        """The highest revision of the peer's own changes before the last loss of its store; 0 if there is none."""
         self.reuses_revisions = False
-        """The peer has reused revisions after the loss of its store."""
+        """Has the peer reused revisions after the loss of its store?"""
 
     @property
     def peer_id(self) -> str:
@@ -123,11 +123,11 @@ class ClubView:
         self.never_received: list[tuple[Act, PeerHistory, Update]] = []
         """The relayed updates that the relaying peer had received from no read-write peer."""
         self.has_replays = False
-        """A scripted peer has repeated updates of peers under test in another order."""
+        """Has a scripted peer repeated updates of peers under test in another order?"""
         self.has_impostor = False
-        """A read-write peer has written under the ID of a peer under test."""
+        """Has a read-write peer written under the ID of a peer under test?"""
         self.has_unasked_updates = False
-        """A peer has sent updates on a link before the other end requested any (CA-1)."""
+        """Has a peer sent updates on a link before the other end requested any (CA-1)?"""
         self._received_contents: dict[str, dict[VersionId, list[tuple[object, ...]]]] = {
             name: {} for name in self.histories
         }

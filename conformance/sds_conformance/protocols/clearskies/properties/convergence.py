@@ -27,7 +27,7 @@ class Difference:
     shown_values: tuple[Any, ...]
     """The values that the peer shows under the key."""
     was_informed: bool
-    """The peer had received all updates that determine the outcome."""
+    """Had the peer received all updates that determine the outcome?"""
 
     @property
     def code(self) -> str:
@@ -81,7 +81,10 @@ def _find_differences(side: PeerHistory, act: Act, shown: Shown, expected: Seque
 
 
 def _latest(there: list[RecordVersion]) -> list[RecordVersion]:
-    """Of shown records with one key, the one that has the key: a peer may hide the others from the application only."""
+    """The sent record with the largest update_time, in a list; all sent records if one has no valid time.
+
+    A peer may hide the other records with the key from its application, and still send them.
+    """
     timed = [(seen.time, seen) for seen in there if seen.time is not None]
     return [max(timed, key=lambda pair: pair[0])[1]] if timed and len(timed) == len(there) else there
 

@@ -12,7 +12,7 @@ from .registry import global_property
 
 
 def _first_violation_per_peer(sightings: Iterator[Sighting]) -> Iterator[Sighting]:
-    """Yield the first violation of each peer; without one, the last place where the property holds."""
+    """Yield the first violation of each peer; for a peer without one, the last place where the property holds."""
     last: dict[str, Sighting] = {}
     wrong: set[str] = set()
     for sighting in sightings:

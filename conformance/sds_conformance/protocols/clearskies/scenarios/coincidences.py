@@ -299,7 +299,7 @@ def one_key_before_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer
 
 @scenario("20", "35", "02", "22", "14", "07", "50", long=True)
 def unusual_changes_are_passed_on(script: Script, alice: Part, bob: Peer, carol: Peer, rolf: Peer, ruth: Peer) -> None:
-    """Records are relayed by a reader, or deleted and restored, with the same or a new key, or renamed and back.
+    """Read-only peers relay records; Bob deletes and restores records, with old or new keys, or renames them twice.
 
     One deletion arrives without its record. The application uses a key that is free again, and an empty key.
     """
@@ -541,7 +541,7 @@ def refusals_and_conflicts_of_keys_between(script: Script, alice: Part, bob: Pee
 
 @scenario("22", "46", "07", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
 def killed_after_changes_of_others(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """The process is killed after it received a new key and a larger clock; the application changes both records."""
+    """The process is killed after one record got a new key and another a larger clock; the application changes both."""
     link = alice.link(bob)
     version(link, "crowded", "by three", {bob: 1, carol: 3, "dave": 1})
     version(link, "old key", 1, {bob: 1}, record="moved")
@@ -579,7 +579,7 @@ def restarted_twice(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("56", long=True)
 def ghosts_after_acknowledgments(script: Script, alice: Part, bob: Peer, carol: Peer, rolf: Peer) -> None:
-    """Deleted records arrive again: from a read-only peer, after a request that covers the deletions, without Bob."""
+    """Deleted records arrive again: from a read-only peer, after a request for later updates, or after Bob has left."""
     link = alice.link(bob)
     link.update("lamp", "on")
     ghosts = [version(carol, f"record {number}", "there", {carol: 1}, signature="read-write") for number in range(4)]
@@ -662,7 +662,7 @@ def a_forged_message_among_others(script: Script, rita: Part, bob: Peer, carol: 
 
 @scenario("06", long=True)
 def forgeries_in_unusual_states(script: Script, rita: Part, bob: Peer, carol: Peer, rolf: Peer, ruth: Peer) -> None:
-    """A read-only peer, linked to no writer, gets altered updates: concurrent, of deleted records, or with any keys."""
+    """A read-only peer without writers gets altered updates: concurrent, of deleted records, with old or new keys."""
     subscribe(rita, ruth)
     _forge_everything(rita, bob, carol, rolf)
 

@@ -16,7 +16,7 @@ from .scripts import HOUR_MS, Part, Peer, Script, ScriptedLink, request_all, sce
 
 @scenario("54", long=True)
 def three_concurrent_versions(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """Three writers changed records concurrently, and their versions arrive in each order of their times."""
+    """Three writers changed six records concurrently. The versions of each record arrive in another order of times."""
     link = alice.link(bob)
     link.update("lamp", "on")
     for order in permutations((3, 2, 1)):
@@ -82,7 +82,7 @@ def deletions_among_concurrent_versions(script: Script, alice: Part, bob: Peer, 
 
 @scenario("54", needs=(pb.CAPABILITY_READ_ONLY,), long=True)
 def three_concurrent_versions_for_a_reader(script: Script, rita: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """A read-only peer receives three concurrent versions of records, in each order of their times."""
+    """A read-only peer receives three concurrent versions of six records, each time in another order of times."""
     link = rita.link(bob)
     link.update("lamp", "on")
     for order in permutations((3, 2, 1)):
@@ -185,7 +185,7 @@ def one_writer_twice_in_conflict(script: Script, alice: Part, bob: Peer, carol: 
 
 @scenario("54", "05", violated=("05",), long=True)
 def readers_pass_conflicts_on(script: Script, alice: Part, bob: Peer, carol: Peer, rolf: Peer, ruth: Peer) -> None:
-    """Read-only peers pass on concurrent versions, the later one first or last."""
+    """Read-only peers relay two concurrent versions of each record; the later version arrives first or last."""
     _pass_conflicts_on(alice, bob, carol, rolf, ruth)
 
 
@@ -193,7 +193,7 @@ def readers_pass_conflicts_on(script: Script, alice: Part, bob: Peer, carol: Pee
 def readers_pass_conflicts_on_to_a_reader(
     script: Script, rita: Part, bob: Peer, carol: Peer, rolf: Peer, ruth: Peer
 ) -> None:
-    """Read-only peers pass on concurrent versions to another one, the later one first or last."""
+    """Read-only peers relay concurrent versions to a read-only peer; the later version arrives first or last."""
     _pass_conflicts_on(rita, bob, carol, rolf, ruth)
 
 

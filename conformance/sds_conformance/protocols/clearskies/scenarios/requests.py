@@ -59,7 +59,7 @@ def both_ends_ask(script: Script, alice: Part, alan: Part) -> None:
 
 @scenario("32")
 def nothing_new(script: Script, alice: Part, bob: Peer) -> None:
-    """Bob requests updates from a peer without records, and later with a since that covers everything."""
+    """Bob requests updates from a peer without records, sends one, and requests all later ones on a new link."""
     link = subscribe(alice, bob)
     script.settle()
     link.update("door", "open")
@@ -174,7 +174,7 @@ def asked_by_who_knows_others(script: Script, alice: Part, bob: Peer, carol: Pee
 
 @scenario("33", "34", "59", "37")
 def answers(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer, eve: Peer) -> None:
-    """A peer with records of three others answers requests with different revisions in their since."""
+    """A peer with records of three others answers requests for the updates after different revisions."""
     subscribe(alice, eve)
     links = []
     for peer, revisions in ((bob, (3, 9, 12)), (carol, (4, 8)), (dave, (1, 10))):

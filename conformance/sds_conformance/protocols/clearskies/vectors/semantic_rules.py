@@ -15,7 +15,7 @@ from .fields import Fields
 
 
 def find_answer_errors(vector: Vector) -> Iterator[str]:
-    """Yield errors of a request: it may expect only updates of the vector."""
+    """Yield errors of a vector with a request: an outcome may contain only updates of the vector."""
     yield from _find_bad_values("updates", vector["updates"])
     for number, outcome in enumerate(vector["outcomes"]):
         yield from _find_bad_indices(f"outcomes/{number}/sent", outcome["sent"], vector)

@@ -28,7 +28,7 @@ class GrownClock:
     before: tuple[Update, ...]
     """The sent updates with the peer's own earlier versions. The first update with the latest version comes first."""
     overtaken: bool
-    """The record had changed again before this change was sent."""
+    """Had the record changed again before this change was sent?"""
 
 
 @cache_per_view

@@ -127,7 +127,7 @@ class Update(RecordVersion):
         if missing:
             return f"it has no {missing[0]}"
         if type(self.members.get("deleted", False)) is not bool:
-            return "its deleted is not a boolean"
+            return "its field deleted is not a boolean"
         read = (self.key, self.uuid, self.by, self.rev, self.time, self.clock)
         parsed = zip((name for name in FIELDS if name != "value"), read, strict=True)
         if wrong := [name for name, found in parsed if found is None]:
@@ -592,7 +592,7 @@ def find_observed_states(steps: list[Step], quiet: list[int]) -> list[Shown]:
 def parse_record(record: pb.Record) -> RecordVersion:
     """Convert a record of the testee protocol to a `RecordVersion`."""
     time = _parse_or_none(timestamp, record.update_time)
-    # A value that is nested too deep is collapsed as in an update.
+    # The reader shortens values that are nested too deep, as in an update, so that both can be compared.
     parsed = bodies.read(b'{"value":%s}' % record.value.encode()) if record.value else None
     value = None if parsed is None else parsed.members.get("value", record.value)
     clock = {peer_id: number for peer_id, number in record.vector_clock.items() if number}

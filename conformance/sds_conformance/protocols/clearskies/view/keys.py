@@ -101,7 +101,7 @@ class _Key(NamedTuple):
 
 
 def _forms_of(key: str) -> Iterator[tuple[int, str]]:
-    """Yield (0, the key), and for each fault of ``_FORMS`` (its number, the form in which it reads the key)."""
+    """Yield (0, the key), and for each fault of ``_FORMS`` (number of the fault, the key that the fault reads)."""
     yield 0, key
     yield from ((number, form(key)) for number, form in enumerate(_FORMS, 1))
 

@@ -153,11 +153,11 @@ class RecordState:
         has not shown.
         """
         self.sure = sure
-        """The first candidate is certainly present: the specification allows no other outcome."""
+        """Is the first candidate certainly present, because the specification allows no other outcome?"""
         self.change = change
         """The local change that made the version; None for a version that arrived."""
         self.conflict = conflict
-        """Two of the candidates are concurrent."""
+        """Are two of the candidates concurrent?"""
         self.update = candidates[0] if sure and candidates else None
         """The version that is present, if that is certain; otherwise None."""
         self.versions = {update.version for update in candidates if update.version is not None}
@@ -175,9 +175,9 @@ class Arrival:
     def __init__(self, update: Update, prohibition: str, excuse: str, held: RecordState | None, outcome: str) -> None:
         self.update, self.step = update, update.step
         self.prohibition = prohibition
-        """Why the update must be refused; "" if it need not be."""
+        """Why the peer must refuse the update; "" if nothing forbids the update."""
         self.excuse = excuse
-        """Why the update may be refused although nothing forbids it; "" if it may not be."""
+        """Why the peer may refuse the update although nothing forbids it; "" if it has no such reason."""
         self.held = held
         """The state of the record when the update arrived."""
         self.outcome = outcome
@@ -194,7 +194,7 @@ class Arrival:
 
 
 class Knowledge:
-    """The knowledge of a peer, step by step."""
+    """The versions that a peer under test must have, or may have, after each step."""
 
     def __init__(self, peer_id: str, *, resolves_hops: bool) -> None:
         """``peer_id`` is the ID of the peer. ``resolves_hops``: the peer counts arrivals in the clocks of other peers'

@@ -311,10 +311,10 @@ class Contest:
         """The records that are present with the key."""
         both = meeting.uuids <= shown.records.keys()
         self.key_is_lost = not self.with_key and both
-        """Both records are present, and neither has the key."""
+        """Are both records present, and neither has the key?"""
         trace = relayed or meeting.signalled or meeting.incoming.uuid in shown.records
         self.ignored = not trace and any(seen.uuid == meeting.present.uuid for seen in self.with_key)
-        """The state is the same as if the update had not arrived."""
+        """Is the state the same as if the update had not arrived?"""
         self.key_holder = ""
         """The record that has the key in the state: `INCOMING` or `PRESENT`; "" if the state does not show it."""
         if len(self.with_key) == 1 and (both or not shown.on_the_wire):

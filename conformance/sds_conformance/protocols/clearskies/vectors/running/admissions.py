@@ -11,7 +11,7 @@ from .subject import ClearSkiesSubject, deliver_frames, keys_of, let_time_pass, 
 
 
 def ask_admission(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
-    """Send the update, and compare the records that the application has afterwards."""
+    """Send the update, and compare the records of the application afterwards with the outcomes of the vector."""
     stage = subject.stage(vector["id"])
     actor = subject.peer(stage, vector)
     link = actor.link(stage.peer("sender", read_only=vector["from"] == "read_only"))

@@ -28,7 +28,7 @@ UNKNOWN_UPDATE = "another update"
 
 
 def ask_answer(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
-    """Compare the updates that the peer sends on request."""
+    """Compare the updates that the peer sends on request with the outcomes of the vector."""
     stage = subject.stage(vector["id"])
     actor = subject.peer(stage, vector)
     deliver_updates(actor, actor.link(stage.peer("teacher")), *vector["updates"])

@@ -28,14 +28,14 @@ def _is_refusal(reply: pb.Reply) -> bool:
 
 
 def ask_comparison(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
-    """Compare the order of two clocks."""
+    """Let the implementation compare two clocks, and judge the order that it finds."""
     subject.need(pb.CAPABILITY_CLOCK_CODEC)
     if "Wide" in vector["flags"]:
         subject.need(pb.CAPABILITY_WIDE_INTEGERS)
     texts = {name: vector[name].encode() for name in ("one", "other")}
     members = subject.declaration.limit("clock_members")
     if members is not None and any(_count_members(text) > members for text in texts.values()):
-        raise VectorSkippedError("declares a bound on the members of a vector clock")
+        raise VectorSkippedError("declares a limit on the members of a vector clock, which this vector exceeds")
     reply = subject.call(pb.Request(compare_clocks=pb.CompareClocks(**texts)))
     outcomes = legal_outcomes(vector)
     if _is_refusal(reply):
@@ -59,11 +59,11 @@ def _count_members(text: bytes) -> int:
 def _require_body_limit(subject: ClearSkiesSubject, size: int) -> None:
     room = subject.declaration.limit("body_bytes")
     if room is not None and size > room:
-        raise VectorSkippedError("declares a bound on the body of a message")
+        raise VectorSkippedError("declares a limit on the size of a body, which this vector exceeds")
 
 
 def ask_unframe(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
-    """Compare the messages that the implementation reads from the bytes."""
+    """Compare the messages that the implementation reads from the bytes with the outcomes of the vector."""
     subject.need(pb.CAPABILITY_MESSAGE_CODEC)
     stream = bytes.fromhex(vector["stream"])
     _require_body_limit(subject, max(len(stream), _declared_length(stream)) if not _may_be_refused(vector) else 0)
@@ -88,7 +88,7 @@ def _declared_length(stream: bytes) -> int:
 
 
 def ask_frame(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
-    """Compare the bytes that the implementation writes for a body."""
+    """Compare the bytes that the implementation writes for a body with the outcomes of the vector."""
     subject.need(pb.CAPABILITY_MESSAGE_CODEC)
     body = bytes.fromhex(vector["body"])
     _require_body_limit(subject, len(body))
@@ -107,7 +107,7 @@ def _require_profile(subject: ClearSkiesSubject, vector: Vector) -> SignaturePro
 
 
 def ask_verify(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
-    """Compare the verdict on a signature."""
+    """Let the implementation verify a signature, and compare its answer with the outcomes of the vector."""
     subject.need(pb.CAPABILITY_SIGNATURE_CODEC)
     _require_profile(subject, vector)
     command = pb.Verify(
@@ -121,7 +121,7 @@ def ask_verify(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
 
 
 def ask_sign(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
-    """Compare the message that the implementation makes from a body and a key."""
+    """Let the implementation sign a body with a key, and compare the message with the outcomes of the vector."""
     subject.need(pb.CAPABILITY_MESSAGE_CODEC)
     profile = _require_profile(subject, vector)
     body, level = bytes.fromhex(vector["body"]), AccessLevel(vector["signed_by"])

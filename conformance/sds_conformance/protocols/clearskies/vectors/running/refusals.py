@@ -16,7 +16,7 @@ MANDATORY = {
     "put": "a change to be made",
     "delete": "a record to be deleted",
     "tick": "a tick to be accepted",
-    "observe": "a state, because it declares observe",
+    "observe": "a state, because the implementation declares observe",
 }
 
 

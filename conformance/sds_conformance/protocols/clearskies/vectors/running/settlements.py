@@ -25,7 +25,7 @@ DEPENDS = {"depends_on_order": True}
 
 
 def ask_settlement(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
-    """Compare the records at the end of each order of arrival."""
+    """Compare the records after each order of arrival with the outcomes of the vector."""
     seen = [_play_order(subject, vector, order) for order in vector["orders"]]
     outcomes = legal_outcomes(vector)
     if all(each == seen[0] for each in seen):

@@ -145,7 +145,10 @@ def read_records(actor: Actor, keys: list[str]) -> dict[str, Any]:
 
 
 def canonical_json(values: list[Any]) -> str:
-    """The only value, as canonical JSON; `SEVERAL` for more than one value, `UNREADABLE` if nested too deeply."""
+    """The only value of the list, as canonical JSON; `SEVERAL` if the list has more values.
+
+    `UNREADABLE` if the value is nested too deeply. The list must not be empty.
+    """
     if len(values) > 1:
         return SEVERAL
     try:

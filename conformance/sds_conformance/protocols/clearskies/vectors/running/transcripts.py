@@ -30,7 +30,7 @@ StepResult = dict[str, Any]
 
 
 def ask_transcript(subject: ClearSkiesSubject, vector: Vector) -> VectorResult:
-    """Play the steps, and compare the result of each."""
+    """Play the steps, and compare the result of each step with its outcomes in the vector."""
     stage = subject.stage(vector["id"])
     player = _Player(subject, stage, vector)
     answers = []

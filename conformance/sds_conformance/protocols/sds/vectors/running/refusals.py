@@ -36,12 +36,12 @@ def fail_illegal_refusals(subject: SdsSubject, vector: Vector, answer: VectorRes
 def _find_illegal_refusals(subject: SdsSubject, stage: Stage, step: Step, vector: Vector) -> Iterator[VectorResult]:
     if step.command == "observe" and step.answer == "state" and step.reply is not None:
         if not step.reply.state.ListFields():
-            yield VectorResult(Status.FAIL, "a state, because it declares observe", "an empty state")
+            yield VectorResult(Status.FAIL, "a state, because the implementation declares observe", "an empty state")
         return
     if step.answer != "rejected":
         return
     if step.command == "observe":
-        yield VectorResult(Status.FAIL, "a state, because it declares observe", _describe_refusal(step))
+        yield VectorResult(Status.FAIL, "a state, because the implementation declares observe", _describe_refusal(step))
     elif step.command in ("send", "send_ephemeral") and _must_be_sent(subject, stage, step, vector):
         yield VectorResult(
             Status.FAIL, f"the command {step.command.replace('_', ' ')} to be carried out", _describe_refusal(step)
