@@ -12,7 +12,7 @@ YEAR_MS = 366 * 24 * HOUR_MS
 
 @scenario("56", long=True)
 def the_seven_steps(script: Script, alice: Part, alan: Part, anna: Part) -> None:
-    """Two of three records are deleted while the third peer is away; it returns before the first peer does."""
+    """Two of three records are deleted while Anna is away; then Alice leaves, and Anna returns before Alice."""
     first, second = alice.link(alan), alan.link(anna)
     for number in range(3):
         alice.after(1_000).put(f"record-{number}", number)

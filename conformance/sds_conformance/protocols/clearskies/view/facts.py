@@ -62,7 +62,7 @@ class RecordVersion:
 
     @property
     def content(self) -> tuple[Any, Any, bool]:
-        """The content of the record for the application; of a deletion, only the fact that it is one (CA-13)."""
+        """The content of the record for the application; all deletions have the same content (CA-13)."""
         return (None, None, True) if self.deleted else (self.key, self.value, False)
 
 
