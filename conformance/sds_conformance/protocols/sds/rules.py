@@ -74,7 +74,7 @@ class SdsRules(Rules):
     def dialect(self, revision: str, name: str) -> Dialect | None:
         """Load the wire dialect that the user selected. Raises UnknownDialectError if SDS has no such dialect.
 
-        None if the revision has another wire layout than SDS, which no dialect translates.
+        Returns None if the wire layout of the revision is not that of SDS: dialects translate only that layout.
         """
         if REVISIONS[revision].wire is not V2026_01:
             return None

@@ -101,7 +101,7 @@ DIFFERS_IN = {
     for name, revision in REVISIONS.items()
     if name != CURRENT and revision.prefix == REVISIONS[CURRENT].prefix
 }
-"""By name of another revision of SDS: the profile of the requirements in which it differs from the current revision."""
+"""For each revision of SDS but the current one: the profile of the requirements in which the two revisions differ."""
 
 _MISUSE = frozenset({"ConfigurationError", "UnknownChannelError"})
 SOURCE = ModelSource("sds_reference", MODULES, _configurations(), _start, _CHOICES.__contains__, _MISUSE, _excuses)

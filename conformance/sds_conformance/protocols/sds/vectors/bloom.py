@@ -17,12 +17,12 @@ from .register import EVERY, group
 SMALL = BloomParameters.sized(20, 0.001)
 COARSE = BloomParameters.sized(100, 0.05)
 USUAL = BloomParameters.sized(10_000, 0.001)
-"""The default of both published implementations."""
+"""The default filter size of both published implementations."""
 MILLION = 1_000_000
 
 _BUILDING = ("SDS-STATE-05", "SDS-SEND-09", "FORUM-10", "FORUM-17")
 _QUERYING = ("SDS-ACK-02", "SDS-STATE-05", "FORUM-27", "FORUM-10")
-"""The requirements of SDS, and their equivalents in the proposal."""
+"""The requirements that vectors test: those of SDS, and their equivalents in the proposal of 2024."""
 
 BUILD_NOTES = {
     "ByteExact": Note("Who declares the profile makes these bytes.", ("SDS-STATE-05", "FORUM-10", "AMB-54")),

@@ -64,7 +64,7 @@ def t_resp(revision: Revision) -> list[Vector]:
             for number, message in enumerate(_MESSAGES):
                 sender = _PARTICIPANTS[(who + 1 + number) % len(_PARTICIPANTS)]
                 offset = t_resp_offset(profile, participant, sender, message, T_MAX)
-                # Computed here a second time, because implementations often get the reduction wrong.
+                # The offset is computed a second time, because the reduction modulo T_max is often wrong.
                 assert offset == profile.distance(participant, sender) * profile.hash(message) % T_MAX
                 flags = ["Author"] if participant == sender else ["Exact", "Product"]
                 fields = _response(profile.name, participant, sender, message, T_MAX)

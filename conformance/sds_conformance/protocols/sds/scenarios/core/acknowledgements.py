@@ -25,7 +25,7 @@ from ..scripts import (
 def named_in_a_history(script: Script, alice: Part, bob: Peer) -> None:
     """Two of three own messages are named in a causal history, together with other messages, and named again later.
 
-    A fourth is named in a message whose filter lacks it, for example after a roll-over.
+    Then the causal history of a message names a fourth own message, but the filter of that message does not hold it.
     """
     other = bob.content(script.now + 1)
     alice.given(other).observe()
@@ -151,7 +151,7 @@ def acknowledged_and_done(script: Script, alice: Part) -> None:
 
 @scenario("ACK-01", "ACK-02", "ACK-07", of_one_text=True)
 def every_way_to_acknowledge(script: Script, alice: Part, bob: Peer) -> None:
-    """Entries with hints, sync messages with missing dependencies and waiting messages acknowledge own messages."""
+    """History entries with hints, sync messages with gaps in their histories and waiting messages acknowledge."""
     sent = [alice.send() for _ in range(6)]
     now = script.now
     known, to_come = bob.content(now), bob.content(now + 20)

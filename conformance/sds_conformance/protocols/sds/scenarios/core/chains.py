@@ -69,7 +69,7 @@ def copies_of_dependencies(script: Script, alice: Part, bob: Peer, carol: Peer) 
 
 @scenario("INSWEEP-04", "RECV-08", "STATE-11", long=True, asked=WIDE)
 def chains_and_fans(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """Chains of three and five messages arrive in reverse, and four messages wait for one; own messages are sent."""
+    """Chains of three and five messages arrive in reverse; then four messages wait for the same dependency."""
     for length in (3, 5):
         line = [bob.content(script.now)]
         for number in range(1, length):
@@ -101,7 +101,7 @@ def hints_of_what_waits(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("SEND-08", "MSG-11", needs=(pb.CAPABILITY_RETRIEVAL_HINTS,), long=True)
 def hints_in_received_histories(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages without hints arrive, with hints in their entries; the next own messages name the arrived messages."""
+    """Messages arrive whose causal histories contain hints; the next own messages name those messages."""
     root, late = bob.content(script.now), carol.content(script.now + 1)
     alice.receive(root, hint=b"of the root")
     alice.receive(bob.content(script.now + 2, entry(root, b"of the root, too")))

@@ -56,8 +56,8 @@ def messages_without_a_channel(script: Script) -> None:
 def traffic_of_a_channel_that_was_not_joined(script: Script, alice: Part, bob: Peer) -> None:
     """Messages of a channel that was not joined name an own message, or have the ID of a missing message.
 
-    Some of these messages have timestamps half an hour ahead. None of the messages changes anything, not even in its
-    millisecond of arrival.
+    Some of these messages have timestamps half an hour ahead. None of the messages may change anything, not even in the
+    millisecond in which it arrives.
     """
     own, elsewhere = alice.send(), script.peer("bob", "elsewhere")
     alice.receive(bob.content(script.now + 1, "root"))

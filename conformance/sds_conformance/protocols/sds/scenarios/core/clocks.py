@@ -78,8 +78,8 @@ def clock_at_first_use_of_a_late_participant(script: Script, alice: Part, bob: P
 def sends_after_old_messages(script: Script, alice: Part, bob: Peer) -> None:
     """Right before each send, a message with an old timestamp or without a timestamp arrives, or periodic work runs.
 
-    Neither of the two advances the local Lamport timestamp: the timestamp of each own message is the time at which it
-    is sent.
+    Neither such a message nor periodic work advances the local Lamport timestamp: the timestamp of each own message is
+    the time of the send.
     """
     old = bob.content(script.now - 5_000)
     waiting = bob.content(script.now - 4_000, "never-sent")
@@ -114,7 +114,7 @@ def waiting_from_ahead(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("DELIVER-03", "DELIVER-01")
 def copies_of_a_waiting_message_from_ahead(script: Script, alice: Part, bob: Peer) -> None:
-    """Duplicates of a waiting message with a later timestamp arrive; only its delivery advances the local timestamp."""
+    """A message ahead of the clock waits; its delivery advances the local timestamp, but not its duplicates."""
     root = bob.content(script.now + 10)
     waiting = bob.content(script.now + 9_000, root)
     alice.given(waiting, waiting).send()
@@ -154,7 +154,7 @@ def at_the_ends_of_the_range(script: Script, bob: Peer) -> None:
 
 @scenario("SYNC-15", long=True)
 def syncs_that_wait_and_the_clock(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A sync message an hour ahead of the clock names a missing message; it arrives after an own message is sent."""
+    """A sync message an hour ahead of the clock names a missing message, which arrives after the next own message."""
     missing = carol.content(script.now)
     alice.receive(bob.sync(script.now + HOUR_MS, missing))
     alice.send()

@@ -102,7 +102,7 @@ def copies_after_a_loss(script: Script, alice: Part, bob: Peer) -> None:
 def deliveries_after_a_loss(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A message waits until its dependency, which never arrives, is given up; then the message may be delivered.
 
-    Messages with the same timestamp follow, and a message that depends on the message whose dependency was given up.
+    Then messages arrive with the timestamp of the message that waited, and a message that depends on it.
     """
     at = script.now + HOUR_MS
     alice.receive(carol.content(script.now))

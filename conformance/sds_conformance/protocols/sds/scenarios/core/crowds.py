@@ -24,7 +24,7 @@ from ..scripts import (
 MANY = 980
 SENDERS = 200
 LARGE_HISTORY = 600
-"""Number of entries of a causal history that may be refused (AMB-47)."""
+"""Number of entries of a causal history. An implementation may refuse a history of this length (AMB-47)."""
 ROUNDS = 105
 AHEAD_MS = 5_000_000
 CHANNELS = 33
@@ -41,7 +41,7 @@ def _fits(number: int) -> str:
 
 
 def receive_while_they_fit(alice: Part, *messages: tuple[int, Message]) -> None:
-    """Let each message arrive only if the declared limit allows as many messages in the log as its number (`_fits`)."""
+    """Let each message arrive if the declared limit allows the paired number of messages in the log, see `_fits`."""
     for number, message in messages:
         with alice.script.when(_fits(number)):
             alice.receive(message)
@@ -49,7 +49,7 @@ def receive_while_they_fit(alice: Part, *messages: tuple[int, Message]) -> None:
 
 @scenario("RECV-08", "RECV-05", "DELIVER-04", "DELIVER-06", "STATE-05", "STATE-10", "STATE-14", long=True)
 def a_crowd_waits_for_one(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages of two hundred senders wait for one; then copies, an old message and long causal histories arrive."""
+    """Messages of 200 senders wait for one dependency; then copies, an old message and long histories arrive."""
     base = script.now
     own, root = alice.send(), bob.content(base + 1)
     peers = [script.peer(f"p{number}") for number in range(SENDERS)]
@@ -99,7 +99,7 @@ def many_own_messages_unacknowledged(script: Script, alice: Part, bob: Peer) -> 
     middle = slice(150, 150 + LARGE_HISTORY)
     alice.receive(bob.content(script.now + 1, *own[:100], *own[-100:]), bob.content(script.now, *own[middle]))
     alice.observe()
-    # Some of the rest are possibly acknowledged now, and no more messages arrive.
+    # A filter holds some of the own messages that no history named. After it, no more messages arrive.
     left = [*own[100:150], *own[middle.stop : -100]]
     _send_filter(script, alice, bob, left[2::4])
     tick_every(alice, alice.in_force.resend_possibly_acknowledged_ms // 5 + 1, times=13)
@@ -163,7 +163,7 @@ def many_participants(script: Script) -> None:
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "STATE-07", long=True)
 def long_ids_that_look_alike(script: Script, alice: Part, bob: Peer) -> None:
-    """IDs of up to 1,024 characters differ only in the last one; messages wait for some of them.
+    """IDs of up to 1,024 characters differ only in the last character; messages wait for some of these IDs.
 
     Two filters hold five IDs each. Five missing IDs differ from these only in the last character, or only in the first.
     """

@@ -84,8 +84,8 @@ def one_of_many_is_missing(script: Script, alice: Part, bob: Peer) -> None:
 @scenario("RECV-07", "STATE-07", long=True, asked=pb.Configuration(bloom_capacity=1_000, bloom_error_rate=0.01))
 def a_thousand_messages(script: Script, alice: Part) -> None:
     """A thousand messages of many senders fill a filter of that capacity; the last depends on the first."""
-    # The capacity is large, so that the false positive rates of two such filters differ by only 4 %. For 50 IDs, the
-    # rates differ by 17 %.
+    # The capacity is large, because the false positive rate of a large filter varies little: by 4 % from one filter of
+    # 1,000 IDs to another, but by 17 % for 50 IDs.
     peers = [script.peer("bob"), *(script.peer(f"p{number}") for number in range(SENDERS))]
     first, *others = (peer.content(script.now + number) for number, peer in enumerate(peers))
     alice.receive(first, *others)
@@ -105,9 +105,10 @@ def a_thousand_messages(script: Script, alice: Part) -> None:
 
 
 def _build_a_filter(script: Script, times: int, strangers: int) -> None:
-    """Let the codec build a filter if the suite cannot read the filters or does not fill one.
+    """Let the codec build a filter if the suite cannot read the filters of messages, or if their capacity is too large
+    to be filled message by message.
 
-    The filter has the size of a participant without a configured size.
+    The capacity of the built filter is that of a participant whose configuration names no capacity.
     """
     with script.when(f"max({FILTERS_ARE_KNOWN} == 0, {SIZE_IS_NOT_FILLED})"):
         script.need(pb.CAPABILITY_FILTER_CODEC)

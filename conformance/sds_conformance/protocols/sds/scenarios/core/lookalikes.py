@@ -103,7 +103,7 @@ def _send_the_same(script: Script, channels: tuple[str, ...]) -> None:
 
 @scenario("RECV-07", long=True)
 def contents_of_growing_length(script: Script, alice: Part, bob: Peer) -> None:
-    """A history names a sender, as with SDS-R; contents of 65 bytes to 4 KiB arrive; an own message follows each."""
+    """A history entry has a sender ID, as with SDS-R; contents of 65 bytes to 4 KiB arrive; a send follows each."""
     root = bob.content(script.now)
     alice.given(root, bob.content(script.now + 1, *signed(root))).after(10).send()
     for length in (65, 300, 4_096):

@@ -27,7 +27,7 @@ BUILT_IN = ("constructor", "__proto__", "toString", "hasOwnProperty", "length")
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "STATE-05", "RECV-04", long=True, asked=WIDE, violated=("RECV-06",))
 def lookalikes_of_dependencies(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A message arrives, then one that depends on a similar ID, then that ID; messages with similar IDs wait."""
+    """A message waits for an ID that is similar to a known ID; then it arrives. Messages with similar IDs wait."""
     root = carol.content(script.now)
     waiting = []
     for known, other in NEAR:
@@ -55,7 +55,7 @@ def ids_of_built_in_names(script: Script, alice: Part, bob: Peer, carol: Peer) -
 
 @scenario("RECV-05", "RECV-07", "RECV-08", needs=(pb.CAPABILITY_CHANNELS,), long=True)
 def senders_and_channels_of_built_in_names(script: Script) -> None:
-    """Channels and senders have names such as built-in properties: their messages arrive twice, and some wait."""
+    """Channels and senders have the names of built-in properties, such as `toString`; some of their messages wait."""
     alice = script.open("toString", channels=BUILT_IN)
     for channel in BUILT_IN:
         first, *others = [script.peer(name, channel) for name in BUILT_IN if name != "toString"]
@@ -91,9 +91,9 @@ def lookalikes_of_given_ids(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("RECV-05", "RECV-07", long=True, violated=("RECV-06",))
 def odd_entries_of_histories(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Entries of causal histories repeat, name the participant or the sender, or have hints, and one is missing.
+    """Causal histories repeat entries, or name with any sender ID and hint a message that was never sent.
 
-    The missing messages arrive in the end, except those that were never sent.
+    The repeated entries name a known message and two missing ones, which arrive in the end.
     """
     now = script.now
     known, first, second = carol.content(now), carol.content(now + 1), carol.content(now + 2)
@@ -173,7 +173,7 @@ def syncs_that_look_known(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("SYNC-05", "SYNC-08", long=True)
 def own_syncs_before_a_message(script: Script, alice: Part, bob: Peer) -> None:
-    """A participant sends some sync messages, then content, and its filter is read."""
+    """A participant sends some sync messages, then content, whose filter must not hold the IDs of the sync messages."""
     alice.receive(bob.content(script.now))
     syncs = [alice.after(10).send_sync() for _ in range(6)]
     sent = alice.after(10).send()

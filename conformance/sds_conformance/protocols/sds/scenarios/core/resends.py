@@ -11,8 +11,8 @@ from ..scripts import MAX_LAMPORT, Part, Peer, Period, Script, greatest, least, 
 
 FINE_TICKS = 6
 COARSE_TICKS = 11
-"""Number of ticks for three longer periods: an implementation may stop after it has resent a message three times
-(AMB-64)."""
+"""Number of ticks that cover three times the longer resend period: an implementation may stop after it has resent a
+message three times (AMB-64)."""
 NEEDED = (pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK)
 TWO_PERIODS = pb.Configuration(resend_unacknowledged_ms=30_000, resend_possibly_acknowledged_ms=90_000)
 LARGE_CONTENT = bytes(range(256)) * 4
@@ -21,7 +21,7 @@ UNACKNOWLEDGED, POSSIBLY = Period("resend_unacknowledged_ms"), Period("resend_po
 
 
 def _wait(alice: Part) -> None:
-    """Tick twice in each of three shorter resend periods, and then three times in each longer period."""
+    """For three shorter resend periods, tick twice per period. Then tick three times per longer resend period."""
     fine = (least(UNACKNOWLEDGED, POSSIBLY) + 1) // 2
     coarse = greatest(fine, (greatest(UNACKNOWLEDGED, POSSIBLY) + 2) // 3)
     for _ in range(FINE_TICKS):
@@ -66,7 +66,7 @@ def a_later_filter_misses_it(script: Script, alice: Part, bob: Peer, carol: Peer
 
 @scenario("ACK-06", needs=NEEDED, asked=TWO_PERIODS)
 def a_later_sync_filter_misses_it(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """One filter holds the first of two own messages, the filter of a sync message holds none, the third the second."""
+    """A filter holds the first of two own messages, a sync message's filter holds neither, another holds the second."""
     first, second = alice.send(), alice.send()
     alice.receive(bob.content(script.now + 1, holds=[first]))
     alice.receive(carol.sync(script.now + 2, holds=["somebody-elses"]))

@@ -153,7 +153,7 @@ def messages_between_the_timestamp_and_the_clock(script: Script, alice: Part, bo
 
 @scenario("RECV-05", "RECV-07", asked=WIDE, long=True)
 def messages_of_all_shapes_are_dependencies(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Messages of many shapes are delivered, also with repeated and many entries; others depend on each of them."""
+    """Messages of many shapes are delivered, some with many or repeated history entries; others depend on each."""
     known = [bob.content(at, **fields) for at, fields in list_shapes(script.now, "depended-on")]
     known += [bob.content(script.now + 8, known[0], known[0]), bob.content(script.now + 9, *known)]
     alice.receive(*known)

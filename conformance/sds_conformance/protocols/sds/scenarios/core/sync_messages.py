@@ -21,7 +21,7 @@ def own_syncs(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("SYNC-07", "SYNC-08", "SYNC-09", "SYNC-13", "RECV-10", "MSG-19")
 def received_syncs(script: Script, alice: Part, bob: Peer) -> None:
-    """Sync messages arrive in both encodings, with and without missing dependencies; a message depends on one."""
+    """Sync messages arrive without content and with empty content, some with gaps; a message depends on one of them."""
     first = bob.content(script.now + 1)
     missing = bob.content(script.now + 2)
     alice.receive(first)

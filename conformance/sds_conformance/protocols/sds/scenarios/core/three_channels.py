@@ -43,7 +43,7 @@ def one_history_in_three_channels(script: Script) -> None:
 
 @scenario("RECV-06", "STATE-12", "STATE-16", "STATE-01", long=True)
 def own_messages_in_three_channels(script: Script) -> None:
-    """In each of three channels, messages name own messages of another channel; then one has a later timestamp."""
+    """In each of three channels, messages name own messages of another channel; then a message from ahead arrives."""
     alice, peers = _open_in_three(script)
     own = [alice.send(channel=channel) for channel in CHANNELS]
     for number, peer in enumerate(peers):
@@ -61,7 +61,7 @@ def own_messages_in_three_channels(script: Script) -> None:
 
 @scenario("OUTSWEEP-01", "STATE-12", needs=(pb.CAPABILITY_RESEND,), long=True)
 def nobody_answers_in_three_channels(script: Script) -> None:
-    """Messages in three channels stay unacknowledged. The last channel is used twice, and then the first."""
+    """Own messages in three channels stay unacknowledged: one in each, a second in the last, later one in the first."""
     alice, peers = _open_in_three(script, QUICK_RESENDS)
     period = alice.in_force.resend_unacknowledged_ms
     for channel in (*CHANNELS, CHANNELS[-1]):

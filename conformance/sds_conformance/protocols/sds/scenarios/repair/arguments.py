@@ -12,7 +12,8 @@ from .responses import request_messages, tick_often, wait_for_responses
 def _open_holder(script: Script, author: str, messages: int, asked: pb.Configuration) -> tuple[Part, list[Message]]:
     """Open a participant and deliver messages of one author, with IDs of many lengths.
 
-    The lengths differ because a hash may be linear.
+    The lengths differ because the hash may be linear: for IDs of one length, another author would shift all results of
+    such a hash by the same amount.
     """
     part, peer = open_with_repairs(script, configuration=asked, instance=f"hears {author}"), script.peer(author)
     ids = [f"{scattered('held', number)}{'-' * number}" for number in range(messages)]

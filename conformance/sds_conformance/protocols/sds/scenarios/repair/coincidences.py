@@ -46,7 +46,7 @@ def what_was_missing_waits_itself(script: Script, alice: Part, bob: Peer, carol:
 
 @repair_scenario("R-RECV-08", "R-SWEEP-02", "R-STATE-07")
 def messages_from_long_ago_are_asked_for(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Peers request messages whose Lamport timestamps are 0, 1 and a day before the current time."""
+    """Peers request messages with the Lamport timestamps 0 and 1, and a message with a timestamp of the day before."""
     old = [bob.content(0), bob.content(1), bob.content(script.now - 24 * HOUR_MS)]
     deliver_and_settle(alice, *old)
     request_one_by_one(carol, alice, *old)

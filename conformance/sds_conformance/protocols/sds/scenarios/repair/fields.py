@@ -44,7 +44,7 @@ def sender_is_named_later(script: Script, alice: Part, bob: Peer, carol: Peer, d
 def authors_with_long_ids(script: Script, alice: Part, bob: Peer) -> None:
     """The IDs of two authors are as long as encoded public keys, and differ only in the last character.
 
-    Their messages are delivered, missing and requested.
+    Of each author, one message is delivered and later requested, and another message is missing.
     """
     authors = [script.peer(f"0x04{'5a' * 64}{number}") for number in range(2)]
     known = [author.content(script.now - 5, message_id=f"known-{n}") for n, author in enumerate(authors)]

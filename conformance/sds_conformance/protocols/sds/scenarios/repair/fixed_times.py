@@ -53,7 +53,7 @@ def the_same_requester_asks_again(script: Script, alice: Part, bob: Peer, carol:
 
 @scenario("STATE-16", "R-RECV-08", "R-STATE-09", needs=(pb.CAPABILITY_CHANNELS,))
 def repairs_in_two_channels(script: Script) -> None:
-    """Messages are missing in one channel and requested in another, where messages with the same IDs arrive."""
+    """Messages are missing in c1 and requested in c2; messages with these IDs arrive in the other channel."""
     alice = open_with_repairs(script, channels=("c1", "c2"))
     bob, carol = script.peer("bob", "c1"), script.peer("carol", "c2")
     lost, also_lost, at_last = (bob.content(script.now - number) for number in (3, 2, 1))

@@ -15,8 +15,8 @@ from .requests import lose_messages, send_either
 from .responses import request_messages
 
 APART_MS = (4_400_000, 30 * DAY_MS, 60 * DAY_MS)
-"""Values of T_max. The first needs just over 32 bits in microseconds, so that a hash of 32 bits still reaches nearly
-all values below it.
+"""Values of T_max in milliseconds. The first value, in microseconds, is just over 2^32, so that a hash of 32 bits still
+reaches nearly all offsets below this T_max.
 """
 AT_ONCE = 200
 """Number of missing messages that is enough to judge how their T_req are distributed."""

@@ -1,7 +1,8 @@
 """A participant that misses messages receives messages and requests of others.
 
-Others request a missing message one second before T_max. The participant sends messages only after that: an old entry
-would be due by then, and a new entry cannot be due.
+Others request a missing message one second before T_max, which removes the participant's own entry for that message.
+The participant sends messages only after that: an entry that was kept would be due by then, and an entry that was
+removed and made again cannot be due.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from .requests import lose_messages, send_both_kinds, send_either
 
 
 def _send_around_t_max(alice: Part) -> None:
-    """Send content and sync messages around T_max and soon after, when a new entry would not be due."""
+    """Send content and sync messages around T_max and soon after, when only an entry that was kept can be due."""
     for content, wait in ((False, 1_000), (True, 1_000), (False, 1_000), (True, 0)):
         alice.observe()
         send_either(alice.after(wait), content=content)
@@ -198,7 +199,7 @@ def nobody_answers_the_others(script: Script, alice: Part, bob: Peer, carol: Pee
 
 
 def _ask_again(alice: Part) -> None:
-    """Send messages before a new entry for the missing message can be due, and after it must be due."""
+    """Send messages before a new request for the missing message can be due, and after that request must be due."""
     send_either(alice.after(1_000), content=False)
     send_either(alice.after(T_MAX - 1_000), content=False)
     send_both_kinds(alice, 1_000, content_first=True)

@@ -155,7 +155,7 @@ def default_t_min_and_t_max(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("R-TREQ-01")
 def t_max_equals_t_min(script: Script, bob: Peer) -> None:
-    """Messages are missing, and T_max equals T_min, or is as usual if this configuration is refused (AMB-08)."""
+    """Messages are missing, and T_max equals T_min, or has the usual value if such a T_max is refused (AMB-08)."""
     asked = pb.Configuration(t_min_ms=60_000, t_max_ms=60_000)
     odd = script.open("alice", ("c1",), repair_configuration(asked), "without room", may_be_refused=True)
     usual = open_with_repairs(script)
@@ -170,7 +170,8 @@ def t_max_equals_t_min(script: Script, bob: Peer) -> None:
 
 
 ROUNDS = 54
-"""Number of half sync intervals from T_min to T_max and in twelve further intervals, by the requested configuration."""
+"""Number of rounds in which time passes and the participant ticks. Under the requested configuration, a round is half a
+sync interval: 30 rounds from T_min to T_max, and 24 in twelve further intervals."""
 
 
 def _wait_for_request(script: Script, bob: Peer, *others: Peer) -> None:

@@ -13,11 +13,11 @@ from .participants import FINE, T_MAX, T_MIN, optional_participant, repair_scena
 LONG_MS = 600_000
 """A T_max that is much longer than the period of a sweep."""
 AHEAD_MS = 10_000_000
-"""Received Lamport timestamps are so far ahead of the clock, in milliseconds, that the next own timestamp is known."""
+"""Milliseconds by which received Lamport timestamps are ahead of the clock, so that the next own one is known."""
 
 
 def wait_for_responses(*parts: Part) -> None:
-    """Let T_max, the longest time before a response, and the period of a sweep pass, with ticks."""
+    """Tick until all responses must have been sent: until T_max and then the period of a sweep have passed."""
     for pause in (T_MAX // 2, T_MAX - T_MAX // 2, 30_000, 31_000):
         parts[0].script.advance(pause)
         for part in parts:
@@ -262,7 +262,7 @@ def authors_are_asked(script: Script, alice: Part, bob: Peer, carol: Peer, dave:
 
 @scenario("R-RECV-08")
 def t_max_is_zero(script: Script, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """T_max is 0, which may be refused (AMB-09), and requests arrive; then the same requests with the usual T_max."""
+    """Requests arrive at a participant with T_max 0, which may be refused (AMB-09), and with the usual T_max."""
     hasty = pb.Configuration(t_min_ms=0, t_max_ms=0)
     for configuration, instance in ((hasty, "hasty"), (None, "")):
         with optional_participant(script, "alice", configuration, instance) as alice:

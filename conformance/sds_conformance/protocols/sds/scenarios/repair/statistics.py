@@ -16,8 +16,8 @@ from .responses import LONG_MS, deliver_messages, observe_responses, request_mes
 CROWD = 20
 MANY = 50
 PROBES = 36
-"""Number of messages that each participant sends from T_min to T_max if its buffer is not shown. A higher number gives
-T_req more precisely.
+"""Number of messages that each participant sends from T_min to T_max if it does not show T_req. The suite then derives
+T_req from these messages: more messages give a more precise value.
 """
 
 
@@ -126,7 +126,8 @@ def many_holders(script: Script, frank: Peer) -> None:
     wait_for_responses(*holders)
 
 
-# With this T_min, delays that are spread from 0 to T_max - T_min leave half of the time empty.
+# T_min is half of T_max, so that a wrong spread of T_resp, from 0 to T_max - T_min, leaves half of T_max without
+# responses.
 _WIDE_T_MIN = pb.Configuration(t_min_ms=LONG_MS // 2, t_max_ms=LONG_MS)
 
 

@@ -17,7 +17,7 @@ from .recording import open_model_session
 from .transcript_player import StepNotPlayedError, TranscriptPlayer, has_requested_configuration
 
 SALTS = ("a", "b", "c", "d", "e", "f", "g", "h")
-"""Prefixes that change the IDs of own messages. They are so many that a few IDs occur in every order."""
+"""Prefixes that change the IDs of own messages. With eight prefixes, a few IDs occur in every sort order."""
 
 
 UNLISTED = frozenset(
@@ -40,8 +40,8 @@ def models_of_revision(revision: str) -> Iterator[TesteeOptions]:
     whose = revision if any(variant.revision == revision for variant in VARIANTS.values()) else ""
     for variant in VARIANTS.values():
         config = variant.configure(Config())
-        # Outcomes contain no times, so one variant represents all undeclared hashes, and the one that counts in whole
-        # seconds is left out. A coarse clock is legal only for an implementation that declares it.
+        # Outcomes contain no times. So the variant that counts in whole seconds is left out, and one variant represents
+        # all undeclared hashes. A coarse clock is legal only for an implementation that declares it.
         if variant.revision != whose or config.repair.whole_seconds or config.repair.clock_ms > 1:
             continue
         if variant.leaves_out or variant.name in UNLISTED:  # transcripts require every SHOULD
@@ -63,8 +63,8 @@ def _with_other_ids(salt: str) -> type[Participant]:
 def models(revision: str) -> Iterator[TesteeOptions]:
     """Yield the reference, its legal variants, and the reference with other IDs.
 
-    Other IDs have an effect if the revision logs sync messages: a sync message has the timestamp of the previous
-    message, so their IDs decide their order in the log.
+    Other IDs have an effect if the revision logs sync messages: a sync message has the timestamp of the message before
+    it, so the IDs of the two messages decide their order in the log.
     """
     yield from models_of_revision(revision)
     for salt in SALTS if REVISIONS[revision].syncs_are_logged else ():

@@ -44,7 +44,7 @@ def _matches_decoded(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
 
 
 def _compared_fields(message: dict[str, Any], left_out: Container[str] = ()) -> dict[str, Any]:
-    """The compared part of a message. Content of length zero counts as absent (AMB-34)."""
+    """The fields of a message to compare: all but ``left_out``. Content of length zero counts as absent (AMB-34)."""
     return {key: value for key, value in message.items() if key not in left_out and (key != "content" or value)}
 
 
@@ -144,8 +144,8 @@ def _holds_all(vector: Vector, wire: bytes, ids: list[str]) -> bool:
 
 
 def ask_bloom_query(subject: SdsSubject, vector: Vector) -> VectorResult:
-    """Compare the IDs that the codec finds in the filter, and that a participant whose messages have these IDs
-    finds.
+    """Judge which of the IDs the codec finds in the filter, and which a participant finds that sent messages with these
+    IDs.
     """
     _need_profile(subject, vector)
     wire, ids = bytes.fromhex(vector["bloom_filter"]), vector["message_ids"]

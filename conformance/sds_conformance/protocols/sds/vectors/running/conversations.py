@@ -1,4 +1,4 @@
-"""Plays transcripts. An unlisted outcome is not a failure by itself: the checks of the suite judge its trace."""
+"""Plays transcripts. An unlisted outcome is not a failure by itself: then the checks of the suite judge the trace."""
 
 from __future__ import annotations
 
@@ -64,7 +64,10 @@ def ask_transcript(subject: SdsSubject, vector: Vector) -> VectorResult:
 
 
 def _find_unshown_parts(seen: dict[str, Any], outcome: dict[str, Any], needs: list[str]) -> list[str]:
-    """The parts that a shown state lacks. Repair buffers count only if the transcript needs SDS-R."""
+    """The parts of the state in ``outcome`` that the shown state lacks; none if no state is shown.
+
+    Repair buffers count only if the transcript needs SDS-R.
+    """
     if "state" not in seen:
         return []
     wanted = [name for name in outcome.get("state", {}) if "sds-r" in needs or not name.endswith("_repairs")]
@@ -72,8 +75,8 @@ def _find_unshown_parts(seen: dict[str, Any], outcome: dict[str, Any], needs: li
 
 
 def _judge_unlisted(subject: SdsSubject, trace: Any, unlisted: str) -> VectorResult:
-    """Judge the trace of a transcript with an unlisted outcome by the checks. The trace is translated from its dialect
-    before.
+    """Translate the trace from its dialect, and judge it by the checks of the suite. ``unlisted`` describes the outcome
+    that the transcript does not list.
     """
     trace.translate()
     catalogue = load_catalogue()

@@ -32,8 +32,8 @@ def _open_with_size(subject: SdsSubject, vector: Vector) -> Actor | None:
 
 
 def build_by_participant(subject: SdsSubject, vector: Vector) -> tuple[bytes, list[str]] | None:
-    """The filter of a participant that received messages with the IDs, and the own IDs that the filter may hold; None
-    if that is impossible.
+    """The filter of a participant that received messages with the IDs of the vector, and the IDs of own messages that
+    the filter may hold as well. None if the participant cannot be opened, refuses a message or sends none.
     """
     actor = _open_with_size(subject, vector)
     if actor is None:
@@ -55,8 +55,9 @@ def build_by_participant(subject: SdsSubject, vector: Vector) -> tuple[bytes, li
 
 
 def query_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> list[bool] | None:
-    """The answers of a participant that sent messages with the IDs and received the filter; None if that is
-    impossible.
+    """For each ID of the vector: did a participant that sent a message with this ID find it in the received filter?
+
+    None if the participant cannot send messages with these IDs, or does not show possible acknowledgements.
     """
     ids = vector["message_ids"]
     can = subject.declaration.can

@@ -35,7 +35,7 @@ def ask_counting(subject: SdsSubject, vector: Vector, run_operation: RunOperatio
         return further
     received = int(vector["received"]) if "received" in vector else None
     if further and max(local, received or 0) + further + PLAUSIBLE > LARGEST:
-        raise VectorSkippedError("does not count in steps of one, and has no room for larger steps")
+        raise VectorSkippedError("counts in larger steps than one, and its timestamps would exceed 31 bits in this vector")
     seen = run_operation(subject, actor, vector["operation"], received + further if received is not None else None)
     if seen.get("sent") == "None":
         return VectorResult(Status.FAIL, "a message with a timestamp", "one without")
@@ -51,7 +51,7 @@ def ask_counting(subject: SdsSubject, vector: Vector, run_operation: RunOperatio
 
 
 def _reach_timestamp(actor: Actor, local: int) -> int | VectorResult:
-    """Receive a message and send one; return by how much the timestamp exceeds ``local``."""
+    """Receive a message and send one; return by how much the timestamp of the sent message exceeds ``local``."""
     if local > 1:
         actor.receive(actor.stage.peer("setter").content(local - 1))
         if refused(actor):

@@ -23,8 +23,8 @@ product is 0 modulo the window.
 """
 GROUPS = (3, 5, 7, 11)
 PAIRS = 24
-"""Number of pairs of a message and a participant. With a good hash, no participant is in the response group for any
-number of groups with a probability of 7e-10.
+"""Number of pairs of a message and a participant. With a good hash, the probability is 7e-10 that every participant is
+outside of the response group of its message, for all numbers of groups.
 """
 
 ARGUMENTS = {"t-req": ("participant", "message"), "t-resp": ("participant", "sender", "message")}

@@ -36,7 +36,7 @@ SETTING_OFF_MS = 1000
 
 
 def ask_message_kind(subject: SdsSubject, vector: Vector) -> VectorResult:
-    """Compare the kind of a message that a participant's behaviour shows, and the kind that the codec gives, if any."""
+    """Judge the kind of a message that a participant's behaviour shows, and the kind that the codec returns, if any."""
     wire = bytes.fromhex(vector["wire"])
     answers = [_kind_by_participant(subject, vector, wire)]
     decoded = subject.codec.decode(wire)
@@ -128,7 +128,8 @@ def ask_lamport(subject: SdsSubject, vector: Vector) -> VectorResult:
     stage.now_ms = now_ms
     seen = run_operation(subject, actor, vector["operation"], received)
     _skip_after_unasked_sync(actor)
-    # If no state shows the timestamp, read the timestamp from the next message, unless the clock hides it.
+    # If no state shows the timestamp, read it from the next message. This proves nothing if that message has the
+    # current time.
     after = observed_part(actor, "lamport_timestamp")
     if after is not None:
         seen["local"] = str(after)
@@ -179,7 +180,8 @@ def run_operation(subject: SdsSubject, actor: Actor, operation: str, received: i
     }
     if operation in arriving:
         actor.receive(arriving[operation])
-        may_refuse = operation == "receive-own"  # legal (AMB-23), and the timestamp stays unchanged
+        # An own message may be refused (AMB-23), and then the timestamp stays unchanged.
+        may_refuse = operation == "receive-own"
         return dict(REFUSED) if refused(actor) and not may_refuse else {}
     try:
         if operation == "send":

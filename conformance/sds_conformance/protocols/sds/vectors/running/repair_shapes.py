@@ -56,8 +56,8 @@ def ask_hash(subject: SdsSubject, vector: Vector) -> VectorResult:
 
 
 def ask_repair_times(subject: SdsSubject, vector: Vector) -> VectorResult:
-    """Compare T_req, T_resp or the membership in a response group, by the codec, or the default number of groups, by a
-    new participant.
+    """Judge T_req, T_resp or the membership in a response group, as the codec computes them; or the default number of
+    response groups, as a new participant uses it. Every hash must give the same result when it is asked twice.
     """
     function = _FUNCTIONS[vector["function"]]
     answer = function(subject, vector)
