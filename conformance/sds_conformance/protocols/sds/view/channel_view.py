@@ -102,7 +102,7 @@ class ChannelView:
         self._silent = find_silent_deliveries(trace, party, channel_id)
         self._log_is_uncertain = False
         self._unsent_syncs = 0
-        """The number of requested sync messages that were not sent. A later sweep may send them unchanged."""
+        """The number of commands to send a sync message that sent none. A later sweep may send these sync messages."""
         self.received_elsewhere = False
         """Has a message of another channel arrived?"""
         opened, since = False, 0
@@ -143,9 +143,9 @@ class ChannelView:
         """The number of message IDs that the causal history of a message must contain if the log is long enough; 0 if
         unknown.
 
-        If no size is in force, this is the size of the message's own causal history, because the size depends on the
-        application (section "Send Message"). It is at least 1 if any causal history has an ID. A declared size of the
-        log limits the number (AMB-96).
+        If no size is in force, the number is that of the message's own causal history, because the size depends on the
+        application (section "Send Message"); but it is at least 1 if any own message has a causal history. A declared
+        size of the log limits the number (AMB-96).
         """
         count = len(set(sent.history))
         if self.configuration.HasField("causal_history_size"):

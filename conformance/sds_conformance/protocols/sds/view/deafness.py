@@ -43,8 +43,8 @@ def count_shown_messages(view: ChannelView) -> Hearing:
     """Count the valid messages that the participant received in the channel, and those of them that must have a visible
     effect.
 
-    If the channel shows an effect of any message, both counts are 0. The participant is deaf by the sums over its
-    channels.
+    If the channel shows an effect of any message, both counts are 0. The sums of the counts over all channels decide
+    whether the participant is deaf.
     """
     if _output_depends_on_others(view):
         return Hearing(shown=True)
@@ -140,7 +140,7 @@ def tail_probes(view: ChannelView) -> list[tuple[Sent, Received]]:
 
 @cache_per_view
 def unblocked_probes(view: ChannelView) -> list[tuple[Sent, Received, Step]]:
-    """The tail probes (`named_in_histories`) of messages that waited, by own messages after enough sweeps.
+    """The tail probes (`named_in_histories`) in which the accepted message waited and then enough sweeps ran.
 
     Returns (own message, message that waited, step at which its last dependency arrived). One sweep may deliver one
     level of a chain of waiting messages, or all levels (AMB-94).

@@ -1,4 +1,4 @@
-"""The kinds of items that a view contains. A check names the kinds that it judges, and does not run on other views."""
+"""The kinds of items that a view contains. A check names the kinds that it judges; views without them are skipped."""
 
 from __future__ import annotations
 

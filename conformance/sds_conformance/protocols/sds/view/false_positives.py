@@ -35,8 +35,8 @@ three times its capacity.
 def queries_at_capacity(rate: float) -> int:
     """The number of unknown IDs to query in a filter at capacity, for a given rate of false positives.
 
-    At rates of 1 % or more, 20,000 queries give 300 hits at one and a half times the rate, and the bound is at most
-    twice the rate. Lower rates need more queries for the same number of hits.
+    20,000 queries are enough for rates of 1 % or more: a filter with 1.5 % then has 300 hits, and the bound
+    (`least_implausible_hits`) is at most twice the rate. Lower rates need more queries for as many hits.
     """
     return 20_000 if rate >= UNDECLARED_RATE else 100_000
 
@@ -49,7 +49,7 @@ _STEPS_PER_DEVIATION = 10
 
 
 def reads_filters(view: ChannelView) -> bool:
-    """Can the participant's filters be read? With an undeclared profile, the codec can read only its default size."""
+    """Can the participant's filters be read? Without a known profile, the codec reads filters of one size: its default."""
     known = view.trace.declaration.profile("bloom") in PROFILES and bloom_parameters(view.party) is not None
     return known or chose_filter_size(view.party)
 
@@ -91,7 +91,7 @@ def _count_hits(profile: str, parameters: BloomParameters, bloom_filter: bytes, 
 
 @lru_cache(maxsize=4)
 def _positions(profile: str, parameters: BloomParameters, count: int) -> list[tuple[array[int], bytearray]]:
-    """For each hash function: the index and the mask of the byte with the bit of each unknown ID.
+    """For each hash function, two arrays over the unknown IDs: the index of the tested byte, and the mask of the bit.
 
     Cached: 20,000 IDs take 50 ms, and schedules use few sizes. Arrays save memory: 100,000 tuples took 100 MB.
     """

@@ -114,8 +114,8 @@ class KnownFilters:
         self.trace = trace
 
     def received_filter(self, bloom_filter: bytes) -> Membership | None:
-        """Return a function that tells whether a received filter contains an ID, by the IDs from which it was built or
-        the codec.
+        """Return a function that tells whether a received filter contains an ID. The evidence is an answer of the
+        codec, or the IDs from which the filter was built. None if there is no evidence.
 
         A filter that was not built in the trace and is too short is ignored, even if the codec reads it (AMB-53).
         """
@@ -124,8 +124,8 @@ class KnownFilters:
         return self._given.get(bloom_filter)
 
     def sent_filter(self, bloom_filter: bytes) -> Membership | None:
-        """Return a function that tells whether a sent filter contains an ID, by the codec or by a participant that
-        received it.
+        """Return a function that tells whether a sent filter contains an ID. The evidence is an answer of the codec, or
+        the reaction of a participant that received the filter. None if there is no evidence.
 
         A filter with the same bytes that was built before proves nothing, because an implementation may send the same
         bytes in every message.

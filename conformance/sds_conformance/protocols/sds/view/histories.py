@@ -79,8 +79,8 @@ def _is_waiting(view: ChannelView, message_id: str, before: int) -> bool:
 def _wait_bounds(view: ChannelView) -> tuple[list[int], list[int]]:
     """Return two lists for a fast search of waiting content.
 
-    The first has the steps at which content began to wait, ascending. For each of these steps, the second has the last
-    step at which content that began to wait by then still waits.
+    The first list has the steps at which content began to wait, ascending. At the same place, the second list has the
+    last step at which any of the content that had begun to wait so far still waits.
     """
     waits = sorted(wait for found in _waiting_spans(view).values() for wait in found)
     return [since for since, _ in waits], list(itertools.accumulate((until for _, until in waits), max))
@@ -118,7 +118,7 @@ def own_ids_of_other_channels(view: ChannelView) -> set[str]:
 
 @cache_per_view
 def _never_logged(view: ChannelView) -> set[str]:
-    """IDs that must never be in the log by another requirement with the level MUST.
+    """IDs that another requirement, with the level MUST, keeps out of the log at all times.
 
     IDs of ephemeral messages are not included, because the rule for them is a SHOULD: a causal history that names an
     ephemeral message is still wrong. The empty ID is included, because an entry without an ID belongs to another wire

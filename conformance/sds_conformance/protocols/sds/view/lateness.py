@@ -55,9 +55,9 @@ def find_late_sweep(view: ChannelView, mention: Mention) -> Step | None:
 
 
 def was_noticed(view: ChannelView, mention: Mention, at_once: bool | None) -> bool | None:
-    """Was the mentioned own message acknowledged when the mention arrived (``at_once``) or in the next sweep?
+    """Was the mentioned own message acknowledged when the mention arrived, or in the next sweep?
 
-    None if unknown, or if no sweep has run yet.
+    ``at_once`` is the answer for the arrival alone. Returns None if unknown, or if no sweep has run yet.
     """
     if at_once or mention.received.rejected or _acknowledges_on_arrival(view):
         return at_once

@@ -86,7 +86,7 @@ class RequestedMessage:
     entry: HistoryEntry
     """The entry of the first repair request."""
     received: Received
-    """The first message that requested it."""
+    """The first message with a repair request for the requested message."""
     own: bool
     """Is the participant the original sender of the requested message?"""
     held: bool

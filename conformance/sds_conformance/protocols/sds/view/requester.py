@@ -315,9 +315,9 @@ class Requester:
     def due_carriers(self, missing: Missing) -> Iterator[tuple[Sent, bool]]:
         """Yield (own message that had to request the missing message, whether it requests it), until one requests it.
 
-        Messages whose repair request has the maximum length are left out: other requests may have taken all places. So
-        are messages after T_max, when the request may have been given up (AMB-81), unless a message of the same kind
-        could have carried it before.
+        Messages whose repair request has the maximum length are left out: other requests may have taken all places. A
+        message after T_max that lacks the request is left out unless a message of the same kind was sent between T_req
+        and T_max: without one, the participant may have given up the request (AMB-81).
         """
         due, detected = self.t_req_window(missing), missing.detected.step
         if due is None:

@@ -188,8 +188,8 @@ def answered_any(view: ChannelView, *, others: bool) -> bool:
 
 @cache_per_view
 def find_never_answered(view: ChannelView) -> frozenset[str]:
-    """IDs of other participants' messages for which no request is answered, if each other message's requests are all
-    answered.
+    """IDs of other participants' messages of which the participant answers no request, although it answers all requests
+    for the remaining messages; empty if some message has both answered and unanswered requests.
 
     This pattern shows that the implementation has response groups. If each request were answered with probability p
     instead, 12 messages with three requests each, at least three of them answered and three not, would show the pattern

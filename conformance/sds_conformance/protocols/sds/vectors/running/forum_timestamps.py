@@ -35,7 +35,7 @@ def ask_counting(subject: SdsSubject, vector: Vector, run_operation: RunOperatio
         return further
     received = int(vector["received"]) if "received" in vector else None
     if further and max(local, received or 0) + further + PLAUSIBLE > LARGEST:
-        raise VectorSkippedError("counts in larger steps than one, and its timestamps would exceed 31 bits in this vector")
+        raise VectorSkippedError("counts in larger steps than one, so its timestamps would exceed 31 bits")
     seen = run_operation(subject, actor, vector["operation"], received + further if received is not None else None)
     if seen.get("sent") == "None":
         return VectorResult(Status.FAIL, "a message with a timestamp", "one without")

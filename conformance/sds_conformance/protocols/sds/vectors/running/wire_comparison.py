@@ -33,7 +33,7 @@ FIELDS = {
 }
 """The numbers of the fields of ``Message``, by wire format and name."""
 OF_ENTRIES = {V2026_01.name: ("causal_history", "repair_request"), FORUM_2024.name: ()}
-"""Names of the fields that contain history entries, by wire format. The proposal of 2024 has strings in these fields."""
+"""Names of the fields that contain history entries, by wire format. The proposal of 2024 has message IDs instead."""
 KNOWN_OF_ENTRIES = (1, 2, 3)
 """The numbers of the fields of ``HistoryEntry``."""
 
