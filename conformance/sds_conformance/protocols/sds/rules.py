@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class SdsRules(Rules):
-    """The rules of SDS, in all revisions."""
+    """Defines the requirements of SDS to judge, and how SDS implementations are driven, in all revisions."""
 
     register = REGISTER
     revisions = REVISIONS

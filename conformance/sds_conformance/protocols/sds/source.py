@@ -43,7 +43,7 @@ interfaces to the suite.
 
 
 def list_choices(name: str) -> list[tuple[str, str]]:
-    """Return each (revision, profile) for which a legal variant differs from the model.
+    """Return each (revision, profile) in which the legal variant ``name`` differs from the model.
 
     A variant of SDS-R differs from the model in every revision that has SDS-R.
     """

@@ -253,7 +253,7 @@ def _filter(bloom_filter: bytes, held: list[str] | None, about: frozenset[str]) 
     size = f"filter of {format_count(len(bloom_filter), 'byte')}"
     if held is None:
         return size
-    return f"filter that holds {_ids(held, about, 3)}" if held else "filter without any of its own"
+    return f"filter that holds {_ids(held, about, 3)}" if held else "filter without own messages"
 
 
 def _history(entries: tuple[HistoryEntry, ...], about: frozenset[str]) -> str:

@@ -29,8 +29,8 @@ from .running.participant_shapes import ask_causal_history, ask_lamport, ask_log
 from .running.repair_shapes import ask_hash, ask_repair_times
 
 SIGNED: Schema = {"type": "string", "pattern": f"^({UINT64}|-[1-9][0-9]{{0,18}})$"}
-"""An unsigned integer of 64 bits, or a negative one: the value of a timestamp that is read as a signed integer of 32
-bits.
+"""An unsigned integer of 64 bits, or a negative integer. A timestamp is negative if an implementation reads it as a
+signed integer.
 """
 POSITIVE: Schema = {**COUNT, "minimum": 1}
 LARGEST_CAPACITY = 2**24

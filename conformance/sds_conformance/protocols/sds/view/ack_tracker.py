@@ -13,7 +13,7 @@ from .filters import Membership
 
 @dataclass(slots=True)
 class AckEvidence:
-    """The evidence of the acknowledgement of one own message, and its rebroadcasts."""
+    """The evidence that one own message was acknowledged, and the rebroadcasts of the message."""
 
     mentions: list[Mention] = field(default_factory=list)
     unmentioned: list[Unmentioned] = field(default_factory=list)

@@ -54,8 +54,8 @@ def count_shown_messages(view: ChannelView) -> Hearing:
 
 
 def _find_valid_content(view: ChannelView) -> list[Received]:
-    """The content messages that the participant must deliver: new, valid, accepted, within its limits, and with all
-    dependencies.
+    """The content messages that the participant must deliver: new, valid, accepted, within the declared limits, and
+    with dependencies that are met.
     """
     known = {sent.message.message_id for sent in view.sent}
     given = []

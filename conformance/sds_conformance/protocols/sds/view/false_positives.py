@@ -49,7 +49,7 @@ _STEPS_PER_DEVIATION = 10
 
 
 def reads_filters(view: ChannelView) -> bool:
-    """Can the participant's filters be read? Without a known profile, the codec reads filters of one size: its default."""
+    """Can the participant's filters be read? Without a known profile, the codec reads only filters of default size."""
     known = view.trace.declaration.profile("bloom") in PROFILES and bloom_parameters(view.party) is not None
     return known or chose_filter_size(view.party)
 

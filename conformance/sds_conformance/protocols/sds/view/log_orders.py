@@ -53,7 +53,7 @@ class Neighbours:
 
 
 def only_in_utf16_order(first: str, second: str) -> bool:
-    """Are IDs that are in the wrong order of UTF-8 in the order of UTF-16? The orders differ only for rare characters
+    """Are these IDs, which are not in UTF-8 order, in UTF-16 order? The two orders differ only for rare characters
     (AMB-88).
     """
     one, other = (message_id.encode("utf-16-be", "surrogatepass") for message_id in (first, second))

@@ -106,7 +106,7 @@ def _reported_anywhere(view: ChannelView) -> dict[str, int]:
 
 @cache_per_view
 def first_missed_ms(view: ChannelView) -> dict[str, int]:
-    """By ID of a waiting message or of its dependency: the earliest time, in ms, of a step that mentions the message.
+    """By ID of a waiting message or of a dependency of one: the earliest time, in ms, of a step that mentions this ID.
 
     Sync messages may wait as well (AMB-42).
     """
@@ -115,7 +115,7 @@ def first_missed_ms(view: ChannelView) -> dict[str, int]:
 
 @cache_per_view
 def _mentions(view: ChannelView) -> dict[str, list[Step]]:
-    """By ID of a waiting message or of its dependency: the steps that mention the message, in order."""
+    """By ID of a waiting message or of a dependency of one: the steps that mention this ID, in order."""
     mentions: dict[str, list[Step]] = {}
     for received in view.received:
         for message_id in (received.message.message_id, *received.unmet) if received.unmet else ():

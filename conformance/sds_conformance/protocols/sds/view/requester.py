@@ -243,15 +243,15 @@ class Requester:
         return len(sent.message.repair_request) >= (self._longest_request if cap is None else cap) > 0
 
     def first_full(self, step: Step) -> Sent | None:
-        """The first own message after a step whose repair request may have the maximum length; None if there is
-        none.
+        """Of the own messages after a step, the first whose repair request may have the maximum length; None if there
+        is none.
         """
         return next((sent for sent in self.carriers_between(step.index, NEVER) if self.is_full(sent)), None)
 
     def shown_t_req(self, missing: Missing) -> int | None:
         """T_req of a missing message in the first buffer that shows it, in epoch milliseconds.
 
-        None if no buffer shows it before it is requested or its entry may have changed.
+        None if no buffer shows T_req before the message is requested, or before its entry may have changed.
         """
         asked = self.first_request_index(missing.message_id, missing.detected.step.index)
         end = min(self.unchanged_until(missing), self.may_be_renewed_from(missing), asked)

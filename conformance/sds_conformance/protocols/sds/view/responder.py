@@ -434,7 +434,10 @@ def _window(
 
 
 def is_certainly_answer(view: ChannelView, message_id: str, answer: Step) -> bool:
-    """Is the broadcast of an own message in step ``answer`` certainly an answer? Resends must be declared (AMB-120)."""
+    """Is the broadcast of an own message in step ``answer`` certainly an answer?
+
+    It always is if the implementation does not declare resends, because resends must be declared (AMB-120).
+    """
     return not view.can(pb.CAPABILITY_RESEND) or is_no_resend(view, message_id, answer)
 
 

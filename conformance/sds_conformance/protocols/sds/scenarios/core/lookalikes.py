@@ -157,7 +157,7 @@ def ids_with_one_start_or_one_form(script: Script, alice: Part, bob: Peer, carol
 
 @scenario("STATE-12", "SEND-10", long=True)
 def acknowledged_under_a_twin_id(script: Script, alice: Part, bob: Peer) -> None:
-    """A participant sends under given IDs; causal histories and filters contain similar IDs."""
+    """The application gives the IDs of own messages; causal histories and filters contain similar IDs."""
     for own, other in OWN_TWINS:
         alice.send(message_id=own)
         alice.receive(bob.content(script.now, other))

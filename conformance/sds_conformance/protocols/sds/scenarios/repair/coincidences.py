@@ -174,7 +174,7 @@ def requests_in_messages_that_were_missing(script: Script, alice: Part, bob: Pee
 
 @repair_scenario("R-FIELDS-01", "R-FIELDS-02", "R-RECV-03")
 def named_again_with_less(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Two missing messages are named with senders and hints, then without; arriving messages have other hints."""
+    """Two missing messages are named with senders and hints, then without; another message arrives with a hint."""
     lost = [bob.content(script.now - number) for number in (2, 1)]
     alice.receive(carol.content(script.now + 1, *[entry(message, b"of it", "bob") for message in lost]))
     alice.receive(carol.content(script.now + 2, *map(entry, lost)))

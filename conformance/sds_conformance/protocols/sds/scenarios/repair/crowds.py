@@ -62,8 +62,8 @@ def a_request_stays_due(script: Script, bob: Peer) -> None:
     alice = open_with_repairs(
         script, configuration=pb.Configuration(sync_interval_ms=20_000, t_min_ms=30_000, t_max_ms=60_000)
     )
-    script.require("1000 <= sync_interval_ms", "the sync interval in force is too short to wait for")
-    script.require("sync_interval_ms <= t_max_ms", "the sync interval in force is too long to wait for")
+    script.require("1000 <= sync_interval_ms", "the sync interval in force is too short for this scenario")
+    script.require("sync_interval_ms <= t_max_ms", "the sync interval in force is too long for this scenario")
     (lost,) = lose_messages(alice, bob)
     tick_every(alice.after(T_MAX), Period("sync_interval_ms") // 10, times=TICKS)
     deliver_and_settle(alice, lost)

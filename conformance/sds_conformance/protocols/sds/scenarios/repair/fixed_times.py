@@ -77,7 +77,7 @@ def repairs_in_two_channels(script: Script) -> None:
 
 @scenario("R-RECV-03", "R-STATE-01", "R-STATE-09", needs=(pb.CAPABILITY_CHANNELS,))
 def the_same_ids_are_missing_in_two_channels(script: Script) -> None:
-    """Messages with the same IDs are missing in two channels; each channel plans its own requests and sends them."""
+    """Messages with the same IDs are missing in two channels; they must be requested in each channel."""
     alice = open_with_repairs(script, channels=("c1", "c2"))
     peers = [script.peer("bob", channel) for channel in ("c1", "c2")]
     for bob in peers:

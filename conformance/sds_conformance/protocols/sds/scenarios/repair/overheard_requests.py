@@ -160,7 +160,7 @@ def somebody_asks_for_many(script: Script, alice: Part, bob: Peer, dave: Peer) -
 
 @repair_scenario("R-RECV-12")
 def somebody_asks_for_a_thousand(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """A request and a history of 1,000 entries arrive, which may be rejected; then ordinary messages follow."""
+    """Messages with 1,000 entries in a request or a history arrive, and may be rejected; ordinary messages follow."""
     alice.receive(carol.sync(script.now, requests=[f"unknown-{number}" for number in range(1_000)]))
     alice.receive(carol.content(script.now, *(f"unheard-of-{number}" for number in range(1_000))))
     send_either(alice.after(T_MAX + 1_000), content=False)
@@ -207,7 +207,7 @@ def _ask_again(alice: Part) -> None:
 
 @repair_scenario("R-RECV-04", asked=pb.Configuration())
 def its_request_is_lost(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A request is lost, and the next message does not name what is missing; the participant must request it again."""
+    """A request is lost, and the next message does not name the missing one, which must be requested again."""
     (lost,) = lose_messages(alice, bob)
     alice.observe()
     send_either(alice.after(T_MAX), content=False)

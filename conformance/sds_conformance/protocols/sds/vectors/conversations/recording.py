@@ -82,7 +82,7 @@ def record(scenario: Scenario, revision: str) -> dict[str, Any]:
     stage = RecordingStage(open_model_session(TesteeOptions("vectors", Config()), revision), scenario.name)
     scenario.function(stage)
     if len(stage.trace.parties) != 1:
-        raise NotRecordableError("it has several participants under test")
+        raise NotRecordableError("the scenario has several participants under test")
     return _Recorder(stage, next(iter(stage.trace.parties.values()))).fields()
 
 
@@ -105,7 +105,7 @@ class _Recorder:
 
     def fields(self) -> dict[str, Any]:
         if self._party.unnamed:
-            raise NotRecordableError("its channel has no name")
+            raise NotRecordableError("the channel of the scenario has no name")
         steps = [self._step(step) for step in self._stage.trace.steps if step.command != "open"]
         in_force = self._party.in_force
         names = CONFIGURED.split() + (CONFIGURED_REPAIRS if in_force.sds_r else [])
@@ -124,7 +124,7 @@ class _Recorder:
 
     def _step(self, step: Step) -> dict[str, Any]:
         if step.command not in self._actions:
-            raise NotRecordableError(f"it uses the command {step.command}")
+            raise NotRecordableError(f"the scenario uses the command {step.command}")
         name = step.command.removeprefix("send_")
         return {
             "at_ms": step.now_ms - start_ms(self._stage.revision.name),
@@ -144,7 +144,7 @@ class _Recorder:
     def _send(self, step: Step) -> dict[str, Any]:
         command = getattr(step.request, step.command)
         if command.message_id:
-            raise NotRecordableError("it chooses IDs of own messages")
+            raise NotRecordableError("the scenario chooses IDs of own messages")
         if step.command == "send_ephemeral":
             self._needs["ephemeral"] = None
         binds = f"${'e' if step.command == 'send_ephemeral' else 'm'}{len(self._names_of_own) + 1}"

@@ -69,7 +69,7 @@ def _kind_by_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> Ve
 
 
 def _kinds(subject: SdsSubject, message: Message, delivered: bool, logged: bool) -> set[str]:
-    """The kinds of messages that a participant may treat as it treated this message."""
+    """The kinds that the message may have, judged by how the participant treated it."""
     if not subject.declaration.can(pb.CAPABILITY_DELIVERED):
         return {"content"} if logged else {"sync", "ephemeral", "undefined"}
     if delivered:
@@ -82,7 +82,7 @@ def _kinds(subject: SdsSubject, message: Message, delivered: bool, logged: bool)
 
 
 def _kinds_of_proposal(subject: SdsSubject, message: Message, delivered: bool, logged: bool) -> set[str]:
-    """The kinds of messages that a participant may treat as it treated this message, by the proposal of 2024.
+    """The kinds that the message may have under the proposal of 2024, judged by how the participant treated it.
 
     The proposal treats sync messages like all others, so they may be delivered and shown in the log. The proposal does
     not say whether ephemeral messages are logged.

@@ -56,7 +56,7 @@ def _describe_refusal(step: Step) -> str:
 
 
 def _special_settings(step: Step) -> list[str]:
-    """The names of the settings of a participant that not every participant gets."""
+    """The names of the settings in an ``open`` command that not every participant gets."""
     fields = {field.name: value for field, value in step.request.open.configuration.ListFields()}
     return [name for name, value in fields.items() if name not in PLAIN and (name != "sds_r" or value)]
 
