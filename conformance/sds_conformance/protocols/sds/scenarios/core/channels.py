@@ -7,7 +7,7 @@ from ..scripts import HOUR_MS, Part, Peer, Script, deliver_and_settle, scenario,
 
 @scenario("MSG-15", "MSG-04", "STATE-01", "STATE-16", "MSG-22")
 def two_channels(script: Script) -> None:
-    """A participant takes part in two channels; nothing crosses over."""
+    """A participant has two channels; messages of one channel must have no effect in the other."""
     alice = script.open(channels=("c1", "c2"))
     in_c1, in_c2 = script.peer("bob", "c1"), script.peer("bob", "c2")
     one = alice.send(channel="c1")

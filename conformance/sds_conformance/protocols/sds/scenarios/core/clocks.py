@@ -22,7 +22,7 @@ from ..scripts import (
 
 @scenario("SEND-01", "SEND-03", "STATE-03", "MSG-05")
 def frozen_and_running_clock(script: Script, alice: Part) -> None:
-    """Sends with the clock running, frozen for a burst, idle for an hour, and one millisecond at a time."""
+    """The participant sends while its clock runs, while the clock stands still, after an hour, and 1 ms later."""
     alice.after(500).send()
     alice.observe()
     for _ in range(4):

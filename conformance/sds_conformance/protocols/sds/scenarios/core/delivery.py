@@ -62,7 +62,7 @@ def a_diamond(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
 
 @scenario("SEND-11", "RECV-07")
 def replies_to_own_messages(script: Script, alice: Part, bob: Peer) -> None:
-    """Replies to own messages arrive: own messages are in the own log."""
+    """Messages arrive that depend on own messages; they are delivered, because own messages are in the own log."""
     first = alice.send()
     second = alice.after(10).send()
     deliver_and_settle(alice, bob.content(script.now + 5, first), bob.content(script.now + 6, first, second))

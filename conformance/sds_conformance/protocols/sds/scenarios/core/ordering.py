@@ -29,7 +29,7 @@ def late_arrivals(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
 
 @scenario("SEND-04", "SEND-05", "SYNC-04", "SEND-11")
 def late_arrival_before_the_end(script: Script, alice: Part, bob: Peer) -> None:
-    """A message delivered last, but not last in the log, must not displace the end of the log in causal histories."""
+    """The last delivered message is not the last of the log; the causal history must still end as the log ends."""
     base = script.now
     for lamport in (10, 20, 30, 40):
         alice.receive(bob.content(base + lamport))
@@ -100,7 +100,7 @@ def ties_with_own_messages_beyond_ascii(script: Script, alice: Part, carol: Peer
 
 @scenario("DELIVER-06", "RECV-02", asked=WIDE)
 def copies_of_a_message(script: Script, alice: Part, bob: Peer) -> None:
-    """The same message arrives several times: before, between and after others, and from the buffer."""
+    """Copies of a message arrive before and after its delivery, and so do copies of a message that must wait."""
     root = bob.content(script.now + 10)
     child = bob.content(script.now + 20, root)
     deliver_and_settle(alice, child, child, root, root)

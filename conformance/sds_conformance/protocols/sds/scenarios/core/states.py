@@ -20,7 +20,7 @@ def one_of_three_is_enough(script: Script, alice: Part, bob: Peer, carol: Peer, 
 
 @scenario("STATE-17", "ACK-01", "ACK-02")
 def from_state_to_state(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Of three messages one is held by a filter and then named, one is named at once, one stays as it is."""
+    """Filters and causal histories acknowledge three own messages one by one; no state becomes a weaker one."""
     first, second, third = (alice.send() for _ in range(3))
     alice.observe()
     alice.given(bob.content(script.now + 1, holds=[first])).observe()

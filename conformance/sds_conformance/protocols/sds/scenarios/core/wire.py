@@ -133,7 +133,7 @@ def messages_that_name_no_sender(script: Script, alice: Part, bob: Peer) -> None
 
 @scenario("MSG-24")
 def unusual_encodings(script: Script, alice: Part, bob: Peer) -> None:
-    """Legal protobuf that few write: other field order, unknown fields, over-long varints, repeated scalars."""
+    """Legal but rare encodings arrive: another field order, unknown fields, over-long varints, repeated scalars."""
     plain = bob.content(script.now + 1)
     alice.receive(plain)
     # The bytes are those of the released transcripts, also in other revisions.
