@@ -35,7 +35,8 @@ myst_heading_anchors = 4
 myst_enable_extensions = ["attrs_block", "colon_fence"]
 # Readers copy commands from the pages, so Sphinx must not change two hyphens (the beginning of an option) or quotes.
 smartquotes = False
-# Examples of JSON and of shell sessions are shortened with "...", and one page goes from its title to the third level.
+# Examples of JSON and of shell sessions are shortened with "...", which Sphinx cannot highlight. On one page, a heading
+# of the third level follows the title.
 suppress_warnings = ["misc.highlighting_failure", "myst.header"]
 highlight_language = "text"
 autodoc_typehints = "signature"
@@ -71,12 +72,12 @@ class CachingEnglish(SearchEnglish):
 def setup(app: Sphinx) -> None:
     """Assemble the sources, and build the site from them."""
     sources = Path(app.doctreedir).parent / ".sources"
-    if Path(app.doctreedir).name != ".doctrees":  # The option -d of Sphinx names another folder.
+    if Path(app.doctreedir).name != ".doctrees":  # The user chose the folder of doctrees with the option -d of Sphinx.
         sources = Path(app.doctreedir) / "sources"
     assemble(sources)
     app.srcdir = type(app.srcdir)(sources)
     languages["en"] = CachingEnglish
-    app.connect("html-page-context", share_navigation, priority=400)  # Runs before the handler of the theme Furo.
+    app.connect("html-page-context", share_navigation, priority=400)  # The handler of the theme Furo must run later.
 
 
 _NAVIGATION: dict[str, str] = {}

@@ -111,7 +111,8 @@ def play(one: Candidate, report: Path, environments: Sequence[str]) -> None:
 
 
 def merge_equal_toys(columns: Iterable[ReportColumn]) -> tuple[list[ReportColumn], list[str]]:
-    """One column for all toys with equal results, and the languages of all toys."""
+    """Return the columns and the languages of all toys. Of several toys with equal results, keep only the first
+    column."""
     kept: list[ReportColumn] = []
     languages: list[str] = []
     for column in columns:

@@ -80,7 +80,7 @@ def _fields(schema: dict[str, Any]) -> list[str]:
 
 
 def _type(schema: dict[str, Any]) -> str:
-    """The type of a field in a few words; a name in backticks is a section of the page."""
+    """The type of a field in a few words. Backticks mark a constant, or the heading of a section of the page."""
     if "$ref" in schema:
         return f"`{schema['$ref'].rpartition('/')[2]}`"
     if "const" in schema:

@@ -71,13 +71,13 @@ def with_links(text: str, target: Callable[[str, bool], str | None]) -> str:
 
     def replace_link(found: re.Match[str]) -> str:
         image, words, old = found.groups()
-        if "](" in words:  # a picture that is a link
+        if "](" in words:  # The text of this link is an image.
             words = _LINK.sub(replace_link, words)
         new = target(old, bool(image))
         return words if new is None else f"{image}[{words}]({new})"
 
     def outside_spans(part: str) -> str:
-        # Spans of code are not left out, because the text of a link can contain a span.
+        # Also search in `spans of code`, because the text of a link can contain a span.
         return _LINK.sub(replace_link, part)
 
     return outside_code(text, outside_spans)

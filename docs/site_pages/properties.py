@@ -14,7 +14,7 @@ def pages() -> Iterator[tuple[str, str]]:
     """The page of all properties."""
     lines = [
         "A property is a requirement on all participants together. `fuzz`, `exhaust` and `interop` judge properties in",
-        "generated schedules. `sds-conformance requirements G-01` prints one.",
+        "generated schedules. `sds-conformance requirements G-01` explains property G-01.",
         "",
     ]
     found = {one.id: (one, known.revisions) for known in repertoires() for one in known.properties.values()}

@@ -14,7 +14,7 @@ from .markdown import code, code_block, page, prose, table
 
 FOLDER = "reference/scenarios"
 _MOST_OPERATIONS = 60
-"""The page of a scenario with more operations has no diagram and no data, because they are too long to read."""
+"""The page of a scenario with more operations than this has no diagram and no data: they would be too long to read."""
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -49,7 +49,7 @@ def _page(protocol: Protocol, scenario: Scenario) -> Iterator[tuple[str, str]]:
     lines += ["## Play it", "", f"Environments in which the scenario is played: {', '.join(map(code, played))}.", ""]
     lines += code_block(f"sds-conformance run{which} --scenario {scenario.name} -- ./my-adapter", "sh")
     schedule = scenario.schedule
-    assert schedule is not None, "every scenario of the suite is a schedule"
+    assert schedule is not None, "every scenario of the suite has a schedule"
     if (count := len(schedule.operations)) > _MOST_OPERATIONS:
         lines += [
             f"The scenario has {count} operations. `sds-conformance scenarios show {scenario.name}` prints them.",

@@ -26,7 +26,7 @@ _LOADED = {
     ("object", "data"),
     ("source", "src"),
 }
-"""Elements and attributes: a browser loads the target of such an attribute by itself."""
+"""Pairs of an element and an attribute. A browser loads the target of such an attribute without a click of the user."""
 _LEADING = _LOADED | {("a", "href")}
 _NAMES = {name for _, name in _LEADING}
 

@@ -241,16 +241,16 @@ class Write(Operation, op="write"):
     """How the peer signs: ``usual``, as the specification says; ``none``; ``forged``, with a changed signature;
     ``flipped``, with a changed body; ``read-only``, with the key of read-only peers; ``read-write``, with the key of
     read-write peers even if no signature is required; ``empty``, with an empty signature. With the other values the
-    signature is valid for another text than the body. ``reordered``: the body has its members in reverse order, and the
-    usual text is signed. ``spaced``: the body has blanks, and the usual text is signed. With the rest, the body is the
-    usual one, and signed is: for ``sorted``, the body with sorted members; for ``cited``, an object with the ``value``
-    of the body alone; for ``repeated``, the last message that any scripted peer signed."""
+    signature is valid for another text than the body. With ``reordered`` the peer signs the usual body, and sends a
+    body with its members in reverse order. With ``spaced`` it signs the usual body, and sends a body with blanks. With
+    the last three values it sends the usual body. It signs the body with sorted members (``sorted``), an object that
+    has only the ``value`` of the body (``cited``), or the last message that any scripted peer signed (``repeated``)."""
     odd: Annotated[str, Shape(enum=[*ODDITIES])] = ""
-    """An oddity of the body. The value is ``nan``, ``deep`` (20,000 nested lists), ``surrogate`` (a lone one) or
-    ``large`` (15,000,000 letters, which is valid). The member ``key`` is there ``twice``. The revision is a
-    ``fraction`` or ``negative``. The body is a ``list``. The vector clock or the uuid is absent: ``no-clock``,
-    ``no-uuid``. The update_time is not a time: ``no-time``. The member ``deleted`` is false, which is valid:
-    ``not-deleted``. "" for none."""
+    """An oddity of the body; "" for none. The value of the record is NaN (``nan``), 20,000 nested lists (``deep``), a
+    lone surrogate (``surrogate``) or 15,000,000 letters (``large``), which is valid. The body has the member ``key``
+    two times (``twice``). The revision is a fraction (``fraction``) or negative (``negative``). The body is a list
+    (``list``). The vector clock (``no-clock``) or the uuid (``no-uuid``) is absent. The update_time is not a time
+    (``no-time``). The member ``deleted`` is false (``not-deleted``), which is valid."""
     value: Json = ""
     """The value of the record as JSON, in place of ``content``. An environment may add letters of other scripts to its
     strings."""

@@ -110,7 +110,8 @@ class Send(Operation, op="send", command="send"):
     hint: bool = False
     """Whether the application supplies a retrieval hint."""
     message_id: MessageId = ""
-    """The message ID that the application chooses, if the implementation lets it; "" for none."""
+    """The message ID that the application chooses, if the implementation supports that; "" if the application chooses
+    no ID."""
     empty: Annotated[tuple[Annotated[str, Shape(enum=["content", "hint"])], ...], Shape(maxItems=3)] = ()
     """Fields that are empty: ``content``, ``hint``."""
     times: Annotated[int, Shape(minimum=1, maximum=2_000)] = 1
@@ -120,7 +121,7 @@ class Send(Operation, op="send", command="send"):
     """Whether the content is made from a counter of the participant's messages, and not from the label. An environment
     may give such messages of different senders the same content."""
     may_be_refused: bool = False
-    """Whether the implementation may refuse to send it, and the schedule goes on."""
+    """Whether the implementation may refuse to send the message. The schedule then goes on without the message."""
     route: Route = STRAIGHT
     raw_hint: Hexadecimal = ""
     """With ``hint``: hexadecimal digits of the hint."""
@@ -151,7 +152,7 @@ class Ephemeral(Operation, op="ephemeral", command="send_ephemeral"):
     empty: Annotated[tuple[Annotated[str, Shape(enum=["content"])], ...], Shape(maxItems=1)] = ()
     """Fields that are empty: ``content``."""
     may_be_refused: bool = False
-    """Whether the implementation may refuse to send it, and the schedule goes on."""
+    """Whether the implementation may refuse to send the message. The schedule then goes on without the message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +279,8 @@ class Settle(Operation, op="settle", command="tick"):
     labels: ClassVar[tuple[str, ...]] = ("undelivered",)
     who: Name
     undelivered: OptionalLabel = ""
-    """A label: no time passes if this message was delivered before, or if the implementation shows no deliveries."""
+    """The label of a message. No time passes if the message was delivered before, or if the implementation shows no
+    deliveries. Without a label, time passes in any case."""
 
 
 @dataclass(frozen=True, slots=True)
