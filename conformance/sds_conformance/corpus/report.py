@@ -184,7 +184,7 @@ def _draw_sample(
 
 
 def _example(rebuilt: Rebuilt, scope: Scope, what: str) -> Counterexample | None:
-    """The first violation of requirement or property ``what``; None if no finding fails it."""
+    """The first violation of the requirement or property ``what``; None if there is no finding with verdict fail."""
     group_trace = rebuilt.group_trace
     findings = assess(group_trace, scope, rebuilt.judged).findings
     fails = [f for f in findings if f.requirement == what and f.severity is Verdict.FAIL]

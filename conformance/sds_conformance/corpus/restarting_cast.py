@@ -25,7 +25,7 @@ def compare_twins(revision: str, group_trace: GroupTrace, replay: Replay) -> Non
 
 
 class RestartingCast:
-    """A cast that is replaced by a new one when its implementation is abandoned.
+    """Plays schedules with a cast, and creates a new cast when the implementation of the old one is abandoned.
 
     A campaign ends after a few consecutive breakdowns, but a recording goes on and contains all breakdowns. See
     ``recorder.RecordingCast``.

@@ -45,7 +45,8 @@ def rows_of(tally: CampaignTally) -> Iterator[dict[str, Any]]:
 
 
 Summed = tuple[str, str, int, int, str]
-"""Sum over all tasks: kind, subject, schedules, first schedule with the worst result, and its description."""
+"""One sum over all tasks: kind, subject, number of schedules, first schedule with the worst result, and description of
+this result."""
 
 
 def sum_rows(rows: DataFrame) -> list[Summed]:
@@ -59,7 +60,7 @@ def sum_rows(rows: DataFrame) -> list[Summed]:
 
 
 def take(tally: CampaignTally, of: Iterable[Summed]) -> Iterator[tuple[str, str, int]]:
-    """Add the sums to a tally. Yield the kind, subject and count of each sum of another kind."""
+    """Add the sums to a tally. Yield the kind, subject and count of each sum that a tally has no attribute for."""
     for kind, what, schedules, first, details in of:
         match kind:
             case "schedules" | "steps":

@@ -34,7 +34,8 @@ class Suspects:
 
     def find(self, odd: frozenset[int]) -> bool:
         """Suspect the kinds of events in the last words, which all ended in a breakdown, that occur in no word without
-        a breakdown. If there are none, suspect the ``odd`` kinds that occur in each of the last words.
+        a breakdown. If there are none, suspect the kinds in ``odd`` that occur in each of the last words. ``odd`` are
+        the kinds of unusual events.
 
         Returns False if no kind is suspected, or if every word so far ended in a breakdown.
         """

@@ -324,7 +324,8 @@ def _play_remaining(
 
 
 def _work(results: Any, order: CampaignOrder, worker: int, stop: Event) -> None:
-    """Play the schedules of one worker: every n-th one. Report at the end, or when the implementation is abandoned."""
+    """Play the schedules of one of n workers: every n-th schedule, from number ``worker``. Report at the end, or when
+    the implementation is abandoned."""
     cast_under_test, index = order.cast_under_test(), worker
     try:
         cast_under_test.start()

@@ -209,7 +209,7 @@ class Prober:
         self._names = order.setting.names
         self._last: Word = ()
         self._missing: dict[Copy, int] = {}
-        """Deliveries of messages that are impossible in the last word, each with the index of the event that proves it.
+        """Impossible deliveries of messages in the last word, each with the index of the event that proves it.
         """
         self._suspects = cast_under_test.suspects
         self._suspects.guilty |= order.without

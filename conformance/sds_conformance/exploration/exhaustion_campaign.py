@@ -327,7 +327,7 @@ def _play_nth_chunks(
 
 
 def _work(results: Any, order: Exhaustion, tasks: list[Task], worker: int, stop: Event) -> None:
-    """Play the chunks of one worker: every n-th one. Report at the end."""
+    """Play the chunks of one of n workers: every n-th chunk. Report at the end."""
     cast_under_test, not_started = order.make_cast_under_test(), ""
     try:
         cast_under_test.start()

@@ -94,7 +94,7 @@ def hunt(name: str, examples: int = EXAMPLES, seed: int = 0, revision: str = "")
         cast_under_test.start()
     scope = orders[0].scope
     own = replace(scope.restricted_to(mutant.requirement), properties=())
-    # A deviation from a MAY does not show the fault, unless the mutant is one of that requirement.
+    # A deviation from a MAY does not show the fault, unless that MAY is the requirement of the mutant.
     for narrowed in (own, replace(scope, include_notes=False)):
         for index, finding in _findings(orders, casts_under_test, narrowed, examples):
             if finding.requirement == BREAKDOWN:

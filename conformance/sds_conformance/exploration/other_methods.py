@@ -41,7 +41,7 @@ def schedules(connect: Connect, configuration: Configuration) -> str:
             for finding in play_one(orders[index % 2], casts_under_test[index % 2], index).assessment.findings:
                 return f"{finding.requirement} in schedule {index}: {finding.seen}"
     except (TesteeError, NotPlayedError) as reason:
-        return f"it cannot be tested: {reason}"
+        return f"the model cannot be tested: {reason}"
     finally:
         for cast_under_test in casts_under_test:
             cast_under_test.kill()
@@ -57,7 +57,7 @@ def vectors(connect: Connect, configuration: Configuration) -> str:
     try:
         outcome = VectorExaminer(material, connect, Limits(), configuration.revision).examine(files)
     except TesteeError as fault:
-        return f"it cannot be tested: {fault}"
+        return f"the model cannot be tested: {fault}"
     for answered in outcome.answered:
         if answered.answer.status in _BAD:
             return f"{answered.vector['id']} ({answered.group}): {answered.answer.seen}"

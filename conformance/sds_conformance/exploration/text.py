@@ -157,7 +157,7 @@ def describe_discovery(example: Counterexample, schedules: int) -> str:
     """Return the schedule that found the violation, the size after shrinking, and how many schedules show it."""
     before, after = len(example.original.operations), len(example.schedule.operations)
     found = f"by {example.original.name or 'a schedule'} of {format_count(before, 'step')}"
-    shrunk = f"shrunk to {format_count(after, 'step')}" if after else "and shown without any step"
+    shrunk = f"shrunk to {format_count(after, 'step')}" if after else "shrunk to a schedule without steps"
     cut = "; --shrink-budget was used up, so a shorter schedule may exist" if example.out_of_time else ""
     return f"{found}, {shrunk}; shown by {format_count(schedules, 'schedule')} in all{cut}"
 

@@ -201,7 +201,7 @@ def _cells_of_exchange(cast: Cast, pair: Pair, exchange: Exchange, out: Interop)
         cells = {aspect: judge(heard, pair) for aspect, judge in exchange.judges.items()}
         broke = _cut_short(cast, group_trace, roles)
         if broke is not None:
-            # Aspects that were not understood before the breakdown get it as their reason.
+            # Aspects that were not understood before the breakdown get the breakdown as their reason.
             cells = {aspect: cell if cell.mark is AspectMark.YES else broke for aspect, cell in cells.items()}
         if group_trace.breakdown is not None or not any(cell.mark is AspectMark.NO for cell in cells.values()):
             break

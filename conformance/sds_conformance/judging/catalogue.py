@@ -92,7 +92,7 @@ POSITION_VERDICTS: dict[str, str] = {
     "tolerate": "every choice that the position names is accepted",
     "warn": "a deviation, or only the named kind of it, is a warning; with --strict, it fails if it breaks a MUST",
     "config": "the verdict depends on the configuration in force, or on how the suite plays the scenarios",
-    "profile": "exact results are judged under a declared profile or for the revision of the run only",
+    "profile": "exact results are judged only under a declared profile, or only under the revision of the run",
 }
 """Description of each value of ``verdict`` in ``positions.json``: how the suite treats the position."""
 
@@ -146,7 +146,7 @@ class Consequence:
     """A declared relation: a fault in some requirements can violate other requirements as well."""
 
     of: tuple[str, ...]
-    """The requirements that have the fault."""
+    """The requirements that can be the cause: a fault that violates one of them can violate those in ``fail``."""
     fail: tuple[str, ...]
     """The requirements or properties of the group that may fail as well. A full code means that only this violation of
     the requirement may occur.

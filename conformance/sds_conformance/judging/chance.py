@@ -73,8 +73,8 @@ def chi_square_limit(freedom: int) -> float:
     """Return the chi-square statistic that is exceeded with probability < FALSE_ALARM, for ``freedom`` degrees of
     freedom. Uses the approximation by Wilson and Hilferty.
 
-    With 4.9 standard deviations the exact probability beyond it is 1.5e-7 for 3 degrees of freedom, 2.7e-7 for 9 and
-    3.3e-7 for 15.
+    The limit is 4.9 standard deviations above the mean of this approximation. It is exceeded with the exact probability
+    1.5e-7 for 3 degrees of freedom, 2.7e-7 for 9 and 3.3e-7 for 15.
     """
     part = 2 / (9 * freedom)
     return freedom * (1 - part + 4.9 * sqrt(part)) ** 3

@@ -213,7 +213,7 @@ class DeclarationResults:
     broken: Mapping[str, int]
     """Maps each fault that the model was given to the exit code of its run."""
     honest: tuple[str, ...]
-    """Failures of the honest model; empty if there are none."""
+    """Failures of the model without a fault; empty if there are none."""
 
     @property
     def is_sound(self) -> bool:
@@ -250,7 +250,7 @@ def _play(rules: Rules, model: Model, declared: Declared, how: str) -> Certifica
 
 
 def _unexplained_failures(rules: Rules, model: Model, declared: Declared) -> tuple[str, ...]:
-    """Failures of the honest model, except those that its private wire layout alone causes."""
+    """Failures of the model without a fault, except those that only its private wire layout causes."""
     wrong = _failures_and_breakdowns(rules, model, declared)
     if wrong and (dialect := declared.profiles.get("dialect", "")):
         alone = Declared(declared.revision, _all_capabilities(rules.language), {}, {"dialect": dialect})

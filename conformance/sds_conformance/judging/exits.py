@@ -16,7 +16,7 @@ class Exit(IntEnum):
     OURS = 70
     """The suite failed, or its output could not be written."""
     INTERRUPTED = 130
-    """Interrupted by Ctrl-C. Results also use this code for other signals, which they do not know."""
+    """Interrupted by Ctrl-C. Results have this code after other signals, too, because they do not record the signal."""
     HUNG_UP = 129
     TERMINATED = 143
     CLOSED_PIPE = 141

@@ -157,7 +157,7 @@ def _normalize_step(step: Step, places: dict[int, int]) -> tuple[bytes, int, byt
     ``places`` maps handles to the indexes of participants. The handle of a newly opened participant is added.
     """
     answered = step.whole_reply
-    assert answered is not None, "it did not break down"
+    assert answered is not None, "the implementation did not break down in a known run"
     request, reply = type(step.request)(), type(answered)()
     request.CopyFrom(step.whole_request)
     reply.CopyFrom(answered)

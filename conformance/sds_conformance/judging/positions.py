@@ -29,7 +29,7 @@ class WayShown:
     words: str
     """The description of the option."""
     count: int
-    """Number of steps that prove it."""
+    """Number of steps that prove the option."""
     run: str
     """The run that shows the option best: in the plain environment if possible, and after the fewest steps."""
     step: int
@@ -116,7 +116,7 @@ class WayReader:
         try:
             for step, way in showing.function(view):
                 if way not in self._rules.catalogue.positions[position].options:
-                    raise LookupError(f"{way!r} is none of its options")
+                    raise LookupError(f"{way!r} is not an option of the position")
                 ways.add(position, way, _Sighting((trace.environment != PLAIN.name, step.index), trace.schedule))
         except Exception as error:  # an error of one function must not prevent the calls of the other functions
             where = f"{showing.name} on {trace.schedule}"

@@ -55,7 +55,7 @@ class Showing:
     function: ShowingFunction
     needs: tuple[int, ...] = ()
     of: tuple[str, ...] = ()
-    """``needs`` and ``of`` as for checks."""
+    """``needs`` and ``of`` have the same meaning as in `Check`."""
 
     @property
     def name(self) -> str:

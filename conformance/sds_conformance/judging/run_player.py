@@ -23,7 +23,7 @@ RunListener = Callable[[str], None]
 
 @dataclass(frozen=True)
 class RunResult:
-    """The result of one run, or of ending the process of a unit. Plain data."""
+    """The result of one run, or of ending the process that played the runs of a unit. Plain data."""
 
     run: str = ""
     """Name of the run; "" at the end of a unit."""

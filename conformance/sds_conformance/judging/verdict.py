@@ -151,7 +151,7 @@ class RequirementVerdict:
     not counted in ``exercised``.
     """
     traces: int = 0
-    """Number of runs that exercised it."""
+    """Number of runs that exercised the requirement."""
     findings: list[Finding] = field(default_factory=list)
     findings_dropped: int = 0
     tally: Tally = field(default_factory=Tally)

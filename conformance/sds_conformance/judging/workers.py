@@ -60,7 +60,11 @@ class Workers:
             try:
                 worker.start()
             except (EOFError, OSError) as error:
-                forked = "it could not be forked" if isinstance(error, EOFError) else f"{type(error).__name__}: {error}"
+                forked = (
+                    "The process could not be forked"
+                    if isinstance(error, EOFError)
+                    else f"{type(error).__name__}: {error}"
+                )
                 reason = explain(error) or forked
                 raise MissingResourceError(f"a process of the suite did not start. {reason}") from error
         self._processes.append(worker)

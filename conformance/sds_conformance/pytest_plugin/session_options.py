@@ -46,7 +46,7 @@ class SessionOptions:
     command: tuple[str, ...]
     framing: Framing
     dialect: str | None
-    """None for the declared dialect; "" for none."""
+    """None for the declared dialect; "" for no dialect."""
     limits: Limits
     strict: bool
     what: Plan
@@ -55,8 +55,8 @@ class SessionOptions:
     baseline: Baseline | None = None
     """The known failures; None without a baseline."""
     adds_items: bool = True
-    """Are the tests of the suite added to the tests of the user? Not if only the configuration file of the suite names
-    the command.
+    """Are the tests of the suite added to the tests of the user? False if only the configuration file of the suite
+    names the command.
     """
     configured: str = ""
     """The configuration file of the suite, and the keys that are read from it, as text; "" for none."""

@@ -160,4 +160,4 @@ def _test(material: Material, data: dict[str, Any], test: dict[str, Any]) -> Ite
     if test["result"] != wanted:
         yield f"result: its result is {test['result']}, but its outcomes require {wanted}: {FORMAT}"
     if test.get("warned", False) != material.soft(test["requirements"]):
-        yield f"warned: the requirements make a wrong answer a failure or a warning, and the field differs: {FORMAT}"
+        yield f"warned: the field must be true if, and only if, no requirement makes a wrong answer a failure: {FORMAT}"

@@ -169,7 +169,7 @@ class Cases:
 
 
 def _result_of(trace: Trace[Any], summary: RunSummary, violated: bool, stop_reason: str) -> tuple[SizeOutcome, str]:
-    """Return the result of a trace without a breakdown, and the reason."""
+    """Return the kind of result that a trace without a breakdown has, and the reason for it."""
     ours = (
         trace.suite_error
         or summary.reading_error

@@ -44,9 +44,10 @@ class NodePosition:
     statement: int = 0
     """Line of the enclosing statement in a function; 0 outside of functions."""
     inside: bool = False
-    """Is it in a function?"""
+    """Is the node in a function?"""
     refusal: str = ""
-    """In the condition of an `if` whose body only raises: the name of that exception."""
+    """Name of the exception if the node is in the condition of an `if` whose body only raises an exception; ""
+    otherwise."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def _make_list_setter(items: list[Any], place: int) -> Callable[[Any], None]:
 def _alterations_at(
     node: ast.AST, where: NodePosition, put: Callable[[Any], None], *, condition: bool
 ) -> Iterator[Alteration]:
-    """Yield the changes of a node itself, then those below it."""
+    """Yield the changes of a node itself, then the changes of the nodes below it."""
     if isinstance(node, _LEFT_ALONE):
         return
     if isinstance(node, ast.expr):
