@@ -1,4 +1,4 @@
-"""Classifies divergences by judging both group traces: legal, or a fault of one side or of both."""
+"""Classifies divergences of two corpora by judging both group traces: legal, or a fault of A, of B or of both."""
 
 from __future__ import annotations
 

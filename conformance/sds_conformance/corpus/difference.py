@@ -219,7 +219,7 @@ class CorpusDifference:
     identical: int
     """Number of schedules that both corpora have, without a normative difference."""
     divergent: int
-    """Number of all other schedules."""
+    """Number of schedules with a normative difference, and of schedules that only one corpus has."""
     found: Sum
     seconds: float = 0.0
 

@@ -119,8 +119,8 @@ class Cast:
         self.kill()
 
     def start(self) -> None:
-        """Perform the handshake and the honesty probe with each implementation. Sets ``undriven`` and
-        ``breakdowns``.
+        """Perform the handshake with each implementation, and the honesty probe: send a command that does not exist,
+        which must be answered with ``unsupported``. Sets ``undriven`` and ``breakdowns``.
         """
         for name in self.implementations:
             try:

@@ -71,7 +71,8 @@ class Coverage:
 
     @property
     def last_proved(self) -> Bound | None:
-        """The last complete bound such that no schedule up to it was excluded because of a breakdown."""
+        """The last complete bound such that no schedule up to this bound was excluded because of a breakdown; None if
+        the first bound is not complete, or lacks schedules that were excluded."""
         last = None
         for bound in self.bounds:
             if not bound.is_complete or bound.left_out:

@@ -118,7 +118,8 @@ def _find_unreproduced(
 
 
 def _own_breakdown(finding: Finding, group_trace: GroupTrace, name: str, roles: Roles) -> Iterator[Finding]:
-    """Yield the finding about a breakdown if the implementation ``name`` broke down, at its last step."""
+    """Yield the finding about a breakdown, with the last step of the participant that broke down, if the implementation
+    ``name`` plays this participant."""
     for member, trace in group_trace.cast.items():
         if roles[member] == name and trace.breakdown is not None:
             step = trace.steps[-1].index if trace.steps else 0

@@ -1,10 +1,10 @@
 """Root causes: which requirements fail because another one fails.
 
 A fault in one requirement often violates others as well: an implementation that does not keep a message does not resend
-it either. The catalogue declares which requirements a fault in one of them can violate, as consequences. A root cause
-is a violated requirement that no other violated one explains, or that explains the most other ones. The suite does not
-infer causes from requirements that fail together: two faults can occur in one run by chance, and a fault that shows in
-every run occurs together with all others.
+it either. The catalogue declares such consequences: which requirements a fault in one requirement can violate, too. A
+root cause is a violated requirement that no other violated one explains, or that explains the most other ones. The
+suite does not infer causes from requirements that fail together: two faults can occur in one run by chance, and a fault
+that shows in every run occurs together with all others.
 
 Suppose that a fault shows in few of the runs that exercise it, and that another requirement fails in most of its runs.
 Then the fault does not explain that requirement, which is a separate root cause. There is one exception: the fault

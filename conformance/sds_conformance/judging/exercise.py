@@ -128,7 +128,7 @@ class Model:
     """Source code of the model, from which faults are derived; None if no faults are derived."""
     start_in_dialect: Callable[[str, frozenset[int]], Link] | None = None
     """Starts the reference in a wire dialect ("" for none) without declaring the given capabilities; None if the model
-    is not tested behind other declarations.
+    is not tested with other declarations.
     """
 
 

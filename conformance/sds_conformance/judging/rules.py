@@ -87,7 +87,7 @@ class Rules(ABC):
         return True
 
     def extract_doubt_data(self, trace: Any) -> Any:
-        """Extract plain data from a trace before it is dropped; `Words.doubts` uses it."""
+        """Extract plain data for `Words.doubts` from a trace, before the trace is dropped."""
         return None
 
     def clock(self, session: Session, dialect: Any) -> ClockProbe:

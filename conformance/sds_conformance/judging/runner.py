@@ -45,7 +45,7 @@ class BrokenRun:
 
     @classmethod
     def at_last_step(cls, where: str, breakdown: Breakdown, trace: Trace[Any] | None = None) -> BrokenRun:
-        """Create a breakdown at the last step of a trace, if there is one."""
+        """Create a breakdown at the last step of a trace; without a trace or steps, the breakdown has step number 0."""
         step = trace.steps[-1] if trace is not None and trace.steps else None
         return cls(where, step.index if step else 0, step.command if step else "", breakdown)
 
@@ -77,8 +77,8 @@ class Runner:
         self._consecutive_breakdowns = 0
 
     def start(self) -> Declaration:
-        """Perform the handshake and the honesty probe. Raises TesteeError if the handshake fails; a failed probe is
-        recorded as a breakdown.
+        """Perform the handshake and the honesty probe, a command that does not exist and must be answered with
+        ``unsupported``. Raises TesteeError if the handshake fails; a failed probe is recorded as a breakdown.
         """
         session = self._open()
         try:

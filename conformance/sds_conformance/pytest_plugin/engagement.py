@@ -50,7 +50,7 @@ class RunOutcome:
     violates.
     """
     exercised_beside: int = 0
-    """Number of observations of all other requirements."""
+    """Number of observations of the requirements for which the scenario was not written."""
     broke: StoryError | None = None
     error: str = ""
     """The exception that the scenario raised, which is an error of the suite; "" if there was none."""

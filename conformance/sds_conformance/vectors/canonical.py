@@ -1,7 +1,7 @@
 """The canonical form of a file of vectors, and its digests.
 
 Files are ASCII, because editors can save the same letters in different normal forms. Floats are not allowed, because
-languages print them differently. Null is not allowed, because omitting the field says the same.
+languages print them differently. Null is not allowed, because an absent field means the same.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ class Material:
     held: Callable[[Any, Vector, VectorResult], VectorResult]
     """Returns the result of a vector, or another result if a violation occurred before the answer."""
     models: Sequence[Connect]
-    """The reference model under each profile that vectors can name. All of these must agree with written vectors."""
+    """The reference model under each profile that vectors can name. All these models must agree with the vectors."""
 
     @property
     def requirements(self) -> Mapping[str, Requirement]:
