@@ -288,7 +288,7 @@ class Task:
     events: int
     """Number of events of each schedule: the bound."""
     before: int
-    """Number of schedules with fewer events."""
+    """Number of schedules with fewer events than ``events``."""
     done: frozenset[int] = frozenset()
     """Finished chunks."""
     first: int = 0

@@ -87,7 +87,7 @@ class Coverage:
 
     @property
     def remaining_count(self) -> int:
-        """Number of remaining schedules up to the target."""
+        """Number of schedules in all bounds that are still to be played."""
         return sum(bound.schedules for bound in self.bounds) - self.settled_count
 
     def add_bound(self, schedules: int) -> Bound:

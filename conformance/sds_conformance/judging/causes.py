@@ -203,7 +203,9 @@ def consequences(rules: Rules, cause: str, effect: str) -> list[Consequence]:
     alike, effects = rules.register.with_counterparts_of(cause), rules.register.with_counterparts_of(effect)
     declared = rules.catalogue.consequences
     found = [row for row in declared if any(row.explains(c, e) for c in alike for e in effects)]
-    return found or [Consequence((cause,), (effect,), f"Both say what {c} says.") for c in alike if c in effects]
+    return found or [
+        Consequence((cause,), (effect,), f"Both requirements state what {c} states.") for c in alike if c in effects
+    ]
 
 
 def is_reported_elsewhere(rules: Rules, note: Finding, verdicts: Iterable[RequirementVerdict]) -> bool:

@@ -450,8 +450,8 @@ def outdated_consequences(rules: Rules, kills: Iterable[MutantResult]) -> list[s
             if _fails_requirement(rules, kill, effect)
         }
         causes, effects = {cause for cause, _ in seen}, {effect for _, effect in seen}
-        out += [f"{cause} fails {' or '.join(row.fail)}" for cause in row.of if cause not in causes]
-        out += [f"{' or '.join(row.of)} fails {effect}" for effect in row.fail if effect not in effects]
+        out += [f"a fault in {cause} violates {' or '.join(row.fail)}" for cause in row.of if cause not in causes]
+        out += [f"a fault in {' or '.join(row.of)} violates {effect}" for effect in row.fail if effect not in effects]
     return out
 
 

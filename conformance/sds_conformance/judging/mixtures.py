@@ -62,7 +62,7 @@ class Mixture:
 
     @property
     def effects(self) -> tuple[str, ...]:
-        """The root causes that are not faults."""
+        """The root causes that are reported although they are only effects of the faults."""
         return tuple(root for root in self.roots if root not in self.found_as)
 
 

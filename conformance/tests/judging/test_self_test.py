@@ -116,11 +116,11 @@ def test_consequences_that_do_not_come_about_are_named() -> None:
     declared = Consequence(("SDS-ACK-05", "SDS-ACK-06"), ("SDS-STATE-12",), "of a test")
     rules = rules_with(replace(load_catalogue(), consequences=(declared,)))
     seen = replace(kill_of("SDS-ACK-05"), also=("SDS-STATE-12", "SDS-MSG-01"))
-    assert exercise.outdated_consequences(rules, [seen]) == ["SDS-ACK-06 fails SDS-STATE-12"]
+    assert exercise.outdated_consequences(rules, [seen]) == ["a fault in SDS-ACK-06 violates SDS-STATE-12"]
     assert exercise.outdated_consequences(rules, [replace(seen, also=())]) == [
-        "SDS-ACK-05 fails SDS-STATE-12",
-        "SDS-ACK-06 fails SDS-STATE-12",
-        "SDS-ACK-05 or SDS-ACK-06 fails SDS-STATE-12",
+        "a fault in SDS-ACK-05 violates SDS-STATE-12",
+        "a fault in SDS-ACK-06 violates SDS-STATE-12",
+        "a fault in SDS-ACK-05 or SDS-ACK-06 violates SDS-STATE-12",
     ]
 
 
