@@ -42,7 +42,7 @@ def filter_note(profile: str) -> str:
         others = " and ".join(name for name in BLOOM_PROFILES if name != profile)
         return (
             f"{profile}. The specification leaves hash and encoding open: this implementation does not "
-            f"understand filters of {others}, and implementations with these do not understand its filters."
+            f"understand filters of {others}, and implementations with {others} do not understand its filters."
         )
     named = f"{profile!r}, which is an unknown profile" if profile else "no bloom profile declared"
     return f"{named}; the codec of the implementation shows the content of filters."

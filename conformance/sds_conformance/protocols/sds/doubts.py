@@ -121,23 +121,24 @@ def _question(heard: Heard) -> str:
     used, fitting = heard.dialect.name if heard.dialect is not None else "", _fitting(heard)
     if not heard.sent or fitting == used:
         layout = f"the dialect {used}" if used else "the layout of the specification"
-        reads = f"Its messages are in {layout}. " if heard.sent else ""
+        reads = f"The messages of the implementation are in {layout}. " if heard.sent else ""
         return f"{reads}Does the adapter pass the bytes of `receive` on unchanged, and to the right channel?"
     if fitting is None:
         known = ", ".join(dialect_names())
         return (
-            f"Does it use a private wire layout that was not declared? None of the known dialects ({known}) fits: "
-            f"describe the layout in a .json file for --dialect."
+            "Does the implementation use a private wire layout that was not declared? None of the known dialects "
+            f"({known}) fits: describe the layout in a .json file for --dialect."
         )
     if used:
-        return f"Is {used} the wrong dialect? Its messages are in " + (
+        return f"Is {used} the wrong dialect? The messages of the implementation are in " + (
             f"the dialect {fitting}: try --dialect {fitting}"
             if fitting
             else "the layout of the specification: declare no dialect"
         )
     return (
-        f"Does it use a private wire layout that was not declared? Its messages are in the dialect {fitting}: try "
-        f"--dialect {fitting}, or declare the dialect in the handshake. Then everything is judged after translation."
+        "Does the implementation use a private wire layout that was not declared? Its messages are in the dialect "
+        f"{fitting}: try --dialect {fitting}, or declare the dialect in the handshake. Then everything is judged after "
+        "translation."
     )
 
 

@@ -92,7 +92,7 @@ def garbled() -> Handle:
             reference,
             "nim-sds",
             GREETING,
-            r".*Is nim-sds the wrong dialect\? Its messages are in the layout of the specification",
+            r".*Is nim-sds the wrong dialect\? The messages of the implementation are in the layout of the spec",
         ),
         (garbled, None, GREETING, r".*not declared\? None of the known dialects \(nim-sds\) fits"),
         (

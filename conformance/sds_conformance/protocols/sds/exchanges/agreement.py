@@ -19,8 +19,8 @@ from .single_messages import cell_if_unsent, lost
 
 _TIES = 5
 _SCRIPTED = ("B", "a", "_", "10", "9")
-"""Scripted peers. Their message IDs begin with these characters, whose order in collations differs from the order of
-bytes.
+"""Names of scripted peers. The ID of a message begins with the name of its sender, and collations sort these names in
+another order than by bytes.
 """
 
 
@@ -94,7 +94,7 @@ def _blame_wrong_order(pair: Pair, mine: Entries, yours: Entries) -> str:
 
 
 def _agrees_on_the_wire(group_trace: ReadGroupTrace, pair: Pair) -> Cell:
-    """Compare the causal histories, in either direction, if a log is not shown."""
+    """Compare causal histories, which may be oldest first or newest first, if a log is not shown."""
     histories = []
     for label in ("m-last", "b-last"):
         message = group_trace.message(label)
@@ -175,7 +175,10 @@ def repairs(group_trace: ReadGroupTrace, pair: Pair) -> Cell:
             "the own request for the same message"
         )
     if not _requests_repair(group_trace, "unheard", m1):
-        return Cell(YES.mark, f"{ours} sends no requests, so nothing shows whether a request of {them} cancels them")
+        return Cell(
+            YES.mark,
+            f"{ours} sends no requests, so nothing shows whether a request of {them} cancels a request of {ours}",
+        )
     return YES
 
 

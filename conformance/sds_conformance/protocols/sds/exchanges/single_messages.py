@@ -17,7 +17,7 @@ from .aspects import Aspect, describe_filter_difference
 from .reactions import ReadGroupTrace
 
 SWEEP_MS = 60_000
-"""Time in milliseconds before periodic work, for implementations that deliver in a sweep."""
+"""Milliseconds that pass before a tick, so that the tick runs a sweep in implementations that deliver in sweeps."""
 
 
 def index_of_send(schedule: Schedule, label: str) -> int:

@@ -104,7 +104,7 @@ def moved_by_a_sync(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 @shows("AMB-18", of="sent")
 def moved_by_an_own_sync(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Show whether an own sync message increases the local timestamp, by the timestamp of the next own content message.
+    """Show by the timestamp of the next content message whether an own sync message increases the local timestamp.
 
     Only timestamps that are ahead of the clock are a proof.
     """

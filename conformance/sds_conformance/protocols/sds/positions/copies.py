@@ -112,7 +112,7 @@ def order_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
 
 
 def _was_acknowledged_by(view: ChannelView, message_id: str, tick: Step) -> bool | None:
-    """Did a filter acknowledge the message possibly before the tick? None if this is unknown, or if signals contradict
+    """Did a filter possibly acknowledge the message before the tick? None if this is unknown, or if signals contradict
     the filters.
     """
     if message_id in view.first_requests or view.possible_evidence.get(message_id, tick.index) < tick.index:

@@ -73,8 +73,9 @@ def _first_reports(view: ChannelView) -> dict[str, Step]:
 
 @shows("AMB-92")
 def what_is_given_up(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Show whether a message that is reported lost had arrived before, because an implementation gives up messages or
-    dependencies.
+    """Show whether an implementation reports a message lost that had arrived, or a dependency that had not arrived.
+
+    The first means that it gives up waiting messages, the second that it gives up missing dependencies.
     """
     for message_id, step in _first_reports(view).items():
         came = any(received.step.index < step.index for received in view.arrivals.get(message_id, ()))

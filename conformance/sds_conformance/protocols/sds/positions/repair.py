@@ -139,7 +139,8 @@ def _find_due_requests(side: Requester, step: Step) -> list[str]:
 def length_of_requests(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Show the maximum number of entries in a repair request, if the suite did not configure this number.
 
-    A repair request has more than three entries, or has fewer entries than are due in the buffer that was shown before.
+    Proofs are a repair request with more than three entries, and a repair request with fewer entries than were due in
+    the buffer that was shown before.
     """
     if not view.terms.on or view.party.asked.HasField("max_repair_requests"):
         return

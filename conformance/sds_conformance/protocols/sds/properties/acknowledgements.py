@@ -29,9 +29,10 @@ from .registry import global_property, of_each_side, to_the_first_fault
 )
 @of_each_side
 def only_what_was_received_is_acknowledged(view: GroupView, side: Side) -> Iterator[Sighting]:
-    """A message is acknowledged only if another participant received it, and not by time or by a copy (AMB-21, AMB-64).
+    """A message is acknowledged only if another participant received it.
 
-    Participants may believe scripted peers, and two filters that hold the message ID, even by chance.
+    A returned own copy (AMB-21) or a number of resends (AMB-64) is no acknowledgement. Participants may believe
+    scripted peers, and two filters that hold the message ID, even by chance.
     """
     got, is_met = _first_arrivals(view), False
     for message_id, act in _acknowledged(side).items():
@@ -114,7 +115,7 @@ def _last_arrival_with_unreceived(side: Side, got: dict[Key, list[tuple[str, int
 @to_the_first_fault
 @of_each_side
 def who_says_something_acknowledges_what_it_got(view: GroupView, side: Side) -> Iterator[Sighting]:
-    """A message acknowledges all in its causal history, and at least possibly all that its sender received.
+    """A message acknowledges all messages in its causal history, and at least possibly all that its sender received.
 
     Possible acknowledgements need bloom filters of a profile that both participants can read. The specification does
     not promise that they become acknowledgements (AMB-61).
@@ -266,7 +267,7 @@ def _leftover(view: GroupView, side: Side, act: Act, state: pb.State) -> tuple[s
     for wanted in state.outgoing_repairs.entries:
         arrival, other = side.arrivals.get(wanted.message_id), (side.channel_id, wanted.message_id) in view.other_ids
         if arrival is not None and not other and wanted.message_id in log:
-            expected = f"no message that has arrived in the outgoing repair request buffer of {side.who}"
+            expected = f"no arrived message in the outgoing repair request buffer of {side.who}"
             return (
                 "left-in-requests",
                 expected,

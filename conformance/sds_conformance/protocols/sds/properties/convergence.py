@@ -91,7 +91,7 @@ def nothing_is_lost_while_its_sender_lives(view: GroupView) -> Iterator[Sighting
     codes=_REPAIRS,
 )
 def nothing_is_lost_while_somebody_has_it(view: GroupView) -> Iterator[Sighting]:
-    """If the sender of a message is gone, others answer requests for it by SDS-R, with one response group (AMB-119).
+    """With one response group, others answer SDS-R requests for a message whose sender is gone (AMB-119).
 
     A participant may omit a request if its first request was lost, or if it received the request of another participant
     (AMB-68).
@@ -112,7 +112,7 @@ def nothing_is_lost_while_somebody_has_it(view: GroupView) -> Iterator[Sighting]
     codes=_REPAIRS,
 )
 def what_one_delivers_all_deliver(view: GroupView) -> Iterator[Sighting]:
-    """If one participant with SDS-R delivers a message, all that know its ID deliver it, even if the sender crashed."""
+    """If one SDS-R participant delivers a message, all others that know its ID do, even if the sender crashed."""
     yield from _report_omissions(view, lambda omission: omission.kind == "repair" and _is_held_by_some(view, omission))
     for side, arrival in _after_a_loss(view):
         key = (side.channel_id, arrival.message.message_id)

@@ -155,8 +155,8 @@ class GroupView:
         return origin.message if origin is not None and key not in self.disputed else None
 
     def is_sound(self, key: Key) -> bool:
-        """Is this message content in a single version, which every participant must deliver once its dependencies are
-        met?
+        """Is this message content in a single version, so that every participant must deliver it when its dependencies
+        are met?
         """
         return (
             key in self.origins
@@ -347,7 +347,7 @@ class GroupView:
             for entry in message.repair_request:  # the request may be honoured or ignored (AMB-84)
                 side.requested.setdefault(entry.message_id, []).append(Arrival(act, message, packet, False))
             return
-        # Copies are equally acceptable, unless this depends on the time of arrival.
+        # All copies of a message are acceptable or none is, unless the time of arrival makes a difference.
         which = (id(message), id(side.declared)) if side.declared.limit("lamport_ahead_ms") is None else (act.number, 0)
         why = self._oddness.get(which)
         if why is None:

@@ -86,7 +86,7 @@ def _undelivered(view: GroupView, side: Side, arrival: Arrival, claims: set[str]
     ticks, allowed = view.ticks.get(side.who, []), SWEEPS
     if side.can(pb.CAPABILITY_DELIVERED):
         ready = max([arrival.act.number, *(side.logged.get(i, view.last_act(side).number) for i in needs)])
-    else:  # the deliveries of its dependencies are unknown: each sweep may have delivered one level
+    else:  # It is unknown when dependencies were delivered: each sweep may have delivered only one of them.
         ready = max(other.act.number for other in side.arrivals.values())
         allowed += len(side.arrivals)
     last = view.last_act(side).number
@@ -229,7 +229,7 @@ def can_answer(view: GroupView, holder: Side, message_id: str, act: int) -> bool
 def _not_asked(
     view: GroupView, side: Side, naming: Arrival, terms: RepairTerms, message_id: str, first: int
 ) -> Iterator[Omission]:
-    """Yield an omission if a participant sends a message after T_req that does not request the missing message.
+    """Yield an omission if a message that a participant sends after T_req does not request the missing message.
 
     Messages that are sent after the entry for the missing message may have expired are not judged (AMB-81).
     """
@@ -268,7 +268,8 @@ def _not_answered(view: GroupView, side: Side, holders: list[Side], author: str,
             proper = [e.sender_id == author for e in asked.message.repair_request if e.message_id == message_id]
             if act.number < ending.first or asked.packet.sender != side.who or not asked.taken or not all(proper):
                 continue
-            pause = act.at_ms - (terms.t_min_ms or terms.t_max_ms) - SECOND_MS  # AMB-80
+            # A participant may answer no further request until T_min has passed since its last answer (AMB-80).
+            pause = act.at_ms - (terms.t_min_ms or terms.t_max_ms) - SECOND_MS
             if any(p.act > act.number or (p.sender == holder.who and p.at_ms >= pause) for p in copies):
                 continue
             if any(a.act.number > act.number and a.message.message_id == message_id for a in holder.received):

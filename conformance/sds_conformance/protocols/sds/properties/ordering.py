@@ -135,8 +135,8 @@ def _tails(view: GroupView, side: Side) -> Iterator[Sighting]:
         entries = [(_place(view, side.channel_id, e.message_id), e.message_id) for e in message.causal_history]
         placed = [(place, message_id) for place, message_id in entries if place is not None]
         pairs += [(act, *pair) for pair in itertools.pairwise(placed)]
-    # Most pairs decide whether the oldest or the newest entry comes first, because any pair may be wrong. Ties do not
-    # count.
+    # The majority of the pairs decides whether histories begin with the oldest or the newest entry, because any pair
+    # may be wrong. Ties do not count.
     directions = [(other > one) - (other < one) for _, (one, _), (other, _) in pairs]
     untied = sum(each for each, (_, (one, _), (other, _)) in zip(directions, pairs, strict=True) if one[0] != other[0])
     direction = (untied > 0) - (untied < 0) or next((each for each in directions if each), 1)

@@ -222,7 +222,7 @@ def own_syncs_are_not_shown_in_the_filter(view: ChannelView) -> Iterator[Observa
 def syncs_do_not_change_the_filter(view: ChannelView) -> Iterator[Observation]:
     """Received sync messages do not change the bytes of the filter.
 
-    Judged only if two consecutive own sync messages before have the same filter.
+    Judged only if the last two own sync messages before the arrival have the same filter.
     """
     for first, second, third in zip(view.syncs, view.syncs[1:], view.syncs[2:], strict=False):
         if first.message.bloom_filter is None or first.message.bloom_filter != second.message.bloom_filter:
@@ -366,7 +366,7 @@ def the_hash_distinguishes_similar_ids(view: ChannelView) -> Iterator[Observatio
 
 @check("SDS-STATE-07", pb.CAPABILITY_FILTER_CODEC)
 def the_hash_reads_all_characters(view: ChannelView) -> Iterator[Observation]:
-    """A filter of the codec that is at most a tenth full holds hardly any similar IDs that are not its members."""
+    """A codec filter that is at most a tenth full holds hardly any of the queried IDs that are not its members."""
     for step, members, capacity in _filters_of_the_codec(view):
         holds = view.filter_of(step.reply.filter.bloom_filter) if step.reply is not None else None
         if holds is None or len(members) * 10 > capacity:
@@ -564,7 +564,7 @@ def nothing_is_dropped_before_the_filter_is_full(view: ChannelView) -> Iterator[
 
 @check("SDS-STATE-06", of="outgoing received")
 def filters_cease_to_grow(view: ChannelView) -> Iterator[Observation]:
-    """A filter of three times as many IDs as its capacity has no more bytes than a filter of up to twice as many."""
+    """A filter has no more bytes after three times its capacity of IDs than after one to two times its capacity."""
     found = _find_roll_over(view)
     if found is None:
         return
@@ -584,7 +584,7 @@ def filters_cease_to_grow(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-STATE-06")
 def newest_survive_the_roll_over(view: ChannelView) -> Iterator[Observation]:
-    """From the first roll-over on, the filter always holds the newest IDs: a tenth of its capacity (AMB-55)."""
+    """From the first roll-over on, the filter holds the newest IDs, as many as a tenth of its capacity (AMB-55)."""
     for step, members, capacity in _filters_of_the_codec(view):
         built = view.filter_of(step.reply.filter.bloom_filter) if len(members) >= 3 * capacity and step.reply else None
         if built is not None:
@@ -607,7 +607,7 @@ def newest_survive_the_roll_over(view: ChannelView) -> Iterator[Observation]:
 
 
 def _newest_ids(view: ChannelView, entries: list[tuple[int, str]], sent: Sent, itself: bool) -> list[str]:
-    """The received IDs among the newest possible members of the filter, which are a tenth of its capacity.
+    """The received IDs among the newest possible members of the filter, as many as a tenth of its capacity.
 
     ``itself`` says whether the filter holds the own message.
     """
@@ -618,9 +618,9 @@ def _newest_ids(view: ChannelView, entries: list[tuple[int, str]], sent: Sent, i
 
 @check("SDS-STATE-06", pb.CAPABILITY_OBSERVE, of="observed received")
 def the_newest_are_shown_in_the_filter(view: ChannelView) -> Iterator[Observation]:
-    """A filter that can be queried holds the newest IDs, a tenth of its capacity, in any encoding (AMB-55).
+    """A filter that can be queried holds the newest IDs, as many as a tenth of its capacity (AMB-55).
 
-    Other messages may take room among the newest (AMB-19, AMB-36, AMB-112).
+    The encoding does not matter. Other messages may take room among the newest (AMB-19, AMB-36, AMB-112).
     """
     newest = max(1, view.configuration.bloom_capacity // 10) if view.configuration.bloom_capacity else 0
     came: dict[str, int] = {}

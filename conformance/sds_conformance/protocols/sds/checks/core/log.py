@@ -155,14 +155,14 @@ def log_is_complete(view: ChannelView) -> Iterator[Observation]:
 
 
 _TOO_MANY_PAIRS = 3
-"""Minimum number of wrong pairs that prove the order of arrival. Fewer pairs may be in this order by chance; then
-SDS-CONFLICT-01 is violated.
+"""Minimum number of wrong pairs that prove that the log is in the order of arrival. Fewer pairs may be in this order
+by chance; then SDS-CONFLICT-01 is violated.
 """
 
 
 @check("SDS-DELIVER-05", pb.CAPABILITY_DELIVERED, of="ties")
 def ties_resolved_on_insertion(view: ChannelView) -> Iterator[Observation]:
-    """ "Resolve Conflicts" decides the order of messages with equal timestamps, not the order of arrival."""
+    """The rule "Resolve Conflicts", not the order of arrival, decides the order of messages with equal timestamps."""
     tied = [pair for pair in neighbours(view) if pair.tied and not (pair.first.own or pair.second.own)]
     by_arrival = all(pair.first.arrival < pair.second.arrival for pair in tied)
     wrong = {(pair.first.message_id, pair.second.message_id) for pair in tied if not pair.in_order}
@@ -277,7 +277,7 @@ def never_logged(view: ChannelView) -> Iterator[_Exposure]:
     for kind, (ids_since, _) in _NEVER_LOGGED.items():
         if not (since := ids_since(view)):
             continue
-        # The rule covers received messages as well, so a trace without such arrivals does not exercise it.
+        # The rule is exercised only if a message of this kind arrives: own messages alone are not enough.
         come = min((index for message_id, index in since.items() if message_id in view.arrivals), default=NEVER)
         for sent in view.outgoing:
             at = sent.step.index

@@ -237,7 +237,7 @@ _CHANGED = {
 
 @check("SDS-MSG-21", pb.CAPABILITY_RESEND, of="copies")
 def copies_are_the_message(view: ChannelView) -> Iterator[Observation]:
-    """A rebroadcast message has the original ID, sender, channel, Lamport timestamp, causal IDs and content."""
+    """A rebroadcast message has its original ID, sender, channel, Lamport timestamp, history IDs and content."""
     for copy in view.copies:
         was, now = copy.original.message, copy.message
         pairs = {

@@ -119,7 +119,8 @@ def unacknowledged_are_rebroadcast(view: ChannelView) -> Iterator[Observation]:
 def acknowledged_at(view: ChannelView) -> dict[str, Step]:
     """By ID of an own message that a causal history names: the step that acknowledges it.
 
-    The signals decide, or without signals the shown states. SDS-ACK-01 judges missing acknowledgements.
+    Acknowledgement signals decide, or the shown states if there are no signals. SDS-ACK-01 judges missing
+    acknowledgements.
     """
     found: dict[str, Step] = {}
     for mention in view.mentions:
@@ -298,7 +299,7 @@ def unacknowledged_come_sooner(view: ChannelView) -> Iterator[Observation]:
     ]
     if not often:
         return
-    # A period is at most the shortest gap, and longer than any time without a copy.
+    # A resend period is at most the shortest time between two broadcasts, and longer than any time without a copy.
     silent_ms = [gap.silent_ms for gap in often if gap.silent_ms]
     soonest, sent = min(rare, key=lambda pair: pair[0].waited_ms)
     if silent_ms and soonest.waited_ms <= min(silent_ms):

@@ -76,7 +76,7 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
             yield observe_met(received.step)
     for delivery, unmet in _deliveries_with_unmet(view):
         never = unmet - delivery.unmet_buffered - {delivery.message_id} - _known_elsewhere(view, delivery)
-        if not view.revision.syncs_are_logged:  # else no separate rule for sync IDs
+        if not view.revision.syncs_are_logged:  # else no other requirement judges dependencies on sync messages
             empty = {""} if "" in never and _is_empty_entry(view, delivery) else set()
             never -= ids_barred_from_log(view, never, delivery.step.index) - empty
         # Own messages are in the log, unless they have no timestamp.
@@ -300,7 +300,7 @@ def unmet_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-RECV-09", pb.CAPABILITY_DELIVERED, pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK, of="delivered unmet")
 def waiting_messages_are_not_given_up_early(view: ChannelView) -> Iterator[Observation]:
-    """A waiting message is not delivered because a dependency was given up before the configured time had passed.
+    """No waiting message is delivered because a dependency was given up before the configured time had passed.
 
     An early report of the loss does not excuse the delivery: giving up is a MAY "after a predetermined amount of time".
     """
@@ -389,7 +389,7 @@ def channels_not_joined_deliver_nothing(view: ChannelView) -> Iterator[Observati
             met = message.message_id not in delivered
             expected = f"a message of channel {message.channel_id!r} not to be delivered in {view.channel_id!r}"
             yield observe_outcome(
-                step, "delivered-elsewhere", met, expected, f"{message.message_id!r} is delivered in it"
+                step, "delivered-elsewhere", met, expected, f"{message.message_id!r} is delivered there"
             )
 
 
@@ -528,7 +528,7 @@ def _copy_may_wait(view: ChannelView, received: Received, until: Step) -> bool:
 
 
 _MANY_OTHERS = 2
-"""Minimum number of messages that wait before a message, so that it is neither first nor second in the buffer."""
+"""Minimum number of earlier messages in the incoming buffer, so that a message is neither first nor second in it."""
 
 
 @dataclass(slots=True)
@@ -540,7 +540,7 @@ class _WaitingMessage:
     view: ChannelView
     received: Received
     chain: list[Received]
-    """Its dependencies that had to wait in the incoming buffer, too."""
+    """Dependencies of the message that had to wait in the incoming buffer, too."""
     other_was_delivered: bool
     """Was another message that waited for one of the same dependencies delivered?"""
     shown: bool | None

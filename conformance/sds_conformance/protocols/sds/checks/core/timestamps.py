@@ -277,7 +277,7 @@ class Stamp:
 
     @property
     def has_wrong_start(self) -> bool:
-        """Does the timestamp show that the initial value was not the epoch time, whatever changed it later?"""
+        """Is the initial value, not a later event, the reason for a wrong timestamp? It should be the epoch time."""
         opened, e = clock_at(self.view.trace, self.view.party.opened_ms), self.e
         wrong = e.source == "open" and not self.is_allowed
         return wrong and not opened.low <= self.seen <= max(e.high, e.now.high) + NEARBY
@@ -291,7 +291,7 @@ class Stamp:
     def follows_step_back(self) -> bool:
         """Must the timestamp be exactly one more than the previous timestamp, because the clock stepped back below it?
 
-        The step back does not explain a timestamp in another unit, which is always behind the clock, or never.
+        A timestamp in another unit is always behind the clock, or never, so a step back does not explain it.
         """
         e = self.e
         return e.clock_stepped_back and e.source in ("send", "sync") and not e.late_delivery and e.is_ahead_of_clock

@@ -399,7 +399,7 @@ def filter_in_its_field(view: ChannelView, fields_of: Reader) -> Iterator[Observ
             expected = f"field {number} (bloom_filter) in every content and sync message"
             yield observe_violation(sent.step, "missing-filter", expected, "no such field")
         elif not values[-1] and any(r.acceptable and r.step.index < sent.step.index for r in view.received):
-            expected = f"a filter over the IDs received so far in field {number}"
+            expected = f"field {number} (bloom_filter) with the IDs received so far"
             yield observe_violation(sent.step, "empty-filter", expected, "zero bytes")
         else:
             yield observe_met(sent.step)

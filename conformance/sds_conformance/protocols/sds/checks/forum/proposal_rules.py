@@ -107,7 +107,7 @@ def _describe_start(step: Step, lamport: int) -> str:
 
 @check("FORUM-09")
 def counting_starts_at_0(view: ChannelView) -> Iterator[Observation]:
-    """A participant that has received nothing has the timestamp 0, and 1 in its first content message."""
+    """The local timestamp of a participant that has received nothing is 0, and its first content message has 1."""
     first = next(iter(view.outgoing), None)
     for observed in view.observed:
         silent = first is None or observed.step.index < first.step.index
@@ -333,7 +333,7 @@ def _note_unlogged_syncs(view: ChannelView) -> Iterator[Observation]:
 
 @check("FORUM-37", of="sent")
 def syncs_move_the_clock(view: ChannelView) -> Iterator[Observation]:
-    """After a received sync message with a higher timestamp, the next content message has a timestamp above it."""
+    """A content message has a higher timestamp than each sync message that the participant received before."""
     for sent, seen in lamport_sends(view):
         e = sent.lamport
         if e.sync_high > e.low:

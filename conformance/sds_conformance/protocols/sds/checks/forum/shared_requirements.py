@@ -81,7 +81,7 @@ checks judge it."""
 for _requirement, _functions in SHARED.items():
     same_as(_requirement, *_functions)
 
-# The same scenarios exercise requirements that have separate checks.
+# These requirements of the proposal have separate checks, but the scenarios of their SDS counterparts exercise them.
 for _sds, _forum in (
     ("SDS-MSG-06", "FORUM-05"),
     ("SDS-STATE-01", "FORUM-09"),

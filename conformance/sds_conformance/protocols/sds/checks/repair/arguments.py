@@ -113,7 +113,7 @@ def delays_depend_on_the_author(view: ChannelView) -> Iterator[Observation]:
         return
     width = max(window.high - window.low for one in known for _, window in one)
     near = (3 * width + 2 * slack_ms(view)) / t_max
-    # For any two authors, the same difference applies to all messages.
+    # T_resp is a distance times the hash of the message ID, and each author has one distance for all messages.
     chance = equal_products(min(_LONGEST_S, t_max // SECOND_MS), len(known), near) ** (authors - 1)
     if chance < ALARM:
         last_report = max((period.reported_step for one in known for period, _ in one), key=lambda step: step.index)

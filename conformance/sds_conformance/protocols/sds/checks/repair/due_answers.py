@@ -180,9 +180,9 @@ def _answered_places(view: ChannelView) -> set[int]:
 
 @cache_per_view
 def _evicted(view: ChannelView) -> frozenset[str]:
-    """IDs of messages for which requests are unanswered because newer messages replaced them.
+    """IDs of messages that the participant cannot send again, because newer messages seem to have evicted them.
 
-    In one repair request, all older messages are unanswered and all newer ones are answered.
+    In one repair request, no request for an older message is answered, and all requests for newer messages are.
     """
     first = {received.message.message_id: received.step.index for received in reversed(view.received)}
     first |= {sent.message.message_id: sent.step.index for sent in reversed(view.sent)}

@@ -49,7 +49,7 @@ def _try_split(wire: bytes) -> list[WireField] | None:
 def requests_in_field_13(view: ChannelView) -> Iterator[Observation]:
     """Each request is one occurrence of field 13, a HistoryEntry with one ID in its field 1.
 
-    If nothing can be due, SDS-R-SEND-06 judges an occurrence of zero bytes.
+    If no request can be due, SDS-R-SEND-06 judges an occurrence of zero bytes.
     """
     due = bool(view.repair.missing)
     for sent in view.repair.carriers if view.terms.on else ():
@@ -87,7 +87,7 @@ def _waits_for_the_empty_id(view: ChannelView, sent: Sent) -> bool:
 
 @check("SDS-MSG-12", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
 def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
-    """With SDS-R, an entry of a causal history has the sender of the message that it names in field 3.
+    """With SDS-R, field 3 of an entry of a causal history is the sender of the message that the entry names.
 
     A missing sender is a warning (AMB-87).
     """
@@ -103,7 +103,7 @@ def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
             if not authors or not all(authors) or ids_barred_from_log(view, [message_id or ""], sent.step.index):
                 continue
             if senders and senders[-1].value != b"" and text_of([senders[-1].value]) is not None:
-                yield observe_met(sent.step)  # SDS-R-FIELDS-01 judges which ID it is
+                yield observe_met(sent.step)  # SDS-R-FIELDS-01 judges whether the sender is the right one
                 continue
             expected = f"field 3 (sender_id) = {authors[0]!r} in the entry of {message_id!r}"
             if not senders or senders[-1].value == b"":
@@ -125,7 +125,7 @@ def copies_keep_their_senders(view: ChannelView) -> Iterator[Observation]:
         for entry in message.causal_history:
             sender = senders.get(entry.message_id)
             if sender and entry.sender_id:
-                yield observe_met(step)  # SDS-R-FIELDS-01 judges which ID it is
+                yield observe_met(step)  # SDS-R-FIELDS-01 judges whether the sender is the right one
             elif sender:
                 expected = f"field 3 (sender_id) = {sender!r} in the entry of {entry.message_id!r}, as in the original"
                 yield observe_violation(step, "missing-sender", expected, "no such field", "AMB-87")
@@ -174,9 +174,10 @@ def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
 
 
 def _is_first_entry(view: ChannelView, missing: Missing, sent: Sent) -> bool:
-    """Must the request have the sender that a causal history of content has named, perhaps later than others?
+    """Must the request name the sender, because a causal history of content has named the sender before?
 
-    After an own request or another participant's request, or after T_max, another entry may have been added.
+    After an own request or another participant's request, or after T_max, another entry for the missing message may
+    have been added, so the answer is no.
     """
     side, index = requester(view), sent.step.index
     is_first = index == side.first_request_index(missing.message_id, missing.detected.step.index)
@@ -305,7 +306,7 @@ def repair_fields_are_ignored_without_sds_r(view: ChannelView) -> Iterator[Obser
 
 @check("SDS-R-GLOBAL-02", pb.CAPABILITY_SDS_R, of="sds-r")
 def default_t_min(view: ChannelView) -> Iterator[Observation]:
-    """Unless another value was configured, T_min is 30 seconds or more, as shown or by the times of requests."""
+    """Unless configured otherwise, T_min is at least 30 seconds, by the value in force or by the times of requests."""
     if not view.terms.on or view.party.asked.HasField("t_min_ms"):
         return
     if view.terms.t_min_ms is not None:
@@ -321,7 +322,7 @@ def default_t_min(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-GLOBAL-03", pb.CAPABILITY_SDS_R, of="sds-r")
 def default_t_max(view: ChannelView) -> Iterator[Observation]:
-    """Unless another value was configured, T_max is 120 to 600 seconds, as shown or by the times of requests."""
+    """Unless configured otherwise, T_max is 120 to 600 seconds, by the value in force or by the times of requests."""
     if not view.terms.on or view.party.asked.HasField("t_max_ms"):
         return
     if view.terms.t_max_ms is not None:

@@ -104,7 +104,7 @@ def _judge_added(view: ChannelView, missing: Missing, code: str) -> Iterator[Obs
 
 @check("SDS-R-RECV-03", *TIMED, of="missing sds-r")
 def unmet_dependencies_are_added(view: ChannelView) -> Iterator[Observation]:
-    """Each dependency of a content message that has not arrived is added to the outgoing repair request buffer.
+    """If a dependency of content has not arrived, it is added to the outgoing repair request buffer.
 
     SDS-R-RECV-13 judges dependencies of sync messages.
     """
@@ -258,7 +258,10 @@ def overheard_requests_are_dropped(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-RECV-12", *TIMED, of="missing sds-r")
 def every_entry_is_overheard(view: ChannelView) -> Iterator[Observation]:
-    """Any entry of another participant's request removes the own entry, even a later entry or one without a sender."""
+    """Every entry of another participant's request removes the own entry for the same message.
+
+    This includes entries after the first and entries without a sender.
+    """
     for missing, received in _find_overheard(requester(view), "among others"):
         yield from _judge_dropped(view, missing, received, "entry-ignored")
 
@@ -282,10 +285,10 @@ def _is_needed(missing: Missing, index: int) -> bool:
 
 
 def _find_readded(side: Requester) -> Iterator[tuple[Missing, int, Received]]:
-    """Yield missing messages whose entry was removed, or may have been.
+    """Yield (missing message, index of the step with a request, next received message).
 
-    Yields (missing message, index of the step with the request that removed the entry, next received message, which
-    must add a new entry).
+    Another participant's request removes the entry of the missing message, and an own request may remove it. The next
+    received message must add a new entry.
     """
     for missing in side.certainly_missing:
         gone = [r.step.index for r in missing.overheard]
@@ -308,8 +311,8 @@ def _find_readded(side: Requester) -> Iterator[tuple[Missing, int, Received]]:
 def removed_entries_are_added_again(view: ChannelView) -> Iterator[Observation]:
     """The next received message adds an entry again for a message that is still missing.
 
-    The entry was removed by another participant's request, or by a lost own request. The content of the message does
-    not matter (AMB-68, AMB-118).
+    The entry was removed by another participant's request, or by a lost own request. The content of the received
+    message does not matter (AMB-68, AMB-118).
     """
     side, terms = requester(view), view.terms
     if terms.t_max_ms is None or terms.t_min_ms is None:

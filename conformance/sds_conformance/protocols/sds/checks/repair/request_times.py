@@ -34,7 +34,7 @@ _SETS = 1_000
 _MIN_SPREAD_SAMPLES = 200
 """Minimum number of samples for a verdict on the spread."""
 _ENDING = 6
-"""Number of last characters of an ID. Many hashes are similar for IDs that differ only in their last characters."""
+"""IDs that differ only in this number of last characters count as similar: many hashes give them similar values."""
 _BINS = 10
 """Maximum number of parts of the range from T_min to T_max, for the chi-square test."""
 _SUM_FACTOR = 2.8
@@ -42,7 +42,7 @@ _SUM_FACTOR = 2.8
 
 A hash may be a sum of functions of both IDs, such as a polynomial. Its values are spread evenly, too, but 20
 participants and 50 messages give only 70 independent values, not 1,000. The limit for independent samples is 47.8 for
-ten parts. Of 6 million such sums, one in a million exceeds 124, and none exceeds 139.
+ten parts. For 6 million such sums, chi-square exceeds 124 once in a million, and never exceeds 139.
 """
 _WIDE = 60
 """The spread is judged only if T_max - T_min is at least this multiple of the tolerance. Then 1,000 samples that are
@@ -318,8 +318,8 @@ def _least_distinct_before(
     Such a request may be sent at any opportunity, so the number of tests is multiplied by the number of opportunities.
     """
     at, end, low = full.step.index, full.step.now_ms - group[0][0].detected.step.now_ms, (side.terms.t_min_ms or 0)
-    # A message with an unknown time counts if it could no longer be requested at ``full``. Otherwise its T_req is
-    # later.
+    # A message whose T_req is unknown counts if its entry may have changed before ``full``. If the entry cannot have
+    # changed, T_req is later than ``full``.
     gone = sum(
         offset is None and min(side.unchanged_until(missing), side.may_be_renewed_from(missing)) < at
         for missing, offset in group
@@ -337,7 +337,7 @@ def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
     judged only if the bounds are far enough apart.
     """
     pools: dict[tuple[int, int], dict[tuple[str, str], Window]] = {}
-    blurred: set[tuple[int, int]] = set()  # these are not judged, because the resolution is too coarse
+    blurred: set[tuple[int, int]] = set()  # bounds that are not judged: T_req is not known precisely enough
     last: dict[tuple[int, int], Step] = {}
     for side in requesters_of_channel(view):
         terms = side.terms

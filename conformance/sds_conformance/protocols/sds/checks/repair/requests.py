@@ -240,7 +240,7 @@ def due_requests_are_carried(view: ChannelView) -> Iterator[Observation]:
             if asks or sent.step.index > again:
                 break  # SDS-R-STATE-02 judges messages that are named again
             if due is not None and sent.step.now_ms == due.high:
-                continue  # SDS-R-SEND-02 judges the boundary
+                continue  # SDS-R-SEND-02 judges a message at exactly T_req
             yield observe_violation(
                 sent.step,
                 _LEFT_OUT[sent.message.kind],

@@ -309,10 +309,10 @@ def answering_is_no_sending(view: ChannelView) -> Iterator[Observation]:
             return
         shown = [o for o in view.observed if between and since < o.step.index < between[0].index]
         if any(o.state.lamport_timestamp >= e.low for o in shown if o.state.HasField("lamport_timestamp")):
-            continue  # SDS-DELIVER-01
+            continue  # SDS-DELIVER-01 judges the shown timestamp
         elsewhere = largest_lamport_elsewhere(view)
         if seen >= elsewhere > max(e.now.high, e.high) or (e.counts_messages(seen) and seen - e.low > len(between)):
-            continue  # SDS-STATE-01, SDS-DELIVER-01
+            continue  # SDS-STATE-01 or SDS-DELIVER-01 judges this timestamp
         if between and e.low == e.high and e.low > sent.step.now_ms:
             expected = (
                 f"the Lamport timestamp {e.low}, because the answers sent before this message are not new messages"
