@@ -24,7 +24,7 @@ _SIGNALS = (
 
 
 def corpus_kind() -> CorpusKind:
-    """Return how corpora of SDS are stored: columns and codecs. Imported late, because it needs PyArrow."""
+    """Return how corpora of SDS are stored: columns and codecs. They are imported here, because they need PyArrow."""
     from sds_harness.sds.corpora import KIND
 
     return KIND

@@ -61,7 +61,7 @@ def describe_filter_difference(pair: Pair) -> str:
 def notes(pair: Pair) -> Iterator[str]:
     """Describe declared differences that are no fault of either side."""
     if filters := describe_filter_difference(pair):
-        yield f"{filters}. The specification leaves hash and encoding open: both sides must use the same"
+        yield f"{filters}. The specification leaves hash and encoding open: both sides must use the same profile"
     hashes = _describe_difference(pair, "hash", "hashes of SDS-R")
     if hashes and not (
         pair.sender.describe_missing_capabilities(pb.CAPABILITY_SDS_R)

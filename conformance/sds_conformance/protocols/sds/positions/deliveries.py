@@ -101,7 +101,7 @@ def what_becomes_of_the_message(view: ChannelView) -> Iterator[tuple[Step, str]]
 
 @shows("AMB-108", of="received")
 def what_comes_after_all(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Show whether a message without missing dependencies that arrives after it was reported lost is delivered."""
+    """Show whether a message is delivered that was reported lost, and arrives later with its dependencies met."""
     lost = _first_reports(view)
     for received in view.received if lost else ():
         given_up = lost.get(received.message.message_id)

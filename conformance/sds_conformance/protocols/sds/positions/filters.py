@@ -29,8 +29,8 @@ def _last_with_filter(view: ChannelView) -> Sent | None:
 def own_ids(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Show whether sent bloom filters contain the IDs of own messages.
 
-    The last filter contains the three own messages before it, or lacks one of them. The way "itself" is shown, too, if
-    the filter of each of these messages contains the message itself.
+    The proof is the last filter, if it contains the three own messages before it, or lacks one of them. The way
+    "itself" is shown, too, if the filter of each of these messages contains the message itself.
     """
     last = _last_with_filter(view)
     holds = view.filter_of(last.message.bloom_filter) if last is not None else None
@@ -51,7 +51,7 @@ def own_ids(view: ChannelView) -> Iterator[tuple[Step, str]]:
 def ids_of_ephemerals(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Show whether sent bloom filters contain the IDs of received ephemeral messages.
 
-    The last filter contains two or more of these IDs, or lacks one.
+    The proof is the last filter, if it contains all of two or more such IDs, or lacks one such ID.
     """
     last = _last_with_filter(view)
     if last is None:

@@ -169,7 +169,7 @@ def judge_members(
 def judge_unexpected_members(
     step: Step, holds: Membership, ids: Collection[str], expected: str, *, code: str
 ) -> Iterator[Observation]:
-    """Judge whether a filter holds all of ``ids``, which it should not hold. Fewer than `ENOUGH` are not judged,
+    """Judge whether a filter holds all of ``ids``, which it should not hold. Fewer than `ENOUGH` IDs are not judged,
     because all of them may be false positives.
     """
     found = holds_all(holds, ids) if len(ids) >= ENOUGH else None

@@ -116,7 +116,7 @@ def history_is_ordered(view: ChannelView) -> Iterator[Observation]:
             expected = "the causal history in log order"
             yield observe_violation(sent.step, "wrong-order", expected, f"Lamport timestamps {lamports} in it")
         elif direction not in (0, steps[0]):
-            expected = "the same direction as in the messages before"
+            expected = "the same order, oldest or newest first, as in the causal histories of earlier messages"
             yield observe_violation(sent.step, "direction-changed", expected, "the opposite direction")
         else:
             direction = steps[0]
@@ -154,7 +154,7 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
         if not everything_own.isdisjoint(sent.history):
             yield observe_met(sent.step)
         elif sent.history and set(sent.history) == set(end[-len(sent.history) :]):
-            continue  # the causal history is too short, but correct otherwise: SDS-SEND-04
+            continue  # SDS-SEND-04 judges a causal history that is too short and has no other fault
         elif not shows_own_messages(view) and not names_barred_ids(view, sent):
             late = [message_id for message_id in own if _count_arrivals_between(view, message_id, sent) < len(end)]
             if late:
@@ -220,9 +220,9 @@ def named_messages_have_their_dependencies(view: ChannelView) -> Iterator[Observ
 
 
 def _find_unarrived(received: Received, own: set[str], first: dict[str, int], by: Step) -> str:
-    """A dependency of a message that has neither been sent nor arrived before a step; "" if there is none.
+    """The first dependency of ``received`` that is no own message and did not arrive before the step ``by``; else "".
 
-    A refused message counts as arrived.
+    ``first`` has the indices of the steps in which messages arrived first. A refused message counts as arrived.
     """
     named = (entry.message_id for entry in received.message.causal_history)
     return next((i for i in named if i not in own and first.get(i, by.index) >= by.index), "")

@@ -29,7 +29,8 @@ def content_delivered_unchanged(view: ChannelView) -> Iterator[Observation]:
         if delivery.received is None or not delivery.received.message.content:
             continue
         content = delivery.received.message.content
-        # The specification does not say which of several messages counts, and deduplication is a MAY (AMB-24, AMB-25).
+        # The specification does not say which of several messages with one ID counts, and deduplication is a MAY
+        # (AMB-24, AMB-25).
         arrivals = (r for r in view.arrivals[delivery.message_id] if r.step.index <= delivery.step.index)
         expected = f"the {len(content)} received bytes of content"
         seen = f"{len(delivery.content)} other bytes"
@@ -203,7 +204,7 @@ def no_repair_request_without_sds_r(view: ChannelView) -> Iterator[Observation]:
     """repair_request is populated only with SDS-R."""
     for sent in view.outgoing if not view.terms.on else ():
         count = len(sent.message.repair_request)
-        expected = "no repair_request, for SDS-R is not in use"
+        expected = "no repair_request, because SDS-R is not in use"
         yield observe_outcome(sent.step, "unasked-repair-request", not count, expected, f"{count} entries")
 
 

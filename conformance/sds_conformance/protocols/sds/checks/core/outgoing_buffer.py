@@ -223,8 +223,8 @@ def not_before_the_period(view: ChannelView) -> Iterator[Observation]:
 
 
 def _is_gap_while_possibly(possibly: PossiblyAcknowledged, gap: Gap) -> bool:
-    """Did the gap begin and end while the own message was possibly acknowledged, before a message arrived that does
-    not mention it?
+    """Did the gap between two broadcasts of an own message begin and end while the message was possibly acknowledged,
+    before a message arrived that does not mention the own message?
     """
     return possibly.since.index < gap.first.index and gap.second.index < possibly.unambiguous_until
 

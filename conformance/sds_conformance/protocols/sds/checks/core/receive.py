@@ -89,7 +89,9 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
 
 
 def _is_empty_entry(view: ChannelView, delivery: Delivered) -> bool:
-    """Did a scripted peer name the empty ID as a dependency, although no message has it? It is never met (AMB-46)."""
+    """Did a scripted peer name the empty ID as a dependency, although no message has it?
+
+    Such a dependency is never met (AMB-46)."""
     received = delivery.received
     participants = {party.participant_id for party in view.trace.parties.values()}
     scripted = received is not None and received.message.sender_id not in participants
@@ -97,9 +99,7 @@ def _is_empty_entry(view: ChannelView, delivery: Delivered) -> bool:
 
 
 def _known_elsewhere(view: ChannelView, delivery: Delivered) -> set[str]:
-    """Unmet dependencies of a delivered message that the participant has in another channel. SDS-RECV-06 judges
-    them.
-    """
+    """The unmet dependencies of a delivered message that arrived in another channel: SDS-RECV-06 judges them."""
     elsewhere = met_elsewhere(view)
     return {
         i
@@ -145,7 +145,7 @@ def delivered_messages_have_arrived(view: ChannelView) -> Iterator[Observation]:
     sent = {s.message.message_id for s in view.sent + view.ephemerals}
     for delivery in view.delivered:
         if _is_of_unjoined_channel(view, delivery):
-            continue  # its channel was not joined: SDS-STATE-16
+            continue  # SDS-STATE-16 judges messages of a channel that was not joined
         seen = f"{delivery.message_id!r} is delivered, although it did not arrive"
         expected = "only delivery of messages that arrived in the channel"
         met = delivery.received is not None or delivery.message_id in sent

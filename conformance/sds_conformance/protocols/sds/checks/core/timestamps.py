@@ -103,7 +103,7 @@ def own_messages_are_above_what_they_name(view: ChannelView) -> Iterator[Observa
         most = max(named, key=lambda received: received.message.lamport_timestamp or 0)
         above = most.message.lamport_timestamp or 0
         expected = (
-            f"lamport_timestamp above {above}, as its history names {most.message.message_id!r} with this timestamp"
+            f"lamport_timestamp above {above}, the timestamp of {most.message.message_id!r} in its causal history"
         )
         yield observe_outcome(sent.step, "too-low", lamport > above, expected, f"{lamport}")
 
@@ -165,7 +165,8 @@ def newcomers_send_at_once_with_the_right_time(view: ChannelView) -> Iterator[Ob
     step = arrival.first
     sent = next((s for s in view.sent if s.step is step), None)
     if sent is None or sent.message.lamport_timestamp is None:
-        sends = any(s.command == "send" and s.broadcasts for s in view.trace.steps)  # otherwise SDS-SEND-10 is violated
+        # If no participant ever sends, SDS-SEND-10 is violated instead.
+        sends = any(s.command == "send" and s.broadcasts for s in view.trace.steps)
         if sends and not step.broadcasts and step.request.send.content and not step.request.send.message_id:
             code = "refused" if step.answer == "rejected" else "not-broadcast"
             expected = "a newcomer to be able to send before it has received anything"
@@ -176,11 +177,11 @@ def newcomers_send_at_once_with_the_right_time(view: ChannelView) -> Iterator[Ob
     later = min((lamport for lamport in after if lamport > max(sent.lamport.high, step.now_ms)), default=None)
     if seen <= older:
         expected = f"the newcomer's message after all messages older than its clock, the last with Lamport {older}"
-        yield observe_violation(step, "too-low", expected, f"{seen}, by a clock of {step.now_ms}")
+        yield observe_violation(step, "too-low", expected, f"{seen}, when the clock shows {step.now_ms}")
     else:
         met = not (later is not None and seen >= later and not sent.lamport.tolerates(seen))
         expected = f"the newcomer's message before all messages later than its clock, the first with Lamport {later}"
-        yield observe_outcome(step, "too-high", met, expected, f"{seen}, by a clock of {step.now_ms}")
+        yield observe_outcome(step, "too-high", met, expected, f"{seen}, when the clock shows {step.now_ms}")
 
 
 @check("SDS-STATE-04", pb.CAPABILITY_VIRTUAL_CLOCK, pb.CAPABILITY_DELIVERED, of="received")
@@ -430,7 +431,7 @@ def _after_ephemeral(s: Stamp) -> bool:
 def _after_sending(s: Stamp) -> bool:
     e = s.e
     other = e.source == "delivery" or e.late_delivery or e.rebroadcast or e.answered
-    moved = e.ephemeral or (other and e.is_ahead_of_clock)  # another rule judges the change by that event
+    moved = e.ephemeral or (other and e.is_ahead_of_clock)  # another rule judges how these events change the timestamp
     backwards = s.follows_step_back and not s.counts_messages
     return s.content and not moved and (s.is_allowed or not (e.source == "sync" or backwards))
 

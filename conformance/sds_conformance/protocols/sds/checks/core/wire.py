@@ -340,7 +340,7 @@ def zero_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
                     expected = f"{message_id!r} (Lamport 0) in the log"
                     yield observe_outcome(later.step, "zero-taken-for-absent", message_id in ids, expected, f"{ids}")
             if any(message_id in later.step.shown_log for later in view.observed):
-                continue  # it is in the log, so other rules judge why a dependent message is not delivered
+                continue  # the message is in the log, so other rules judge why a dependent message is not delivered
             for later_message in view.received:
                 dependents = [e.message_id for e in later_message.message.causal_history]
                 depends = message_id in dependents and received.delivered and later_message.acceptable
@@ -374,7 +374,7 @@ def history_in_field_11(view: ChannelView, fields_of: Reader) -> Iterator[Observ
         entries = [value for value in _values(fields_of(sent.wire), 11) if isinstance(value, bytes)]
         if not entries:
             if sent.log_size and sent.log_is_known and not sent.repeat:
-                expected = "field 11 (causal_history), for the log is not empty"
+                expected = "field 11 (causal_history), because the log is not empty"
                 yield observe_violation(sent.step, "missing-history", expected, "no such field")
             continue
         bad = next((entry[:40] for entry in entries if not _entry_id(entry)), None)

@@ -63,7 +63,7 @@ def history_in_field_4(view: ChannelView) -> Iterator[Observation]:
         sure = sent.log_size and sent.log_is_known and not sent.repeat
         if not entries:
             if sure:
-                expected = "field 4 (causal_history), for the log is not empty"
+                expected = "field 4 (causal_history), because the log is not empty"
                 yield observe_violation(sent.step, "missing-field", expected, "no such field")
         elif strange := [entry for entry in entries if not entry or (sure and entry not in view.known_ids)]:
             expected = "each entry of field 4 the ID of a message, and no more"

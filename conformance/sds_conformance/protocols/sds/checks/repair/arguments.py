@@ -60,10 +60,10 @@ def _group_by_author(found: Outcomes) -> Outcomes:
 def _judge_groups(
     view: ChannelView, sets: Iterable[dict[str, ResponsePeriod]], groups: int, code: str, what: str
 ) -> Iterator[Observation]:
-    """Judge whether a set of requests has both answered and unanswered ones.
+    """Judge whether any of the sets of requests has both answered and unanswered requests.
 
-    An implementation that ignores the ``what`` answers either all requests of a set or none. Judged only if that would
-    be unlikely by chance, and if some set has an answer and another has none.
+    An implementation that ignores the ``what`` answers either all requests of a set or none. Judged only if this is
+    unlikely to happen by chance, and if at least one set has an answer and at least one set has no answer.
     """
     answers = [[period.in_time for period in one.values()] for one in sets if len(one) > 1]
     reporting_steps = [period.reported_step for one in sets for period in one.values()]

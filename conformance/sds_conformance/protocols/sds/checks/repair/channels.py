@@ -123,5 +123,5 @@ def _judge_separation(
     others = {message_id for message_id, since in elsewhere.items() if since < step.index}
     if others:
         wrong = min(others & here, default="")
-        expected = f"nothing in {view.channel_id!r} of {wrong!r}, which is {what} in another channel"
+        expected = f"no effect in {view.channel_id!r} of {wrong!r}, which is {what} in another channel"
         yield observe_outcome(step, code, not wrong, expected, seen)

@@ -228,7 +228,7 @@ def requests_are_for_the_missing(view: ChannelView) -> Iterator[Observation]:
         if not message_id or side.waits(message_id, sent.step):
             continue
         if message_id in named_elsewhere(view):
-            continue  # the message is missing in another channel: SDS-STATE-16
+            continue  # SDS-STATE-16 judges requests for messages that are missing in another channel
         own = view.own(message_id)
         # After giving up a dependency, a participant may drop later copies and still request them (AMB-92).
         logged = not view.gives_up and side.in_log(message_id, sent.step)
@@ -270,11 +270,11 @@ def no_fields_without_sds_r(view: ChannelView) -> Iterator[Observation]:
             yield observe_violation(
                 sent.step,
                 "repair-request-set",
-                "no field 13 (repair_request), for SDS-R is not in use",
+                "no field 13 (repair_request), because SDS-R is not in use",
                 f"{count} of it",
             )
         elif named is not None or sent.message.causal_history:
-            expected = "no field 3 (sender_id) in entries of the causal history, for SDS-R is not in use"
+            expected = "no field 3 (sender_id) in entries of the causal history, because SDS-R is not in use"
             seen = f"{named.sender_id!r} in the entry of {named.message_id!r}" if named is not None else ""
             yield observe_outcome(sent.step, "sender-id-set", named is None, expected, seen)
 
@@ -342,7 +342,7 @@ def _find_open_step(view: ChannelView) -> Step:
 
 
 def _first_requests(view: ChannelView) -> Iterator[tuple[int, Sent]]:
-    """Yield (milliseconds since the message was found missing, first own message that requests it) for each message."""
+    """For each missing message, yield (milliseconds until its first request, own message with the request)."""
     side = requester(view)
     for missing in side.repair.missing:
         for sent in missing.requests[:1]:

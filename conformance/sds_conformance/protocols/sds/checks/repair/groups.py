@@ -142,12 +142,12 @@ def reported_groups_are_consistent(view: ChannelView) -> Iterator[Observation]:
     for (message_id, groups), steps in by_group.items():
         members = {pair for pair, step in steps.items() if step.reply and step.reply.repair_offsets.in_response_group}
         for (own, author), step in steps.items():
-            which = f"{own!r} and {message_id!r} of {author!r}, with {groups} response groups"
-            seen = "it is" if (own, author) in members else "it is not"
+            which = f"the response group of {message_id!r} of {author!r}, one of {groups} groups"
+            seen = f"{own!r} is in the group" if (own, author) in members else f"{own!r} is not in the group"
             profile = HASH_PROFILES.get(view.trace.declaration.profile("hash"))
             if profile is not None:
                 expected = in_response_group(profile, own, author, message_id, groups)
-                why = f"{which}: {'in its group' if expected else 'not in its group'} by the declared hash"
+                why = f"{own!r} {'in' if expected else 'not in'} {which} by the declared hash"
                 yield observe_outcome(
                     step,
                     "member-left-out" if expected else "outsider-let-in",
@@ -159,14 +159,14 @@ def reported_groups_are_consistent(view: ChannelView) -> Iterator[Observation]:
                 others = [third for first, third in members if first == own and (author, third) in steps]
                 apart = next((o for o in others if ((author, o) in members) is not ((own, author) in members)), None)
                 mutual = ((own, author) in members) is ((author, own) in members)
-                met = mutual and apart is None
-                why = f"{which}: membership symmetric, and equal within a group"
+                why = f"{own!r} in {which}, exactly if {author!r} is in the group of {own!r}"
+                if mutual and apart is not None:
+                    why = f"{own!r} in {which}, exactly if both are in the group of {apart!r}"
+                    seen += (
+                        f", and {author!r} {'is' if (author, apart) in members else 'is not'} in the group of {apart!r}"
+                    )
                 yield observe_outcome(
-                    step,
-                    "not-transitive" if mutual else "not-mutual",
-                    met,
-                    why,
-                    seen if apart is None else f"{seen}, and {apart!r} is in the group of only one of them",
+                    step, "not-transitive" if mutual else "not-mutual", mutual and apart is None, why, seen
                 )
 
 

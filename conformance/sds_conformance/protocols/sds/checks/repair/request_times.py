@@ -188,7 +188,7 @@ def _repeatedly_missing(view: ChannelView) -> list[tuple[tuple[object, ...], Req
 
 @check("SDS-R-RECV-06", *TIMED, of="missing-anywhere", together=True)
 def equal_instances_wait_equally(view: ChannelView) -> Iterator[Observation]:
-    """Participants with one ID, T_min and T_max wait equally long, from detection to T_req, for a missing message.
+    """Participants with the same ID, T_min and T_max wait equally long from detection to T_req of a missing message.
 
     Detections less than a minute apart are compared.
     """

@@ -253,7 +253,7 @@ def due_requests_are_carried(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-SEND-02", *TIMED, of="missing sds-r")
 def requests_are_sent_from_t_req_on(view: ChannelView) -> Iterator[Observation]:
-    """If T_req is known exactly, no request is sent before T_req, and each message from T_req on has it (AMB-110)."""
+    """If T_req is known exactly, messages before T_req have no request, and all from T_req on have it (AMB-110)."""
     side = requester(view)
     for missing in side.certainly_missing:
         due, detected = _exact_t_req(side, missing), missing.detected.step

@@ -45,7 +45,7 @@ def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observati
         at, queued = observed.step.index, {e.message_id for e in observed.state.incoming_repairs.entries}
         for message_id in sorted(queued):
             if requested_elsewhere(view).get(message_id, NEVER) < min(at, named.get(message_id, NEVER)):
-                continue  # it was requested in another channel: SDS-STATE-16
+                continue  # SDS-STATE-16 judges messages that were requested in another channel
             if named.get(message_id, NEVER) > at:
                 yield observe_violation(
                     observed.step, "unasked", "only answers to requests of others", f"{message_id!r}"
@@ -87,7 +87,7 @@ def only_what_was_asked_for_is_sent(view: ChannelView) -> Iterator[Observation]:
     elsewhere = requested_elsewhere(view)
     for answer in unrequested_broadcasts(view):
         if elsewhere.get(answer.message.message_id, NEVER) < answer.step.index:
-            continue  # it was requested in another channel: SDS-STATE-16
+            continue  # SDS-STATE-16 judges messages that were requested in another channel
         expected = f"{answer.message.message_id!r} not sent, because no participant requested it"
         yield observe_violation(answer.step, "unasked", expected, "it is broadcast")
     for period in response_periods(view):
@@ -244,7 +244,9 @@ def own_requests_are_not_answered(view: ChannelView) -> Iterator[Observation]:
             since, t_max = received.step, view.terms.t_max_ms
             silent = [t for t in view.ticks if t.index > since.index and t_max and t.now_ms >= since.now_ms + t_max]
             if after:
-                expected = f"no answer to its own request for {entry.message_id!r}, which the network returned"
+                expected = (
+                    f"no answer to the participant's own request for {entry.message_id!r}, which the network returned"
+                )
                 yield observe_violation(after[0], "own-request-answered", expected, "an answer is sent", "AMB-74")
             elif silent:
                 yield observe_met(silent[0])

@@ -52,7 +52,7 @@ def authors_do_not_wait(view: ChannelView) -> Iterator[Observation]:
             continue
         wait = period.window.low - period.since.now_ms if period.shown and period.window is not None else 0
         if wait > slack_ms(view):
-            expected = f"an immediate answer for its own {period.message_id!r}"
+            expected = f"an immediate answer for the own message {period.message_id!r}"
             hint = view.terms.clock_hint(wait <= SECOND_MS)
             yield observe_violation(period.since, "answered-late", expected, f"planned in {wait} ms{hint}")
         elif period.answer is None or not period.is_no_resend:
@@ -62,7 +62,7 @@ def authors_do_not_wait(view: ChannelView) -> Iterator[Observation]:
             yield observe_violation(
                 period.answer,
                 "answered-late",
-                f"an immediate answer for its own {period.message_id!r}",
+                f"an immediate answer for the own message {period.message_id!r}",
                 f"sent after {late} ms",
             )
         else:
