@@ -135,8 +135,8 @@ def _arrivals(view: ChannelView) -> Iterator[Step]:
 
 
 def _content_elsewhere(view: ChannelView, *, named: bool) -> Iterator[tuple[Step, str]]:
-    """Yield how content without dependencies is treated that has the ID of a channel that was never joined (``named``)
-    or no channel ID.
+    """Yield how the participant treats content without dependencies whose channel ID belongs to a channel that it never
+    joined (``named``) or is unset.
     """
     for step in _arrivals(view) if not view.party.unnamed else ():
         message = step.arrived

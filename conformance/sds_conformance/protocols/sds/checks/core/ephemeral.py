@@ -31,7 +31,7 @@ def ephemerals_are_broadcast_once(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-EPHEMERAL-01", pb.CAPABILITY_EPHEMERAL)
 def ordinary_ephemerals_are_broadcast(view: ChannelView) -> Iterator[Observation]:
-    """An implementation with the capability accepts ordinary content for an ephemeral message."""
+    """An implementation that declares the capability for ephemeral messages sends ordinary content in such messages."""
     yield from map(judge_sent, ordinary_sends(view, "send_ephemeral"))
 
 

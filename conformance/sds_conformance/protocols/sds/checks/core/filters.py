@@ -208,7 +208,7 @@ def syncs_in_no_filter(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-SYNC-08", *(pb.CAPABILITY_OBSERVE, pb.CAPABILITY_SYNC), of="syncs observed")
 def own_syncs_are_not_shown_in_the_filter(view: ChannelView) -> Iterator[Observation]:
-    """A filter that can be queried holds no own sync messages, in any encoding."""
+    """A filter that can be queried holds no own sync messages, whatever its encoding."""
     for observed in view.observed:
         hits = dict(zip(observed.step.request.observe.filter_ids, observed.state.filter_hits, strict=False))
         own = {s.message.message_id for s in view.syncs if s.step.index < observed.step.index}

@@ -245,7 +245,7 @@ DELIVERED = (pb.CAPABILITY_DELIVERED,)
 
 
 class _Exposure(NamedTuple):
-    """A place of a trace that could show messages as logged that must not be logged."""
+    """A place in a trace that shows whether a message is logged that must not be logged."""
 
     step: Step
     kind: str

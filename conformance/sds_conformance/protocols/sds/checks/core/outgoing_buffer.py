@@ -248,7 +248,7 @@ def possibly_acknowledged_have_their_own_period(view: ChannelView) -> Iterator[O
         if between and all(gap.fits(shared) and (shared == own or not gap.fits(own)) for gap in between):
             other = f"other than the {shared} ms of unacknowledged messages"
             expected = f"a resend period for {message_id!r}, possibly acknowledged, {other}"
-            seen = f"a copy after {between[0].waited_ms} ms, and no other gap"
+            seen = f"copies are sent only at the shared period, such as after {between[0].waited_ms} ms"
             yield observe_violation(between[0].second, "same-period", expected, seen)
         yield from (observe_met(gap.second) for gap in between if not gap.fits(shared))
         if (

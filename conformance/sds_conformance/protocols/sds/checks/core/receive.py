@@ -109,7 +109,7 @@ def _known_elsewhere(view: ChannelView, delivery: Delivered) -> set[str]:
 
 
 def _find_given_up(view: ChannelView, delivery: Delivered) -> set[str]:
-    """The unmet dependencies of a delivery that may have been given up, alone or together with the message."""
+    """The dependencies that were unmet at a delivery and may have been given up, alone or together with the message."""
     itself = find_possibly_lost(view, [delivery.message_id], delivery.step)
     return set(delivery.unmet) if itself else find_possibly_lost(view, delivery.unmet, delivery.step)
 

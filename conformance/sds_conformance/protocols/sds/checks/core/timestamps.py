@@ -71,7 +71,7 @@ def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
 
 
 def _nothing_between(view: ChannelView, previous: Sent, sent: Sent) -> bool:
-    """Did the participant get no command between two own messages that could change the local timestamp?"""
+    """Did the participant get no command that could change the local timestamp between two own messages?"""
     between = view.trace.steps[previous.step.index : sent.step.index - 1]
     steps = (step for step in between if step.participant == view.party.name)
     return all(step.command in ("observe", "query_filter", "build_filter") for step in steps)

@@ -297,7 +297,7 @@ def syncs_meet_dependencies(view: ChannelView) -> Iterator[Observation]:
         if received.delivered or (received.unmet <= view.logged_ids and nothing_is_pending_after(view, received)):
             why = f"the sync message {named[0]!r} that it names was received"
             expected = f"{received.message.message_id!r} delivered: {why}"
-            seen = "it still waits after two quiet sweeps"
+            seen = "it still waits after two sweeps"
             yield observe_outcome(received.step, "never-delivered", bool(received.delivered), expected, seen)
     yield from _note_unlogged_syncs(view)
 
@@ -346,7 +346,7 @@ def syncs_move_the_clock(view: ChannelView) -> Iterator[Observation]:
 
 @check("FORUM-31", pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK, of="received")
 def given_up_after_the_period(view: ChannelView) -> Iterator[Observation]:
-    """Dependencies that do not arrive within the period for giving up, if it is in force, are reported lost."""
+    """If a period for giving up is in force, dependencies that do not arrive within the period are reported lost."""
     period = view.configuration.lost_timeout_ms
     lost = {message_id for _, event in view.losses for message_id in event.message_ids}
     for received in view.received if period else ():
@@ -363,7 +363,7 @@ def given_up_after_the_period(view: ChannelView) -> Iterator[Observation]:
         came = received.unmet & view.logged_ids or received.delivered
         if not came and clock_never_goes_back(view, received.step, overdue):
             expected = f"{min(received.unmet)!r}, missing since step {received.step.index}, given up after {period} ms"
-            seen = f"nothing, after {overdue.now_ms - received.step.now_ms} ms"
+            seen = f"it is not given up after {overdue.now_ms - received.step.now_ms} ms"
             yield observe_violation(overdue, "never-given-up", expected, seen)
 
 

@@ -30,8 +30,8 @@ from ...view.responder import (
 )
 
 EVICTED = 10
-"""Minimum number of old messages in one repair request that are unanswered, while all newer messages are answered. With
-fewer, the pattern may be chance.
+"""Minimum number of old messages in a repair request that are never sent, although all newer messages in the request
+are sent. With fewer old messages, the pattern may be chance.
 """
 
 

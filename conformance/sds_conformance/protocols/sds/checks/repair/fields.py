@@ -216,7 +216,7 @@ def answers_name_the_author(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-FIELDS-02", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
 def requests_are_for_the_missing(view: ChannelView) -> Iterator[Observation]:
-    """A requested message was named in a causal history and has not arrived. No request is longer than the cap.
+    """A requested message was named in a causal history and has not arrived. No request exceeds the declared cap.
 
     SDS-R-RECV-01 and SDS-R-SEND-07 judge requests for messages that were missing and have arrived since.
     """

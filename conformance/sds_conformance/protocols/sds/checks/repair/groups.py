@@ -71,7 +71,7 @@ def some_answer_and_some_do_not(view: ChannelView) -> Iterator[Observation]:
     """
     share = _Share(view)
     if share.has_enough_samples and share.last is not None and answers_any_request(view):
-        which = f"at least one of {share.samples} messages by different authors"
+        which = f"at least one of {share.samples} requests for messages by different authors"
         expected = f"{which} answered, with {share.groups} response groups"
         yield observe_outcome(
             share.last, "member-left-out", share.hits > 0 or share.least <= 0, expected, "none was answered"
@@ -79,7 +79,7 @@ def some_answer_and_some_do_not(view: ChannelView) -> Iterator[Observation]:
 
 
 class _Share:
-    """The number of messages, each by a different author, that a participant answers.
+    """The number of requests that a participant answers, out of one request for a message of each author.
 
     The authors differ, because a weak hash may treat all messages of one author equally. Messages that a log of
     declared size may have dropped do not count, whether they were answered or not (AMB-96).
@@ -172,12 +172,12 @@ def reported_groups_are_consistent(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-RECV-11", *TIMED, of="asked sds-r")
 def a_share_is_answered(view: ChannelView) -> Iterator[Observation]:
-    """Of messages of many authors, a participant answers the share that the number of response groups predicts."""
+    """A participant answers the share of requests that the number of response groups predicts, over many authors."""
     share = _Share(view)
     if not share.has_enough_samples or share.last is None:
         return
     if share.hits > share.most or (0 < share.hits < share.least and share.answers_late_entries):
-        which = f"{share.least} to {share.most} of {share.samples} messages by different authors"
+        which = f"{share.least} to {share.most} of {share.samples} requests for messages by different authors"
         expected = f"{which} answered, with {share.groups} response groups"
         code = "share-too-large" if share.hits > share.most else "share-too-small"
         yield observe_violation(share.last, code, expected, f"{share.hits} were")

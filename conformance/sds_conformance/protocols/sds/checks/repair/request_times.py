@@ -372,7 +372,7 @@ def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
         worst = max(range(len(counts)), key=lambda i: abs(counts[i] - means[i]) / means[i])
         expected = f"{len(pool)} T_req spread evenly from {bounds[0]} to {bounds[1]} ms after detection"
         expected += f": chi-square up to {limit:.0f} for {len(counts)} parts"
-        seen = f"{statistic:.0f}: {counts[worst]} in part {worst + 1} instead of about {means[worst]:.0f}"
+        seen = f"chi-square is {statistic:.0f}, with {counts[worst]} T_req in part {worst + 1}, not {means[worst]:.0f}"
         yield observe_outcome(last[bounds], "uneven", statistic <= limit, expected, seen)
 
 

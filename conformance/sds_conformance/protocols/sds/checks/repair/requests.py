@@ -280,7 +280,7 @@ def requests_are_sent_from_t_req_on(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-SEND-03", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
 def no_more_than_the_cap(view: ChannelView) -> Iterator[Observation]:
-    """No message requests more than the cap in force."""
+    """No repair request has more entries than the cap in force."""
     for sent in view.repair.carriers if view.terms.on else ():
         count, cap = len(sent.message.repair_request), view.terms.cap
         if cap is None or not count:
@@ -339,7 +339,7 @@ def at_most_three_by_default(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-SEND-06", *TIMED, of="outgoing sds-r")
 def unset_when_nothing_is_due(view: ChannelView) -> Iterator[Observation]:
-    """When nothing can be due, field 13 does not occur at all, not even with an empty entry.
+    """When no request can be due, field 13 does not occur at all, not even with an empty entry.
 
     SDS-R-FIELDS-02, SDS-R-SEND-02 and SDS-R-RECV-01 judge entries with an ID.
     """

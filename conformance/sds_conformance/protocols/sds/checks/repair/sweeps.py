@@ -109,7 +109,7 @@ def all_that_is_due_goes_out(view: ChannelView) -> Iterator[Observation]:
         passed_over = [step for step in before if period.window and period.window.high + slack_ms(view) < step.now_ms]
         if passed_over and not period.repeats:
             others = sum(other.answer is passed_over[0] for other in pending)
-            expected = f"the answer for {period.message_id!r} as well, which is due"
+            expected = f"also the answer for {period.message_id!r}, because it is due"
             late_ms = passed_over[0].now_ms - period.window.high if period.window is not None else 0
             seen = f"{others} other{'s' if others > 1 else ''}, but not this one"
             yield observe_violation(

@@ -119,7 +119,7 @@ probability that this happens for all of four messages or authors is below 1e-7.
 def _known_delays(
     views: Iterable[ChannelView], sample_of: Callable[[ChannelView, ResponsePeriod], tuple[str, str]], each: int
 ) -> tuple[dict[str, list[Window]], Step | None]:
-    """The delays of answers that are known precisely enough, as lists by set, and the step of the last answer.
+    """Return (by set: the delays of answers that are known precisely enough, step of the last such answer or None).
 
     ``sample_of`` returns (name of the set, key in the set) of a delay. Sets with fewer than ``each`` samples are left
     out.
