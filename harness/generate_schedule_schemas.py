@@ -64,7 +64,7 @@ MEETS_IF: Mapping[str, Mapping[str, str]] = {
         "refuses": "The participant rejects the commands for these changes.",
     },
 }
-"""The expectations of each protocol, with the condition under which they are met."""
+"""For each protocol: its expectations, each with the condition under which it is met."""
 
 
 def schema_of(protocol: str) -> Json:
@@ -143,7 +143,7 @@ def schema_of(protocol: str) -> Json:
                 "maxLength": 200,
             },
             "expect": {
-                "description": "Expectations about the result. The command fails if an expectation is not met.",
+                "description": "Expectations about the result. A run of the schedule fails if one is not met.",
                 "type": "array",
                 "maxItems": 200,
                 "items": _object(

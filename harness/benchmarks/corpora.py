@@ -36,7 +36,7 @@ from sds_harness.sds.corpora import COLUMNS, KIND
 from sds_reference.testee.server import Testee, TesteeOptions
 
 SEEDS = 256
-"""Number of recorded schedules, which the corpora repeat. They fill four row groups."""
+"""Number of recorded schedules, which the corpora repeat. The rows of these schedules fill four row groups."""
 PER_SHARD = 4096
 TOKEN = "benchmark"
 TRUTH = "truth.json"
@@ -196,7 +196,7 @@ def main() -> None:
     parsing = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parsing.add_argument("folder", type=Path, help="folder for the corpora; existing ones are reused")
     parsing.add_argument("--rows", type=int, default=1_000_000, help="rows a side (default 1,000,000)")
-    parsing.add_argument("--divergent", type=float, default=0.1, help="percent of the schedules (default 0.1)")
+    parsing.add_argument("--divergent", type=float, default=0.1, help="percent of schedules that differ (default 0.1)")
     asked = parsing.parse_args()
     corpora, truth = make_or_reuse(asked.folder, asked.rows, asked.divergent)
     size = sum(file.stat().st_size for place in corpora for file in place.rglob("*.parquet"))

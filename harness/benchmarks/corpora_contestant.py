@@ -69,7 +69,7 @@ def scan(job: Job) -> Iterator[Run]:
 
 @contextmanager
 def ours(job: Job, *, read_all: bool = False) -> Iterator[Run]:
-    """``corpus diff`` without the checks."""
+    """``corpus diff`` without judging the schedules that differ."""
     from pyarrow import parquet
 
     from sds_conformance.corpus.difference import DIVERGENCES, Differ, diff, range_size
@@ -188,7 +188,7 @@ def datacompy(job: Job) -> Iterator[Run]:
     with session(job) as spark:
 
         def run() -> Found:
-            spark.catalog.clearCache()  # otherwise results of the last run would be reused
+            spark.catalog.clearCache()  # so that no result of the last run is reused
             done = compare(spark, *compared(spark, job), join_columns=job.keys)
             parts = (done.all_mismatch(), done.df1_unq_rows, done.df2_unq_rows)
             return first_steps(reduce(lambda a, b: a.union(b), (part.select(*job.keys) for part in parts)), job)
@@ -228,7 +228,7 @@ def main() -> None:
     except ModuleNotFoundError as error:
         answer(error=f"the Python of this contestant has no {error.name}: pip install {' '.join(packages)}")
     except Exception as error:
-        said = str(error).strip().splitlines()[:2]  # the first line of a Java exception has no reason
+        said = str(error).strip().splitlines()[:2]  # the first line of a Java exception does not name the cause
         answer(error=f"{type(error).__name__}: {' '.join(said)}"[:400])
         raise
 

@@ -8,10 +8,10 @@ of the compared rows. The contestants run one after the other, each in its own p
 then --repeats runs, whose median is reported.
 
   scan             DuckDB reads both corpora once and hashes every row: a unit of time, which compares nothing
-  ours             `corpus diff` without the checks
-  ours-read-all    the same with --read-all, which uses no digests
+  ours             `corpus diff`, which does not judge the schedules here
+  ours-read-all    `corpus diff --read-all`, which uses no digests
   duckdb-join      full outer join in DuckDB on schedule and step, then the least step of each schedule
-  spark-join       the same in PySpark with its defaults
+  spark-join       the join of duckdb-join in PySpark with its defaults
   spark-extension  `diff` of G-Research's spark-extension, then the least step
   datacompy        datacompy's SparkSQLCompare, then the least step
 
@@ -179,7 +179,7 @@ class Contestant:
 
     def _say(self, line: str) -> None:
         assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # ``read_answer`` reports why it ended
+        with contextlib.suppress(BrokenPipeError):  # ``read_answer`` reports why the contestant ended
             print(line, file=self._process.stdin, flush=True)
 
 
@@ -250,8 +250,8 @@ def arguments() -> argparse.Namespace:
     parsing.add_argument("--repeats", type=int, default=3, help="runs after the first (default 3)")
     parsing.add_argument("--memory", default="2g", help="heap of the Java process of each contestant (default 2g)")
     parsing.add_argument("--only", action="append", choices=CONTESTANTS, metavar="NAME", help="can be repeated")
-    parsing.add_argument("--limit-s", type=float, default=3600.0, help="seconds for a run (default 3600)")
-    parsing.add_argument("--rivals-python", type=Path, metavar="PATH", help="needed for the last two contestants")
+    parsing.add_argument("--limit-s", type=float, default=3600.0, help="stop a run after N seconds (default 3600)")
+    parsing.add_argument("--rivals-python", type=Path, metavar="PATH", help="for spark-extension and datacompy")
     parsing.add_argument("--scratch", type=Path, help="folder for temporary files of contestants (default: TMPDIR)")
     parsing.add_argument("--json", action="store_true", help="print JSON")
     asked = parsing.parse_args()

@@ -22,7 +22,7 @@ CONFIG = Config(sync_interval_ms=None)
 """Full-size filters: 10,000 IDs at 0.001."""
 TICK_EVERY = 10
 LONG_ENOUGH = 10_000
-"""Number of messages that takes long enough to be timed."""
+"""Number of messages that is large enough for a measurement of the time."""
 RUNS = count()
 """Each run has its own message IDs. The reference caches the filter positions of the last 4,096 IDs, so a repeated
 short run would skip work that a long run must do."""

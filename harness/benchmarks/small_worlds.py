@@ -195,7 +195,7 @@ def main() -> None:
     repairs = {name for name in mutants if requirements[name].startswith(REPAIRS)}
     core = set(mutants) - repairs
     print(f"Alphabet: {'; '.join(map(str, alphabet))}\n")
-    print("| events | schedules | seconds | mutants of core SDS dead | of these by participants only | of SDS-R |")
+    print("| events | schedules | seconds | dead mutants of core SDS | by participants only | dead mutants of SDS-R |")
     print("|---:|---:|---:|---:|---:|---:|")
     for events, (schedules, seconds) in enumerate(paid, 1):
         dead = {name: death for name, death in deaths.items() if death is not None and death.events <= events}

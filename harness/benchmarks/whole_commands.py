@@ -158,7 +158,7 @@ def measure(command: Sequence[str], environment: dict[str, str], folder: Path) -
             child.wait()
             raise
         wall_s = time.perf_counter() - began
-        spent = psutil.Process(child.pid).cpu_times()  # it has ended and was not reaped yet, so everything is counted
+        spent = psutil.Process(child.pid).cpu_times()  # it has ended and was not reaped: all is counted
         code = child.wait()
     left_s = outlasting()
     if code not in (0, 1):

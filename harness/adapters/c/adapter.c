@@ -11,7 +11,7 @@ typedef struct {
     size_t size;
 } participant;
 
-/* The channel of that name, NULL if the participant has not joined it. */
+/* The channel with this name, NULL if the participant has not joined the channel. */
 static toy *channel_of(const participant *who, kit_text name) {
     for (size_t i = 0; i < who->size; i++)
         if (kit_same(toy_channel(who->channels[i]), name)) return who->channels[i];

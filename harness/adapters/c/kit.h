@@ -38,9 +38,10 @@ typedef struct {
     const char *const *capabilities;
     /* Returns a new participant, never NULL, and puts the effective configuration. */
     void *(*open)(const kit_json *given);
-    /* Each of these puts the fields of an Effects message. */
+    /* Each of these functions puts the fields of an Effects message. */
     kit_handler *close, *send, *receive, *tick, *send_sync, *send_ephemeral;
-    /* These put the fields of State, Filter, Membership, Encoded, Decoded and RepairOffsets, in this order. */
+    /* The first function puts the fields of State, the next ones those of Filter, Membership, Encoded, Decoded and
+       RepairOffsets. */
     kit_handler *observe, *build_filter, *query_filter, *encode, *decode, *repair_times;
 } kit_implementation;
 

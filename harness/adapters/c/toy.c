@@ -192,7 +192,7 @@ static int compare(kit_text one, kit_text other) {
     return difference != 0 ? difference : (one.size > other.size) - (one.size < other.size);
 }
 
-/* Puts an ID into the log, and updates the clock. The ID must stay valid as long as the toy. */
+/* Puts an ID into the log, and updates the clock. The ID must stay valid until the toy is freed. */
 static void keep(toy *t, uint64_t lamport, kit_text id) {
     size_t place = t->log_size++;
     t->log = more(t->log, t->log_size * sizeof *t->log);

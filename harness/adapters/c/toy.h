@@ -28,7 +28,7 @@ toy *toy_new(kit_text participant, kit_text channel, uint64_t now_ms);
 void toy_free(toy *channel);
 kit_text toy_channel(const toy *channel);
 
-/* These return NULL, or the reason of a refusal. */
+/* These functions return NULL, or the reason of a refusal. */
 const char *toy_send(toy *channel, kit_text content, uint64_t now_ms, kit_text *id, kit_text *wire);
 const char *toy_decode(kit_text wire, toy_message *message);
 /* `deliver` is called with each message that is delivered now, in order. */

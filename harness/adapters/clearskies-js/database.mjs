@@ -99,7 +99,7 @@ export class Database {
     return this.records.get(uuid);
   }
 
-  /** The record's vector clock with this peer's own member, which also increases when the record arrives. */
+  /** The record's vector clock, with this peer's member as it is after reception: rule 4 increases it then. */
   clock({ version, own }) {
     return own > 0n ? new Map(version).set(this.#peerId, own) : version;
   }
@@ -124,7 +124,7 @@ export class Database {
       this.records.note(incoming.by, incoming.rev);
       return outcome;
     }
-    // Rule 4: increment the own member for the reception, and then take the larger of it and the received member.
+    // Rule 4: the own member increases by one at reception; the received member replaces it if that is larger.
     const own = larger(tick(current?.own ?? 0n), incoming.version.get(this.#peerId) ?? 0n);
     const arrived = { ...incoming, own, unsent: false, provisional: false };
     if (current && !descends) this.#sameUuid(current, arrived, nowMs, outcome);
@@ -205,7 +205,7 @@ export class Database {
     if (value !== undefined) this.#change({ ...winner, value }, nowMs, outcome);
   }
 
-  /** A record with a changed clock and a message with that clock; null if the message would be too long. */
+  /** The record with a new message body, made from its fields; null if the body would exceed a limit. */
   #remade(record) {
     try {
       return { ...record, body: updateBody(record), signature: null, provisional: false };
@@ -215,7 +215,7 @@ export class Database {
     }
   }
 
-  /** The merged value of two records, if the application merges and the value differs from the winner's. */
+  /** The merged value of two records; undefined if the application does not merge or the winner has this value. */
   #mergedValue(winner, loser) {
     if (this.#resolution !== "MERGE" || winner.deleted || loser.deleted) return undefined;
     const value = merged(winner.value, loser.value);

@@ -97,7 +97,7 @@ export class Unframer {
     this.#step = step;
   }
 
-  /** Reads a digit of a number, if there is one. */
+  /** Reads one digit of a number. Returns false if the number has ended. */
   #digit(data, at, largest) {
     const digit = data[at] - 0x30;
     if (!(digit >= 0 && digit <= 9)) {

@@ -103,7 +103,7 @@ function scan(text, depth, onMember) {
       open.pop();
     } else if (code === QUOTE) scanner.string();
     else scanner.scalar();
-    // A value has ended here, and perhaps the containers around it.
+    // A value has ended here. The containers that enclose it may end here, too.
     for (;;) {
       if (open.length === 0) {
         if (!Number.isNaN(scanner.next())) scanner.fail("something follows the value");

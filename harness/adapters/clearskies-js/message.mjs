@@ -19,11 +19,12 @@ export function checkedKey(key) {
   return key;
 }
 
-/** ISO 8601 with its offset from UTC, to the nanosecond at most. */
+/** Returns the text if it is a time of ISO 8601 with an offset from UTC and at most nine digits of a second. */
 function checkedTime(text) {
   const parts = TIME.exec(text);
   const [year, month, day] = (parts ?? []).slice(1, 4).map(Number);
-  // Date turns a day that does not exist, such as 31 April, into another day. The calendar is the same every 400 years.
+  // Date turns a day that does not exist, such as 31 April, into another day. Every year has the calendar of the year
+  // 400 years later, and Date.UTC misreads years below 100.
   const date = new Date(Date.UTC(2000 + (year % 400), month - 1, day));
   if (!parts || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day || toTheMinute(text).length !== 16) {
     throw new Refused("update_time: a time of ISO 8601 is needed, with its offset from UTC");
@@ -31,7 +32,7 @@ function checkedTime(text) {
   return text;
 }
 
-/** The same time in UTC, to the minute. It has more than 16 characters before the year 0 and after the year 9999. */
+/** A time converted to UTC, without seconds: 16 characters, or more before the year 0 and after the year 9999. */
 function toTheMinute(time) {
   const offset = /([+-])(\d\d):(\d\d)$/.exec(time);
   if (!offset) return time.slice(0, 16);
@@ -40,7 +41,7 @@ function toTheMinute(time) {
   return new Date(atUtc).toISOString().slice(0, -8);
 }
 
-/** The same time in UTC with nine digits after the point: sorting such texts sorts by time. */
+/** A time converted to UTC, with nine digits after the point: sorting such texts sorts by time. */
 function sortable(time) {
   const [, digits = ""] = /\.(\d+)/.exec(time) ?? [];
   return `${toTheMinute(time)}${time.slice(16, 19)}.${digits.padEnd(9, "0")}`;
@@ -64,7 +65,7 @@ export function wins(one, other) {
   return one.uuid > other.uuid;
 }
 
-/** A body as text, which must be UTF-8. */
+/** The text of a body. Throws Refused if the body is not UTF-8. */
 export function text(body) {
   try {
     return UTF8.decode(body);

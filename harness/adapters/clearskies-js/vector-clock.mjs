@@ -30,7 +30,8 @@ export function clock(text, what = "vector_clock") {
 /** A Map of numbers by peer ID as the text of a JSON object. */
 export const toJson = (map) => object(Array.from(map, ([peer, number]) => [peer, String(number)]));
 
-/** Whether `other` includes everything that `one` has seen. Two clocks that are before each other are equal. */
+/** Whether each member of `other` is at least as large as in `one`. If this holds in both directions, they are equal.
+*/
 export function before(one, other) {
   for (const [peer, number] of one) if (number > (other.get(peer) ?? 0n)) return false;
   return true;

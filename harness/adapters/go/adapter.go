@@ -1,7 +1,7 @@
 package main
 
-// The adapter: what is tested, and how its calls become answers. It uses the toy of toy.go: replace that by your
-// implementation. README.md lists the steps.
+// The adapter: passes each command to the implementation, and returns the result. The implementation is the toy of
+// toy.go: replace it by yours. README.md lists the steps.
 
 func main() { Serve(adapter{}) }
 

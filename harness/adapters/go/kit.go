@@ -17,7 +17,7 @@ import (
 // Implementation is yours: it makes participants. Filters, Codec and RepairTimer have commands that need no
 // participant.
 type Implementation interface {
-	// Hello returns the declaration of the implementation. The run judges by this revision of the specification.
+	// Hello returns the declaration of the implementation. The run judges by the given revision of the specification.
 	Hello(revision string) HelloReply
 	// Open makes a participant that is a member of the channels, and returns the effective configuration.
 	Open(Open) (Participant, Configuration, error)
@@ -233,10 +233,11 @@ func (s *server) need(capability string) error {
 	return Unsupported(capability)
 }
 
-// errMissing is for a command whose interface is not implemented.
+// errMissing is the error of a command whose interface is not implemented.
 var errMissing = errors.New("missing")
 
-// to wraps a method of a participant as a command; pure wraps a method of the implementation.
+// to makes a command handler that calls a method of the participant; pure makes one that calls a method of the
+// implementation.
 func to[Who any, In interface{ handle() uint64 }, Out any](
 	do func(Who, In) (Out, error),
 ) func(*server, []byte) (any, error) {

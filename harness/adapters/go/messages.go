@@ -190,7 +190,7 @@ type (
 		RepairRequest    []HistoryEntry `json:"repairRequest,omitempty"`
 		Content          *[]byte        `json:"content,omitempty"`
 	}
-	// HistoryEntry is also an entry of Missing, without a sender.
+	// HistoryEntry is an entry of CausalHistory, RepairRequest and Missing; in Missing, it has no sender.
 	HistoryEntry struct {
 		MessageID     string  `json:"messageId,omitempty"`
 		RetrievalHint *[]byte `json:"retrievalHint,omitempty"`
@@ -233,7 +233,7 @@ func (c *Configuration) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*known)(c))
 }
 
-// need is a capability that a command needs if asked is true.
+// need is a capability that a command needs only if asked is true.
 type need struct {
 	asked      bool
 	capability string

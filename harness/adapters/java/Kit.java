@@ -16,14 +16,14 @@ import java.util.Map;
  * Java 17 or newer. Fill in Adapter.java.
  */
 final class Kit {
-    /** Throw it for input that your implementation rejects without a change of its state. */
+    /** Throw this for input that your implementation rejects without a change of its state. */
     static final class Rejected extends RuntimeException {
         Rejected(String reason) {
             super(reason);
         }
     }
 
-    /** Throw it for commands and fields that your implementation does not support. */
+    /** Throw this for commands and fields that your implementation does not support. */
     static final class Unsupported extends RuntimeException {
         Unsupported(String what) {
             super(what);
@@ -106,7 +106,7 @@ final class Kit {
 
     /** Answers every line of stdin until it ends. */
     static <P> void serve(Implementation<P> mine) throws IOException {
-        // Output that is printed by mistake must not mix with the replies. The encoding does not depend on the locale.
+        // Output that is printed by mistake must not mix with the replies. Write UTF-8 in every locale.
         var errors = new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8);
         System.setOut(errors);
         System.setErr(errors);

@@ -147,7 +147,7 @@ final class Toy {
                     return number;
                 }
             }
-            throw new Refused("a number has no end");
+            throw new Refused("a varint does not end");
         }
     }
 

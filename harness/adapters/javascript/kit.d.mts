@@ -99,7 +99,7 @@ export interface Hello {
 
 type FilterSize = { bloomCapacity?: number; bloomErrorRate?: number };
 
-/** Throw it, with the reason, for input that the implementation refuses. */
+/** Throw this, with the reason, for input that the implementation refuses. */
 export class Rejected extends Error {}
 
 /** The adapter or the implementation does not support this. */

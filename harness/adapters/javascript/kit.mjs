@@ -60,7 +60,7 @@ function bytes(value, path) {
   if (typeof value !== "string" || !/^[\w+/-]*={0,2}$/.test(value)) {
     throw new RequestError(`${path}: base64 is needed`);
   }
-  // A copy of its own: small Buffers share one memory block.
+  // Copy the bytes: small Buffers share one block of memory.
   return new Uint8Array(Buffer.from(value, "base64"));
 }
 
@@ -75,7 +75,7 @@ function entries(value, path) {
 }
 
 // ---- Commands ------------------------------------------------------------------------------------------------------
-// A field is [converter, value when unset]; undefined if the protocol distinguishes unset from empty.
+// A field is [converter, value when unset]; this value is undefined if the protocol distinguishes unset from empty.
 
 const NOW_MS = [uint, 0];
 const TEXT = [text, ""];
@@ -229,11 +229,12 @@ function todo(what) {
 /**
  * The commands are methods of this class; they may be async. The first argument `who` is the participant, as returned
  * by `open`; the others are the fields of the command: bytes are Uint8Arrays, times are Numbers. Results use the names
- * of the protocol; bytes are bytes, and empty fields may be left out. Effects are `{broadcasts: [bytes], events: [...],
- * messageId}`, an event for example `{channelId: "c1", delivered: {messageId: "m1", content: bytes}}`.
+ * of the protocol; bytes are Uint8Arrays or Buffers, and empty fields may be left out. Effects are `{broadcasts:
+ * [bytes], events: [...], messageId}`, an event for example `{channelId: "c1", delivered: {messageId: "m1", content:
+ * bytes}}`.
  */
 export class Implementation {
-  /** Hello, without capabilities: name, version, language, revisions; profiles and limits as in HelloReply. */
+  /** The fields of HelloReply except the capabilities: name, version, language, revisions, profiles and limits. */
   hello = { name: "my-sds", version: "0", language: "JavaScript", revisions: ["sds-2026-01"] };
   /** The capabilities, for example `["CAPABILITY_VIRTUAL_CLOCK"]`. */
   capabilities = [];
@@ -268,7 +269,7 @@ export class Implementation {
     todo("observe: return the State of the channel; leave out what cannot be seen");
   }
   buildFilter({ messageIds, bloomCapacity, bloomErrorRate }) {
-    todo("buildFilter: return {bloomFilter: bytes} over the IDs, which may exceed the capacity");
+    todo("buildFilter: return {bloomFilter: bytes} over the IDs, even if they exceed the capacity");
   }
   queryFilter({ bloomFilter, messageIds, bloomCapacity, bloomErrorRate }) {
     todo("queryFilter: return {hits: [...]}, a boolean for each ID");

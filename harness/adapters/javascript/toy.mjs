@@ -52,10 +52,10 @@ function readVarint(wire, at) {
     value |= BigInt(byte & 0x7f) << BigInt(7 * index);
     if (byte < 0x80) return [value & LARGEST, at + index + 1];
   }
-  throw new Refused("a number has no end");
+  throw new Refused("a varint does not end");
 }
 
-/** Tag, wire type and value of each field: a BigInt or bytes. */
+/** The tag, the wire type and the value of each field; a value is a BigInt or bytes. */
 function* fields(wire) {
   for (let at = 0; at < wire.length; ) {
     let key, value;

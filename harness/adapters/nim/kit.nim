@@ -5,9 +5,9 @@ import std/[base64, json, os, posix, strutils, tables]
 
 type
   Rejected* = object of CatchableError
-    ## Raise it for input that your implementation rejects without a change of its state.
+    ## Raise this for input that your implementation rejects without a change of its state.
   Unsupported* = object of CatchableError
-    ## Raise it for commands and fields that your implementation does not support.
+    ## Raise this for commands and fields that your implementation does not support.
   Fault = object of CatchableError
 
   Implementation* = ref object of RootObj

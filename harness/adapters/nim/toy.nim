@@ -70,7 +70,7 @@ proc takeVarint(wire: string, at: var int): uint64 =
     result = result or (next and 0x7f) shl (7 * place)
     if next < 0x80:
       return
-  refuse("a number has no end")
+  refuse("a varint does not end")
 
 iterator fields(wire: string): tuple[key, number: uint64, value: string] =
   ## The key of each field (number << 3 | wire type), and its number or its bytes.

@@ -37,7 +37,7 @@ snake = functools.partial(re.sub, "[A-Z]", lambda capital: "_" + capital.group()
 
 
 class RejectedError(Exception):
-    """Raise it, with the reason, for input that your implementation refuses."""
+    """Raise this, with the reason, for input that your implementation refuses."""
 
 
 class Implementation:
@@ -80,7 +80,7 @@ class Implementation:
         raise NotImplementedError("return the state of the channel; leave out what cannot be seen")
 
     def build_filter(self, message_ids: Any = (), bloom_capacity: Any = None, bloom_error_rate: Any = None) -> Any:
-        raise NotImplementedError('return {"bloomFilter": bytes} over the IDs, which may exceed the capacity')
+        raise NotImplementedError('return {"bloomFilter": bytes} over the IDs, even if they exceed the capacity')
 
     def query_filter(self, bloom_filter: bytes = b"", message_ids: Any = (), **more: Any) -> Any:
         # `more` may have bloom_capacity and bloom_error_rate.

@@ -65,11 +65,11 @@ def read_varint(wire: bytes, at: int) -> tuple[int, int]:
         value |= (byte & 0x7F) << 7 * index
         if byte < 0x80:
             return value & LARGEST, at + index + 1
-    raise InvalidInputError("a number has no end")
+    raise InvalidInputError("a varint does not end")
 
 
 def fields(wire: bytes) -> Iterator[tuple[int, int, int, bytes]]:
-    """Number, wire type and value of each field: a number or bytes."""
+    """The number, the wire type and the value of each field; a value is a number or bytes."""
     at = 0
     while at < len(wire):
         tag, at = read_varint(wire, at)
@@ -122,10 +122,10 @@ class Channel:
     def __init__(self, participant_id: str, channel_id: str, now_ms: int) -> None:
         self.participant_id, self.channel_id = participant_id, channel_id
         self.clock = now_ms  # The Lamport timestamp.
-        self.log: list[tuple[int, bytes]] = []  # Timestamp and ID, in this order; equal timestamps by the bytes of IDs.
+        self.log: list[tuple[int, bytes]] = []  # (timestamp, bytes of the ID), sorted.
         self.logged: set[str] = set()
         self.waiting: dict[str, Message] = {}  # Received messages with dependencies that are not in the log.
-        self.received: deque[str] = deque(maxlen=CAPACITY)  # The IDs in the filter: the newest ones, so it never fills.
+        self.received: deque[str] = deque(maxlen=CAPACITY)  # The IDs in the filter: only the newest.
 
     def send(self, content: bytes, now_ms: int) -> tuple[str, bytes]:
         """The ID and the bytes of a new message. Raises InvalidInputError."""

@@ -78,7 +78,7 @@ fn take_varint(wire: &mut &[u8]) -> Result<u64, Refused> {
             return Ok(number);
         }
     }
-    Err(Refused("a number has no end"))
+    Err(Refused("a varint does not end"))
 }
 
 /// The key of a field (number << 3 | wire type), and its number or its bytes.

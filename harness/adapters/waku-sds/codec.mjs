@@ -87,7 +87,7 @@ function historyEntry({ messageId, retrievalHint, senderId }) {
 
 // ---- Repair times --------------------------------------------------------------------------------------------------
 
-/** Computed by the library's RepairManager, which reads the clock: `now` is the time of that clock. */
+/** The answer to RepairTimes, by the library's RepairManager. It reads the clock, which shows `now`. */
 export function repairTimes({ participantId, messageId, senderId, tMinMs, tMaxMs, numResponseGroups }, now) {
   const repairConfig = { tMin: toNumber(tMinMs), tMax: toNumber(tMaxMs), numResponseGroups };
   const { repairManager } = new MessageChannel("", participantId, { enableRepair: true, repairConfig });

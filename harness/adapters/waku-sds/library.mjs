@@ -27,7 +27,7 @@ export let hasRepairs;
 /** Whether Lamport timestamps are BigInts. Those of old releases are Numbers, and have 32 bits on the wire. */
 export let countsInBigInts;
 
-/** Load a release. The error of the import names a missing module. */
+/** Load a release. If a module is missing, the error of the import names it. */
 export async function choose(version) {
   const folder = FOLDERS.get(version);
   library = await import(folder);

@@ -66,7 +66,8 @@ class Actor:
         return self._change(pb.Request(tick=pb.Tick(**self._address)))
 
     def observe(self, *uuids: str) -> pb.State | None:
-        """The state of some records or of all; None if the implementation cannot show it."""
+        """The state of the records with these uuids, of all records without ``uuids``; None if it cannot be
+        observed."""
         if not self.stage.trace.declaration.can(pb.CAPABILITY_OBSERVE):
             return None
         return self.do(pb.Request(observe=pb.Observe(**self._address, uuids=uuids))).state
@@ -80,7 +81,8 @@ class Actor:
     def link(self, other: ScriptedPeer) -> ScriptedLink: ...
 
     def link(self, other: Actor | ScriptedPeer) -> Line | ScriptedLink:
-        """Link to another peer. The link begins after the handshake. Raises ScheduleStoppedError if refused."""
+        """Link to another peer. The link begins after the handshake. Raises ScheduleStoppedError if a peer refuses the
+        link."""
         if isinstance(other, Actor):
             return self.stage.network.join(self, other)
         return self.stage.network.join_scripted(self, other)
@@ -96,8 +98,8 @@ class Actor:
         return step
 
     def reopen(self, *, forget: bool = False, killed: bool = False) -> Actor:
-        """Close the peer if it is open, and open it again with its store; ``forget`` gives it a fresh store. Then it
-        has no links. Raises ScheduleStoppedError if refused.
+        """Close the peer if it is open, and open it again with its store; ``forget`` gives it a fresh store. The
+        reopened peer has no links. Raises ScheduleStoppedError if the implementation refuses to open it.
 
         ``killed`` opens it with a copy of its store that was made before it was closed, as if its process had been
         killed. Raises ScheduleStoppedError if the store is not on this machine.

@@ -57,7 +57,7 @@ def _needed_to_open(command: pb.Open) -> list[int]:
 
 
 HONOURED_LIMITS: dict[str, HonouredLimit] = {
-    "body_bytes": HonouredLimit("the example update in the specification has fewer bytes (CA-16)", least=4_096),
+    "body_bytes": HonouredLimit("the example update in the specification fits into 4,096 bytes (CA-16)", least=4_096),
     "depth": HonouredLimit("the example update in the specification has two levels of nesting (CA-16)", least=2),
     "clock_members": HonouredLimit(
         "the example update in the specification has three members in its vector clock (CA-16)", least=3

@@ -22,7 +22,7 @@ LONGEST = 200
 
 
 class Names:
-    """The names of one group trace."""
+    """The names of the records and messages of one group trace."""
 
     def __init__(self, group_trace: GroupTrace) -> None:
         self.group_trace = group_trace
@@ -71,7 +71,8 @@ class Names:
         return REQUEST if message.type == GET_UPDATES else ""
 
     def arriving_names(self, act: Act) -> list[str]:
-        """The messages that arrive whole in a step. Messages of a scripted peer have its name and label."""
+        """The names of the messages that arrive whole in a step. A message of a scripted peer is named by the peer and
+        its label."""
         messages = act.trace.into(act.step)
         scripted = act.packet is not None and act.packet.sender not in self.group_trace.schedule.names
         if scripted and act.packet is not None:
@@ -100,7 +101,7 @@ class Names:
 
     def _name_foreign_record(self, act: Act, uuid: str) -> str:
         """The name of a record that no application has created. If a scripted peer has created it, this is the uuid,
-        which is the same in every group trace. Otherwise it is the first peer that sent the record, with a number."""
+        which is the same in every group trace. Otherwise it is the name of the peer that acts, with a number."""
         if act.packet is not None and act.packet.sender not in self.group_trace.schedule.names:
             return f"={uuid}"
         self._unlabelled[act.who] += 1

@@ -185,7 +185,7 @@ class Network:
                 pass  # the peer closed a link that does not exist; the trace records that
 
     def _break(self, line: Line, gone: Actor | None = None) -> None:
-        """Break a line and tell the ends that still have it."""
+        """Break a line; the ends that can still receive get a disconnect."""
         receiving = [end for end in line.ends if line.can_receive(end) and end is not gone]
         self._forget(line)
         for end in receiving:

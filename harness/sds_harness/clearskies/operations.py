@@ -144,7 +144,7 @@ class Unlink(Operation, op="unlink"):
 
 @dataclass(frozen=True, slots=True)
 class Hold(Operation, op="hold"):
-    """Hold everything that is sent between two participants from now on until it is released."""
+    """Hold everything that is sent between two participants from now on until the operation ``release``."""
 
     who: OptionalName = EVERYBODY
     to: OptionalName = EVERYBODY

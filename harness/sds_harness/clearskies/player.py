@@ -404,7 +404,8 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
             self._write_to(link, part, label)
 
     def _copies(self, one: str | Copy, link: ScriptedLink) -> Iterator[tuple[str, Frame | bytes]]:
-        """The message that is sent on a link, or its part, with its label; empty if it was never written or sent."""
+        """The message or part that ``one`` names, as it is sent on a link, after its label ("" if it is partial or
+        altered); nothing if the message was never written or sent."""
         copy = one if isinstance(one, Copy) else Copy(one)
         if copy.label in self._written:
             frame = sign_frame(*self._written[copy.label], link.peer, link.level)

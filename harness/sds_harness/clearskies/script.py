@@ -69,7 +69,7 @@ class Script(script.Script[Member]):
         self._resolution: int | None = None
 
     def schedule(self, name: str) -> Schedule:
-        """The schedule."""
+        """The schedule with all operations that were written so far."""
         configuration = {"resolution": self._resolution} if self._resolution is not None else {}
         return Schedule(tuple(self.members), tuple(self.operations), (), tuple(configuration.items()), name=name)
 
@@ -218,7 +218,7 @@ class Peer:
         return Message(fields["label"])
 
     def message(self, members: Mapping[str, Any]) -> Message:
-        """Write any message."""
+        """Write a message with any members, without sending it."""
         label = self._label()
         self.script.add(Write(self.name, self.read_only, label, body=_json(members)))
         return Message(label)

@@ -126,7 +126,7 @@ class Stage(stage.Stage[Step]):
         self.add_handle(party.name, party.handle)
 
     def add_bystanders(self, actor: Actor) -> None:
-        """Add what the environment prescribes to a peer under test that was just opened."""
+        """In an environment with bystanders, link a scripted peer that stays idle to a peer that was just opened."""
         if self.clearskies_environment.bystanders:
             actor.link(self.peer(f"bystander of {actor.name}"))
 
@@ -224,5 +224,5 @@ def _says_something(trace: Trace, step: Step) -> bool:
 
 
 def _files_of(path: str) -> list[Path]:
-    """The files of a store: all whose names begin with its name."""
+    """The files of a store: all files whose names begin with the name of the store."""
     return [file for file in Path(path).parent.iterdir() if file.name.startswith(Path(path).name)]

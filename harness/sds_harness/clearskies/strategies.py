@@ -25,7 +25,10 @@ from .operations import Schedule
 def schedules(
     fewest: int = 3, most: int = 8, *, scripted: bool = True, passages: Sequence[str] = (), longest: int = 4
 ) -> st.SearchStrategy[Schedule]:
-    """Schedules of ``fewest`` to ``most`` participants; see Grammar for the rest. Raises ValueError."""
+    """Schedules of ``fewest`` to ``most`` participants; Grammar explains the arguments and their bounds.
+
+    Raises ValueError for an argument out of bounds or an unknown passage.
+    """
     return grammatical(Grammar(fewest, most, scripted, tuple(passages), longest))
 
 

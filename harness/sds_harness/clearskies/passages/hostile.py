@@ -223,7 +223,7 @@ def in_one_second(writer: Writer) -> None:
 
 @passage(6, scripted=True)
 def the_newest_comes_first(writer: Writer) -> None:
-    """An isolated peer receives a change before the version that the change replaces, which has a later time."""
+    """An isolated peer receives a change first, and then the replaced version, which has a later time."""
     peer, to, key = pick(writer.choices, writer.peers), writer.pick_participant(), writer.new_key()
     writer.isolate(to)
     # With the clock number 1, both changes have the same vector clock. If they also have the same content, there is no

@@ -44,7 +44,7 @@ def by_turns(writer: Writer) -> None:
 
 @passage(6)
 def any_values(writer: Writer) -> None:
-    """Values of every kind under keys of every kind, and sometimes invalid JSON."""
+    """Peers write values of every kind under keys of every kind, and sometimes invalid JSON."""
     for _ in writer.times(2, 4):
         text = pick(writer.choices, NO_VALUES) if writer.chance(15) else pick(writer.choices, VALUES)
         writer.put(writer.writer(), pick(writer.choices, KEYS), text or " ")

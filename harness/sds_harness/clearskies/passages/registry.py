@@ -21,7 +21,7 @@ class Passage:
     weight: int
     """How often the passage is chosen, relative to the weights of the other passages."""
     scripted: bool
-    """Whether it has scripted peers."""
+    """Whether the passage has scripted peers."""
     fits: Premise
     """Returns whether the passage is possible with the present participants."""
 
