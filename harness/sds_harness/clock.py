@@ -203,7 +203,7 @@ class ClockedLink(Link):
 
 @dataclass
 class Faketime:
-    """Moves the time of an implementation from outside, if a probe shows that it can."""
+    """Moves the time of an implementation from outside, if a probe shows that this time follows."""
 
     library: Path
     revision: str
@@ -254,7 +254,7 @@ class Faketime:
             finally:
                 session.kill()
         except TesteeError as fault:
-            return _standing_clock(f"under libfaketime it breaks down: {fault.breakdown.detail}")
+            return _standing_clock(f"the implementation breaks down under libfaketime: {fault.breakdown.detail}")
 
     def _connect_clocked(
         self, start: Start, variables: Mapping[str, str], outside: OutsideClock, *, monotonic: bool

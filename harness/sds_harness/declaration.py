@@ -94,7 +94,7 @@ class Declaration:
     revisions: tuple[str, ...]
     capabilities: frozenset[int]
     profiles: Mapping[str, str]
-    """The declared profiles, by their names in the handshake; "" if none is declared."""
+    """By the name of a profile in the handshake: its declared value; "" if the profile is not declared."""
     limits: Mapping[str, int | None]
     """Declared limits, by their names in the handshake; None means unbounded."""
     spoken: Language

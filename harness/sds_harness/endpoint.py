@@ -119,5 +119,6 @@ class Endpoint:
             )
         if not self.one_at_a_time and not self.started:
             raise ValueError(
-                f"{self.address} is for a server that the suite starts: add `-- COMMAND`, or give the address of yours"
+                f"{self.address} is for a server that the suite starts: "
+                "add `-- COMMAND`, or give the address of your server"
             )

@@ -67,7 +67,7 @@ PROCESSES = (
             "LANG": "POSIX",
             "LANGUAGE": "",
             "TZ": "America/St_Johns",
-            # Otherwise Python switches to UTF-8 by itself.
+            # In the POSIX locale, Python switches to UTF-8 unless these variables are 0.
             "PYTHONUTF8": "0",
             "PYTHONCOERCECLOCALE": "0",
         },

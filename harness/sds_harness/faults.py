@@ -20,7 +20,7 @@ class FaultKind(Enum):
         "Does the adapter flush stdout after every reply? Raise --timeout, or --start-timeout for hello, if it is only "
         "slow.",
     )
-    CRASH = "crash", "Its last lines on stderr are above. Does it also crash on this input without the adapter?"
+    CRASH = "crash", "The last lines of stderr are above. Does the library crash on this input by itself?"
     EXIT = "exit", "The process must answer every request and end only when its stdin ends."
     GARBAGE = "garbage", "Does something print to stdout? Only replies may; logs go to stderr."
     OVERSIZED = (
@@ -35,14 +35,14 @@ class FaultKind(Enum):
     """A reply that begins like a valid one and is longer than the suite reads (64 MiB)."""
     WRONG_ID = "wrong-id", "A reply echoes the id of its request; each request gets exactly one reply, in order."
     WRONG_ANSWER = "wrong-answer", "`sds-conformance docs proto` lists the answer of each command."
-    OUT_OF_MEMORY = "out-of-memory", "Raise --memory if it really needs that much."
+    OUT_OF_MEMORY = "out-of-memory", "Raise --memory if the implementation really needs that much."
     TOO_MUCH = (
         "too-much",
         "Does a reply repeat earlier content, or grow from step to step? Play less with --scenario or --environment.",
     )
     OUT_OF_TIME = (
         "out-of-time",
-        "Each answer arrived in time, but all together took too long: raise --total-timeout if it is only slow.",
+        "Each answer arrived in time, but all together took too long: raise --total-timeout if that is normal.",
     )
     ERROR = "error", "The adapter itself reports that it could not do its work."
     DISHONEST = "dishonest", "A command that does not exist must be answered `unsupported`."

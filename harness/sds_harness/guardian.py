@@ -1,9 +1,10 @@
 """A separate program that kills the remaining processes when a program that starts implementations dies.
 
-It reads lines from a pipe: `+PID` for each process that leads a group, `-PID` when that process has ended, and `.` when
-nothing is left. If the pipe ends without `.`, the program was killed. Then the guardian kills the groups and all
-processes that have the mark of the program in their environment. The mark finds children that have left their group,
-their session and their parent. psutil is imported only then, so that the guardian starts fast.
+The guardian reads lines from a pipe: `+PID` for each process that leads a group, `-PID` when that process has
+ended, and `.` when nothing is left. If the pipe ends without `.`, the program was killed. Then the guardian kills
+the groups and all processes that have the mark of the program in their environment. The mark finds children that
+have left their group, their session and their parent. psutil is imported only then, so that the guardian starts
+fast.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ ENTRY_BYTES = 96
 
 
 COPIES = 2
-"""Copies of a large message in memory until it is judged: as received, and decoded."""
+"""Number of copies of a large message in memory until it is judged: one as received, one decoded."""
 
 
 def weight(message: Message, size: int) -> int:

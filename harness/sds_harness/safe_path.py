@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 VARIABLE = "PYTHONSAFEPATH"
 OURS = "sds-conformance"
-"""The value that the suite sets; any text switches it on."""
+"""The value of PYTHONSAFEPATH that the suite sets. Python reads every text except "" as true."""
 
 
 @contextmanager

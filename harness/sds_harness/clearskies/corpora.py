@@ -29,7 +29,7 @@ COMPARED: tuple[Column, ...] = (
     ANSWER,
     normative("record", TEXT, "name of the record that the application writes"),
     normative("arrives", TEXTS, "names of the messages that arrive whole, in order"),
-    normative("sent", TEXTS, "names of completely written messages, each after its recipient, sorted"),
+    normative("sent", TEXTS, "names of completely written messages, each with its recipient in front, sorted"),
     _digest("updates", summary="digest of the records in sent updates: name, record, key, value, deleted"),
     _digest("times", summary="digest of the times of sent updates, in whole seconds since the start of virtual time"),
     _digest("since", summary="digest of the revisions after which sent requests ask for updates"),

@@ -267,7 +267,7 @@ class Trace(trace.Trace[Step]):
     unsettled: list[int] = field(default_factory=list)
     """Steps at which the schedule stopped waiting, because the peers did not become quiet (CA-3)."""
     bodies: Bodies = field(default_factory=Bodies, init=False, compare=False, repr=False)
-    """The parsed bodies of its messages."""
+    """The parsed bodies of the messages in the trace."""
     _wiring: _Wiring | None = field(default=None, init=False, compare=False, repr=False)
 
     @property

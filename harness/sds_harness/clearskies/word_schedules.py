@@ -29,8 +29,8 @@ STRANGERS = ("xavier", "zoe", "wendy")
 
 
 END_MS = 300_000
-"""Schedules end this many milliseconds after their start. If the events take longer, they end at a later multiple of
-this time."""
+"""A schedule ends this many milliseconds after its start. If its events take longer, the schedule ends at a later
+multiple of this time."""
 ENDING_TICKS = 3
 """Ticks before participants are observed: some implementations process messages when they are ticked."""
 
@@ -58,7 +58,7 @@ class UnfoldedStreams(Unfolded):
 
 @dataclass
 class _Action:
-    """Operations at one participant that take place at once."""
+    """Operations at one participant that take place at the same time."""
 
     at_ms: int
     who: int

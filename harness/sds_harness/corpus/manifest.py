@@ -143,8 +143,8 @@ def declaration_json(declared: Declaration, kind: CorpusKind) -> dict[str, Any]:
 
 
 def shard_size(schedules: int) -> int:
-    """Schedules per shard: whole row groups, enough shards for many tasks, and at most a few thousand schedules,
-    because a failed task repeats its whole shard."""
+    """The number of schedules per shard: a multiple of a row group, small enough that many tasks have a shard, and at
+    most a few thousand, because a failed task repeats its whole shard."""
     wanted = -(-schedules // _SHARDS_WANTED)
     groups = -(-wanted // SCHEDULES_PER_ROW_GROUP)
     return min(_LARGEST_SHARD, max(1, groups) * SCHEDULES_PER_ROW_GROUP)

@@ -69,7 +69,7 @@ class Place:
         return self._info().type is fs.FileType.Directory
 
     def is_link(self) -> bool:
-        """Is it a symbolic link on this machine?"""
+        """Is this place a symbolic link on this machine?"""
         return isinstance(self.system, fs.LocalFileSystem) and Path(self.root).is_symlink()
 
     def is_odd(self) -> bool:

@@ -59,7 +59,7 @@ class Stored:
             # The compared columns must match the requests and replies. Otherwise a diff and the checks would use
             # different steps.
             if digest_of(kind, rebuilt.group_trace) != self.side["digest"]:
-                raise ContradictoryRowsError("its normative columns differ from its requests and replies")
+                raise ContradictoryRowsError("its normative columns do not follow from its requests and replies")
             if len(rebuilt.compared) != self.side["steps"]:
                 raise ContradictoryRowsError(
                     f"it has {len(rebuilt.compared)} steps that are compared, not {self.side['steps']}"
@@ -143,7 +143,7 @@ class RowsOf:
         self._parts: dict[int, list[tuple[int, int]]] = {}
         for start, end in zip(
             starts, [*starts[1:], len(numbers)][: len(starts)], strict=True
-        ):  # Without rows, there are no starts and no ends.
+        ):  # Without rows, no schedule begins or ends.
             self._parts.setdefault(int(numbers[start]), []).append((start, end))
 
     def rows_of(self, schedule: int) -> list[Row]:
@@ -157,7 +157,7 @@ def hold_to_manifest(corpus: Corpus, shard: int, found: Sequence[int]) -> None:
     wanted = corpus.manifest.range_of(shard)
     if len(found) != len(wanted) or any(one != other for one, other in zip(found, wanted, strict=True)):
         raise DamagedFileError(
-            f"{corpus.place.label}: {file_name(shard)} has {len(found)} schedules, and not each of the schedules "
+            f"{corpus.place.label}: {file_name(shard)} has {len(found)} schedules. It must have each of the schedules "
             f"{wanted.start} to {wanted.stop - 1} once."
         )
 

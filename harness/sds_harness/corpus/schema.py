@@ -125,11 +125,15 @@ SIDE_COLUMNS: tuple[Column, ...] = (
     normative("digest", pa.binary(16), "digest of the hashes of the compared rows, in order", dictionary=False),
     Column("exact", pa.binary(16), "digest of all requests and replies, byte for byte", dictionary=False),
     Column("plan", pa.binary(16), "digest of the schedule itself", dictionary=False),
-    Column("ending", TEXT, "`played`, `storm`, or the kind of breakdown that ended it"),
+    Column("ending", TEXT, "`played`, `storm`, or the kind of breakdown that ended the schedule"),
     Column("json", TEXT, "the schedule as JSON", dictionary=False),
     Column("cast", pa.list_(pa.field("element", pa.int8(), nullable=False)), "number of the trace of each member"),
     Column("judged", TEXTS, "members that are under test"),
-    Column("traces", pa.list_(pa.field("element", _PLAYED_BY, nullable=False)), "who played, and how it ended"),
+    Column(
+        "traces",
+        pa.list_(pa.field("element", _PLAYED_BY, nullable=False)),
+        "who played each trace, and how the trace ended",
+    ),
 )
 """The side table: one row per schedule."""
 

@@ -113,7 +113,7 @@ class ShardWriter:
         if error is None:
             try:
                 self._flush()
-                # One row group: a comparison of corpora first reads a few columns of all of it.
+                # One row group: a comparison of corpora first reads a few columns of the whole file.
                 self._writers[1].write_table(_join_batches(self._sides, SIDE_SCHEMA))
                 if not self._replace and self._side_file.exists():
                     raise AlreadyCommittedError
