@@ -32,7 +32,7 @@ class Session:
         self.longest_identifier = identifiers.MAX_BYTES
         """Maximum length of an identifier in bytes; at least the size of the largest request that was sent."""
         self.request_bytes = self.reply_bytes = 0
-        """Sizes of the last request and its reply."""
+        """Sizes of the last request and its reply, in bytes."""
         self._fault: TesteeError | None = None
         if limits.left_s <= 0:
             total = f"the total time of {limits.total_s:g} s was over before the start of the implementation"
@@ -170,7 +170,7 @@ class Session:
             self._fail(FaultKind.WRONG_ANSWER, f"the handshake was refused: {refusal[:200] or 'no reason given'}")
         if reply.hello.protocol_version != PROTOCOL_VERSION:
             spoken = reply.hello.protocol_version
-            detail = f"it uses version {spoken} of the testee protocol, not {PROTOCOL_VERSION}"
+            detail = f"the implementation uses version {spoken} of the testee protocol, not {PROTOCOL_VERSION}"
             self._fail(FaultKind.WRONG_ANSWER, detail)
         if not reply.hello.name:
             self._fail(FaultKind.WRONG_ANSWER, "the answer to the handshake names no implementation")

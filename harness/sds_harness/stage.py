@@ -170,9 +170,9 @@ class Stage(Generic[S]):
             raise
 
     def _too_much(self, step: S) -> NoReturn:
-        came_to = f"over {self.trace_memory.limit >> 20:,} MiB at {step.command}"
+        came_to = f"reached over {self.trace_memory.limit >> 20:,} MiB at {step.command}"
         try:
-            self.session.break_off(FaultKind.TOO_MUCH, f"its replies and the data derived from them reached {came_to}")
+            self.session.break_off(FaultKind.TOO_MUCH, f"all replies and the data derived from them {came_to}")
         except TesteeError as fault:
             step.reply = None
             self.trace.breakdown = fault.breakdown

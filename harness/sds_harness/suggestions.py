@@ -17,7 +17,7 @@ name is longer."""
 def did_you_mean(word: str, names: Iterable[str]) -> str:
     """A question for the end of an error message, with a blank before it; "" if no name is similar to the word."""
     known = list(dict.fromkeys(names)) if len(word) <= _LONGEST else []
-    # Numbers in IDs have two digits.
+    # The numbers in requirement IDs have two digits, and users may leave out the 0.
     padded = re.sub(r"-(\d)$", r"-0\1", word)
     if padded in known:
         return f" Did you mean {padded}?"

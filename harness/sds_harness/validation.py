@@ -68,7 +68,7 @@ class Validator(Listener):
         self.requests = 0
         self.replies = 0
         self.dropped = 0
-        """Complaints that were not kept because there were too many."""
+        """Number of complaints that were not kept because there were too many."""
         self._kinds = {MessageOrigin.SUITE: language.request, MessageOrigin.ADAPTER: language.reply}
         self._schemas = {side: Draft202012Validator(schema_of(kind.DESCRIPTOR)) for side, kind in self._kinds.items()}
         self._kept: dict[tuple[MessageOrigin, str, str], SchemaComplaint] = {}

@@ -1,4 +1,4 @@
-"""Ends calls that block without end while an implementation is tested, if the deadlines of links do not.
+"""Ends calls that block without end while an implementation is tested, if the deadlines of links do not end them.
 
 Every link enforces its own deadlines: it kills a process that does not answer, and cancels a call. But a call can block
 where no deadline of a link applies: in a library, in a system call, in the end of a process. So a session makes all

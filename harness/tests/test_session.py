@@ -92,7 +92,7 @@ def test_what_a_stranger_says_is_printed_without_control_characters(text: str, s
         (
             pb.Reply(hello=pb.HelloReply(protocol_version=2)),
             FaultKind.WRONG_ANSWER,
-            "it uses version 2 of the testee protocol, not 1",
+            "the implementation uses version 2 of the testee protocol, not 1",
         ),
         (
             pb.Reply(hello=pb.HelloReply(protocol_version=1)),

@@ -179,7 +179,7 @@ def held(path: Path) -> Iterator[None]:
 def test_a_lock_that_is_held_ends_the_transcript_and_not_the_run(transcript: Transcript) -> None:
     with held(transcript.path):
         assert transcript.add({"mark": 1}) == 0
-    assert transcript.failure == "another process held its lock for 5 s"
+    assert transcript.failure == "another process held the lock of the file for 5 s"
     assert transcript.add({"mark": 2}) == 0
     assert len(rows(transcript)) == 1
 
@@ -192,7 +192,7 @@ def test_a_worker_says_on_stderr_that_its_lines_are_missing(
     with held(transcript.path):
         assert [copy.add({"mark": mark}) for mark in range(3)] == [0, 0, 0]
     (line,) = capfd.readouterr().err.splitlines()
-    assert line.endswith("lacks the messages of a worker process: another process held its lock for 5 s.")
+    assert line.endswith("lacks the messages of a worker process: another process held the lock of the file for 5 s.")
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_a_schedule_that_was_generated_may_keep_no_more() -> None:
         lambda _: LocalLink(reference()), Limits(kept_bytes=1 << 12), examples=3, grammar=Grammar(longest=1)
     )
     tally = explore(order)
-    assert tally.found[BREAKDOWN].seen.startswith("too-much: its replies and the data derived from them reached over")
+    assert tally.found[BREAKDOWN].seen.startswith("too-much: all replies and the data derived from them reached over")
 
 
 def test_the_total_time_ends_a_run_and_what_was_played_is_judged() -> None:

@@ -107,7 +107,7 @@ def is_about_declarations(operation: Operation) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Look(Operation, op="look", command="observe"):
-    """Ask a participant for its state, if it can show it."""
+    """Ask a participant for its state, if the implementation can show states."""
 
     labels: ClassVar[tuple[str, ...]] = ("filter",)
     who: OptionalName = EVERYBODY

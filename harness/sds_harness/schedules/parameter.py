@@ -31,7 +31,7 @@ def value_of(schedule: Schedule) -> int:
         others = f" Its numbers are {', '.join(sorted(numbers))}." if numbers else " It has no numbers."
         raise ParameterError(f"{where} has no number {name!r}.{did_you_mean(name, numbers) or others}")
     if numbers[name] < 1:
-        raise ParameterError(f"{schedule.parameter} is {numbers[name]:,}, and `limits` raises numbers from 1")
+        raise ParameterError(f"{schedule.parameter} is {numbers[name]:,}, and `limits` raises only numbers above 0")
     return numbers[name]
 
 

@@ -78,7 +78,7 @@ class EventKind:
     most: int = 0
     """Maximum number of events with this name in a word; 0 means any number."""
     equals: bool = True
-    """Whether renaming the participants does not change the effect of the event."""
+    """Whether the effect of the event stays the same when the participants are renamed."""
     ranked: bool = False
     """Whether the event sends a message that participants order by timestamp and, if timestamps are equal, by message
     ID."""
@@ -289,7 +289,7 @@ def _rename_participants(word: Word, names: Sequence[int]) -> Word:
 
 
 class _Speller:
-    """Builds all words of a world that are the least of their class, event by event."""
+    """Builds the words of a world event by event: from each class of equivalent words only the first."""
 
     def __init__(self, world: World, length: int, beginning: Word) -> None:
         self._world = world
@@ -370,7 +370,7 @@ class _Speller:
         doing = everyone if event.who == ALL else (event.who,)
         if kind.broadcasts:
             sent = {(listener, who, self._counts[who]) for who in doing for listener in everyone if listener != who}
-            if self._world.streams:  # they arrive together with the new messages, as one copy
+            if self._world.streams:  # older messages arrive with the new ones, as one copy
                 left = {copy for copy in left if copy[1] not in doing}
             left = left | sent
         self._under_way = left

@@ -40,7 +40,7 @@ ENVIRONMENTS: dict[str, Environment] = {
         ),
         SdsEnvironment(
             "third-channel",
-            "the third of three channels, while the same happens in the other two",
+            "the scenario plays in the third of three channels and is repeated in the other two",
             third_channel=True,
             needs=(pb.CAPABILITY_CHANNELS,),
         ),

@@ -15,7 +15,7 @@ from .operations import Ephemeral, Look, Say, Send, StepClock, Sync, Tick, Wait
 
 APPLICATION, CLOCK, CHANNEL = "application", "clock", "channel"
 _MOST_MS = 10**12
-"""The longest wait in one operation."""
+"""The longest wait in one operation, in milliseconds."""
 
 
 # ---- the application -------------------------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ def hinted(who: str, label: str, route: Route) -> Said:
 
 @application()
 def busy(who: str, label: str, route: Route) -> Said:
-    """A participant ahead of its clock sends several messages at once, and resends them while others arrive."""
+    """A participant with timestamps ahead of its clock sends, and resends while other messages arrive."""
     return (
         Say(OTHER, f"{label}.ahead", lamport_ms=600_000, to=who),
         Send(who, f"{label}.1", times=4),

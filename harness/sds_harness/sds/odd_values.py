@@ -115,7 +115,7 @@ for _bits in (63, 64):
 
 @values()
 def in_its_name(who: str, label: str, route: Route) -> Said:
-    """A peer uses the participant's sender ID; its causal history and filter contain a message of the participant."""
+    """A peer's messages have the sender ID of the participant; history and filter name a message of the participant."""
     own = f"{label}.own"
     posing = partial(Say, PEER, after=(own,), filter=(own,), poses_as=who, to=who)
     return (

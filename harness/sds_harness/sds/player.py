@@ -195,7 +195,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         actor.receive(wire, retrieval_hint=self._hint)
 
     def _record_messages(self, listener: str, message: Message | None) -> None:
-        """Record that a participant has ``message`` and misses the messages in its causal history that it lacks."""
+        """Record that a participant has ``message``, and which messages of the causal history it lacks."""
         if message is None or message.kind not in (Kind.CONTENT, Kind.SYNC):
             return
         has, has_syncs, wants = self._has[listener], self._has_syncs[listener], self._wants[listener]
@@ -230,7 +230,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         return None
 
     def _of_sds(self, name: str) -> int:
-        """The value of a name in an expression that only SDS has, such as ``missing``."""
+        """The value of a name that only SDS has, such as ``missing``, in an expression."""
         group_trace, declared = self.group_trace, [stage.trace.declaration for stage in self._distinct]
         match name:
             case expressions.MAX_LAMPORT:

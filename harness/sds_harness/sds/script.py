@@ -54,7 +54,7 @@ class Moment:
     since: str
     """The label of a mark or of a message, see ``Write.since``."""
     ms: int = 0
-    """Milliseconds that are added to it."""
+    """Milliseconds that are added to the time of the mark or to the timestamp of the message."""
 
     def __add__(self, ms: int) -> Moment:
         return replace(self, ms=self.ms + ms)
@@ -198,7 +198,7 @@ class Script(script.Script[Member]):
         self._peers: list[Peer] = []
 
     def schedule(self, name: str) -> Schedule:
-        """The schedule. The network between participants is cut: each arrival is an operation of the script."""
+        """The schedule with all operations so far. Its network is cut: each arrival is an operation of the script."""
         names = tuple(member.name for member in self.members)
         cut = [Cut(names, names)] if len(names) > 1 else []
         start = next((n for n, one in enumerate(self.operations) if not is_about_declarations(one)), 0)
@@ -244,7 +244,7 @@ class Script(script.Script[Member]):
     def add(self, *operations: Operation) -> None:
         super().add(*operations)
         if any(isinstance(operation, Settle | Await) for operation in operations):
-            self._mark = None  # they let an unknown time pass
+            self._mark = None  # these operations let an unknown time pass
 
     @contextmanager
     def when(self, condition: str) -> Iterator[None]:
@@ -285,7 +285,7 @@ class Script(script.Script[Member]):
         *,
         may_be_refused: bool = False,
     ) -> Part:
-        """Open a participant; ``instance`` distinguishes participants with one ID.
+        """Open a participant; ``instance`` distinguishes participants with the same ID.
 
         With ``may_be_refused``, the schedule continues without the participant if the implementation refuses to open
         it.

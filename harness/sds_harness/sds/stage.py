@@ -45,7 +45,7 @@ class Stage(stage.Stage[Step]):
         self.sds_environment = environment if isinstance(environment, SdsEnvironment) else _NOTHING_OF_SDS
         """The environment, with the settings that only SDS has."""
         self.other_channels = OtherChannels() if self.sds_environment.third_channel else None
-        # A revision whose Lamport timestamps only count reads no clock of its own.
+        # If the Lamport timestamps of a revision are counters, the start does not depend on a clock.
         start_ms = start_of(session) if self.revision.lamport_follows_clock else COUNTING_START_MS
         trace = Trace(schedule, session.declaration, self.revision, dialect, environment.name, start_ms=start_ms)
         layout, wires = self.revision.wire, dict[bytes, Wire]()
@@ -88,7 +88,7 @@ class Stage(stage.Stage[Step]):
             self.need(pb.CAPABILITY_CHANNELS)
         if not channels:
             self.need(pb.CAPABILITY_UNNAMED_CHANNEL)
-        # A filter maker exists only for its filters.
+        # A filter maker only makes bloom filters, so it does not join the other channels.
         several = channels and self.other_channels is not None and not is_filter_maker(name)
         first = tuple(map(self.label, AHEAD_MS)) if several else ()
         name = self.label(name)

@@ -37,7 +37,8 @@ def schedules(
 ) -> st.SearchStrategy[Schedule]:
     """Schedules of ``fewest`` to ``most`` participants that use only what the revision has.
 
-    See Grammar for the other parameters. Raises ValueError.
+    Grammar explains the other parameters. Raises ValueError for a value out of bounds, an unknown revision, or a
+    passage that the revision does not have.
     """
     if revision not in REVISIONS:
         raise ValueError(f"unknown revision {revision!r}: revisions are {', '.join(REVISIONS)}")

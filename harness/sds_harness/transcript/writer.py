@@ -21,7 +21,7 @@ MAX_LINE = 4 << 20
 """Maximum length of a line in bytes."""
 LOCK_S = 5.0
 """Seconds to wait for the lock of the file. The suite holds it for less than a millisecond per line."""
-_LOCKED = f"another process held its lock for {LOCK_S:g} s"
+_LOCKED = f"another process held the lock of the file for {LOCK_S:g} s"
 _LOOK_EVERY_S = 0.001
 _NUMBER = re.compile(rb'\{"n":(\d{1,18}),')
 
