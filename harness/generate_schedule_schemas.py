@@ -178,7 +178,7 @@ def schema_of(protocol: str) -> Json:
 
 
 def _operations(notation: Notation) -> Json:
-    """The list of operations: the name of each decides which fields it has."""
+    """The schema of the list of operations: the name of an operation decides which fields it has."""
     named: list[Json] = [
         {"if": {"properties": {"op": {"const": name}}, "required": ["op"]}, "then": _reference(name)}
         for name in notation.operations
@@ -220,7 +220,7 @@ def _shape_of_class(kind: type[Any], absent: Iterable[str] = (), op: str = "") -
     """The schema of an object with the fields of a class."""
     late = {"ENCODINGS": ENCODINGS, "REVISIONS": REVISIONS}
     hints, described = get_type_hints(kind, localns=late, include_extras=True), _field_docstrings(kind)
-    if kind is sds.Entry:  # what is left out is None
+    if kind is sds.Entry:  # a field that is None is left out of the file
         hints = {name: get_args(hint)[0] if NoneType in get_args(hint) else hint for name, hint in hints.items()}
     own = [field for field in fields(kind) if field.name not in absent]
     shapes = {field.name: _described(_shape_of(hints[field.name]), described.get(field.name, "")) for field in own}

@@ -1,4 +1,4 @@
-"""Runs all benchmarks that need no other machine, and reports what became slower.
+"""Runs all benchmarks that measure speed, and reports which measured ratios became worse.
 
     python harness/benchmarks/all.py --json now.json
     python harness/benchmarks/all.py --json now.json --against harness/benchmarks/measured.json
@@ -8,8 +8,8 @@
 Every script is started with --json. FILE receives the output of each script and the measures from it. A measure has a
 value, and the ratio of this value to a reference that was measured in the same run: only ratios are comparable between
 machines. FILE is written after each script, so that Ctrl-C loses only the running one. Results of other scripts in FILE
-are kept. With --against FILE of an earlier run, every ratio that became more than 20 % worse is reported, and the exit
-code is 1. --readme makes the tables of the README from FILE, without measuring.
+are kept. With --against FILE of an earlier run, every ratio that became more than 20 % worse is reported; the exit code
+is 1 if there is one. --readme makes the tables of the README from FILE, without measuring.
 """
 
 from __future__ import annotations

@@ -110,8 +110,8 @@ def own_moment(due_ms: int, phase_ms: int, period_ms: int) -> int:
 def on_the_wire(planned_ms: Sequence[int], delay_ms: int, unstoppable_ms: int | None = None) -> list[int]:
     """Return the times at which messages are sent, ascending.
 
-    A message is sent if its planned time is before the first message arrives at the others, ``delay_ms`` after it was
-    sent. The message planned at ``unstoppable_ms`` is always sent.
+    The first message arrives at the others ``delay_ms`` after it was sent. Other messages are sent only if they are
+    planned for an earlier time. The message planned at ``unstoppable_ms`` is always sent.
     """
     own = [] if unstoppable_ms is None else [unstoppable_ms]
     first_heard_ms = min([*planned_ms, *own], default=0) + delay_ms
@@ -143,8 +143,8 @@ class Trial:
         return on_the_wire([own_moment(t_req, int(phase * every), every) for t_req, phase in due], delay_ms)
 
     def responses(self, setting: Answering, holders: int, delay_ms: int, *, sender_online: bool) -> list[int]:
-        """The times at which the first ``holders`` participants and, if it is online, the sender answer a request sent
-        at time 0."""
+        """The times at which the first ``holders`` participants, and also the sender with ``sender_online``, answer a
+        request sent at time 0."""
         sweep, unit = setting.sweep_ms, setting.unit_ms
         phases = [self.phase] * holders if setting.in_step else self.phases
         members = self.members(default_response_groups(setting.groups_for or holders), holders)
@@ -253,7 +253,7 @@ def measure(arguments: argparse.Namespace) -> tuple[list[Row], dict[str, float]]
 
 
 def cell_text(row: Row, width: int) -> str:
-    """Median and percentile, in thousands if they would not fit otherwise."""
+    """Median and percentile, in thousands if the full numbers do not fit into ``width``."""
     numbers = row.median, row.percentile_95
     text = "/".join(map(str, numbers))
     return text if len(text) <= width else "/".join(f"{n / 1_000:.0f}k" if n >= 1_000 else str(n) for n in numbers)

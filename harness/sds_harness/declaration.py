@@ -128,7 +128,7 @@ class Declaration:
         )
 
     def to_hello(self) -> Any:
-        """The answer to a handshake that declares the same."""
+        """An answer to a handshake that declares what this object declares."""
         hello = self.spoken.reply().hello
         hello.protocol_version = 1
         hello.name = self.name or UNNAMED

@@ -83,7 +83,7 @@ class Family:
             pids = _pids()
             new, self._seen = pids - self._seen, pids
             self._nameless.clear()
-            # Repeat until nothing new is found: a parent may have a higher number than its child.
+            # Repeat until nothing new is found: a parent may have a higher PID than its child.
             while found := {pid: process for pid in new if (process := self._member(pid)) is not None}:
                 self._members |= found
                 new -= found.keys()

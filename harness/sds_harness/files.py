@@ -151,7 +151,7 @@ _QUICK_VALIDATORS: dict[int, tuple[Any, Any]] = {}
 def _surely_fits(schema: Any, data: Any, part: Mapping[str, Any] | None) -> bool:
     """Does a fast validator accept the data?
 
-    If it does not, the slow validator must check the data again: it also describes errors.
+    If not, the slow validator must check the data again: only the slow validator describes errors.
     """
     from jsonschema_rs import validator_for
 

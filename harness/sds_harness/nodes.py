@@ -155,4 +155,4 @@ def _write_all(handle: int, data: bytes, patience_s: float | None) -> None:
                 raise OSError(errno.ETIMEDOUT, f"its reader read nothing for {patience_s:g} s") from None
             time.sleep(_RETRY_S)
         except BrokenPipeError:
-            raise OSError(errno.EPIPE, "its reader closed it before the end") from None
+            raise OSError(errno.EPIPE, "its reader closed it before all data were written") from None

@@ -6,7 +6,7 @@ export class Refused extends Error {}
 /** Largest body of a message, in bytes: the core protocol's own bound. */
 export const BODY_BYTES = 16_777_216;
 
-/** Deepest nesting of objects and arrays in a body. A value is one level deep in its message. */
+/** Deepest nesting of objects and arrays in a body. The message is the outermost level. */
 export const DEPTH = 500;
 
 /** Largest number of members of a vector clock or of `since`, and of peers whose revisions are known. */

@@ -29,15 +29,15 @@ method capabilities*(mine: Implementation): seq[string] {.base.} = @[]
 method open*(mine: Implementation, given: JsonNode): (Participant, JsonNode) {.base.} = (nil, missing("open"))
   ## Makes a participant that is a member of `channels`; also returns the effective configuration.
 method buildFilter*(mine: Implementation, given: JsonNode): JsonNode {.base.} = missing("buildFilter")
-  ## For CAPABILITY_FILTER_CODEC: a Filter.
+  ## For CAPABILITY_FILTER_CODEC; returns a Filter.
 method queryFilter*(mine: Implementation, given: JsonNode): JsonNode {.base.} = missing("queryFilter")
-  ## For CAPABILITY_FILTER_CODEC: a Membership.
+  ## For CAPABILITY_FILTER_CODEC; returns a Membership.
 method encode*(mine: Implementation, given: JsonNode): JsonNode {.base.} = missing("encode")
-  ## For CAPABILITY_MESSAGE_CODEC: Encoded.
+  ## For CAPABILITY_MESSAGE_CODEC; returns Encoded.
 method decode*(mine: Implementation, given: JsonNode): JsonNode {.base.} = missing("decode")
-  ## For CAPABILITY_MESSAGE_CODEC: Decoded.
+  ## For CAPABILITY_MESSAGE_CODEC; returns Decoded.
 method repairTimes*(mine: Implementation, given: JsonNode): JsonNode {.base.} = missing("repairTimes")
-  ## For CAPABILITY_REPAIR_TIMES: RepairOffsets.
+  ## For CAPABILITY_REPAIR_TIMES; returns RepairOffsets.
 
 method close*(who: Participant, given: JsonNode): JsonNode {.base.} = missing("close")
 method send*(who: Participant, given: JsonNode): JsonNode {.base.} = missing("send")
@@ -48,7 +48,7 @@ method sendSync*(who: Participant, given: JsonNode): JsonNode {.base.} = missing
 method sendEphemeral*(who: Participant, given: JsonNode): JsonNode {.base.} = missing("sendEphemeral")
   ## For CAPABILITY_EPHEMERAL.
 method observe*(who: Participant, given: JsonNode): JsonNode {.base.} = missing("observe")
-  ## For CAPABILITY_OBSERVE: a State.
+  ## For CAPABILITY_OBSERVE; returns a State.
 
 # ---- Values of ProtoJSON: 64-bit numbers are strings, bytes are base64, 0 and empty values may be absent ---------
 

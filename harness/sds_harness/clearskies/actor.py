@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 class Actor:
-    """A peer under test, driven by a schedule. Its messages arrive at the other peer immediately, unless the schedule
-    holds the link."""
+    """A peer under test, driven by a schedule. Its messages arrive at the other end of the link immediately, unless the
+    schedule holds the link."""
 
     def __init__(self, stage: Stage, party: Party, opening: pb.Open) -> None:
         """``opening`` is the command that opened the peer."""

@@ -69,7 +69,7 @@ def translate(group_trace: GroupTrace) -> None:
 
 
 def without_store(request: Any) -> Any:
-    """A request without the folder of its store, which is made for one group trace."""
+    """A request without the folder of its store: the suite makes this folder anew for each group trace."""
     if request.WhichOneof("command") != "open" or not request.open.store:
         return request
     out = type(request)()

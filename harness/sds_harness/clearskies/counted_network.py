@@ -1,4 +1,5 @@
-"""The network of a schedule: the network of a stage that also records sent messages, their senders, and arrivals."""
+"""The network of a schedule, which extends the network of a stage: it also records sent messages, their senders, and
+arrivals."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Frame:
 
 
 def frame_of(members: Mapping[str, Any], spaced: bool = False) -> Frame:
-    """A message with this object as its body; ``spaced`` adds blanks and an unknown member, and reverses the order."""
+    """A message with this object as its body; ``spaced`` reverses its members and adds blanks and an unknown member."""
     if spaced:
         odd = {**dict(sorted(members.items(), reverse=True)), "x-written-by": "hand"}
         return Frame(json.dumps(odd, indent=2, ensure_ascii=False).encode("utf-8", "surrogatepass"))

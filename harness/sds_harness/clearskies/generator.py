@@ -32,7 +32,7 @@ class Grammar:
     scripted: bool = True
     """Whether scripted peers take part."""
     passages: tuple[str, ...] = ()
-    """Only these passages; empty means all."""
+    """The names of the passages to choose from; empty means all."""
     longest: int = 4
     """The maximal number of passages in one schedule."""
 

@@ -37,7 +37,7 @@ class Line:
         """The bytes under way by the name of their sender."""
 
     def other(self, end: Actor) -> Actor:
-        """The other end."""
+        """The end of the link that is not ``end``."""
         return self.ends[1] if end is self.ends[0] else self.ends[0]
 
     def can_receive(self, end: Actor) -> bool:

@@ -110,8 +110,8 @@ class ScriptedPeer:
         return signed
 
     def sign_if_required(self, frame: Frame, listener: AccessLevel) -> Frame:
-        """The message as the specification requires it of this peer: signed by a writer, if a read-only peer sends or
-        receives it."""
+        """The message as the specification requires it: with a signature of the writers if this peer or the
+        ``listener`` is a read-only peer."""
         if frame.signature is not None or READ_ONLY not in (self.level, listener):
             return frame
         return self.sign(frame)

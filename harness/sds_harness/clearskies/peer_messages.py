@@ -95,7 +95,7 @@ def _value_of_write(op: Write) -> Any:
 
 
 def members_of(text: str) -> dict[str, Any]:
-    """The members of an object as JSON, none for "". Raises ScheduleStoppedError if it is not an object."""
+    """The members of a JSON object, none for "". Raises ScheduleStoppedError if the text is not a JSON object."""
     members = value_of(text) if text else {}
     if not isinstance(members, dict):
         raise ScheduleStoppedError(f"{printable(text, LONGEST)} is not a JSON object")

@@ -84,9 +84,9 @@ def perform(schedule: Schedule, stage: Stage, length_factor: int = 1, *optional:
 
     The group trace ends at ``length_factor`` times the usual bounds.
 
-    Raises ScheduleStoppedError after the end if an operation was refused or the schedule requires more than the
-    implementation has, except for reasons that begin with one of ``optional``, and TesteeError if the implementation
-    breaks down.
+    Raises ScheduleStoppedError after the end if an operation was refused, or if the implementation lacks something that
+    the schedule requires. A reason that begins with one of ``optional`` raises nothing. Raises TesteeError if the
+    implementation breaks down.
     """
     group_trace = Player(schedule, dict.fromkeys(schedule.names, stage), length_factor).perform()
     raise_if_stopped(group_trace, *optional)
@@ -331,7 +331,6 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
             self._named[op.link] = self._join(actor, self._peer(op.peer, read_only=op.read_only))
 
     def _write_to(self, link: ScriptedLink, what: Frame | bytes, label: str = "") -> None:
-        """Let a scripted peer write to its link."""
         data = what if isinstance(what, bytes) else what.wire
         self._bytes_written += len(data)
         if self._bytes_written > MOST_WRITTEN * self._length_factor:

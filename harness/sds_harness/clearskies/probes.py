@@ -45,8 +45,8 @@ class Seen:
 
 
 def read_as_stranger(actor: Actor, *, read_only: bool = False) -> Seen:
-    """Request everything from a peer under test, as a peer without earlier messages. Raises ScheduleStoppedError if it
-    refuses the link."""
+    """Request everything from a peer under test, as a peer without earlier messages. Raises ScheduleStoppedError if the
+    peer under test refuses the link."""
     stage = actor.stage
     reader = stage.peer(f"reader of {actor.name} at {len(stage.trace.steps)}", read_only=read_only)
     link = actor.link(reader)

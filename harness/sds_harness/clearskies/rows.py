@@ -34,7 +34,7 @@ class ClearSkiesRowReader:
         }
 
     def normative_columns(self, step: Step, trace: Trace) -> Row:
-        """The normative columns of ClearSkies."""
+        """The values of the normative columns of ClearSkies for a step."""
         names = self.names
         act = self._group_trace.act_of(trace, step.index)
         out = trace.out(step)
@@ -72,7 +72,7 @@ class ClearSkiesRowReader:
         return row
 
     def informative(self, step: Step, trace: Trace) -> Row:
-        """The informative columns of ClearSkies."""
+        """The values of the informative columns of ClearSkies for a step."""
         state = step.state
         clocks = [message.body.members.get("vector_clock") for message in trace.out(step) if message.type == UPDATE]
         shown = sorted((record.uuid, sorted(record.vector_clock.items())) for record in state.records) if state else []

@@ -215,8 +215,8 @@ class ShardFile:
         return _spread(self._parquet.read_row_group(number, columns), self._schema)
 
     def _join_row_groups(self, tables: list[pa.Table], columns: Sequence[str] | None) -> pa.Table:
-        """Join row groups. They are read one by one, because their dictionaries differ and Arrow cannot join lists of
-        such texts itself. Raises TooLargeError."""
+        """Join row groups. They are read one by one, because Arrow itself cannot join lists of texts with different
+        dictionaries. Raises TooLargeError."""
         _hold_sum(tables)
         if tables:
             return pa.concat_tables(tables)
@@ -287,7 +287,8 @@ def pair_of(place: Place, shard: int, columns: Columns) -> tuple[ShardFile, Shar
 def _rows_of(table: pa.Table, schedules: pa.Array[Any]) -> pa.Table:
     """The rows of ``table`` that belong to one of ``schedules``."""
     known = pc.is_in(table["schedule"], schedules)
-    # Filtering copies the whole table; usually all rows of a row group are wanted, or one schedule of each.
+    # Filtering copies the whole table; usually the caller needs all rows of a row group, or the rows of one schedule in
+    # it.
     return table if pc.all(known).as_py() is not False else table.filter(known)
 
 

@@ -311,7 +311,8 @@ def _own_interrupts() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _stderr_to(log: Path) -> Iterator[None]:
-    """Redirect file descriptor 2 to the log. Processes started in the block, Java and its workers, keep the log."""
+    """Redirect file descriptor 2 to the log. Processes started in the block, Java and its workers, write to the log
+    until they end."""
     sys.stderr.flush()
     saved = os.dup(2)
     file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

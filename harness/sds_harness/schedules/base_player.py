@@ -144,8 +144,8 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
         self._pass(ms)
 
     def _in_force(self, name: str) -> int | None:
-        """The value in force of the configuration field ``name``, as the first participant that reports the field
-        reports it; None if no participant reports it.
+        """The value in force of the configuration field ``name``, from the first participant that reports the
+        field; None if no participant reports it.
         """
         return None
 

@@ -78,7 +78,8 @@ def names_in(text: str) -> set[str]:
 
 
 def value_of(text: str, named: Callable[[str], int | None]) -> int:
-    """The value of an expression. ``named`` gives the value of a name, None if it has none. Raises ExpressionError."""
+    """The value of an expression. ``named`` returns the value of a name, or None for a name without a value. Raises
+    ExpressionError."""
     return _value(_parse(text), named)
 
 

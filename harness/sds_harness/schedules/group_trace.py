@@ -113,7 +113,7 @@ class GroupTrace(Generic[S, T, W]):
     storm: bool = False
     """Whether the run was stopped because participants sent messages without end."""
     breakdown: Breakdown | None = None
-    """The breakdown of the conversation with an implementation; None if none broke down."""
+    """The breakdown of the conversation with an implementation; None if no conversation broke."""
     broken: str = ""
     """The participant whose conversation broke; "" for none."""
 

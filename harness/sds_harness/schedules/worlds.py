@@ -178,8 +178,8 @@ class World:
         return [places for _, places in _identify_events(word, self.participants)]
 
     def newest(self, word: Word) -> frozenset[int]:
-        """The participants that see something that they see in no shorter word; empty if the last events are
-        independent.
+        """The participants that see something new in this word, which they see in no shorter word. The result is empty
+        if the last events are independent.
 
         If independent events of other participants can be removed from the end of a word, the participant sees the same
         in the shorter word. So a caller that judges only the participants returned for each word judges each view once.
@@ -235,8 +235,8 @@ class World:
         return False
 
     def first_of_its_names(self, word: Word) -> bool:
-        """Does no renaming of the participants make an earlier word? Also True if names matter, so that each such word
-        is played."""
+        """Is this word the first of all words that differ from it only by the names of the participants? Also True if
+        names matter, so that each such word is played."""
         if self.names_matter(word):
             return True
         names = permutations(range(self.participants))

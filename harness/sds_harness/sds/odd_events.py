@@ -58,7 +58,7 @@ def half_a_gap(who: str, label: str, route: Route) -> Said:
 
 @odd()
 def chain(who: str, label: str, route: Route) -> Said:
-    """Several messages depend on each other, and the message on which all others depend arrives last."""
+    """Messages depend directly or indirectly on one message, which arrives last."""
     one, two, three, four, five = (f"{label}.{n}" for n in range(1, 6))
     return (
         lost(who, one),

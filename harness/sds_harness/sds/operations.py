@@ -309,9 +309,9 @@ class Garble(Operation, op="garble"):
 @dataclass(frozen=True, slots=True)
 class Await(Operation, op="await"):
     """Let time pass until a participant is due to request certain messages (T_req), or to respond with them (T_resp).
-    The due times are read from the state that the participant showed last. If it does not show them, they are computed
-    from the declared hash and the time at which the participant last received a message. If the hash is unknown as
-    well, the wait is ``otherwise``; without ``otherwise``, the operation is left out.
+    The due times are read from the state that the participant showed last. If the participant does not show them, they
+    are computed from the declared hash and the time at which the participant last received a message. If the hash is
+    unknown as well, the wait is ``otherwise``; without ``otherwise``, the operation is left out.
     """
 
     labels: ClassVar[tuple[str, ...]] = ("messages",)

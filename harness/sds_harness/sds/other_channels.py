@@ -24,7 +24,8 @@ class OtherChannels:
 
     In the first channel, a command is repeated before the next command. In the second channel, it is repeated one
     command later, or at the same time as in the first if time passes or a tick follows. So a participant may receive a
-    message in the second channel before its dependency, after it has received both in the third channel.
+    message in the second channel before the dependency of the message, although it has received both in the third
+    channel already.
 
     Messages of scripted peers have the same IDs in all three channels. A message of a participant under test is
     different in each channel: it is replaced by the message that its sender sent in that channel.

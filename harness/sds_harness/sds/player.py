@@ -64,7 +64,7 @@ from .trace import Step, Trace, Wire
 MOST_BUILT = 100_000
 """Maximum number of message IDs in a bloom filter that the codec is asked to build."""
 MOST_QUERIED = 20_000
-"""Maximum number of message IDs in one query to the codec. They have a third of a megabyte."""
+"""Maximum number of message IDs in one query to the codec. So many IDs have a third of a megabyte."""
 MOST_ONES = 1 << 20
 """Maximum size, in bytes, of a filter in which all bits are set."""
 

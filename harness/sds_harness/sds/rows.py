@@ -25,7 +25,7 @@ class SdsRowReader:
         self._names = Names(group_trace)
 
     def normative_columns(self, step: Step, trace: Trace) -> Row:
-        """The normative columns of SDS."""
+        """The values of the normative columns of SDS for a step."""
         names, shift = self._names, _shift(trace)
         sent = self._sent(step)
         message = _main_message(step, sent)
@@ -51,7 +51,7 @@ class SdsRowReader:
         return row
 
     def informative(self, step: Step, trace: Trace) -> Row:
-        """The informative columns of SDS."""
+        """The values of the informative columns of SDS for a step."""
         message, shift = _main_message(step, self._sent(step)), _shift(trace)
         sent, state = step.messages, step.state
         return {

@@ -62,8 +62,8 @@ class Stage(stage.Stage[Step]):
     def go_ahead(self) -> None:
         """Set the clock of scripted peers ahead if the implementation uses its own clock.
 
-        The clock of the peers is an hour ahead, or half the declared bound. An implementation that accepts their
-        messages must continue from their timestamps, which its own timestamps show.
+        The clock of the peers is an hour ahead, or half the declared bound. If an implementation accepts messages of
+        the peers, its next timestamps must be greater than the timestamps of these messages.
         """
         declared = self.trace.declaration
         bound = declared.limit("lamport_ahead_ms")

@@ -96,7 +96,7 @@ def clocks_full_of_strangers(writer: Writer) -> None:
         to,
         key=writer.key(),
         after=label if writer.chance(50) else "",
-        # Larger numbers would be more work than the rest of the schedule.
+        # A vector clock with more members would be more work than the rest of the schedule.
         clock_members=pick(writer.choices, (1_000, 10_000) if writer.chance(10) else (0, 10, 100)),
         clock_number=pick(writer.choices, (0, 1 << 53, 1 << 63, (1 << 64) - 1, 1 << 64)),
     )
@@ -214,7 +214,7 @@ def clocks_against_times(writer: Writer) -> None:
 
 @passage(4, scripted=True)
 def in_one_second(writer: Writer) -> None:
-    """Two peers change a record independently within one second, and one of them writes whole seconds."""
+    """Two peers change a record independently within one second; the time of one change has whole seconds."""
     peer, to, key = pick(writer.choices, writer.peers), writer.pick_participant(), writer.key()
     label = writer.put(writer.writer(), key)
     writer.say(peer, to, key=key, after=label, concurrent=True, digits=0)
