@@ -107,7 +107,7 @@ class Bodies:
         return other
 
     def read(self, raw: bytes) -> Body:
-        """Parse a body, unless the bound on values is exceeded."""
+        """Parse a body. If the bound on values is exceeded, the result has only the bytes and an error."""
         body = self._known.get(raw)
         if body is None:
             # Every value except the first follows one of these characters.

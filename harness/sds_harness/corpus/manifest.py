@@ -234,5 +234,5 @@ def _find_wrong_declaration(implementation: dict[str, Any], kind: CorpusKind) ->
         if value is not None and type(value) is not wanted:
             return f"{name} of the implementation has a wrong type"
         if isinstance(value, list) and any(type(one) is not str for one in value):
-            return f"{name} of the implementation are not all names"
+            return f"{name} of the implementation has a value that is not a name"
     return ""

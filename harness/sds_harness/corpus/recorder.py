@@ -78,7 +78,7 @@ class RecordingCast(Protocol):
         ...
 
     def compare(self, group_trace: GroupTrace, replay: Replay) -> None:
-        """Play everything that the group trace must be compared with."""
+        """Play the twins with which the group trace must be compared."""
         ...
 
     def kill(self) -> None:

@@ -103,7 +103,7 @@ def answered_by_others(who: str, label: str, route: Route) -> Said:
 
 @patient(repairs=True)
 def asked_by_a_copy(who: str, label: str, route: Route) -> Said:
-    """A resent message that was buffered before requests one message, and a sync message requests another message."""
+    """A message that was once buffered is resent and requests one message; a sync message requests another one."""
     first, second = f"{label}.1", f"{label}.2"
     return (
         lost(who, first),

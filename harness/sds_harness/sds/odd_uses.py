@@ -56,7 +56,7 @@ clock = partial(event, CLOCK, most=1, equals=False, starts=True, aware=True)
 
 def _stepped(ms: int) -> Story:
     def write(who: str, label: str, route: Route) -> Said:
-        """The clock steps, or a long time passes, while resends, syncs and lost dependencies are due later."""
+        """The clock steps, or a long time passes, before resends, syncs and lost dependencies become due."""
         return (
             Send(who, f"{label}.1"),
             lost(who, f"{label}.2"),
