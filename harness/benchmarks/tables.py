@@ -108,13 +108,23 @@ def rivals(of: Results) -> str:
         found = f"{measured['found']:,} of {measured['of']:,}" if "found" in measured else ""
         shown = ["" if number is None else f"{number:.2f}" for number in numbers]
         rows.append([f"{one['rows']:,}", CONTESTANTS[name], *shown, found])
-    heads = ["rows a side", "contestant", "first, seconds", "seconds", "of a scan", "CPU seconds", "changes found"]
+    heads = ["rows a side", "contestant", "first, seconds", "seconds", "times a scan", "CPU seconds", "changes found"]
     return table(heads, rows, 2)
 
 
 def commands(of: Results) -> str:
     return table(
-        ["work", "CPU s before", "after", "ratio", "wall s before", "after", "MiB before", "after", "of the yardstick"],
+        [
+            "work",
+            "CPU s before",
+            "after",
+            "ratio",
+            "wall s before",
+            "after",
+            "MiB before",
+            "after",
+            "times the yardstick",
+        ],
         [[row["work"], *_command(row)] for row in of["whole_commands"]["rows"]],
     )
 
