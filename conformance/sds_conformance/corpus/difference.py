@@ -217,9 +217,9 @@ class CorpusDifference:
     a: Corpus
     b: Corpus
     identical: int
-    """Number of schedules that both corpora have, without a normative difference."""
+    """Number of schedules that both corpora have, with equal values in all normative columns."""
     divergent: int
-    """Number of schedules with a normative difference, and of schedules that only one corpus has."""
+    """Number of schedules with a difference in a normative column, and of schedules that only one corpus has."""
     found: Sum
     seconds: float = 0.0
 

@@ -105,7 +105,7 @@ def load(path: Path, order: Exhaustion, cast_under_test: CachingCast) -> Coverag
     except (KeyError, TypeError, AttributeError, OverflowError):
         raise ResumeError("a field of the file is missing, or has an impossible value") from None
     if any(index >= coverage.count_shorter(len(coverage.bounds) + 1) for index in found):
-        raise ResumeError("the schedule of a finding does not exist")
+        raise ResumeError("the file has a finding in a schedule beyond the last schedule of its bounds")
     _replay_findings(coverage, cast_under_test, found)
     if lost := [what for what in often if what not in tally.found]:
         raise ResumeError(f"{printable(lost[0])} was found, but a replay of its schedule does not show it")

@@ -167,7 +167,7 @@ class SharedWork(ResultSource):
                     codes = ", ".join(map(str, lost)) or "none"
                     yield LostUnit(
                         self._units[self._current_unit],
-                        f"a process of the suite ended before its work was done: {codes}",
+                        f"a process of the suite ended before its work was done (exit codes: {codes})",
                     )
                     self._current_unit += 1
                 else:

@@ -53,7 +53,7 @@ def describe_fuzz(data: dict[str, Any]) -> str:
         return "no schedules were generated, so there is no seed"
     found = [f"{verdict}: {join_items(fuzz[f'{verdict}ed'])}" for verdict in ("fail", "warn") if fuzz[f"{verdict}ed"]]
     text = f"{fuzz['schedules']} of seed {fuzz['seed']}: {'; '.join(found) or 'nothing was found'}"
-    return text if fuzz["complete"] else f"{text}; not to the end"
+    return text if fuzz["complete"] else f"{text}; the run ended before all schedules were played"
 
 
 def describe_limits(data: dict[str, Any]) -> str:
@@ -62,7 +62,7 @@ def describe_limits(data: dict[str, Any]) -> str:
         return "not measured"
     text = f"{summary(limits['rows'])}, measured {printable(limits['date'], 40)}"
     text += f" in up to {limits['budget_seconds']} s"
-    return text if limits["complete"] else f"{text}; not to the end"
+    return text if limits["complete"] else f"{text}; the run ended before all limits were measured"
 
 
 def count_judged(data: dict[str, Any]) -> int:

@@ -128,7 +128,11 @@ def findings(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def contradictory_limits(data: dict[str, Any]) -> Iterator[str]:
-    """Yield a sentence for each claim of a certificate about limits that contradicts the dimensions of this version."""
+    """Yield a sentence for each result about limits in a certificate that cannot be true.
+
+    The profile or the dimension does not exist in this version of the suite, or the result contradicts its own sizes or
+    the declared limit.
+    """
     if "limits" not in data:
         return
     protocol, profile = protocol_of(data["revision"]), data["limits"]["profile"]

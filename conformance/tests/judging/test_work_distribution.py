@@ -93,7 +93,9 @@ def test_a_process_of_ours_that_is_killed_is_our_fault_and_the_rest_stands() -> 
     assert outcome.exit_code == Exit.OURS
     wrong = [verdict for verdict in outcome.verdicts if verdict.verdict is Verdict.ERROR]
     assert wrong
-    assert all("a process of the suite ended before its work was done: -9" in verdict.reason for verdict in wrong)
+    assert all(
+        "a process of the suite ended before its work was done (exit codes: -9)" in verdict.reason for verdict in wrong
+    )
     assert 0 < len(outcome.played_runs) < len(outcome.plan.runs)
     assert any(verdict.verdict is Verdict.PASS for verdict in outcome.verdicts)
 

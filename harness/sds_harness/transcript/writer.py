@@ -41,8 +41,9 @@ class Transcript:
         self._file = -1
         self._copied = False
         self._end = -1
-        """The size of the file in bytes after the last line that this process wrote, and the number of that line."""
+        """The size of the file in bytes after the last line that this process wrote; -1 before the first line."""
         self._number = 0
+        """The number of the last line that this process wrote."""
 
     @classmethod
     def begin(cls, path: Path, **about: Any) -> Transcript:

@@ -261,8 +261,10 @@ def _dialects(given: tuple[str, ...], commands: Collection[str], revision: str |
 
 
 def _commands(named: tuple[str, ...], options: list[str], model: str, *, fewest: int) -> dict[str, tuple[str, ...]]:
-    """Return the commands by name, as typed. Raises UsageError. Its message shows a correct command, with the given
-    ``options`` and the reference in the module ``model``.
+    """Parse arguments of the form NAME=COMMAND. Return the words of each command, by name.
+
+    Raises UsageError if an argument is invalid, or if there are fewer than ``fewest`` commands; the message then shows
+    a correct command, with ``options`` and with the reference, the module ``model``.
     """
     reference = shlex.join([python(), "-m", model])
     commands: dict[str, tuple[str, ...]] = {}

@@ -43,7 +43,10 @@ def history_markdown(histories: Sequence[Series], since: str) -> str:
         until = f" to {last.date} ({counts(last)})" if len(series.columns) > 1 else ""
         lines += [f"{format_count(len(series.columns), 'report')}, from {first.date} ({counts(first)}){until}.", ""]
         if cut := [column.date for column in series.columns if column.cut_off]:
-            lines += [f"> Cut off: {', '.join(cut)}. Missing rows are not compared.", ""]
+            lines += [
+                f"> Reports that were cut off: {', '.join(cut)}. The results that they lack are not compared.",
+                "",
+            ]
         if not series.turns:
             lines += [f"Nothing changed{f' since {since}' if since else ''}.", ""]
             continue

@@ -151,7 +151,11 @@ class _Syncs(Channel):
     def sync_increases_the_timestamp(self, now_ms: int) -> int:
         return self.next_lamport(now_ms)
 
-    @fault(Channel.next_sync_lamport, "FORUM-35", "increases its Lamport timestamp for sync messages after receptions")
+    @fault(
+        Channel.next_sync_lamport,
+        "FORUM-35",
+        "increases its timestamp for a sync message if the last message in the log is from another participant",
+    )
     def sync_after_receptions_increases(self, now_ms: int) -> int:
         last = max(self.log, key=lambda entry: entry.lamport_timestamp, default=None)
         foreign = last is not None and last.sender_id != self.participant_id

@@ -238,7 +238,7 @@ class ClubView:
 
     @cached_property
     def groups(self) -> list[list[PeerHistory]]:
-        """The groups of at least two peers that reliable links connect at the end, with requests from both ends."""
+        """The groups of at least two peers that reliable links (see ``_find_reliable_links``) connect at the end."""
         near: dict[str, set[str]] = {}
         for one, other in self._find_reliable_links():
             near.setdefault(one, set()).add(other)
@@ -254,7 +254,11 @@ class ClubView:
         return out
 
     def _find_reliable_links(self) -> Iterator[tuple[str, str]]:
-        """Yield the pairs of peers with a reliable link at the end."""
+        """Yield the pairs of peers that have a reliable link at the end: all updates must have passed over the link.
+
+        Both peers are open and have sent everything, neither end may have refused a message, and both ends have asked
+        for updates or had no other link.
+        """
         ends: dict[int, list[tuple[PeerHistory, LinkView]]] = {}
         for side in self.histories.values():
             for link in side.view.links:

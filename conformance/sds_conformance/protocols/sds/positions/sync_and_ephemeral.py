@@ -16,7 +16,7 @@ from ..view.histories import is_hybrid
 
 @shows("AMB-31", of="received unmet")
 def ephemeral_with_dependencies(view: ChannelView) -> Iterator[tuple[Step, str]]:
-    """Show whether content without a timestamp is delivered although a dependency is missing, or later."""
+    """Show whether content without a timestamp that has a missing dependency is delivered at once, or later."""
     for received in view.received:
         if is_hybrid(received) and not received.own and received.unmet and received.delivered:
             yield received.delivered[0].step, "at-once" if received.delivered_at_once else "after"

@@ -87,7 +87,7 @@ def _groups_if_first_instance(view: ChannelView) -> int:
 
 @check("SDS-R-GROUP-01", *TIMED, of="asked-anywhere", together=True)
 def groups_depend_on_the_author(view: ChannelView) -> Iterator[Observation]:
-    """A participant is in the response groups of some messages, not all, with the same ID and different authors."""
+    """Of messages with one ID and different authors, a participant is in the response group of some, but not of all."""
     if groups := _groups_if_first_instance(view):
         yield from _judge_groups(view, list(_outcomes(view, groups).values()), groups, "ignores-author", "author")
 

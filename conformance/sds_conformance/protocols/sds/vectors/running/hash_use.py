@@ -90,5 +90,7 @@ def _find_constant_membership(subject: SdsSubject) -> str:
             seen.add(offsets.in_response_group)
             if len(seen) > 1:
                 return ""
-    always = "a member" if seen == {True} else "no member"
-    return f"{always} for {PAIRS} different messages and participants, with {', '.join(map(str, GROUPS))} groups"
+    always = "inside" if seen == {True} else "outside"
+    return (
+        f"{always} the response group for {PAIRS} messages and participants, with {', '.join(map(str, GROUPS))} groups"
+    )
