@@ -106,7 +106,7 @@ def of_throughput(result: Result, yardstick_s: float) -> Iterator[Measure]:
         name = f"{row['workload']}, {row['messages']:,}"
         yield Measure(name, row["per_second"], "messages/s", row["relative"], "the fewest messages", "more")
         ratio = row["per_second"] * yardstick_s
-        yield Measure(f"{name}, by the yardstick", row["per_second"], "messages/s", ratio, "the yardstick", "more")
+        yield Measure(f"{name}, times the yardstick", row["per_second"], "messages/s", ratio, "the yardstick", "more")
 
 
 def of_waku(result: Result, yardstick_s: float) -> Iterator[Measure]:

@@ -40,7 +40,7 @@ from .divergences import Divergence, divergences
 
 SUMMARY, PAGE, CAUSES = "summary.json", "index.html", "causes.parquet"
 FORMAT = "sds-corpus-diff-1"
-"""Format name in the summary. A folder is replaced only if it has a summary, or if an interrupted diff left it."""
+"""Name of the format, in the summary. A diff replaces only folders with a summary or of an interrupted diff."""
 _CAUSES: dict[str, pa.DataType] = {
     "class": pa.string(),
     "cause": pa.string(),

@@ -41,7 +41,7 @@ class _Node:
         self.participant = _NO_PARTICIPANT
         """Index, in the order of opening, of the participant that gets the request."""
         self.next_nodes: dict[bytes, _Node] = {}
-        """The next nodes, by the digest of the reply to ``request``."""
+        """Maps the digest of the reply to ``request`` to the next node."""
         self.result: RunSummary | None = None
         """The result of the run; None except at the end of a run."""
 

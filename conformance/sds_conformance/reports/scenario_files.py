@@ -30,9 +30,9 @@ class Unmet:
     """An expectation that was not met."""
 
     file: Row
-    """The row of the file."""
+    """The results of the scenario file, a row of the report."""
     data: Row
-    """The row of the expectation."""
+    """The result of the expectation, a row of those results."""
 
     @property
     def place(self) -> str:

@@ -25,7 +25,7 @@ def _in_ascii(text: str) -> str:
 add_configured(
     "hashes-ascii-only",
     "STATE-07",
-    "with a filter of private encoding and size, hashes all characters beyond ASCII alike",
+    "has filters of a private encoding and size, and hashes all characters beyond ASCII to the same value",
     bloom_profile=replace(PRIVATE_FILTER, hash=lambda message_id: murmur3_32_js(_in_ascii(message_id))),
     bloom_capacity=1_000,
 )

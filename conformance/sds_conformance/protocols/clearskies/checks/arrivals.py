@@ -432,7 +432,9 @@ def _refusal_rule(
     position: str = "",
     *needs: int,
 ) -> Rule[ForbiddenUpdate]:
-    """Create a rule that a peer neither shows nor sends an update, nor counts its revision as known."""
+    """Create the rule for updates that ``concerns`` selects: a peer must not show or send them, nor count their
+    revisions as known. ``counted`` and ``taken`` are the codes of violations with and without a counted revision.
+    """
     return Rule(
         requirement,
         lambda view, refused: counted if refused.counted else taken,

@@ -437,7 +437,7 @@ class ChannelView:
             self._log.insert(event.message_id, message.lamport_timestamp, own=False)
 
     def _record_silent_deliveries(self, step: Step) -> None:
-        """Record the silent deliveries of waiting messages whose dependencies are met at this step."""
+        """Record silent deliveries (see ``silent_deliveries``): waiting messages whose dependencies are now met."""
         while True:
             waiting = (r for i, r in self._buffered.items() if i in self._silent and not r.rejected)
             ready = [r for r in waiting if all(e.message_id in self._log for e in r.message.causal_history)]

@@ -346,7 +346,7 @@ def zero_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
                 depends = message_id in dependents and received.delivered and later_message.acceptable
                 if depends and (later_message.delivered or not later_message.unmet):
                     expected = f"a dependency on {message_id!r} (Lamport 0) to be met: it is a regular message"
-                    seen = "the message that depends on it was never delivered"
+                    seen = f"{later_message.message.message_id!r}, which depends on {message_id!r}, was never delivered"
                     met = bool(later_message.delivered)
                     yield observe_outcome(later_message.step, "zero-taken-for-absent", met, expected, seen)
 
