@@ -51,6 +51,11 @@ class DropsLosersOfKeys(_LosersOfKeys):
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
         self.dropped = {stored.record.uuid for stored in self.store if self.is_without_key(stored)}
+        records_with_key = self.store.records_with_key
+        # A dropped record does not get the key again if the other record loses it.
+        self.store.records_with_key = lambda key: (  # type: ignore[method-assign]
+            stored for stored in records_with_key(key) if stored.record.uuid not in self.dropped
+        )
 
     def is_without_key(self, stored: StoredRecord) -> bool:
         """Is the record hidden because another record has the same key?"""

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..config import AccessLevel
 from ..effects import Effects
+from ..messages import GetUpdates
 from ..peer import Link, Peer
 from ..record import Record, StoredRecord
 from ..store import MemoryStore
@@ -158,6 +159,68 @@ class ComparesTimesOfCreation(_OrdersOtherwise):
         for stored in found:
             self._first.setdefault(stored.record.uuid, stored.record.update_time)
         return sorted(found, key=lambda stored: self._first[stored.record.uuid], reverse=True)
+
+
+@mutant("54", "decides which of several records has a key by the largest time that each of them ever had")
+class ComparesTheLargestTimes(_OrdersOtherwise):
+    def order(self, found: list[StoredRecord]) -> list[StoredRecord]:
+        self._largest: dict[str, Timestamp] = getattr(self, "_largest", {})
+        for stored in found:
+            time = stored.record.update_time
+            self._largest[stored.record.uuid] = max(time, self._largest.get(stored.record.uuid, time))
+        return sorted(found, key=lambda stored: self._largest[stored.record.uuid], reverse=True)
+
+
+@mutant("38", "hides a record that has lost its key even after the other record is renamed or deleted")
+class HidesLosersForEver(Peer):
+    """The record is shown again if it changes itself."""
+
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self._lost: set[str] = set()
+
+    def store_record(self, stored: StoredRecord) -> None:
+        super().store_record(stored)
+        self._lost.discard(stored.record.uuid)
+        if not stored.record.deleted:
+            leader, *others = self.store.records_with_key(stored.record.key)
+            self._lost.discard(leader.record.uuid)
+            self._lost |= {other.record.uuid for other in others}
+
+    def as_shown(self, stored: StoredRecord) -> Record:
+        shown = super().as_shown(stored)
+        return replace(shown, deleted=True) if stored.record.uuid in self._lost else shown
+
+
+@mutant(
+    "38", "hides a record that had lost its key before a restart, even after the other record is renamed or deleted"
+)
+class HidesLosersAfterARestart(Peer):
+    """The record is shown again if it changes itself."""
+
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self._lost = {k.record.uuid for k in self.store if self.as_shown(k).deleted and not k.record.deleted}
+
+    def store_record(self, stored: StoredRecord) -> None:
+        super().store_record(stored)
+        self._lost.discard(stored.record.uuid)
+
+    def as_shown(self, stored: StoredRecord) -> Record:
+        shown = super().as_shown(stored)
+        return replace(shown, deleted=True) if stored.record.uuid in getattr(self, "_lost", ()) else shown
+
+
+@register_faults
+class _HiddenRecords(Peer):
+    @fault(Peer.missing, "37", "leaves records that lost their key out of answers, but keeps them")
+    def leaves_out_hidden_records(self, request: GetUpdates) -> list[StoredRecord]:
+        return [k for k in super().missing(request) if k.record.deleted or not self.as_shown(k).deleted]
+
+    @fault(Peer.send_to_subscribers, "35", "does not relay a record whose key a later record has, but keeps it")
+    def relays_no_hidden_records(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
+        if stored.record.deleted or not self.as_shown(stored).deleted:
+            super().send_to_subscribers(stored, effects, source)
 
 
 @mutant("13", "hides a record from the application if a deleted record with its key has a later time")

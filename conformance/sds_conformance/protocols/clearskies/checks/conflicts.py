@@ -31,6 +31,7 @@ from ..view.meetings import (
     is_traced,
 )
 from ..view.peer_view import PeerView
+from ..view.replication import find_sent_holders
 
 # ---- One of two versions descends from the other ---------------------------------------------------------------------
 
@@ -251,6 +252,14 @@ def one_of_two_records_is_left(view: PeerView) -> Iterator[Observation]:
         yield observe_outcome(shown.step, "key-lost", met, expected, seen_text, position)
 
 
+@check("CSDB-38", pb.CAPABILITY_OBSERVE, of="received shown")
+def sent_records_have_their_key(view: PeerView) -> Iterator[Observation]:
+    """If a peer sends a record under a key that another record had, its application sees a record with the key."""
+    for holder in find_sent_holders(view) if by_default(view) else ():
+        expected = f"{describe_record(holder.latest)}, as sent for {view.name_other_end(holder.link)}"
+        yield observe_outcome(holder.shown.step, "key-lost", bool(holder.seen), expected, "nothing is there")
+
+
 @check("CSDB-38", of="received shown")
 def peers_agree_who_has_a_key(view: PeerView) -> Iterator[Observation]:
     """All peers that received two records with the same key show the same one of them."""
@@ -333,6 +342,18 @@ def the_latest_of_all_has_the_key(view: PeerView) -> Iterator[Observation]:
     """The latest of all records that had a key has the key, even if that record lost the key before."""
     if by_default(view):
         yield from _judge_latest(view, find_latest_with_keys(view), "latest-record-hidden")
+
+
+@check("CSDB-54", pb.CAPABILITY_OBSERVE, of="received shown")
+def the_latest_of_the_sent_records_has_the_key(view: PeerView) -> Iterator[Observation]:
+    """Of all records that a peer sends under one key, its application sees the one with the largest update_time."""
+    for holder in find_sent_holders(view) if by_default(view) else ():
+        if holder.seen:
+            expected = (
+                f"{describe_record(holder.latest)}, the latest that is sent for {view.name_other_end(holder.link)}"
+            )
+            seen = describe_record(holder.seen[0])
+            yield observe_outcome(holder.shown.step, "latest-record-hidden", holder.is_seen, expected, seen)
 
 
 def _judge_latest(view: PeerView, found: list[Latest], code: str) -> Iterator[Observation]:

@@ -23,6 +23,7 @@ from ..view.replication import (
     find_due_relays,
     find_incomplete_answers,
     find_revision_bounds,
+    find_withheld_records,
 )
 from .messages import find_signature_fault
 
@@ -356,6 +357,25 @@ def changes_are_sent_to_all_who_have_asked(view: PeerView) -> Iterator[tuple[Ste
         for required in (*find_due_changes(view), *find_due_relays(view))
         if required.is_decided
     )
+
+
+@check("CSDB-37", pb.CAPABILITY_OBSERVE, of="writes requests shown")
+def shown_again_records_were_in_answers(view: PeerView) -> Iterator[Observation]:
+    """A record that the application sees after another record lost their key was in the answers to earlier requests."""
+    yield from _judge_withheld(view, "record-left-out", was_there=True)
+
+
+@check("CSDB-35", pb.CAPABILITY_OBSERVE, of="writes requests shown")
+def shown_again_records_were_relayed(view: PeerView) -> Iterator[Observation]:
+    """A record that the application sees after another record lost their key was relayed after earlier requests."""
+    yield from _judge_withheld(view, "update-not-relayed", was_there=False)
+
+
+def _judge_withheld(view: PeerView, code: str, *, was_there: bool) -> Iterator[Observation]:
+    for withheld in find_withheld_records(view) if view.writes else ():
+        if withheld.was_there is was_there:
+            expected = f"{withheld.seen.key!r}, which is shown, for {view.name_other_end(withheld.link)}"
+            yield observe_violation(withheld.shown.step, code, expected, "no copy is sent on that link")
 
 
 @check("CSDB-05", pb.CAPABILITY_READ_ONLY, of="reads-only")

@@ -39,6 +39,9 @@ MISLEADING_CONTENTS: tuple[tuple[str, Any], ...] = (
     ("tab\tstop", None),
     ("\u043a" * 400, "\u043a" * 400),
 )
+_CONTESTED_KEYS = tuple(
+    f"{order} {change}" for order in ("first", "last") for change in ("renamed", "deleted", "changed")
+)
 CENTURIES = (
     ("1960", "1960-05-01T12:00:00.000Z", "2014-05-01T12:00:00.000Z"),
     ("2014", "2014-05-01T12:00:00.000Z", "1960-05-01T12:00:00.000Z"),
@@ -275,6 +278,60 @@ def the_record_without_its_key_changes(script: Script, alice: Part, bob: Peer, c
     alice.link(dave).send(first["gate"])
     request_all(alice)
     alice.observe()
+
+
+@scenario("38", "54", "02", "35", "37", long=True)
+def the_record_with_the_key_goes(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """Of two records with one key, the later one is renamed, deleted, or changed with an earlier update_time."""
+    subscribe(alice, dave)
+    _write_two_records_of_each_key(alice, bob, carol)
+    script.settle()
+    subscribe(alice, script.peer("erin"))
+    script.settle()
+    _take_the_keys_away(alice, carol)
+
+
+@scenario("38", "54", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+def the_record_with_the_key_goes_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """A peer with two records of one key restarts; then the later one is renamed, deleted, or gets an earlier time."""
+    _write_two_records_of_each_key(alice, bob, carol)
+    request_all(alice)
+    alice.reopen()
+    alice.observe()
+    _take_the_keys_away(alice, carol)
+
+
+def _write_two_records_of_each_key(part: Part, bob: Peer, carol: Peer) -> None:
+    """For each key, Carol's record is the later one; it arrives first or last."""
+    link, other = part.link(bob), part.link(carol)
+    link.update("lamp", "on")
+    for key in _CONTESTED_KEYS:
+        if key.startswith("first"):
+            version(other, key, f"{key} of carol", {carol: 1}, record=f"{key} of carol", time=-HOUR_MS)
+            part.script.settle()
+        version(link, key, f"{key} of bob", {bob: 1}, record=f"{key} of bob", time=-2 * HOUR_MS)
+        part.script.settle()
+        if key.startswith("last"):
+            version(other, key, f"{key} of carol", {carol: 1}, record=f"{key} of carol", time=-HOUR_MS)
+            part.script.settle()
+
+
+def _take_the_keys_away(part: Part, carol: Peer) -> None:
+    """Rename, delete or change the records of Carol that have the keys."""
+    link = part.link(carol)
+    for key in _CONTESTED_KEYS:
+        fields: dict[str, Any] = {"record": f"{key} of carol"}
+        match key.split()[1]:
+            case "renamed":
+                version(link, f"new name of {key}", f"{key} of carol", {carol: 2}, **fields)
+            case "deleted":
+                version(link, key, None, {carol: 2}, deleted=True, **fields)
+            case _:
+                version(link, key, f"{key} of carol, changed", {carol: 2}, time=-3 * HOUR_MS, **fields)
+    part.script.settle()
+    part.observe()
+    request_all(part)
+    part.observe()
 
 
 @scenario("38", "54", needs=(pb.CAPABILITY_STORE,), store=True, long=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from typing import NamedTuple
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference.vector_clock import MAX_INTEGER, is_id
@@ -28,7 +29,7 @@ from .facts import (
     same_content,
 )
 from .knowledge import SAFE_INTEGER, Arrival
-from .meetings import INCOMING, find_contests, find_fates
+from .meetings import INCOMING, find_contests, find_fates, uuids_with_key
 from .peer_view import PeerView
 
 # ---- Changes that must be sent, and answers --------------------------------------------------------------------------
@@ -230,6 +231,117 @@ def find_incomplete_answers(view: PeerView) -> list[tuple[Shown, LinkView, list[
     answered shortly before or after the peer was observed. No record changed between the observation and the answer.
     """
     out = []
+    for observed, _, link in _find_neighbouring_states(view):
+        answered = {(update.uuid, update.deleted) for update in link.sent}
+        there = [seen for seen in observed.records.values() if not seen.deleted and is_id(seen.uuid)]
+        out.append((observed, link, [seen for seen in there if (seen.uuid, False) not in answered]))
+    return out
+
+
+class SentHolder(NamedTuple):
+    """The latest record among those that a peer sends under one key, and what the application sees under the key."""
+
+    shown: Shown
+    """The observed state."""
+    link: LinkView
+    """The link on which everything was requested shortly before or after."""
+    latest: RecordVersion
+    """The sent record with the largest update_time."""
+    seen: tuple[RecordVersion, ...]
+    """The observed records with the key that are not deleted."""
+
+    @property
+    def is_seen(self) -> bool:
+        """Does the application see the latest record, or its content?"""
+        return any(
+            seen.uuid == self.latest.uuid or same_content(seen.content, self.latest.content) for seen in self.seen
+        )
+
+
+@cache_per_view
+def find_sent_holders(view: PeerView) -> list[SentHolder]:
+    """The keys that several records had, in each observed state with an answer to a request for everything.
+
+    No record changes between the state and the answer. A peer that receives the answer sees the latest record under the
+    key, so the application of the sender sees it as well, or the peers disagree for ever (CA-8).
+    """
+    out = []
+    for observed, asked, link in _find_neighbouring_states(view):
+        versions = grouped(link.sent, lambda update: update.uuid)
+        for key in {seen.key for seen in asked.records.values() if seen.key is not None}:
+            if len(uuids_with_key(view, key)) < 2:
+                continue
+            live = [seen for seen in asked.records.values() if seen.key == key and not seen.deleted]
+            known = all(
+                seen.time is not None and all(u.key == key and not u.deleted for u in versions[seen.uuid])
+                for seen in live
+            )
+            seconds = sorted((seen.time.seconds for seen in live if seen.time is not None), reverse=True)
+            if not live or not known or seconds[:1] == seconds[1:2]:
+                continue  # an answer can contain former versions, and a tie may be decided in either way (CA-9)
+            latest = next(seen for seen in live if seen.time is not None and seen.time.seconds == seconds[0])
+            here = observed.records.get(str(latest.uuid))
+            if here is None or here.deleted or here.key == key:
+                same = (seen for seen in observed.records.values() if seen.key == key and not seen.deleted)
+                out.append(SentHolder(observed, link, latest, tuple(same)))
+    return out
+
+
+class Withheld(NamedTuple):
+    """A record that the application sees, and a link on which it was never sent, although updates were requested."""
+
+    shown: Shown
+    link: LinkView
+    seen: RecordVersion
+    was_there: bool
+    """Had the record arrived before the request?"""
+
+
+@cache_per_view
+def find_withheld_records(view: PeerView) -> list[Withheld]:
+    """The shown records of others whose key another record had, and each link on which they should have been sent.
+
+    A peer may drop a record that loses its key (CA-8), but if its application sees the record later, the peers that
+    requested updates must see it as well.
+    """
+    out = []
+    first: dict[VersionId | None, Arrival] = {}
+    for arrival in view.arrivals:
+        first.setdefault(arrival.update.version, arrival)
+    for shown in view.shown_states:
+        if shown.on_the_wire or any(a.step.index in range(shown.as_of.index, shown.step.index) for a in view.arrivals):
+            continue
+        for seen in shown.records.values():
+            came = first.get(seen.version)
+            if seen.deleted or came is None or came.excuse or len(uuids_with_key(view, seen.key)) < 2:
+                continue
+            for link in _find_subscribed_links(view, shown.as_of):
+                asked = link.requests[0].step
+                due = view.due(max(asked, came.step, key=lambda step: step.index), link)
+                if due is not None and due.index <= shown.as_of.index and not _may_have(view, link, seen, shown.step):
+                    out.append(Withheld(shown, link, seen, came.step.index < asked.index))
+    return out
+
+
+def _may_have(view: PeerView, link: LinkView, seen: RecordVersion, step: Step) -> bool:
+    """May the other end of a link have a version, because it was sent on a link, or because the other end named it?"""
+    links = [other for other in view.links if other.peer_id == link.peer_id]
+    if seen.by == link.peer_id or any(other.in_doubt(step) for other in links):
+        return True
+    named = (request.since or {} for other in links for request in other.requests)
+    if any(since.get(str(seen.by), 0) >= (seen.rev or 0) for since in named):
+        return True
+    return any(
+        update.version == seen.version or (update.uuid == seen.uuid and same_content(update.content, seen.content))
+        for other in links
+        for update in (*other.sent, *other.received)
+    )
+
+
+def _find_neighbouring_states(view: PeerView) -> Iterator[tuple[Shown, Shown, LinkView]]:
+    """Yield observed states, each with the answer to a request for everything shortly before or after, and its link. No
+    record changes between the two.
+    """
     for one, other in pairwise(view.shown_states):
         if one.on_the_wire is other.on_the_wire:
             continue
@@ -238,12 +350,8 @@ def find_incomplete_answers(view: PeerView) -> list[tuple[Shown, LinkView, list[
         window = range(min(one.as_of.index, one.asked.index), other.step.index + 1)
         changed = any(c.step.index in window for c in view.changes)
         came = any(a.step.index in window for a in view.arrivals)
-        if link is None or changed or came or view.due(asked.asked, link) is None:
-            continue
-        answered = {(update.uuid, update.deleted) for update in link.sent}
-        there = [seen for seen in observed.records.values() if not seen.deleted and is_id(seen.uuid)]
-        out.append((observed, link, [seen for seen in there if (seen.uuid, False) not in answered]))
-    return out
+        if link is not None and not changed and not came and view.due(asked.asked, link) is not None:
+            yield observed, asked, link
 
 
 def _find_unsent_changes(view: PeerView, link: LinkView, request: Request) -> Iterator[Change]:
