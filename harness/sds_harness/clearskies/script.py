@@ -178,12 +178,12 @@ class Part:
 
     # ---- Closing and reopening -----------------------------------------------------------------------------------
 
-    def reopen(self, *, killed: bool = False) -> None:
-        """Close the peer and open it again with its store, without links. ``killed`` kills the process of the peer
-        instead of closing the peer."""
+    def reopen(self, *, forget: bool = False, killed: bool = False) -> None:
+        """Close the peer and open it again with its store, without links. ``forget`` removes the store in between;
+        ``killed`` kills the process of the peer instead of closing the peer."""
         if not killed:
             self.script.add(Close(self.name))
-        self.script.add(Reopen(self.name, killed=killed))
+        self.script.add(Reopen(self.name, forget, killed))
 
     def _label(self) -> str:
         self._changes += 1

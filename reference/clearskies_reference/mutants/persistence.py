@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..peer import Peer
-from ..record import StoredRecord
+from ..record import Record, StoredRecord
 from ..sqlite_store import SqliteStore
 from ..timestamps import timestamp
 from .registry import fault, mutant, register_faults
@@ -32,6 +32,41 @@ class StoresAtClose(Peer):
 class LosesUpdatesWhenKilled(LosesDataWhenKilled):
     def lose(self, store: SqliteStore) -> None:
         store._execute("DELETE FROM records WHERE last_updated_by <> ?", self.peer_id)
+
+
+@register_faults
+class _MiscountsWhatComesBack(Peer):
+    """Miscounts own changes that another peer sends back after the store was lost."""
+
+    @fault(Peer.learn, "10", "counts on from its own revision after its store is lost, whatever changes come back")
+    def ignores_its_revisions_that_come_back(self, incoming: Record) -> None:
+        revision = self.store.revision
+        super().learn(incoming)
+        self.store.count(revision)
+
+    @fault(Peer.learn, "10", "after its store is lost, does not count deletions of its own that come back")
+    def ignores_its_deletions_that_come_back(self, incoming: Record) -> None:
+        revision = self.store.revision
+        super().learn(incoming)
+        if incoming.deleted:
+            self.store.count(revision)
+
+    @fault(Peer.learn, "10", "after its store is lost, does not count overwritten changes of its own that come back")
+    def ignores_its_overwritten_changes_that_come_back(self, incoming: Record) -> None:
+        revision = self.store.revision
+        super().learn(incoming)
+        stored = self.store.get(incoming.uuid)
+        if stored is None or stored.record.version != incoming.version:
+            self.store.count(revision)
+
+    @fault(Peer.learn, "10", "stores its revision counter only when it changes a record itself")
+    def stores_its_counter_with_changes(self, incoming: Record) -> None:
+        revision = self.store.revision
+        super().learn(incoming)
+        most = self.store.revision
+        if most > revision:
+            self.store.count(revision)
+            self.store.revision = most
 
 
 class _MisreadsAfterRestart(Peer):

@@ -376,6 +376,35 @@ def revisions_grow_over_all_records(view: PeerView) -> Iterator[Observation]:
             yield observe_outcome(both.other.step, "revision-not-higher", after > before, expected, f"{after}")
 
 
+@check("CSDB-10", of="changes received")
+def revisions_exceed_those_that_came_back(view: PeerView) -> Iterator[Observation]:
+    """A change has a higher revision than the own changes that other peers sent to the peer before.
+
+    Only these show a peer that has lost its store how far it had counted. Peers that know a higher revision never
+    receive a change with a lower one.
+    """
+    sent = {update.version: update.step for update in reversed(view.own)}
+    came = [
+        a for a in view.arrivals if a.update.by == view.peer_id and a.outcome in ("new", "newer", "older", "present")
+    ]
+    back = [a for a in came if a.update.version not in view.unaccepted and (a.update.rev or 0) <= SAFE_INTEGER]
+    for change in view.changes if back else ():
+        update = change.shown
+        if update is None or update.rev is None or not change.is_in(update):
+            continue
+        processed = (a for a in back if a.step.index <= view.quiet_before(change.step))
+        before = [a.update for a in processed if view.known.same_era(a.step.index, change.step.index)]
+        lost = [
+            u for u in before if u.version not in sent or not view.known.same_era(sent[u.version].index, u.step.index)
+        ]
+        if lost:
+            last = max(lost, key=lambda each: each.rev or 0)
+            expected = f"more than {last.rev}, the revision of a change that came back at step {last.step.index}"
+            yield observe_outcome(
+                update.step, "revision-not-higher", update.rev > (last.rev or 0), expected, f"{update.rev}"
+            )
+
+
 @check("CSDB-10", of="changes sent")
 def revisions_are_of_one_change(view: PeerView) -> Iterator[Observation]:
     """A change is not sent with the revision of an earlier change of the same record."""

@@ -111,6 +111,26 @@ def refused_changes(script: Script, alice: Part, bob: Peer) -> None:
     request_all(alice)
 
 
+@scenario("10", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+def its_revisions_come_back(script: Script, alice: Part, bob: Peer) -> None:
+    """Three times, a peer loses its store, receives its own changes from Bob, restarts, and writes a record."""
+    for last in ("write", "deletion", "overwritten write"):
+        link = subscribe(alice, bob)
+        changes = [alice.after(1_000).put(f"{last} {number}", number) for number in range(3)]
+        if last == "deletion":
+            changes.append(alice.after(1_000).delete(f"{last} 1"))
+        script.settle()
+        if last == "overwritten write":
+            changes.insert(0, link.update(f"{last} 2", 4, after=changes[-1], time=1_000))
+            script.settle()
+        alice.reopen(forget=True)
+        alice.link(bob).send(*changes)
+        script.settle()
+        alice.reopen()
+        alice.after(10_000).put(f"after the {last}", 5)
+        request_all(alice)
+
+
 @scenario("10", "26", needs=(pb.CAPABILITY_STORE,), store=True)
 def its_changes_are_written_over(script: Script, alice: Part, bob: Peer) -> None:
     """Bob changes all records of the application; the peer restarts and the application writes another record."""
