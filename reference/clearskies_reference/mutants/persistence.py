@@ -11,7 +11,7 @@ from ..record import Record, StoredRecord
 from ..sqlite_store import SqliteStore
 from ..timestamps import timestamp
 from .registry import fault, mutant, register_faults
-from .restarts import LosesDataWhenKilled
+from .restarts import KnowsRestarts, LosesDataWhenKilled
 
 
 @mutant("26", "stores data only when it is closed")
@@ -133,6 +133,27 @@ class _MisreadingsAfterRestart(_MisreadsAfterRestart):
     def asks_for_all_at_start(self) -> None:
         for by in self.store.known:
             self.store.learn(by, 0)
+
+
+def _clock_of_writer(record: Record) -> Record:
+    clock = {member: n for member, n in record.vector_clock.items() if member == record.last_updated_by}
+    return replace(record, vector_clock=clock)
+
+
+@mutant("39", "after a restart, compares incoming clocks with only the last writer's number in the stored clock")
+class ComparesWithTheWriterAfterARestart(KnowsRestarts):
+    def is_older(self, incoming: Record, current: Record) -> bool:
+        return super().is_older(incoming, _clock_of_writer(current) if self.was_restarted else current)
+
+    def is_newer(self, incoming: Record, current: Record) -> bool:
+        return super().is_newer(incoming, _clock_of_writer(current) if self.was_restarted else current)
+
+
+@mutant("46", "after a restart, sends versions of others with only the last writer's number in the clock")
+class SendsClocksOfWritersAfterARestart(KnowsRestarts):
+    def body(self, record: Record) -> bytes:
+        foreign = record.last_updated_by != self.peer_id
+        return super().body(_clock_of_writer(record) if foreign and self.was_restarted else record)
 
 
 class _KeepsFacts(_MisreadsAfterRestart):

@@ -12,7 +12,7 @@ from sds_harness.clearskies.trace import Step
 
 from ....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
 from ..register import Rule, check, table
-from ..view.clocks import find_shown_clocks, find_wide_numbers
+from ..view.clocks import find_shown_clocks, find_smaller_number, find_wide_numbers
 from ..view.facts import (
     RecordVersion,
     Shown,
@@ -646,6 +646,24 @@ def clock_numbers_are_not_invented(view: PeerView) -> Iterator[Observation]:
             if member != view.peer_id and most.get(member, 0) < number <= SAFE_INTEGER:
                 expected = f"at most {most.get(member, 0)} for {view.name(member)}, the largest number received"
                 yield observe_violation(update.step, "number-made-up", expected, f"{number}")
+
+
+@check("CSDB-46", of="received sent")
+def relayed_updates_keep_their_clocks(view: PeerView) -> Iterator[Observation]:
+    """A relayed update has no smaller number of another peer in its vector clock than the received update."""
+    arrived = grouped(view.received, lambda update: update.version)
+    for copy in find_copies(view):
+        clock = copy.seen.clock
+        if copy.signalled or clock is None:
+            continue
+        came = [update for update in arrived[copy.original.version] if update.step.index <= copy.step.index]
+        smaller = [find_smaller_number(view, clock, update.clock) for update in came]
+        # A version can arrive several times, with different clocks.
+        lost = None if None in smaller else smaller[0]
+        expected, seen = lost or ("", "")
+        yield observe_outcome(
+            copy.step, "known-numbers-lost", lost is None, f"{expected}, as in {view.named(copy.original)}", seen
+        )
 
 
 @check("CSDB-47", of="received sent")

@@ -101,6 +101,22 @@ def records_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer)
     request_all(alice)
 
 
+@scenario("39", "46", "52", "54", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+def concurrent_changes_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """A peer restarts with versions that descend from changes of two others, and Dave sends concurrent versions."""
+    link = alice.link(bob)
+    for key in ("earlier", "later"):
+        version(link, key, f"{key} of bob", {bob: 2, carol: 5})
+    script.settle()
+    alice.reopen()
+    request_all(alice)
+    link = alice.link(dave)
+    for key, time_ms in (("earlier", -HOUR_MS), ("later", HOUR_MS)):
+        version(link, key, f"{key} of dave", {bob: 2, dave: 1}, time=time_ms)
+    request_all(alice)
+    alice.observe()
+
+
 @scenario("29", "37", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
 def what_is_known_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A peer receives records and changes the last one; after a restart it requests updates and receives one more."""
