@@ -21,6 +21,7 @@ from ..sqlite_store import SqliteStore
 from ..timestamps import Timestamp
 from .arrivals import _VerifiesSomeSignatures
 from .conflicts import _ForgetsDeletions
+from .exchanges import MONTH_S
 from .registry import fault, mutant, register_faults
 from .restarts import KnowsRestarts, LosesDataWhenKilled
 
@@ -693,7 +694,25 @@ class ForgetsDeletionsAtTheSecondRestart(_ForgetsThese):
             self.forget()
 
 
+@mutant("56", "at a restart, forgets deletions that are older than a month")
+class ForgetsOldDeletionsAtStart(_ForgetsThese, KnowsRestarts):
+    def connect(self, number: int, peer_id: str, level: AccessLevel, now_ms: int) -> Effects:
+        if self.was_restarted:
+            self.forget(lambda record: record.update_time.seconds < now_ms // 1_000 - MONTH_S)
+            self.was_restarted = False
+        return super().connect(number, peer_id, level, now_ms)
+
+
 # ---- Access levels and signatures ------------------------------------------------------------------------------------
+
+
+@mutant("18", "as a read-only peer, forgets signed messages at its second restart")
+class ForgetsOriginalsAtTheSecondRestart(Peer):
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        if _count_starts(self) > 2 and not self.writes:
+            for stored in list(self.store):
+                self.store.put(replace(stored, signed=None))
 
 
 @mutant("06", "verifies only the first of several signatures that arrive together")

@@ -148,6 +148,23 @@ class ForgetsDeletionsOfTakenKeys(_ForgetsSomeDeletions):
 # ---- Links and requests ----------------------------------------------------------------------------------------------
 
 
+@mutant("29", "requests no more updates from a peer after it has closed a link to this peer")
+class RequestsNothingAfterItClosedALink(Peer):
+    """The link is closed because of broken framing."""
+
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        self._closed: set[str] = set()
+
+    def close_link(self, link: Link, reason: str, effects: Effects) -> None:
+        self._closed.add(link.peer_id)
+        super().close_link(link, reason, effects)
+
+    def ask(self, peer_id: str, effects: Effects) -> None:
+        if peer_id not in self._closed:
+            super().ask(peer_id, effects)
+
+
 @register_faults
 class _Links(Peer):
     @fault(Peer.answer, "32", "answers only the first request on a link")

@@ -7,6 +7,7 @@ from typing import Any
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 
 from .conflicts import version
+from .deletions import YEAR_MS
 from .scripts import HOUR_MS, Part, Peer, Script, request_all, scenario, subscribe
 
 DAY_MS = 24 * HOUR_MS
@@ -691,15 +692,21 @@ def deletions_of_unknown_records_at_a_reader(script: Script, rita: Part, bob: Pe
 
 @scenario("56", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
 def ghosts_after_two_restarts(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A peer with a deletion restarts twice; then an old version of the record arrives."""
-    link = alice.link(bob)
+    """A peer with two deletions restarts twice, the second time after a year; then the deleted records arrive."""
+    link = subscribe(alice, bob)
     link.update("lamp", "on")
     version(link, "door", None, {bob: 1, carol: 1}, deleted=True)
+    gate = alice.put("gate", "shut")
+    script.settle()
+    alice.after(1_000).delete("gate")
     request_all(alice)
-    for _ in range(2):
+    for passed_ms in (0, YEAR_MS):
+        script.advance(passed_ms)
         alice.reopen()
         request_all(alice)
-    version(alice.link(carol), "door", "there", {carol: 1}, time=HOUR_MS)
+    link = alice.link(carol)
+    version(link, "door", "there", {carol: 1}, time=HOUR_MS)
+    link.send(gate)
     request_all(alice)
 
 

@@ -61,7 +61,7 @@ def killed_after_updates(script: Script, alice: Part, bob: Peer, carol: Peer) ->
 
 @scenario("18", "05", needs=(pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_STORE), store=True, long=True)
 def a_reader_is_killed(script: Script, rita: Part, bob: Peer, rolf: Peer) -> None:
-    """The process of a read-only peer is killed after it has received records; then others request them."""
+    """The process of a read-only peer is killed after it has received records; later it restarts once more."""
     link = rita.link(bob)
     link.update("one", 1)
     link.update("two", 2)
@@ -70,6 +70,8 @@ def a_reader_is_killed(script: Script, rita: Part, bob: Peer, rolf: Peer) -> Non
     subscribe(rita, rolf)
     script.settle()
     request_all(rita)
+    rita.reopen()
+    request_all(rita, read_only=True)
 
 
 @scenario("13", "22", "25", "41", "44", "46", "47", needs=(pb.CAPABILITY_STORE,), store=True, long=True)

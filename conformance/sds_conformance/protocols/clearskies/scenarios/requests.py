@@ -23,6 +23,23 @@ def a_connection_is_made_again(script: Script, alice: Part, bob: Peer, carol: Pe
     alice.link(carol)
 
 
+@scenario("29", "37", long=True)
+def a_connection_after_broken_messages(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Bob sends an update without its first byte, and Carol one without a uuid; then both connect again."""
+    broken = bob.update("broken", 1), carol.update("without uuid", 2, without=("uuid",))
+    for peer, message in ((bob, broken[0].part(begin=1)), (carol, broken[1])):
+        link = alice.link(peer)
+        link.update(f"first of {peer.name}", 3)
+        script.settle()
+        link.send(message)
+        script.settle()
+        link.cut()
+        link = alice.link(peer)
+        script.settle()
+        link.update(f"second of {peer.name}", 4)
+        request_all(alice)
+
+
 @scenario("29", long=True)
 def many_writers_are_known(script: Script, alice: Part, bob: Peer) -> None:
     """Bob relays an update of each of forty writers; the connection breaks and is made again."""
