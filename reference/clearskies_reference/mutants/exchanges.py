@@ -399,10 +399,29 @@ class DecodesPieces(Peer):
 class UsesTakenUuids(Peer):
     def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         taken = self.store.get(uuid) if uuid else None
-        if taken is None or not self.writes or self.store.leader(key) is not None:
+        if taken is None or not self.writes or self.store.leader(key) is not None or not self.overlooks(taken):
             return super().write(key, value, now_ms, uuid, effects)
         self.change(taken, uuid, (key, value, False), self.time_of_change(now_ms, [taken]), effects)
         return uuid
+
+    def overlooks(self, taken: StoredRecord) -> bool:
+        """Does the peer use the uuid of this record for a new record?"""
+        return True
+
+
+@register_faults
+class _UsesSomeTakenUuids(UsesTakenUuids):
+    @fault(UsesTakenUuids.overlooks, "08", "uses a suggested uuid even if it is that of an own deleted record")
+    def uses_uuids_of_own_deleted_records(self, taken: StoredRecord) -> bool:
+        return taken.record.deleted and taken.record.last_updated_by == self.peer_id
+
+    @fault(UsesTakenUuids.overlooks, "08", "uses a suggested uuid even if it is that of another peer's deleted record")
+    def uses_uuids_of_deleted_records(self, taken: StoredRecord) -> bool:
+        return taken.record.deleted and taken.record.last_updated_by != self.peer_id
+
+    @fault(UsesTakenUuids.overlooks, "08", "uses a suggested uuid even if it is that of a record without its key")
+    def uses_uuids_of_hidden_records(self, taken: StoredRecord) -> bool:
+        return not taken.record.deleted and self.as_shown(taken).deleted
 
 
 @mutant("08", "does not find records by key after a restart")

@@ -102,7 +102,8 @@ def _describe_possible_command(view: PeerView, step: Step) -> str:
             keys |= {change.key: change} if change.kind != "delete" else {}
     command, taken = getattr(step.request, step.command), {arrival.update.key for arrival in view.arrivals}
     if step.command == "put":
-        uuids = {change.uuid for change in keys.values()} | {arrival.update.uuid for arrival in view.arrivals}
+        uuids: set[str | None] = {change.uuid for change in view.changes if change.step.index < step.index}
+        uuids |= {arrival.update.uuid for arrival in view.arrivals}
         if command.uuid and command.uuid.lower() in uuids:
             return ""  # the application suggests a uuid that is in use
         fits = fits_limits(declared, command.value, members, command.key)
@@ -259,6 +260,23 @@ def uuids_are_of_one_record(view: PeerView) -> Iterator[Observation]:
             if other is view:
                 expected, seen = f"a new uuid for {change.key!r}", f"that of {first.key!r} of {name}"
                 yield observe_outcome(update.step, "uuid-reused", first is change, expected, seen)
+
+
+@check("CSDB-08", of="changes shown")
+def uuids_are_not_those_of_other_peers(view: PeerView) -> Iterator[Observation]:
+    """A new record does not get the uuid of a record of another peer, even if that record is deleted or hidden.
+
+    A peer may drop a record that loses its key (CA-8), so only records that the peer has shown before are considered.
+    """
+    own = {change.uuid: change.step.index for change in reversed(view.changes)}
+    for change, update in _first_shown(view):
+        shown = next((s for s in reversed(view.shown_states) if s.step.index < change.step.index), None)
+        if shown is None or not view.known.same_era(shown.step.index, change.step.index):
+            continue
+        there = shown.records.get(str(update.uuid))
+        if there is None or own[change.uuid] == change.step.index:
+            seen = f"that of {there.key!r} of {view.name(there.by)}" if there is not None else ""
+            yield observe_outcome(update.step, "uuid-reused", there is None, f"a new uuid for {change.key!r}", seen)
 
 
 @check("CSDB-08", of="changes")

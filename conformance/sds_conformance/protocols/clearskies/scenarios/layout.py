@@ -7,6 +7,7 @@ from typing import Any
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 
+from .conflicts import version
 from .scripts import HOUR_MS, Part, Peer, Script, request_all, scenario, subscribe
 
 VALUES: tuple[Any, ...] = (
@@ -190,12 +191,22 @@ def deletions_in_other_forms(script: Script, alice: Part, bob: Peer, carol: Peer
 
 
 @scenario("08", needs=(pb.CAPABILITY_UUID_ACCEPTED,), long=True)
-def a_uuid_that_is_taken(script: Script, alice: Part, bob: Peer) -> None:
-    """The application suggests the uuid of its first record for a second one."""
-    subscribe(alice, bob)
+def a_uuid_that_is_taken(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """The application suggests uuids of other records: an existing one, deleted ones, and one without its key."""
+    link = subscribe(alice, bob)
     alice.put("one", 1, record="taken")
     alice.after(1_000).put("two", 2, record="taken")
+    alice.put("gone", 3, record="deleted")
+    alice.after(1_000).delete("gone")
+    version(link, "lamp", None, {bob: 1, carol: 1}, record="deleted by bob", deleted=True)
+    version(link, "door", "of bob", {bob: 1}, record="without its key", time=-HOUR_MS)
+    script.settle()
+    version(alice.link(carol), "door", "of carol", {carol: 1}, record="with the key")
     request_all(alice)
+    for number, record in enumerate(("deleted", "deleted by bob", "without its key"), 4):
+        alice.after(1_000).put(f"number {number}", number, record=record)
+    request_all(alice)
+    alice.observe()
 
 
 @scenario("08", "26", "10", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
