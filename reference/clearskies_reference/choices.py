@@ -80,13 +80,13 @@ class SmallLimits(Peer):
         self, current: StoredRecord | None, incoming: Record, signed: Message | None
     ) -> StoredRecord:
         stored = super().make_stored_record(current, incoming, signed)
-        if excess := self._find_excess(stored.record):
+        if excess := self.find_excess(stored.record):
             raise MalformedMessageError(excess)
         return stored
 
     def learn_clock(self, current: StoredRecord, incoming: Record) -> None:
         clock, _ = self.logical_clock.count_reception(current, incoming.vector_clock)
-        if not self._find_excess(replace(current.record, vector_clock=clock)):
+        if not self.find_excess(replace(current.record, vector_clock=clock)):
             super().learn_clock(current, incoming)
 
     def refuse_unwritable(self, changed: list[StoredRecord | None], now_ms: int) -> None:
@@ -108,9 +108,13 @@ class SmallLimits(Peer):
         key, value, deleted = content
         clock = self.logical_clock.clock_of_change(current)
         record = Record(uuid, key, value, self.peer_id, self.next_revision(current), time, clock, deleted)
-        if excess := self._find_excess(record):
-            raise RefusedWriteError(excess)
+        if excess := self.find_excess(record):
+            self.refuse_excess(excess, current)
         super().change(current, uuid, content, time, effects, is_resolution=is_resolution)
+
+    def refuse_excess(self, excess: str, current: StoredRecord | None) -> None:
+        """Refuse a change of ``current`` that exceeds a limit. Raises RefusedWriteError."""
+        raise RefusedWriteError(excess)
 
     def request_body(self) -> bytes:
         known = self.known()
@@ -118,14 +122,18 @@ class SmallLimits(Peer):
             known.popitem()
         return body
 
-    def _find_excess(self, record: Record) -> str:
+    def find_excess(self, record: Record) -> str:
         """Describe a limit that a record exceeds; "" if it exceeds none."""
         if len(record.vector_clock) > self.max_clock_members:
             return "the vector clock has too many members"
         if json_text.collapse(record.value.encode(), self.max_depth)[1] + 1 > self.max_depth:
             return "the value is nested too deep"
-        size = len(self.body(record))
+        size = self.size_of_body(record)
         return f"a body of {size} bytes" if size > self.max_body_bytes else ""
+
+    def size_of_body(self, record: Record) -> int:
+        """The number of bytes in the body of a record."""
+        return len(self.body(record))
 
 
 class ProcessesFirstMessageAtOnce(Peer):

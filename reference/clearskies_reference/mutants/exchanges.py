@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from ..choices import SmallLimits
 from ..effects import Effects
 from ..errors import BrokenFramingError
 from ..framing import Message, Parser
@@ -407,6 +408,40 @@ class UsesTakenUuids(Peer):
     def overlooks(self, taken: StoredRecord) -> bool:
         """Does the peer use the uuid of this record for a new record?"""
         return True
+
+
+@register_faults
+class _SmallLimits(SmallLimits):
+    """Declares small limits, but applies them with a fault to the changes of its application."""
+
+    @fault(SmallLimits.size_of_body, "15", "applies its declared limit of a body to the value alone")
+    def limits_values_alone(self, record: Record) -> int:
+        return len(record.value.encode())
+
+    @fault(SmallLimits.size_of_body, "15", "counts characters where its declared limit of a body is in bytes")
+    def limits_characters(self, record: Record) -> int:
+        return len(self.body(record).decode())
+
+    @fault(SmallLimits.refuse_excess, "26", "increments its revision counter before it refuses a change beyond a limit")
+    def counts_changes_beyond_a_limit(self, excess: str, current: StoredRecord | None) -> None:
+        self.store.count(self.next_revision(current))
+        super().refuse_excess(excess, current)
+
+
+@mutant("15", "does not apply its declared limits when it renames a record")
+class RenamesBeyondItsLimits(SmallLimits):
+    _renames = False
+
+    def change_key(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
+        self._renames = True
+        try:
+            return super().change_key(key, new_key, now_ms, effects)
+        finally:
+            self._renames = False
+
+    def refuse_excess(self, excess: str, current: StoredRecord | None) -> None:
+        if not self._renames:
+            super().refuse_excess(excess, current)
 
 
 @register_faults

@@ -18,6 +18,7 @@ from ....judging.view_cache import cache_per_view
 from ..register import Rule, check, table
 from ..view.clocks import find_received_bodies
 from ..view.facts import FIELDS, Update, VersionId, quoted
+from ..view.knowledge import MEMBER_BYTES
 from ..view.peer_view import PeerView
 
 _MONTH, _DAY = r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12]\d|3[01])"
@@ -57,6 +58,21 @@ def messages_are_whole(view: PeerView) -> Iterator[Observation]:
             yield observe_outcome(
                 view.trace.steps[message.step - 1], code, not wrong, "a body that is a JSON object", wrong
             )
+
+
+@check("CSDB-15", of="writes own")
+def changes_fit_the_declared_limit(view: PeerView) -> Iterator[Observation]:
+    """The update of a local change is not larger than the declared limit for bodies that can be sent or received.
+
+    Sending may add one member to the vector clock or increase a number, so an excess of the size of a member is
+    accepted.
+    """
+    limit = view.trace.declaration.limit("body_bytes")
+    for update in view.own if limit is not None else ():
+        size = len(update.message.body.raw)
+        expected = f"a body of at most {limit} bytes, as declared, or a refusal of the change"
+        met = size <= (limit or 0) + MEMBER_BYTES
+        yield observe_outcome(update.step, "body-too-large", met, expected, f"{size} bytes")
 
 
 @check("CSDB-16", of="writes links-to-readers sent")

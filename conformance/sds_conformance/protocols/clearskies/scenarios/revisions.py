@@ -111,6 +111,23 @@ def refused_changes(script: Script, alice: Part, bob: Peer) -> None:
     request_all(alice)
 
 
+@scenario("15", "26", "07", needs=(pb.CAPABILITY_RENAME,), long=True)
+def changes_of_thousands_of_bytes(script: Script, alice: Part, bob: Peer) -> None:
+    """Between small writes, the application writes and renames records with values and keys of thousands of bytes."""
+    subscribe(alice, bob)
+    alice.put("small", 0)
+    alice.put("renamed", "x" * 3_000)
+    alice.after(1_000).rename("renamed", "k" * 3_000)
+    alice.put("small", 1)
+    alice.put("letters of two bytes", "\u043a" * 2_000)
+    alice.after(1_000).put("small", 2)
+    alice.put("key " * 600, "v" * 3_000)
+    alice.after(1_000).put("small", 3)
+    alice.put("long", "l" * 9_000)
+    alice.after(1_000).put("small", 4)
+    request_all(alice)
+
+
 @scenario("10", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
 def its_revisions_come_back(script: Script, alice: Part, bob: Peer) -> None:
     """Three times, a peer loses its store, receives its own changes from Bob, restarts, and writes a record."""
