@@ -268,6 +268,8 @@ def find_sent_holders(view: PeerView) -> list[SentHolder]:
     out = []
     for observed, asked, link in _find_neighbouring_states(view):
         versions = grouped(link.sent, lambda update: update.uuid)
+        if None in versions:
+            continue  # the answer has a record without a valid uuid, which CSDB-08 judges
         for key in {seen.key for seen in asked.records.values() if seen.key is not None}:
             if len(uuids_with_key(view, key)) < 2:
                 continue
