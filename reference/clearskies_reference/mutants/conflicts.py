@@ -291,6 +291,17 @@ class _Decisions(Peer):
         self.config = replace(self.config, resolution=Resolution.SEPARATE)
 
     @fault(
+        Peer.separate,
+        "14",
+        "does not send the separate record that it makes of the loser of a conflict",
+        resolution=Resolution.SEPARATE,
+    )
+    def separates_for_itself(self, loser: Record, effects: Effects) -> None:
+        links, self.links = self.links, {}
+        super().separate(loser, effects)
+        self.links = links
+
+    @fault(
         Peer.merge, "53", "merges records with equal keys, but not versions of one record", resolution=Resolution.MERGE
     )
     def merges_no_versions(self, uuid: str, winner: Record, loser: Record, effects: Effects) -> None:
@@ -307,6 +318,70 @@ class _Decisions(Peer):
         if winner.uuid == loser.uuid:
             winner, loser = replace(winner, value=loser.value), replace(loser, value=winner.value)
         super().merge(uuid, winner, loser, effects)
+
+    @fault(
+        Peer.merge,
+        "53",
+        "when it merges values, also merges the objects in them",
+        resolution=Resolution.MERGE,
+    )
+    def merges_nested_objects(self, uuid: str, winner: Record, loser: Record, effects: Effects) -> None:
+        ours, theirs = json.loads(winner.value), json.loads(loser.value)
+        if isinstance(ours, dict) and isinstance(theirs, dict):
+            for name, value in ours.items():
+                if isinstance(value, dict) and isinstance(theirs.get(name), dict):
+                    ours[name] = theirs[name] | value
+        super().merge(uuid, replace(winner, value=json.dumps(ours)), loser, effects)
+
+    @fault(
+        Peer.merge,
+        "53",
+        "when it merges values, takes members of the loser that are null in the winner",
+        resolution=Resolution.MERGE,
+    )
+    def merges_into_null(self, uuid: str, winner: Record, loser: Record, effects: Effects) -> None:
+        ours, theirs = json.loads(winner.value), json.loads(loser.value)
+        if isinstance(ours, dict) and isinstance(theirs, dict):
+            ours = {name: value for name, value in ours.items() if value is not None or name not in theirs}
+        super().merge(uuid, replace(winner, value=json.dumps(ours)), loser, effects)
+
+    @fault(Peer.merge, "53", "when it merges values, reads whole numbers as doubles", resolution=Resolution.MERGE)
+    def merges_doubles(self, uuid: str, winner: Record, loser: Record, effects: Effects) -> None:
+        one, other = (
+            replace(each, value=json.dumps(json.loads(each.value, parse_int=lambda text: int(float(text)))))
+            for each in (winner, loser)
+        )
+        super().merge(uuid, one, other, effects)
+
+    @fault(
+        Peer.write_resolution,
+        "14",
+        "when it merges values, keeps the result under the version of the winner and does not send it",
+        resolution=Resolution.MERGE,
+    )
+    def merges_for_itself(self, uuid: str, content: tuple[str, str, bool], of: Record, effects: Effects) -> None:
+        stored = self.store.get(uuid)
+        if stored is None or content[2]:
+            super().write_resolution(uuid, content, of, effects)
+        else:
+            self.store_record(replace(stored, record=replace(stored.record, value=content[1])))
+
+    @fault(
+        Peer.write_resolution,
+        "14",
+        "when it merges values, sends the result under the version of the winner",
+        resolution=Resolution.MERGE,
+    )
+    def merges_into_the_winners_version(
+        self, uuid: str, content: tuple[str, str, bool], of: Record, effects: Effects
+    ) -> None:
+        stored = self.store.get(uuid)
+        if stored is None or content[2]:
+            super().write_resolution(uuid, content, of, effects)
+        else:
+            merged = replace(stored, record=replace(stored.record, value=content[1]))
+            self.store_record(merged)
+            self.send_to_subscribers(merged, effects)
 
     @fault(
         Peer.write_resolution,

@@ -31,7 +31,7 @@ from ..view.facts import (
     same_content,
 )
 from ..view.knowledge import SAFE_INTEGER, fits_limits
-from ..view.meetings import by_default, find_key_meetings, is_traced
+from ..view.meetings import by_default, find_key_meetings, find_resolution, is_traced
 from ..view.peer_view import PeerView, Successive
 from ..view.replication import find_repeated_version
 
@@ -159,7 +159,13 @@ def own_versions_stay(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-07", of="own")
 def nobody_else_writes(view: PeerView) -> Iterator[Observation]:
-    """A peer creates no record that its application has not written, unless it resolves a conflict."""
+    """A peer creates no record that its application has not written, unless it resolves a conflict.
+
+    A peer that counts sending and receiving in clocks (CA-15) finds more conflicts than the view, so a peer that
+    separates records is not judged.
+    """
+    if find_resolution(view) == pb.RESOLUTION_SEPARATE:
+        return
     written = {change.uuid for change in view.changes} | {arrival.update.uuid for arrival in view.arrivals}
     asked = {getattr(s.request, s.command).key for s in view.steps if s.command in COMMANDS and s.effects is not None}
     for update in view.unexplained:

@@ -10,7 +10,7 @@ from sds_harness.clearskies.trace import Step
 from ....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
 from ..register import Rule, check, table
 from ..view.clocks import ClockComparison, find_comparisons, find_merges, find_smaller_number
-from ..view.facts import describe_record
+from ..view.facts import describe_record, equal, has_wide_numbers, quoted
 from ..view.latest import Latest, find_latest_of_records, find_latest_with_keys
 from ..view.meetings import (
     INCOMING,
@@ -24,6 +24,7 @@ from ..view.meetings import (
     find_fates,
     find_key_meetings,
     find_last_states,
+    find_linked_states,
     find_resolution,
     find_resolved_conflicts,
     find_ties,
@@ -389,6 +390,24 @@ def _judge_resolution(view: PeerView, by: int, code: str) -> Iterator[Observatio
     for meeting, shown, missing in find_resolved_conflicts(view) if find_resolution(view) == by else ():
         expected = f"all of {view.named(meeting.incoming)} and of {view.named(meeting.present)}"
         yield observe_outcome(shown.step, code, not missing, expected, missing)
+
+
+@check("CSDB-14", pb.CAPABILITY_OBSERVE, of="writes received shown")
+def results_of_applications_are_sent(view: PeerView) -> Iterator[Observation]:
+    """If the application merges or separates records, all linked peers under test see the same records in the end.
+
+    Peers may send the result or the conflicting versions (CA-8).
+    """
+    if by_default(view) or view.trace.unsettled:
+        return
+    for mine, theirs, other in find_linked_states(view):
+        for key in {*mine.values, *theirs.values} if view.in_conflict(mine.step) else ():
+            one, two = mine.values.get(key, []), theirs.values.get(key, [])
+            if has_wide_numbers([one, two]) and not view.can(pb.CAPABILITY_WIDE_INTEGERS):
+                continue
+            expected = f"{quoted(one)} under {key!r} also at {other.party.name}"
+            met = len(one) == len(two) and all(any(equal(value, each) for each in two) for value in one)
+            yield observe_outcome(mine.step, "change-not-sent", met, expected, quoted(two) if two else "nothing")
 
 
 # ---- Merged and compared clocks --------------------------------------------------------------------------------------

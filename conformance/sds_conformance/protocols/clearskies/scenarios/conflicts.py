@@ -444,26 +444,61 @@ def clocks_are_compared(script: Script, alice: Part) -> None:
 
 
 def _send_conflicts(alice: Part, bob: Peer, carol: Peer) -> None:
-    """Let two concurrent versions of a record arrive, and two records with one key, each twice."""
+    """Let two concurrent versions of a record arrive, and two records with one key, each twice; some members of both
+    values have one name.
+    """
     link = alice.link(bob)
     early, late = -2 * HOUR_MS, -HOUR_MS
     for key, first, second in (("later", early, late), ("earlier", late, early)):
-        one, other = ({"who": who, who: [1, None], "of": key} for who in ("bob", "carol"))
+        one, other = (
+            {"who": who, who: [1, None], "of": key, "nested": {who: 1}, "null": null}
+            for who, null in (("bob", None), ("carol", 1))
+        )
         version(link, key, one, {bob: 2}, time=first)
         link.send(version(carol, key, other, {bob: 1, carol: 1}, time=second))
         one, other = ({**value, "of": f"{key} key"} for value in (one, other))
         link.update(f"{key} key", one, time=first)
         link.send(carol.update(f"{key} key", other, time=second))
+    version(link, "wide", {"bob": WIDE}, {bob: 2}, time=early)
+    link.send(version(carol, "wide", {"carol": 1}, {bob: 1, carol: 1}, time=late))
     request_all(alice)
 
 
 @scenario("53", "52", needs=(pb.CAPABILITY_RESOLUTION_MERGE,), resolution=pb.RESOLUTION_MERGE)
 def objects_are_merged(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """An application that merges conflicting objects receives four conflicts."""
+    """An application that merges conflicting objects receives five conflicts."""
     _send_conflicts(alice, bob, carol)
+
+
+@scenario("53", "14", needs=(pb.CAPABILITY_RESOLUTION_MERGE,), resolution=pb.RESOLUTION_MERGE)
+def merged_values_reach_others(script: Script, alice: Part, alan: Part, anna: Part) -> None:
+    """Two peers write records at the same time and merge them; the third peer is linked to one of the two."""
+    _write_at_two_of_three(script, alice, alan, anna)
+
+
+def _write_at_two_of_three(script: Script, alice: Part, alan: Part, anna: Part) -> None:
+    alice.link(anna)
+    line = alice.link(alan)
+    alice.put("one record", {"both": 0})
+    script.settle()
+    line.cut()
+    for number, part in enumerate((alan, alice, alan, alice)):
+        key = "one key" if number < 2 else "one record"
+        part.after(1_000).put(key, {f"{number}": number, "both": number})
+    script.settle()
+    alice.link(alan)
+    script.settle()
+    for part in (alice, alan, anna):
+        part.observe()
 
 
 @scenario("53", "52", needs=(pb.CAPABILITY_RESOLUTION_SEPARATE,), resolution=pb.RESOLUTION_SEPARATE)
 def records_are_separated(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """An application that keeps both records receives four conflicts."""
+    """An application that keeps both records receives five conflicts."""
     _send_conflicts(alice, bob, carol)
+
+
+@scenario("53", "14", needs=(pb.CAPABILITY_RESOLUTION_SEPARATE,), resolution=pb.RESOLUTION_SEPARATE)
+def separated_values_reach_others(script: Script, alice: Part, alan: Part, anna: Part) -> None:
+    """Two peers write records at the same time and separate them; the third peer is linked to one of the two."""
+    _write_at_two_of_three(script, alice, alan, anna)

@@ -16,7 +16,7 @@ from clearskies_reference import VectorClock
 
 from ....judging.formats import json_of
 from ....judging.view_cache import cache_per_view
-from .facts import RecordVersion, Shown, Update, VersionId, dominates, equal, has_zeros, same_content
+from .facts import RecordVersion, Shown, Update, VersionId, dominates, equal, has_wide_numbers, has_zeros, same_content
 from .knowledge import SAFE_INTEGER, Arrival
 from .peer_view import PeerView
 
@@ -439,6 +439,27 @@ def _clocks_of_two_versions_are_equal(updates: Iterable[Update]) -> bool:
     return False
 
 
+def find_linked_states(view: PeerView) -> Iterator[tuple[Shown, Shown, PeerView]]:
+    """Yield the last observed states of this peer and of each other peer under test that is linked to it until the end.
+
+    Both peers have requested updates and have processed all that arrived before these states.
+    """
+    mine = _find_final_state(view)
+    for other in view.everybody if mine is not None else ():
+        links = (link for link in view.links if link.peer_id == other.peer_id and not link.connection.ended)
+        if any(link.asked and link.subscribed_at is not None and not link.doubtful_from for link in links):
+            theirs = _find_final_state(other)
+            if mine is not None and theirs is not None:
+                yield mine, theirs, other
+
+
+def _find_final_state(view: PeerView) -> Shown | None:
+    """The last state that the peer was observed in, if no update arrived and no record changed since it was quiet."""
+    shown = next((shown for shown in reversed(view.shown_states) if not shown.on_the_wire), None)
+    last = [change.step.index for change in view.changes[-1:]] + [update.step.index for update in view.received[-1:]]
+    return shown if shown is not None and shown.as_of.index > max(last, default=0) else None
+
+
 def find_ties(view: PeerView) -> Iterator[tuple[Fate, Fate, PeerView]]:
     """Yield the outcomes at two peers of a conflict between versions with the same update_time."""
     mine = [fate for fate in find_fates(view) if _is_tie(fate)]
@@ -472,6 +493,8 @@ def find_resolved_conflicts(view: PeerView) -> Iterator[tuple[Meeting, Shown, st
         if shown is None:
             continue
         values = [seen.value for seen in shown.records.values() if not seen.deleted]
+        if has_wide_numbers([one.value, other.value]) and not view.can(pb.CAPABILITY_WIDE_INTEGERS):
+            continue
         if find_resolution(view) == pb.RESOLUTION_SEPARATE:
             lost = next((u for u in (one, other) if not any(equal(u.value, value) for value in values)), None)
             yield meeting, shown, "" if lost is None else f"no record has the value of revision {lost.rev}"
