@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+from ..config import AccessLevel, Relay
 from ..framing import Message
-from ..peer import Peer
+from ..peer import Link, Peer
 from ..record import Record
 from .arrivals import _VerifiesSomeSignatures
 from .registry import fault, mutant, register_faults
@@ -30,6 +31,13 @@ class _OtherTexts(Peer):
     @fault(Peer.is_genuine, "06", "accepts a signature that covers only the value")
     def verifies_the_value(self, message: Message) -> bool:
         return super().is_genuine(message) or super().is_genuine(_rewrite(message, ["value"]))
+
+
+@mutant("16", "repeats signed updates of read-write peers without verifying them", relay=Relay.REPEATS)
+class RepeatsUnverifiedUpdates(Peer):
+    def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
+        if not (self.writes and link.level is AccessLevel.READ_WRITE and message.signature is not None):
+            super().refuse_unauthorised(link, update, message)
 
 
 @mutant("06", "accepts a signature on any message after it has verified this signature on one message")

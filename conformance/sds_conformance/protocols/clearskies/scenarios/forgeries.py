@@ -36,6 +36,17 @@ def _sign_other_texts(part: Part, bob: Peer, carol: Peer, rolf: Peer) -> None:
     request_all(part, read_only=True)
 
 
+@scenario("16", "02")
+def altered_updates_between_writers(script: Script, alice: Part, bob: Peer, carol: Peer, rolf: Peer) -> None:
+    """A read-write peer sends signed updates, one of them altered, while a read-only peer is subscribed."""
+    subscribe(alice, rolf)
+    link = alice.link(bob)
+    link.send(carol.update("good", 1, signature="read-write"))
+    request_all(alice, read_only=True)
+    link.send(carol.update("altered", 2, signature="read-write").altered)
+    request_all(alice, read_only=True)
+
+
 @scenario("06", needs=(pb.CAPABILITY_READ_ONLY,), long=True)
 def a_forgery_after_many_updates(script: Script, rita: Part, bob: Peer, dave: Peer, rolf: Peer) -> None:
     """Forty valid updates of two writers are followed by forged ones: with the next revision, and with an early one."""
