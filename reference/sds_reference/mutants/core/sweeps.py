@@ -108,6 +108,11 @@ class _Sweeping(Channel):
             message = replace(message, lamport_timestamp=self.clock.value)
         return super().receive(message, now_ms, retrieval_hint)
 
+    @fault(Channel.receive_ephemeral, "EPHEMERAL-04", "drops ephemeral messages that its filter seems to contain")
+    def drops_ephemerals_in_the_filter(self, message: Message, effects: Effects) -> None:
+        if message.message_id not in self.filter:
+            super().receive_ephemeral(message, effects)
+
     @fault(
         Channel.receive_ephemeral,
         "EPHEMERAL-06",

@@ -138,6 +138,17 @@ class ReadsUnsignedTimestamps(Participant):
         return self.channel(message.channel_id).receive(message, now_ms, retrieval_hint)
 
 
+@mutant("FORUM-16", "inserts messages with negative Lamport timestamps at the end of its log")
+class SortsNegativeTimestampsLast(ReadsUnsignedTimestamps):
+    def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        clocks = [(channel.clock, channel.clock.value) for channel in self.channels.values()]
+        effects = super().receive(wire, now_ms, retrieval_hint)
+        for clock, value in clocks:
+            if clock.value > self.config.revision.wire.max_lamport:
+                clock.value = value
+        return effects
+
+
 # ---- Sync messages ---------------------------------------------------------------------------------------------------
 
 
@@ -340,7 +351,10 @@ SHARED: dict[str, tuple[str, ...]] = {
     "FORUM-34": ("never-syncs", "two-syncs-are-enough", "sync-with-content", "syncs-at-every-tick"),
     "FORUM-37": ("ignores-sync-filters",),
     "FORUM-38": ("ephemeral-with-filter", "ephemeral-with-history", "ephemeral-with-timestamp"),
-    "FORUM-39": ("buffers-ephemerals", "drops-ephemerals-while-others-wait", "refuses-all-ephemerals"),
+    "FORUM-39": (
+        *("buffers-ephemerals", "drops-ephemerals-while-others-wait", "refuses-all-ephemerals"),
+        "drops-ephemerals-in-the-filter",
+    ),
     "FORUM-45": ("delivers-children-first",),
 }
 """Requirements of the proposal, each with mutants of SDS that violate it as well."""

@@ -18,6 +18,16 @@ def received_ephemerals(script: Script, alice: Part, bob: Peer) -> None:
     alice.after(10).send()
 
 
+@scenario("EPHEMERAL-04", asked=pb.Configuration(bloom_capacity=10, bloom_error_rate=0.1))
+def ephemerals_and_a_full_filter(script: Script, alice: Part, bob: Peer) -> None:
+    """A small filter is filled with received messages; then a hundred ephemeral messages arrive.
+
+    Such a filter seems to contain some of the ephemeral messages.
+    """
+    alice.receive(*[bob.content(script.now + number) for number in range(10)])
+    alice.receive(*[bob.ephemeral(f"typing, {number}".encode()) for number in range(100)])
+
+
 @scenario("EPHEMERAL-05", "RECV-05")
 def what_is_missing_comes_as_an_ephemeral(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A message waits; an ephemeral message with the ID of its dependency arrives, then the dependency."""
