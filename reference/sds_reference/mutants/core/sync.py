@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ...bloom_filter import build_filter
 from ...channel import Channel
+from ...choices import IdleAfterCopies
 from ...effects import Delivered, Effects
 from ...errors import RefusedSendError
 from ...local_log import LogEntry
@@ -288,6 +289,24 @@ class SyncsOnlyAfterSending(Channel):
 
     def sync_is_due(self, now_ms: int) -> bool:
         return self._has_sent and super().sync_is_due(now_ms)
+
+
+@mutant("SYNC-01", "restarts its sync interval when it sends content or copies, but not at periodic sync messages")
+class SyncsRestartNoInterval(IdleAfterCopies):
+    _is_due = False
+
+    def sync_is_due(self, now_ms: int) -> bool:
+        self._is_due = super().sync_is_due(now_ms)
+        return self._is_due
+
+    def broadcast_at(self, now_ms: int) -> None:
+        if not self._is_due:
+            super().broadcast_at(now_ms)
+
+    def tick(self, now_ms: int) -> Effects:
+        effects = super().tick(now_ms)
+        self._is_due = False
+        return effects
 
 
 @mutant("EPHEMERAL-04", "delivers ephemeral messages at the next tick")

@@ -337,7 +337,7 @@ SHARED: dict[str, tuple[str, ...]] = {
     "FORUM-17": ("sync-without-filter", "copies-without-a-filter", "silent-while-waiting", "sends-at-the-sweep"),
     "FORUM-18": ("does-not-buffer-outgoing", "unseen-does-not-buffer-outgoing"),
     "FORUM-19": ("reviews-on-delivery", "syncs-do-not-acknowledge"),
-    "FORUM-20": ("filter-on-delivery", "frozen-filter", "stops-when-full"),
+    "FORUM-20": ("filter-on-delivery", "frozen-filter", "stops-when-full", "private-stops-when-full"),
     "FORUM-21": ("loses-foreign-filters", "drops-everything", "delivers-placeholders", "delivers-at-the-sweep"),
     "FORUM-22": ("first-dependency-only", "drops-the-unmet", "refuses-the-unmet", "names-the-waiting"),
     "FORUM-24": ("logs-nothing-with-dependencies", "log-by-arrival"),
@@ -348,7 +348,10 @@ SHARED: dict[str, tuple[str, ...]] = {
     "FORUM-31": ("gives-up-early", "gives-up-although-not-configured"),
     "FORUM-32": ("rebroadcasts-once", "rebroadcasts-always", "restamped-copies", "numbered-copies", "anonymous-copies"),
     "FORUM-33": ("one-resend-period",),
-    "FORUM-34": ("never-syncs", "two-syncs-are-enough", "sync-with-content", "syncs-at-every-tick"),
+    "FORUM-34": (
+        *("never-syncs", "two-syncs-are-enough", "sync-with-content", "syncs-at-every-tick"),
+        "syncs-restart-no-interval",
+    ),
     "FORUM-37": ("ignores-sync-filters",),
     "FORUM-38": ("ephemeral-with-filter", "ephemeral-with-history", "ephemeral-with-timestamp"),
     "FORUM-39": (

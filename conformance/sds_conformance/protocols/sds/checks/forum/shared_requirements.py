@@ -35,6 +35,7 @@ SHARED: dict[str, tuple[CheckFunction | str, ...]] = {
         filters.received_ids_enter_the_filter,
         filters.filters_change_by_what_is_received,
         filters.the_full_filter_takes_the_next,
+        filters.the_newest_are_shown_in_the_filter,
     ),
     "FORUM-21": (
         receive.met_messages_are_delivered,

@@ -137,10 +137,10 @@ def idle_after_receiving(script: Script) -> None:
 
 @scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,))
 def idle_with_many_ticks(script: Script) -> None:
-    """A participant is idle for four sync intervals, with ten ticks in each."""
-    alice = script.open(configuration=pb.Configuration(sync_interval_ms=60_000))
-    alice.send()
-    tick_every(alice, (alice.in_force.sync_interval_ms) // 10, times=40)
+    """A participant with no unacknowledged messages is idle for four sync intervals, with ten ticks in each."""
+    alice, bob = script.open(configuration=pb.Configuration(sync_interval_ms=60_000)), script.peer("bob")
+    alice.receive(bob.content(script.now, alice.send()))
+    tick_every(alice, alice.in_force.sync_interval_ms // 10, times=40)
 
 
 @scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), of_one_text=True)
