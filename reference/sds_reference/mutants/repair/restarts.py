@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...config import RepairConfig
+from ...config import AfterRequest, RepairConfig
 from ...effects import Effects
 from ...message import HistoryEntry, Kind, Message
 from ...participant import Participant
@@ -56,6 +56,23 @@ class RemembersRequestTimes(Repair):
     def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
         known: dict[str, int] = self.__dict__.setdefault("_known_times", {})
         return known.setdefault(entry.message_id, super().t_req(entry, now_ms))
+
+
+@mutant(
+    "R-TREQ-01",
+    "removes an entry when it requests the message, and uses the old T_req when it adds the entry again",
+    repair=RepairConfig(after_request=AfterRequest.FORGET),
+)
+class RemembersTimesOfItsRequests(Repair):
+    def after_request(self, entry: HistoryEntry) -> None:
+        item = self.outgoing.get(entry.message_id)
+        if item is not None:
+            self.__dict__.setdefault("_known_times", {})[entry.message_id] = item.due_ms
+        super().after_request(entry)
+
+    def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
+        known: dict[str, int] = self.__dict__.get("_known_times", {})
+        return known.get(entry.message_id, super().t_req(entry, now_ms))
 
 
 @register_faults

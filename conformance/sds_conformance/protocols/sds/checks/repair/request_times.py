@@ -81,29 +81,32 @@ def request_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-TREQ-01", *TIMED, of="missing sds-r")
 def times_of_new_entries_by_the_formula(view: ChannelView) -> Iterator[Observation]:
-    """The T_req of an entry that was added again after another participant's request follows the formula, too.
+    """The T_req of an entry that was added again after a request, by any participant, follows the formula, too.
 
-    The new T_req may count from that request or from any message that arrived after it (AMB-68, AMB-69).
+    The new T_req may count from another participant's request or from any message that arrived after the request
+    (AMB-68, AMB-69). After an own request, the entry may also stay, so a state must have shown that it was removed.
     """
     side = requester(view)
     for missing in side.certainly_missing:
         expected, old = _formula_window(side, missing), side.shown_t_req(missing)
-        if not missing.overheard or expected is None or old is None:
+        overheard = missing.overheard[0].step.index if missing.overheard else NEVER
+        gone = min(overheard, side.first_request_index(missing.message_id, missing.detected.step.index))
+        by_others = gone == overheard
+        if gone == NEVER or expected is None or old is None:
             continue
-        gone = missing.overheard[0].step
-        end = min(missing.arrived.index if missing.arrived is not None else NEVER, side.may_be_renewed_from(missing))
+        end = missing.arrived.index if missing.arrived is not None else NEVER
         was_removed = False
-        for shown in side.shown_between(gone.index, end):
+        for shown in side.shown_between(gone, min(end, side.may_be_renewed_from(missing)) if by_others else end):
             due = shown.due.get(missing.message_id)
             was_removed |= due is None
-            if due == old and not was_removed:
+            if not was_removed and (due == old or not by_others):
                 break
-            steps = [r.step for r in side.received if gone.index <= r.step.index < shown.step.index]
+            steps = [r.step for r in side.received if gone <= r.step.index < shown.step.index]
             if due is None or not all(side.clock_is_monotonic(missing.detected.step, step) for step in steps):
                 continue
             met = any(Window(due - step.now_ms, due - step.now_ms).overlaps(expected, side.slack_ms) for step in steps)
             what = f"T_req of the new entry for {missing.message_id!r} {_format_span(expected)} after"
-            expected_time = f"{what} one of the steps from {gone.index} to {steps[-1].index}"
+            expected_time = f"{what} one of the steps from {gone} to {steps[-1].index}"
             waited = Window(due - steps[-1].now_ms, due - steps[0].now_ms)
             code = classify_wrong_time(waited, side.terms.t_min_ms or 0, side.terms.t_max_ms or 0, side.slack_ms)
             yield observe_outcome(shown.step, code, met, expected_time, f"{waited.low} ms after step {steps[-1].index}")

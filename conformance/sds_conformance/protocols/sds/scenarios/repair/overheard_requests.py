@@ -237,3 +237,15 @@ def named_again_after_its_request(script: Script, alice: Part, bob: Peer) -> Non
     send_both_kinds(alice, T_MAX - 1_000, 500, 500)
     alice.receive(bob.content(script.now, *signed(lost)))
     send_both_kinds(alice, T_MAX, 1_000)
+
+
+@repair_scenario("R-TREQ-01", needs=(pb.CAPABILITY_OBSERVE,))
+def named_again_after_its_removal(script: Script, alice: Part, bob: Peer) -> None:
+    """A missing message is requested, and the entry may be removed; then another message depends on the missing one."""
+    (lost,) = lose_messages(alice, bob)
+    alice.observe()
+    send_either(alice.after(T_MAX), content=False)
+    alice.after(1_000).send()
+    alice.observe()
+    alice.receive(bob.content(script.now, *signed(lost)))
+    alice.observe()
