@@ -295,3 +295,10 @@ class _Syncing(Channel):
     @fault(Channel.sync_is_due, "R-SYNC-02", "sends no periodic sync message while requests are due")
     def no_sync_with_requests(self, now_ms: int) -> bool:
         return super().sync_is_due(now_ms) and not self.has_requests(now_ms)
+
+    @fault(Channel.sweep_outgoing, "R-SYNC-02", "postpones sync messages when it resends, although requests are due")
+    def resends_silence_requests(self, now_ms: int, effects: Effects) -> None:
+        before = len(effects.broadcasts)
+        super().sweep_outgoing(now_ms, effects)
+        if len(effects.broadcasts) > before:
+            self.broadcast_at(now_ms)

@@ -174,15 +174,19 @@ ROUNDS = 54
 sync interval: 30 rounds from T_min to T_max, and 24 in twelve further intervals."""
 
 
-def _wait_for_request(script: Script, bob: Peer, *others: Peer) -> None:
+def _wait_for_request(script: Script, bob: Peer, *others: Peer, resends: bool = False) -> None:
     """A participant with automatic sync messages misses a message, and the peers ``others`` send sync messages.
 
-    Ten sync intervals pass before the request of the participant may expire.
+    If ``resends`` is set, the participant resends an own message twice in each sync interval. Ten sync intervals pass
+    before the request of the participant may expire.
     """
     script.need(pb.CAPABILITY_PERIODIC_SYNC)
-    alice = open_with_repairs(
-        script, configuration=pb.Configuration(sync_interval_ms=2_000, t_min_ms=30_000, t_max_ms=60_000)
-    )
+    asked = pb.Configuration(sync_interval_ms=2_000, t_min_ms=30_000, t_max_ms=60_000)
+    if resends:
+        asked.resend_unacknowledged_ms = 1_000
+    alice = open_with_repairs(script, configuration=asked)
+    if resends:
+        alice.send()
     interval = Period("sync_interval_ms")
     script.require("1000 <= sync_interval_ms", "the sync interval in force is too short for this scenario")
     script.require("sync_interval_ms <= t_max_ms // 4", "the sync interval in force is too long for this scenario")
@@ -207,3 +211,9 @@ def the_next_sync_asks(script: Script, bob: Peer) -> None:
 def others_sync_all_the_time(script: Script, bob: Peer, carol: Peer) -> None:
     """A message is missing, and others send sync messages more often than the participant's sync interval requires."""
     _wait_for_request(script, bob, carol)
+
+
+@scenario("R-SYNC-02", needs=(pb.CAPABILITY_RESEND,))
+def it_resends_all_the_time(script: Script, bob: Peer) -> None:
+    """A message is missing, and the participant resends an own message more often than it sends sync messages."""
+    _wait_for_request(script, bob, resends=True)
