@@ -237,6 +237,26 @@ class MarksAsLostOnce(Channel):
             self._marked = any(isinstance(event, Lost) for event in effects.events)
 
 
+@mutant("FORUM-31", "reports only one of several dependencies that are lost")
+class ReportsOneOfTheLost(Channel):
+    def give_up_lost(self, received_ms: int, effects: Effects) -> None:
+        super().give_up_lost(received_ms, effects)
+        effects.events = [
+            Lost(event.channel_id, event.message_ids[:1]) if isinstance(event, Lost) else event
+            for event in effects.events
+        ]
+
+
+@mutant("FORUM-31", "gives up one waiting message in a sweep")
+class GivesUpOneInASweep(Channel):
+    def give_up_lost(self, received_ms: int, effects: Effects) -> None:
+        given_up = self.incoming.take_older(received_ms)
+        for entry in given_up[1:]:
+            self.incoming.add(entry)
+        if given_up:
+            effects.events.append(Lost(self.channel_id, tuple(sorted(given_up[0].unmet))))
+
+
 @mutant("FORUM-31", "keeps waiting sync messages, and all that arrive after one, for ever")
 class KeepsWaitingSyncs(Channel):
     def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:

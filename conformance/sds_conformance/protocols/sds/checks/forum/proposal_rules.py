@@ -6,6 +6,7 @@ The checks of SDS judge the rest: ``shared_requirements`` lists them.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator
 
 from sds_harness.sds.trace import Step
@@ -346,24 +347,33 @@ def syncs_move_the_clock(view: ChannelView) -> Iterator[Observation]:
 
 @check("FORUM-31", pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK, of="received")
 def given_up_after_the_period(view: ChannelView) -> Iterator[Observation]:
-    """If a period for giving up is in force, dependencies that do not arrive within the period are reported lost."""
+    """If a period for giving up is in force, dependencies that do not arrive within the period are reported lost.
+
+    It is enough to report the waiting message (AMB-92). If several messages name a dependency, it is enough to report
+    one dependency of each: the others may have begun to be missing later.
+    """
     period = view.configuration.lost_timeout_ms
     lost = {message_id for _, event in view.losses for message_id in event.message_ids}
+    named = Counter(message_id for received in view.received for message_id in received.unmet)
     for received in view.received if period else ():
         new = received.valid and not received.duplicate
         if not new or not received.unmet - received.unmet_buffered:
             continue
-        if lost & (received.unmet | {received.message.message_id}):
+        left = received.unmet - lost
+        shared = any(named[message_id] > 1 or message_id in view.arrivals for message_id in received.unmet)
+        if received.message.message_id in lost or not left or (shared and received.unmet & lost):
             yield observe_met(received.step)
             continue
         late = [t for t in view.ticks if t.index > received.step.index and t.now_ms >= received.step.now_ms + period]
         overdue = late[_LATE_SWEEPS - 1] if len(late) >= _LATE_SWEEPS else None
         if overdue is None or overdue.now_ms < received.step.now_ms + 2 * period:
             continue
-        came = received.unmet & view.logged_ids or received.delivered
+        came = received.unmet & view.logged_ids or (received.delivered and left == received.unmet)
         if not came and clock_never_goes_back(view, received.step, overdue):
-            expected = f"{min(received.unmet)!r}, missing since step {received.step.index}, given up after {period} ms"
-            seen = f"it is not given up after {overdue.now_ms - received.step.now_ms} ms"
+            expected = f"{min(left)!r}, missing since step {received.step.index}, given up after {period} ms"
+            reported = repr(min(received.unmet & lost)) if received.unmet & lost else ""
+            waited_ms = overdue.now_ms - received.step.now_ms
+            seen = f"{f'only {reported}' if reported else 'nothing'} is given up after {waited_ms} ms"
             yield observe_violation(overdue, "never-given-up", expected, seen)
 
 

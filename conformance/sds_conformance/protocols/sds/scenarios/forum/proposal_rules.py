@@ -141,3 +141,16 @@ def one_loss_after_another(script: Script, alice: Part, bob: Peer) -> None:
         alice.receive(write(script.now + 10, missing))
         tick_every(alice, alice.in_force.lost_timeout_ms // 2 + 1, times=6)
         alice.receive(bob.content(script.now + 20))
+
+
+@scenario(
+    "FORUM-31",
+    needs=(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK),
+    asked=pb.Configuration(lost_timeout_ms=60_000),
+)
+def many_losses_at_once(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Six messages wait until they are given up; each has two dependencies that never arrive."""
+    for number in range(6):
+        missing = [carol.content(script.now + number) for _ in range(2)]
+        alice.receive(bob.content(script.now + number + 10, *missing))
+    tick_every(alice, alice.in_force.lost_timeout_ms // 2 + 1, times=5)
