@@ -112,7 +112,7 @@ class _Lamport(Channel):
     )
 
 
-@mutant("FORUM-01", "continues beyond 31 bits with an unsigned Lamport timestamp")
+@mutant("FORUM-04", "continues beyond 31 bits with an unsigned Lamport timestamp")
 class CountsPastTheLargest(Channel):
     def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
         super().__init__(participant_id, channel_id, config, now_ms)

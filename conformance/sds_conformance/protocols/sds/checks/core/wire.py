@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from sds_harness.sds.trace import Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import MAX_LAMPORT, UNNAMED_CHANNEL, Kind, MalformedMessageError
+from sds_reference import FORUM_2024, MAX_LAMPORT, UNNAMED_CHANNEL, Kind, MalformedMessageError
 from sds_reference.wire_fields import LEN, VARINT, WireField, split
 
 from .....judging.catalogue import ANOTHER_LAYOUT
@@ -66,6 +66,12 @@ _LAYOUTS = {
 """By common prefix of the requirement IDs of a revision: its message layout."""
 _ENTRY_FIELDS = {1: LEN, 2: LEN, 3: LEN}
 _WIRE_TYPES = {0: "varint", 1: "64-bit", 2: "length-delimited", 5: "32-bit"}
+
+
+def has_lamport_beyond_31_bits(view: ChannelView, wire: Wire) -> bool:
+    """Has a message of the proposal of 2024 a Lamport timestamp that is negative or greater than 2^31 - 1?"""
+    lamports = [value for value in _values(wire.fields, 3) if isinstance(value, int)]
+    return view.revision is FORUM_2024 and bool(lamports) and lamports[-1] > FORUM_2024.wire.max_lamport
 
 
 def values_of(sent: Sent, number: int) -> list[int | bytes]:
@@ -187,7 +193,7 @@ def message_structure(view: ChannelView, fields_of: Reader) -> Iterator[Observat
             yield observe_violation(step, code, expected, seen, "" if other_layout else "AMB-116")
         elif twice:
             yield observe_violation(step, "field-twice", expected, f"field {twice[0]} twice")
-        else:
+        elif not has_lamport_beyond_31_bits(view, wire):  # FORUM-04 judges these timestamps
             yield observe_outcome(
                 step, "does-not-decode", not wire.error, expected, f"bytes that do not decode: {wire.error}"
             )

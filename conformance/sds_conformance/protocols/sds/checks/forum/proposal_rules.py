@@ -22,7 +22,7 @@ from ...view.resends import clock_never_goes_back
 from ...view.timestamps import lamport_sends, largest_lamport_elsewhere
 from ..core.filters import judge_members
 from ..core.history import histories_of_default_size
-from ..core.wire import text_of, values_of
+from ..core.wire import has_lamport_beyond_31_bits, text_of, values_of
 
 _HISTORY = 4
 _PLAUSIBLE = 1_000
@@ -41,19 +41,22 @@ _CROWD = 100
 # ---- Message ---------------------------------------------------------------------------------------------------------
 
 
-@check("FORUM-04", of="outgoing")
+@check("FORUM-04")
 def lamport_in_field_3(view: ChannelView) -> Iterator[Observation]:
     """Field 3 of content and sync messages is a varint of at most 2^31 - 1."""
+    expected = "field 3 (lamport_timestamp) from 0 to 2147483647"
     for sent in view.outgoing:
         values = values_of(sent, 3)
         if not values or not isinstance(values[-1], int):
             seen = "field 3 with another wire type" if values else "no such field"
-            expected = "field 3 (lamport_timestamp) as a varint"
-            yield observe_violation(sent.step, "wrong-wire-type" if values else "missing-field", expected, seen)
+            kind = "field 3 (lamport_timestamp) as a varint"
+            yield observe_violation(sent.step, "wrong-wire-type" if values else "missing-field", kind, seen)
         else:
-            expected = "field 3 (lamport_timestamp) within 31 bits"
-            seen = f"{values[-1]}"
-            yield observe_outcome(sent.step, "out-of-range", values[-1] <= FORUM_2024.wire.max_lamport, expected, seen)
+            met = not has_lamport_beyond_31_bits(view, sent.wire)
+            yield observe_outcome(sent.step, "out-of-range", met, expected, f"{values[-1]}")
+    for step, wire in view.strays:
+        if wire.message is None and has_lamport_beyond_31_bits(view, wire):
+            yield observe_violation(step, "out-of-range", expected, wire.error or "a larger value")
 
 
 @check("FORUM-05", of="outgoing")

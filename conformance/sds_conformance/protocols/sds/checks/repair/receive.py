@@ -45,9 +45,14 @@ def arrived_messages_are_dropped(view: ChannelView) -> Iterator[Observation]:
         kept = next((s for s in states if _still_shown(side, missing, s, old)), None)
         asked = next((s for s in sends if side.requests_repair_of(s, missing.message_id)), None)
         if kept is not None:
-            which = f"{missing.message_id!r}, arrived at step {arrived.index}"
-            expected = f"{which}, no longer in the outgoing repair request buffer"
-            yield observe_violation(kept.step, "not-dropped", expected, "the buffer still contains it")
+            removed = [
+                s.step.index for s in states if s.step.index < kept.step.index and missing.message_id not in s.due
+            ]
+            logged = _logged_at(side, missing.message_id) if side.in_log(missing.message_id, kept.step) else None
+            since = f"arrived at step {arrived.index}" if logged is None else f"in the log since step {logged}"
+            expected = f"{missing.message_id!r}, {since}, no longer in the outgoing repair request buffer"
+            seen = f"it was added again after step {removed[-1]}" if removed else "the buffer still contains it"
+            yield observe_violation(kept.step, "not-dropped", expected, seen)
         elif asked is not None and not side.shown and _is_leftover(side, missing, asked):
             expected = f"no request for {missing.message_id!r}, which has arrived at step {arrived.index}"
             yield observe_violation(asked.step, "not-dropped", expected, "it is requested")
@@ -57,6 +62,12 @@ def arrived_messages_are_dropped(view: ChannelView) -> Iterator[Observation]:
             late = [s for s in sends if s.step.now_ms >= due.high + side.slack_ms]
             if side.first_request_index(missing.message_id, missing.detected.step.index) > arrived.index and late:
                 yield observe_met(late[0].step)
+
+
+def _logged_at(side: Requester, message_id: str) -> int | None:
+    """Index of the step at which a message that arrived entered the log; None if it is not known to be in the log."""
+    arrivals = (r for r in side.arrivals.get(message_id, ()) if not r.unmet or r.delivered)
+    return min((r.delivered[0].step.index if r.unmet else r.step.index for r in arrivals), default=None)
 
 
 def _still_shown(side: Requester, missing: Missing, shown: ShownRequests, old: int | None) -> bool:
