@@ -70,8 +70,9 @@ class Protocol(ABC):
         """Describe a profile of a revision in one line."""
 
     def notes(self, declared: Declaration, revision: str, profile: str) -> Sequence[tuple[str, str]]:
-        """Explain the choices that an implementation declared: (label, sentence on the effects on other implementations
-        and on verdicts).
+        """Explain the choices that an implementation declared under a revision and a profile.
+
+        Each choice has a label, and a sentence on its effects on other implementations and on verdicts.
         """
         return ()
 
@@ -83,7 +84,7 @@ class Protocol(ABC):
         return ()
 
     def unsupported_profile(self, declared: Declaration, revision: str) -> str:
-        """The name of the profile that an implementation does not support; "" if it supports all profiles."""
+        """The name of the optional profile that an implementation does not declare; "" if it declares all profiles."""
         return ""
 
     def corpora(self) -> Corpora | None:
@@ -109,7 +110,7 @@ def _by_revision() -> Mapping[str, Protocol]:
     for protocol in protocols():
         for revision in protocol.rules.revisions:
             if revision in known:
-                raise ValueError(f"{revision} belongs to {known[revision].name} and to {protocol.name}")
+                raise ValueError(f"{revision} is a revision of two protocols: {known[revision].name}, {protocol.name}")
             known[revision] = protocol
     return known
 

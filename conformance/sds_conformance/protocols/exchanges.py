@@ -31,7 +31,6 @@ class Cell:
 
     mark: AspectMark
     reason: str = ""
-    """The reason for the result; "" if there is none."""
 
 
 YES = Cell(AspectMark.YES)

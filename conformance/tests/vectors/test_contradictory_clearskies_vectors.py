@@ -39,9 +39,9 @@ def _step(kind: str, **fields: object) -> Change:
         ("conflicts", first(lambda test: test["updates"][0].update(value="NaN")), "updates/0/value: no JSON"),
         ("conflicts", first(lambda test: test["outcomes"][0]["keys"].update(k="x")), "outcomes/0/keys/k: no JSON"),
         ("signed-updates", first(lambda test: test["update"].update(value="[" * 4_000)), "JSON nested deeper"),
-        ("ghost-records", _step("ask", link="nowhere"), "'nowhere' was not connected before"),
+        ("ghost-records", _step("ask", link="nowhere"), "no earlier step connects the link 'nowhere'"),
         ("ghost-records", _step("put", value="'a'"), "/value: no JSON"),
-        ("ghost-records", _step("repeat", update="never"), "'never' was not bound before"),
+        ("ghost-records", _step("repeat", update="never"), "no earlier put binds the name 'never'"),
     ],
 )
 def test_what_refers_to_what_is_not_there_is_an_error_of_the_file(name: str, change: Change, output: str) -> None:

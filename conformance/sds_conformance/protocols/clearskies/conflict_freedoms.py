@@ -1,7 +1,7 @@
 """Permitted differences on records in conflict, whose resolution the specification leaves to applications.
 
-"Applications need to decide what the most appropriate way to resolve the conflict is": this covers only records in
-conflict. Everything else must be equal on both sides.
+"Applications need to decide what the most appropriate way to resolve the conflict is" permits differences only on
+records in conflict. All other records must be equal in both traces.
 """
 
 from __future__ import annotations
@@ -43,7 +43,6 @@ def in_conflict(case: DivergentSteps) -> bool:
 
 
 def _find_keys(facts: ClearSkiesRowReader, view: PeerView, act: Act, records: set[str]) -> set[str]:
-    """The keys that these records ever had."""
     name = facts.names.record
     sent_keys = (
         u.key for u in (*view.sent, *view.received) if u.step.index <= act.step.index and name(u.uuid) in records

@@ -241,7 +241,7 @@ def notes(pair: Pair) -> Iterator[str]:
     if ours != theirs:
         yield (
             f"signatures differ: {pair.sender.name} declares {ours}, {pair.receiver.name} {theirs}. "
-            "The specification leaves padding and hash open, so both must use the same"
+            "The specification leaves padding and hash open, so both implementations must use the same padding and hash"
         )
 
 

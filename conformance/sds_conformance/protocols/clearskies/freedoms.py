@@ -200,6 +200,6 @@ FREEDOMS: tuple[Freedom, ...] = (
     Freedom("order-of-updates", "the order of updates of different writers", is_in_another_order),
     Freedom("pieces", "the pieces in which a stream is written, and additional messages in it", is_in_other_pieces),
     Freedom("stores", "whether records are kept when a participant is opened again", _only_one_keeps_store),
-    Freedom("calm", "how long it takes until all participants are quiet", calm),
+    Freedom("calm", "how long it takes until all participants have sent everything", calm),
 )
 """The permitted differences, in the order in which they are tried."""

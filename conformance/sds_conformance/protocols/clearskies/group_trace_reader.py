@@ -78,7 +78,6 @@ def _read_message(wire: Wire, more: int) -> Item | None:
 
 
 def _version_name(by: Any, rev: Any) -> str:
-    """A unique name of a version."""
     return f"{printable(str(by), 40)}/{printable(str(rev), 24)}"
 
 
@@ -189,7 +188,7 @@ class ClearSkiesReading(Reading):
         return None
 
     def signals(self, step: Step) -> list[Signal]:
-        """The events of a step."""
+        """The changes, conflicts and closed links that a step signals."""
         out = []
         for event in step.events:
             match event.kind:

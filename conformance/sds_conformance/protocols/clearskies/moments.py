@@ -1,7 +1,7 @@
 """Permitted differences in the time, order and pieces of messages, which the specification mostly leaves open.
 
 One side may send an update later than the other side, if the updates of each writer keep their order (CA-14), and if
-the participant sends it before it becomes quiet.
+the participant sends the update by its next quiet step (see `facts.find_quiet_steps`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .divergent_steps import STEP_COLUMNS, acts_before, acts_from_difference, fi
 
 
 def is_sent_later(case: DivergentSteps) -> bool:
-    """Does each entry that one side lacks at this step appear there in a later step, in time?
+    """Does each entry that one side lacks at this step appear on that side in a later step, by the next quiet step?
 
     A message may also be missing on that side if the link closes before the message is due.
     """
@@ -36,7 +36,7 @@ def _comes_later(case: DivergentSteps, side: DivergentSide, field: str, entry: s
     acts = [act for act in acts_from_difference(side) if act.who == case.participant]
     if view is None or not acts:
         return False
-    # A peer may process earlier arrivals now. When it is quiet, it has sent everything.
+    # A peer may process earlier arrivals now. By its next quiet step, it must have sent all results.
     due = next((index for index in view.quiet if index > acts[0].step.index), None)
     return any(
         entry in facts.normative_columns(act.step, act.trace)[field]

@@ -73,4 +73,3 @@ REPERTOIRE = Repertoire(
     situations,
     alphabet=CLEARSKIES,
 )
-"""The generated schedules of ClearSkies."""

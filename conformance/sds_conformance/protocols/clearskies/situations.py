@@ -33,10 +33,9 @@ SITUATIONS: dict[str, str] = {
     "restart": "peers that were opened again",
     "forgot": "peers that lost their records",
     "wrong-clock": "group traces with a clock that is wrong or was set",
-    "settled": "clubs that became quiet",
-    "converged": "clubs whose final records are known",
+    "settled": "clubs in which all peers had sent everything in the end",
+    "converged": "groups of linked peers whose final records the specification decides",
 }
-"""Descriptions of the situations."""
 
 
 def situations(group_trace: GroupTrace, views: Iterable[Any]) -> Counter[str]:

@@ -162,7 +162,9 @@ def test_a_position_is_shown_with_the_requirements_it_concerns() -> None:
     for said in (position.question, position.position, "warn: ", "SDS-RECV-02: ", "SDS-DELIVER-06: "):
         assert said in text
     assert "Way once: delivers it once Way again: delivers it again" in text
-    assert "Ways cannot be observed in a run: AMB-42 reports the same" in words(typed("requirements", "AMB-C1").stdout)
+    assert "Ways cannot be observed in a run: AMB-42 reports this choice" in words(
+        typed("requirements", "AMB-C1").stdout
+    )
     assert load_catalogue().requirements["SDS-DELIVER-06"].statement in text
 
 

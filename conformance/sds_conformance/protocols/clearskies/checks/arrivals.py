@@ -303,7 +303,7 @@ def revisions_may_differ_from_clocks(view: PeerView) -> Iterator[Observation]:
             yield observe_met(arrival.step)
         elif alike & {True, after_gap} and (proof := view.find_proof(arrival)) is not None:
             expected = f"{view.named(update)}, although {view.name(update.by)} has {number} in the clock of the update"
-            seen = f"{view.describe_state(proof)}; records whose number equals the revision are accepted"
+            seen = f"{view.describe_state(proof)}; records with the writer's number as their revision are accepted"
             yield observe_violation(proof.shown.step, "revision-compared-with-clock", expected, seen)
 
 
@@ -594,7 +594,7 @@ def relayed_updates_keep_their_uuid(view: PeerView) -> Iterator[Observation]:
     for update in view.sent:
         originals = arrived.get((update.by, update.rev), ()) if update.by not in (None, view.peer_id) else ()
         if update.uuid is None or (update.uuid, update.by) in theirs:
-            continue  # CSDB-47 judges other versions
+            continue  # the uuid was kept; CSDB-47 judges the revision
         original = next((each for each in originals if same_content(each.content, update.content)), None)
         if original is not None:
             expected = f"{original.uuid!r}, the uuid of {view.named(original)}, as received"

@@ -173,7 +173,7 @@ def nobody_else_writes(view: PeerView) -> Iterator[Observation]:
         strange = strange and view.opened_afresh(update.step) and not view.in_conflict(update.step)
         if strange and not any(map(renames_in_place, view.steps)):
             expected = "a record that the application has written"
-            yield observe_violation(update.step, "record-made-up", expected, f"one with the key {update.key!r}")
+            yield observe_violation(update.step, "record-made-up", expected, f"a record with the key {update.key!r}")
 
 
 @check("CSDB-13", of="changes")
@@ -212,7 +212,7 @@ def own_records_change_their_keys(view: PeerView) -> Iterator[Observation]:
     for change in view.changes:
         if change.kind != "rename" or change.shown is None or change.key == change.old_key:
             continue
-        if change.shown.key in (change.key, change.old_key):  # CSDB-07 judges other keys
+        if change.shown.key in (change.key, change.old_key):  # CSDB-07 judges a key that is neither of the two
             met, expected = change.shown.key == change.key, f"the key {change.key!r}"
             yield observe_outcome(change.shown.step, "new-key-not-sent", met, expected, f"{change.shown.key!r}")
         later = (other for other in view.changes if other.step.index > change.step.index)
@@ -264,7 +264,7 @@ def uuids_are_of_one_record(view: PeerView) -> Iterator[Observation]:
             if name == other.party.name and _is_revived(other, first, change):
                 continue  # a deleted record may be written again with its uuid (CA-13)
             if other is view:
-                expected, seen = f"a new uuid for {change.key!r}", f"that of {first.key!r} of {name}"
+                expected, seen = f"a new uuid for {change.key!r}", f"the uuid of {first.key!r} of {name}"
                 yield observe_outcome(update.step, "uuid-reused", first is change, expected, seen)
 
 
@@ -572,7 +572,7 @@ def changes_of_others_do_not_count(view: PeerView) -> Iterator[Observation]:
     yield from _first_revision(view, after_others=True)
     for update in view.unexplained:
         original = find_repeated_version(view, update)
-        if original is not None and original.rev != update.rev:  # CSDB-09 judges updates with the same revision
+        if original is not None and original.rev != update.rev:  # CSDB-09 judges kept revisions
             expected = f"{view.named(original)} relayed under the revision with which it was received"
             yield observe_violation(
                 update.step,
@@ -609,7 +609,7 @@ def _first_revision(view: PeerView, *, after_others: bool) -> Iterator[Observati
 
 
 def _received_own_change(view: PeerView, when: range, known: int) -> bool:
-    """Return whether the peer received a change in its own name with a higher revision.
+    """Did the peer receive, in the steps ``when``, a change in its own name with a revision above ``known``?
 
     The peer may continue from that revision: no revision may be used twice, and the peer may have lost its changes.
     """
@@ -672,7 +672,7 @@ def changes_count(view: PeerView) -> Iterator[Observation]:
 
 @check("CSDB-44", pb.CAPABILITY_OBSERVE, of="changes shown")
 def changes_count_at_once(view: PeerView) -> Iterator[Observation]:
-    """In observed states, the peer's own number in the clock of a record grows if only this record changes."""
+    """From one observed state to the next, the peer's own number in the clock of a changed record grows."""
     for one, other in pairwise(shown for shown in view.shown_states if not shown.on_the_wire):
         between, me = range(one.step.index + 1, other.step.index), view.peer_id
         arrived = {arrival.update.uuid for arrival in view.arrivals if arrival.step.index in between}
@@ -681,7 +681,7 @@ def changes_count_at_once(view: PeerView) -> Iterator[Observation]:
             seen, then = one.records.get(change.uuid), other.records.get(change.uuid)
             if not (seen and then and seen.clock and then.clock):
                 continue
-            if not same_content(seen.content, then.content):  # a change to the same content need not count
+            if not same_content(seen.content, then.content):  # else the change need not count
                 before, after = seen.clock.get(me, 0), then.clock.get(me, 0)
                 expected = f"an own number above {before} in the clock of {change.key!r}"
                 yield observe_outcome(other.step, "change-not-counted", after > before, expected, f"{after}")
@@ -709,7 +709,7 @@ def clocks_of_changes_know_the_version_before(view: PeerView) -> Iterator[Observ
     """The clock of a change has no smaller number than the clock of the previous version."""
     for first, base in find_replaced_versions(view):
         if base.by == view.peer_id and set(base.clock or {}) <= {view.peer_id}:
-            continue  # the version has no number of another peer
+            continue  # CSDB-44 judges clocks that have only the own number
         lost = find_smaller_number(view, first.clock or {}, base.clock)
         code = "known-numbers-lost" if base.by == view.peer_id else "incoming-numbers-lost"
         expected, seen = lost or ("", "")

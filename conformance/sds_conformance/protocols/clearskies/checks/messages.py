@@ -103,12 +103,12 @@ def requests_have_revisions_by_peer(view: PeerView) -> Iterator[Observation]:
         if kind != GET_UPDATES:
             yield observe_violation(request.step, "wrong-type", f"the type {GET_UPDATES!r}", f"{kind!r}")
         elif not isinstance(since, dict):
-            expected = "a member since: an object that maps peer IDs to revisions"
+            expected = "a member 'since' with an object that maps peer IDs to revisions"
             yield observe_violation(request.step, "since-not-object", expected, json_of(since, 120))
         else:
             wrong = {peer: entry for peer, entry in since.items() if not is_id(peer) or type(entry) is not int}
             code = "revision-not-integer" if all(map(is_id, wrong)) else "peer-id-malformed"
-            expected = "a member since that maps peer IDs of 32 hex digits to integers"
+            expected = "a member 'since' that maps peer IDs of 32 hex digits to integers"
             yield observe_outcome(request.step, code, not wrong, expected, json_of(wrong, 120))
 
 
@@ -200,7 +200,7 @@ UPDATE_RULES: tuple[Rule[Update], ...] = (
         lambda view, u: "signature-changed" if u.message.body.raw in _arrived_bodies(view) else "bytes-changed",
         lambda view, u: not view.writes and u.by != view.peer_id,  # CSDB-03 judges own updates
         lambda view, u: (u.message.body.raw, u.message.signature) in _arrived_messages(view),
-        lambda view, u: (f"{view.named(u)}, as received", "other bytes, or another signature"),
+        lambda view, u: (f"{view.named(u)}, as received", "a body or a signature that differs from the received one"),
         needs=(pb.CAPABILITY_READ_ONLY,),
     ),
     Rule(

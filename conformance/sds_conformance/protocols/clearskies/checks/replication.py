@@ -180,7 +180,7 @@ def answers_keep_the_order_of_each_writer(view: PeerView) -> Iterator[Observatio
         for updates in grouped(answer.delivered, lambda update: update.by).values():
             for one, other in pairwise(updates):
                 met, expected = (other.rev or 0) >= (one.rev or 0), f"{view.named(other)} before {view.named(one)}"
-                seen = "they were sent in reverse order"
+                seen = "the two updates were sent in reverse order"
                 yield observe_outcome(other.step, "answer-out-of-order", met, expected, seen)
 
 
@@ -265,7 +265,7 @@ def answers_are_complete(view: PeerView) -> Iterator[tuple[Step, ExpectedUpdate]
 
 @check("CSDB-59", of="writes requests")
 def answers_begin_after_the_named_revisions(view: PeerView) -> Iterator[Observation]:
-    """An answer has no update of a writer up to the revision that the request names for this writer."""
+    """An answer has no update at or below the revision that the request names for the writer of the update."""
     for answer in find_answers(view):
         for update in answer.known:
             since = (answer.request.since or {}).get(str(update.by), 0)
@@ -450,7 +450,7 @@ def gossip_ends(view: PeerView) -> Iterator[Observation]:
     begun = max(step.index for step in view.steps if step.command not in ("receive", "tick", "close"))
     copies = sum(update.uuid == last.uuid and update.step.index > begun for update in view.sent)
     if copies > _MANY_COPIES:
-        expected = "no more updates, because all peers have them"
+        expected = "the end of the traffic, because all peers have all updates"
         yield observe_violation(last.step, "never-ends", expected, f"{copies} copies of {view.named(last)}")
 
 
@@ -503,7 +503,7 @@ def relayed_updates_keep_their_order(view: PeerView) -> Iterator[Observation]:
                     (update.rev or 0) > (before.rev or 0),
                     f"{view.named(update)} before {view.named(before)}",
                 )
-                seen_order = "they were sent in reverse order"
+                seen_order = "the two updates were sent in reverse order"
                 yield observe_outcome(update.step, "relayed-out-of-order", met, expected, seen_order)
             last[update.by, source] = update
 

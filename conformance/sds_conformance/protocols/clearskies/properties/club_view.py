@@ -70,7 +70,6 @@ class PeerHistory:
         self.view = view
         self.name = view.party.name
         self.acts = acts
-        """The acts of the peer, in order."""
         self.known_versions: dict[VersionId, tuple[int, Update]] = {}
         """The versions that the peer wrote, or received and had to accept, since it last lost its store.
 

@@ -81,7 +81,7 @@ def _find_differences(side: PeerHistory, act: Act, shown: Shown, expected: Seque
 
 
 def _latest(there: list[RecordVersion]) -> list[RecordVersion]:
-    """The sent record with the largest update_time, in a list; all sent records if one has no valid time.
+    """Return the record with the largest update_time alone; all records if one has no valid time.
 
     A peer may hide the other records with the key from its application, and still send them.
     """
@@ -98,7 +98,6 @@ def _first_of_each(differences: Sequence[Difference]) -> Iterator[Difference]:
 
 
 def _expected_and_seen(view: ClubView, difference: Difference) -> tuple[str, str]:
-    """Describe the expected and the seen record."""
     one = difference.expected
     trace = difference.side.view.trace
     key = identifier(one.key)

@@ -23,7 +23,7 @@ def version(writer: Peer | ScriptedLink, key: str, value: Any, clock: Numbers, *
 
 
 def _link_and_observe(script: Script, alice: Part, alan: Part) -> None:
-    """Let two peers become quiet, link them, and observe the records of both."""
+    """Wait until two peers have sent everything, link them, and observe the records of both."""
     script.settle()
     alice.link(alan)
     script.settle()

@@ -16,7 +16,7 @@ from .scripts import HOUR_MS, Part, Peer, Script, ScriptedLink, request_all, sce
 
 @scenario("54", long=True)
 def three_concurrent_versions(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """Three writers changed six records concurrently. The versions of each record arrive in another order of times."""
+    """Three writers changed six records concurrently. For each record, the order of the times is different."""
     link = alice.link(bob)
     link.update("lamp", "on")
     for order in permutations((3, 2, 1)):
@@ -82,7 +82,7 @@ def deletions_among_concurrent_versions(script: Script, alice: Part, bob: Peer, 
 
 @scenario("54", needs=(pb.CAPABILITY_READ_ONLY,), long=True)
 def three_concurrent_versions_for_a_reader(script: Script, rita: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """A read-only peer receives three concurrent versions of six records, each time in another order of times."""
+    """A read-only peer receives three concurrent versions of each of six records, in six orders of their times."""
     link = rita.link(bob)
     link.update("lamp", "on")
     for order in permutations((3, 2, 1)):

@@ -44,8 +44,8 @@ def scenario(
 
     Its first parameter is the script. ``alice``, ``alan`` and ``anna`` are peers under test, and so are ``rita`` and
     ``rosa``, which are read-only. Each other parameter is a scripted peer; ``rolf`` and ``ruth`` are read-only. If the
-    implementation lacks one of the capabilities ``needs``, the schedule ends before any peer is opened. At the end all
-    peers have time to become quiet.
+    implementation lacks one of the capabilities ``needs``, the schedule ends before any peer is opened. At the end,
+    time passes until no peer has anything more to send.
     """
 
     def write(function: Callable[..., None]) -> Schedule:
@@ -73,7 +73,7 @@ def subscribe(part: Part, peer: Peer, since: Numbers | None = None) -> ScriptedL
 
 
 def request_all(part: Part, *, read_only: bool = False) -> None:
-    """Let a new scripted peer request everything, and close its link when all peers are quiet."""
+    """Let a new scripted peer request everything, and close its link when no peer has anything more to send."""
     script = part.script
     link = subscribe(part, script.peer(script.unique_label("reader"), read_only=read_only))
     script.settle()

@@ -9,4 +9,3 @@ from __future__ import annotations
 from . import signing as _signing
 
 COMPUTED = (_signing,)
-"""The modules that compute vectors."""

@@ -44,7 +44,7 @@ def find_transcript_errors(vector: Vector) -> Iterator[str]:
         if step["do"] == "connect":
             links.add(step["link"])
         elif link is not None and link not in links:
-            yield f"{at}/link: {link!r} was not connected before"
+            yield f"{at}/link: no earlier step connects the link {link!r}"
         match step["do"]:
             case "update":
                 yield from _find_bad_json(f"{at}/update/value", step["update"]["value"])
@@ -52,7 +52,7 @@ def find_transcript_errors(vector: Vector) -> Iterator[str]:
                 yield from _find_bad_json(f"{at}/value", step["value"])
                 bound.add(step["binds"])
             case "repeat" if step["update"] not in bound:
-                yield f"{at}/update: {step['update']!r} was not bound before"
+                yield f"{at}/update: no earlier put binds the name {step['update']!r}"
         yield from _find_bad_records(f"{at}/", step["outcomes"])
 
 

@@ -266,7 +266,6 @@ class Change:
     key: str
     """The key of the record after the change; of a deleted record, its last key."""
     old_key: str
-    """The key of the record before the change."""
     value: Any = None
     """The value of a ``put``."""
     shown: Update | None = None

@@ -204,9 +204,9 @@ class Answer:
         )
         """Changes of the peer's application that the client cannot know and that were never sent to any peer."""
         self.is_silent = not later
-        """Nothing was sent on the link after the request."""
+        """Was nothing sent on the link after the request?"""
         self.lacks_everything = bool(self.expected) and len(self.missing) == len(self.expected)
-        """None of the expected versions was sent."""
+        """Were versions expected, and was none of them sent?"""
 
     def has(self, update: Update) -> bool:
         """Does an update belong to this answer?"""
