@@ -174,7 +174,7 @@ def deletions_are_remembered(view: PeerView) -> Iterator[Observation]:
         }
         missing = [uuid for uuid in there if uuid not in shown.records]
         deleted = [uuid for uuid, update in there.items() if update.deleted]
-        # One deletion can be missing for other reasons. If all deletions and nothing else are missing, the peer forgot them.
+        # One deletion can be missing for other reasons. If exactly the deletions are missing, the peer forgot them.
         if len(there) > len(deleted) > 1 and missing in ([], deleted):
             expected = f"the deletion of {there[deleted[0]].key!r}, in addition to other records"
             yield observe_outcome(shown.step, "deletion-forgotten", not missing, expected, "nothing is deleted")
