@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Corpora:
-    """The corpora of a protocol."""
+    """How the corpora of a protocol are stored, described and compared."""
 
     kind: Callable[[], CorpusKind]
     """Returns how corpora are stored: columns and codecs. Call it only to record or read a corpus: it imports

@@ -157,7 +157,7 @@ def _has_refusable_message(case: DivergentSteps) -> bool:
 
 
 def _numbers_from_another_start(case: DivergentSteps) -> bool:
-    """Does a participant begin with another revision on one side, and did a scripted peer send the message?"""
+    """Do the first revisions of a participant differ between the sides, and did a scripted peer send the message?"""
     firsts = [ClearSkiesRowReader(side.group_trace).names.first for side in case.sides]
     counted = any(firsts[1].get(name, first) != first for name, first in firsts[0].items())
     return counted and any(_is_from_scripted_peer(side, act) for side, act in case.played())

@@ -55,7 +55,7 @@ def _read_message(wire: Wire, more: int) -> Item | None:
     rest = f", and {more} more" if more else ""
     if message.type == GET_UPDATES:
         since = members.get("since")
-        known = f"has revisions of {len(since)} peers" if isinstance(since, dict) and since else "knows nothing"
+        known = f"names revisions of {len(since)} peers" if isinstance(since, dict) and since else "knows nothing"
         return Item(("", ""), Sort.SYNC, "request", "", says=f"{known}{rest}")
     if not reads_as_update(message):
         return Item(

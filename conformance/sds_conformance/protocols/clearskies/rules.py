@@ -83,7 +83,10 @@ def start(
     name: str = "clearskies_reference",
     without: frozenset[int] = frozenset(),
 ) -> LocalLink:
-    """Start the reference model, or a modified one, in this process. It draws the same UUIDs in each run."""
+    """Start the reference model, or a modified one, in this process. It draws the same UUIDs in each run.
+
+    The model does not declare the capabilities ``without``.
+    """
     draws = Random(0)
     options = TesteeOptions(suite_version(), config or Config(), peer_class, name, without, draws.randbytes)
     return _RepeatingLink(Testee(options).handle, draws)

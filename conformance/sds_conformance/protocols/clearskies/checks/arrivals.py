@@ -56,7 +56,10 @@ def _acceptance_rule(
     how: Callable[[Arrival], str] = lambda arrival: "received",
     position: str = "",
 ) -> Rule[Proof]:
-    """Create a rule that a peer accepts an update; ``how`` describes the arrival of the update in findings."""
+    """Create a rule that a peer accepts each update that ``applies`` selects.
+
+    ``how`` describes the arrival of the update in findings.
+    """
     return Rule(
         requirement,
         code,
@@ -622,7 +625,7 @@ def wide_numbers_survive(view: PeerView) -> Iterator[Observation]:
         for member, number in clock.items():
             if (uuid, member) in arrived:
                 most = max(arrived[uuid, member])
-                expected = f"{most} for {view.name(member)}, as received"
+                expected = f"the number {most} for {view.name(member)}, as received"
                 # The peer incremented the number exactly, so no digit was lost; CSDB-44 and CSDB-46 judge the
                 # increment.
                 met = number in arrived[uuid, member] or number == most + 1 != int(float(most))

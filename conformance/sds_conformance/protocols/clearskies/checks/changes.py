@@ -60,7 +60,10 @@ def writers_can_write(view: PeerView) -> Iterator[Observation]:
             and not _counters_may_overflow(view, step)
         ):
             yield observe_violation(
-                step, _REFUSED[step.command], f"{what}: the peer may write", f"refused: {step.refusal}"
+                step,
+                _REFUSED[step.command],
+                f"permission {what}: the peer is read-write",
+                f"refused: {step.refusal}",
             )
 
 
@@ -71,7 +74,7 @@ def readers_cannot_write(view: PeerView) -> Iterator[Observation]:
         if step.command in COMMANDS and step.reply is not None:
             made = step.uuid or any(update.by == view.peer_id for update in view.sent)
             seen = f"{step.uuid!r} is changed" if step.uuid else "the peer sends the change"
-            yield observe_outcome(step, "reader-writes", not made, "the change refused: the peer is read-only", seen)
+            yield observe_outcome(step, "reader-writes", not made, "a refusal, because the peer is read-only", seen)
 
 
 def _counters_may_overflow(view: PeerView, step: Step) -> bool:
@@ -436,7 +439,7 @@ def revisions_are_of_one_change(view: PeerView) -> Iterator[Observation]:
         change = None if same_content(before.content, update.content) else _change_between(view, before, update)
         if change is not None and not view.in_conflict(update.step):  # a resolution need not be a change (CA-8)
             expected = f"a new revision for the change of {change.key!r} at step {change.step.index}"
-            seen = f"{update.rev}, which was sent at step {before.step.index}"
+            seen = f"revision {update.rev}, which was already sent at step {before.step.index}"
             yield observe_violation(update.step, "revision-reused", expected, seen)
 
 
@@ -647,7 +650,7 @@ def clocks_start_with_zero(view: PeerView) -> Iterator[Observation]:
     for update in view.own:
         if update.clock is not None and view.opened_afresh(update.step):
             number, most = update.clock.get(view.peer_id, 0), _events_until(view, update)
-            expected = f"at most {most}, by the number of changes, sent records and received records"
+            expected = f"an own number of at most {most}, by the number of changes, sent records and received records"
             yield observe_outcome(update.step, "clock-starts-too-high", number <= most, expected, f"{number}")
 
 
@@ -698,7 +701,7 @@ def sending_counts(view: PeerView) -> Iterator[Observation]:
         last = each.before[0]
         before, after = _own_number(view, last), _own_number(view, each.first)
         if after > before and not each.overtaken:
-            expected = f"at least {before + 2}: revision {last.rev} was sent at step {last.step.index}"
+            expected = f"an own number of at least {before + 2}: revision {last.rev} was sent at step {last.step.index}"
             yield observe_outcome(
                 each.first.step, "sending-not-counted", after >= before + 2, expected, f"{after}", "CA-15"
             )

@@ -40,7 +40,10 @@ from ..view.replication import find_sent_holders
 def _survivor_rule(
     requirement: str, code: str, which: str, applies: Callable[[PeerView, Fate], object], why: str
 ) -> Rule[Fate]:
-    """Create a rule for two versions of a record: ``which`` of the two survives, and ``why`` (for findings)."""
+    """Create a rule for the pairs of versions that ``applies`` selects: ``which`` of the two survives.
+
+    ``why`` is the reason in findings.
+    """
     return Rule(
         requirement,
         code,
@@ -440,7 +443,7 @@ def conflict_outcomes_merge_clocks(view: PeerView) -> Iterator[Observation]:
 def _comparison_rule(
     requirement: str, code: str, applies: Callable[[ClockComparison], object], *needs: int
 ) -> Rule[ClockComparison]:
-    """Create a rule that the implementation compares two vector clocks as the specification requires."""
+    """Create a rule that the implementation answers each comparison that ``applies`` selects correctly."""
     return Rule(
         requirement,
         code,
@@ -452,10 +455,10 @@ def _comparison_rule(
 
 
 RELATIONS = {
-    (True, True): "they are equal",
-    (True, False): "the first is before the other",
-    (False, True): "the other is before the first",
-    (False, False): "neither is before the other",
+    (True, True): "the clocks are equal",
+    (True, False): "the first clock is before the second",
+    (False, True): "the second clock is before the first",
+    (False, False): "neither clock is before the other",
 }
 COMPARISON_RULES: tuple[Rule[ClockComparison], ...] = (
     _comparison_rule(

@@ -55,7 +55,7 @@ def requests_name_the_highest_known_revisions(view: PeerView) -> Iterator[Observ
             if peer not in asking.since and too_many:
                 continue  # a request that names all peers would be larger than declared
             code = "since-too-low" if peer in asking.since else "known-peer-not-named"
-            expected = f"at least {least} for {view.name(peer)}, the highest revision of its records"
+            expected = f"revision {least} or higher for {view.name(peer)}, because the peer has a record with it"
             yield observe_outcome(asking.step, code, seen >= least, expected, f"{seen or 'nothing'}")
 
 
@@ -66,7 +66,7 @@ def requests_name_no_unknown_revisions(view: PeerView) -> Iterator[Observation]:
         for peer, seen in asking.since.items():
             if peer != view.peer_id:
                 most = asking.at_most.get(peer, 0)
-                expected = f"at most {most} for {view.name(peer)}"
+                expected = f"revision {most} or lower for {view.name(peer)}, because no higher revision arrived"
                 rounded = most > SAFE_INTEGER and not view.can(pb.CAPABILITY_WIDE_INTEGERS)
                 position = "CA-6" if rounded and float(seen) == float(most) else ""
                 yield observe_outcome(asking.step, "since-too-high", seen <= most, expected, f"{seen}", position)
@@ -191,7 +191,7 @@ ExpectedUpdate = tuple[Answer, Update]
 def _answer_rule(
     requirement: str, code: str, applies: Callable[[PeerView, Answer, Update], object], *needs: int
 ) -> Rule[ExpectedUpdate]:
-    """Create a rule that an answer contains an update."""
+    """Create a rule that each answer contains the expected updates that ``applies`` selects."""
     return Rule(
         requirement,
         code,
@@ -269,7 +269,7 @@ def answers_begin_after_the_named_revisions(view: PeerView) -> Iterator[Observat
     for answer in find_answers(view):
         for update in answer.known:
             since = (answer.request.since or {}).get(str(update.by), 0)
-            expected = f"nothing of {view.name(update.by)} up to revision {since}"
+            expected = f"no update of {view.name(update.by)} at or below revision {since}"
             yield observe_violation(update.step, "known-update-sent", expected, view.named(update))
 
 
@@ -278,7 +278,8 @@ def own_records_are_in_answers(view: PeerView) -> Iterator[Observation]:
     """An answer has the records that the application wrote, even if they were never sent before."""
     for answer in find_answers(view):
         for change in answer.unsent if answer.delivered else ():
-            expected = f"{change.key!r}, written at step {change.step.index}, for {view.name(answer.link.peer_id)}"
+            expected = f"{change.key!r}, written at step {change.step.index}"
+            expected += f", in the answer to {view.name(answer.link.peer_id)}"
             yield observe_violation(
                 answer.request.step, "record-left-out", expected, "no copy is sent on any connection"
             )
@@ -315,7 +316,7 @@ def _judge_completeness(view: PeerView, code: str, excluded: Collection[VersionI
 
 
 def _due_rule(requirement: str, applies: Callable[[PeerView, DueUpdate], object]) -> Rule[DueUpdate]:
-    """Create a rule that a change is sent on each link whose other end has requested updates."""
+    """Create a rule that each due change that ``applies`` selects is sent on its link."""
     return Rule(
         requirement,
         _not_sent_code,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ....judging.formats import identifier
 from ...properties import Sighting, observe_met, observe_violation
-from ..view.facts import RecordVersion, Shown, Update, VersionId, dominates, name_update
+from ..view.facts import RecordVersion, Update, VersionId, dominates, name_update
 from .club_view import ClubView, PeerHistory
 from .registry import global_property
 
@@ -39,7 +39,8 @@ def deleted_records_stay_deleted(view: ClubView) -> Iterator[Sighting]:
                 wrong = True
                 assert seen is not None
                 expected = f"{name_update(side.view.trace, ghost)}, after which {identifier(seen.key or '')} is gone"
-                older = f"{_source_text(shown)} revision {seen.rev} of the record, which is older than the deletion"
+                verb = "sends a new peer" if shown.on_the_wire else "shows"
+                older = f"{side.name} {verb} revision {seen.rev} of the record, which is older than the deletion"
                 yield observe_violation(act, "", "came-back", expected, older)
         if last is not None and not wrong:
             yield last
@@ -65,7 +66,3 @@ def _find_deletion_of(view: ClubView, seen: RecordVersion, deletions: list[Updat
         if older and deletion.time is not None and deletion.time > facts.time:
             return deletion
     return None
-
-
-def _source_text(shown: Shown) -> str:
-    return "it sends to a new peer" if shown.on_the_wire else "it shows"

@@ -67,7 +67,7 @@ def gossip_ends(view: ClubView) -> Iterator[Sighting]:
     relayed = [(act, side) for act, side, update in view.sent if update.by not in (None, side.peer_id)]
     if any(trace.unsettled for trace in view.group_trace.traces):
         act = view.group_trace.acts[-1]
-        seen = "they continue after thousands of updates"
-        yield observe_violation(act, "", "never-ends", "peers to stop sending updates", seen)
+        seen = "peers that continue after thousands of updates"
+        yield observe_violation(act, "", "never-ends", "peers that stop sending updates", seen)
     elif view.group_trace.settled and relayed:
         yield observe_met(relayed[-1][0])

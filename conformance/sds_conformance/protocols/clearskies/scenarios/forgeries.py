@@ -10,7 +10,7 @@ from .scripts import HOUR_MS, Part, Peer, Script, request_all, scenario, subscri
 
 @scenario("06", needs=(pb.CAPABILITY_READ_ONLY,))
 def signatures_of_other_texts(script: Script, rita: Part, bob: Peer, carol: Peer, rolf: Peer, ruth: Peer) -> None:
-    """A read-only peer gets updates with signatures of bodies that have another order of members, or other blanks."""
+    """A read-only peer gets updates with signatures of bodies that differ in the order of members, or in blanks."""
     subscribe(rita, ruth)
     _sign_other_texts(rita, bob, carol, rolf)
 
@@ -19,7 +19,7 @@ def signatures_of_other_texts(script: Script, rita: Part, bob: Peer, carol: Peer
 def signatures_of_other_texts_for_a_writer(
     script: Script, alice: Part, bob: Peer, carol: Peer, rolf: Peer, ruth: Peer
 ) -> None:
-    """A read-only peer sends updates with signatures of bodies that have another order of members, or other blanks."""
+    """A read-only peer sends updates with signatures of bodies that differ in the order of members, or in blanks."""
     subscribe(alice, ruth)
     _sign_other_texts(alice, bob, carol, rolf)
 

@@ -126,7 +126,7 @@ def find_smaller_number(view: PeerView, clock: VectorClock, other: VectorClock |
     """
     for member, number in sorted((other or {}).items()):
         if member != view.peer_id and clock.get(member, 0) < number <= SAFE_INTEGER:
-            return f"at least {number} for {view.name(member)}", f"{clock.get(member, 0)}"
+            return f"a number of at least {number} for {view.name(member)}", f"{clock.get(member, 0)}"
     return None
 
 
