@@ -1,7 +1,8 @@
-"""Permitted differences (freedoms) between the traces of two conforming implementations: effects of open choices.
+"""Permitted differences (freedoms) between the traces of two conforming implementations.
 
-They explain a difference in `corpus diff`, and are tried only if no check finds a violation on either side. A
-difference that none of them explains is reported as unexplained, and a person has to examine it.
+They are effects of choices that the specification leaves open. They explain a difference in `corpus diff`, and are
+tried only if no check finds a violation on either side. A difference that none of them explains is reported as
+unexplained, and a person has to examine it.
 """
 
 from __future__ import annotations

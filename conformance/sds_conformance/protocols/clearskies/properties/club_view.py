@@ -295,8 +295,9 @@ class ClubView:
 
     @cached_property
     def shows_hops(self) -> bool:
-        """Do vector clocks count sending and receiving (rules 3 and 4) besides writing? Then a change can look
-        concurrent to its ancestor at a peer that received the ancestor by another path (CA-8).
+        """Do vector clocks count sending and receiving (rules 3 and 4 of vector clocks) besides writing?
+
+        If so, a change can look concurrent to its ancestor at a peer that received the ancestor by another path (CA-8).
         """
         known: dict[str, dict[str, int]] = {}
         for facts in self.versions.values():

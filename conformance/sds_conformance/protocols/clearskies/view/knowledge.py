@@ -3,8 +3,8 @@
 Sections "Access Levels" and "Record Changes" define who may change a record. The rules of section "Conflicts" are
 applied to the versions that the peer received. The model is unsure where the specification leaves the outcome to
 applications and where an update may have been refused, until a version arrives that descends from all candidates. It is
-also unsure where clocks contradict times, and where an update changes nothing: other checks report these. A version
-that the peer shows replaces the expected one as soon as they differ, so that each fault is reported once.
+also unsure where clocks contradict times, and where an update changes nothing: other checks report such updates. A
+version that the peer shows replaces the expected one as soon as they differ, so that each fault is reported once.
 """
 
 from __future__ import annotations
@@ -351,9 +351,9 @@ class Knowledge:
     def _is_surely_newer(self, held: RecordState, update: Update) -> bool:
         """Does an update certainly replace the present version, even if peers count sending and receiving in clocks?
 
-        By the letter of rules 3 and 4, a peer that receives a record increments its number in the record's clock. A
-        change whose clock lacks the incremented number is concurrent, and the larger update_time wins.
-        """
+        By the letter of rules 3 and 4 of vector clocks, a peer that receives a record increments its number in the
+        record's clock. A change whose clock lacks the incremented number is concurrent, and the larger update_time
+        wins."""
         sent = self._sent.get(str(update.uuid))
         if sent is not None and sent.step.index >= held.step.index and dominates(update.clock, sent.clock):
             return True

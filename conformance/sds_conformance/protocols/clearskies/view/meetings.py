@@ -339,7 +339,7 @@ def find_contests(view: PeerView) -> list[Contest]:
 def find_last_states(view: PeerView) -> Iterator[tuple[Meeting, Shown]]:
     """Yield the meetings of two records with one key, each with the last state that the peer showed afterwards.
 
-    No third record ever had the key, and each of the two records was written once and never changed.
+    Meetings are left out if a third record ever had the key, or if one of the two records was ever changed.
     """
     if not view.shown_states or not accepts_updates(view):
         return

@@ -228,7 +228,8 @@ def find_answers(view: PeerView) -> list[Answer]:
 @cache_per_view
 def find_incomplete_answers(view: PeerView) -> list[tuple[Shown, LinkView, list[RecordVersion]]]:
     """(Observed state, link, records that the answer on the link lacks) for each request for everything that was
-    answered shortly before or after the peer was observed. No record changed between the observation and the answer.
+    answered shortly before or after the peer was observed. Requests are left out if a record changed between
+    the observation and the answer.
     """
     out = []
     for observed, _, link in _find_neighbouring_states(view):

@@ -72,8 +72,9 @@ def legal_outcomes(vector: Vector) -> list[Outcome]:
 def deliver_updates(actor: Actor, link: ScriptedLink, *updates: Fields, observing: bool = False) -> None:
     """Deliver updates of a vector, signed if needed, in one step unless one of them depends on the one before.
 
-    If the writer of an update had ``seen`` the records of the peer, the peer's own number is added to the clock of the
-    update. The number is read from updates that the peer sends and, with ``observing``, from its observed state.
+    If an update has the flag ``seen``, its writer had seen the records of the peer, so the peer's own number is added
+    to the clock of the update. The number is read from updates that the peer sends and, with ``observing``, from its
+    observed state.
     """
     waiting: list[Frame] = []
     for fields in updates:
