@@ -50,7 +50,7 @@ class Item:
     asks: tuple[Key, ...] = ()
     """The items that this item requests."""
     says: str | None = None
-    """The content of the item; None if it has the usual form, or if there is none."""
+    """The content of the item for descriptions; None if there is none, or if it is generated text."""
 
 
 @dataclass(frozen=True)

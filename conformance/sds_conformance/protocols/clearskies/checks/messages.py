@@ -92,7 +92,7 @@ def find_signature_fault(update: Update) -> tuple[str, str]:
     """The code of the violation and what was seen, for an update without the signature of a read-write peer."""
     if update.message.signature is None:
         return "not-signed", "no signature"
-    return "wrong-signature", "a signature of another peer"
+    return "wrong-signature", "a signature that no read-write peer made"
 
 
 @check("CSDB-30", of="asked")

@@ -119,7 +119,7 @@ def _expected_and_seen(view: ClubView, difference: Difference) -> tuple[str, str
     "35",
     codes={
         "nothing-there": "a peer has nothing under a key: it never received a change that others have",
-        "another-value": "a peer has another value under a key: it never received a change that others have",
+        "another-value": "a peer differs from others in the value of a key: it never received a change that they have",
         "not-gone": "a peer still has a deleted record: it never received a deletion that others have",
     },
 )
@@ -149,7 +149,7 @@ def connected_peers_have_equal_records(view: ClubView) -> Iterator[Sighting]:
     "39",
     codes={
         "nothing-there": "a peer has nothing under a key although it received the change",
-        "another-value": "a peer has another value under a key although it received the change",
+        "another-value": "a peer does not have the latest value under a key although it received the change",
         "not-gone": "a peer still has a deleted record although it received the deletion",
     },
 )

@@ -391,7 +391,7 @@ def unusual_changes_are_passed_on(script: Script, alice: Part, bob: Peer, carol:
 
 @scenario("20", "35", "02", long=True)
 def its_own_changes_come_back_for_others(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A peer has lost its records; Bob sends it the changes that it made itself, while Carol listens."""
+    """A peer has lost its records; Bob sends the peer its own earlier changes, while Carol is subscribed."""
     subscribe(alice, bob)
     changes = alice.put("mine", 1), alice.after(1_000).put("mine too", 2)
     script.settle()
@@ -542,7 +542,7 @@ def answers_with_deletions_between(script: Script, alice: Part, bob: Peer) -> No
 
 @scenario("37", "34", long=True)
 def many_writers_with_one_revision(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Bob passes on an update of each of 120 writers, all with the same revision; Carol listens, and others ask."""
+    """Bob relays updates of 120 writers, all with one revision; Carol is subscribed, and others request updates."""
     subscribe(alice, carol)
     link = alice.link(bob)
     link.send(*(script.peer(f"writer {number}").update(f"record {number}", number) for number in range(120)))

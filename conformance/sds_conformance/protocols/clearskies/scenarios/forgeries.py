@@ -49,7 +49,7 @@ def altered_updates_between_writers(script: Script, alice: Part, bob: Peer, caro
 
 @scenario("06", needs=(pb.CAPABILITY_READ_ONLY,), long=True)
 def a_forgery_after_many_updates(script: Script, rita: Part, bob: Peer, dave: Peer, rolf: Peer) -> None:
-    """Forty valid updates of two writers are followed by forged ones: with the next revision, and with an early one."""
+    """Forty valid updates of two writers are followed by forged ones: with the next revision, and with an old one."""
     link = rita.link(rolf)
     link.send(*(bob.update(f"record {number}", number, signature="read-write") for number in range(40)))
     dave.revision = 20

@@ -76,7 +76,7 @@ def both_ends_ask(script: Script, alice: Part, alan: Part) -> None:
 
 @scenario("32")
 def nothing_new(script: Script, alice: Part, bob: Peer) -> None:
-    """Bob requests updates from a peer without records, sends one, and requests all later ones on a new link."""
+    """Bob requests updates from a peer without records, sends an update, and requests later updates on a new link."""
     link = subscribe(alice, bob)
     script.settle()
     link.update("door", "open")
@@ -253,7 +253,7 @@ def since_ahead_of_this_peer(script: Script, alice: Part, bob: Peer, carol: Peer
 
 @scenario("02")
 def its_own_changes_come_back(script: Script, alice: Part, bob: Peer) -> None:
-    """A peer has lost its records; Bob sends it the changes that it made itself."""
+    """A peer has lost its records; Bob sends the peer its own earlier changes."""
     subscribe(alice, bob)
     changes = alice.put("mine", 1), alice.after(1_000).put("mine too", 2)
     script.settle()
