@@ -1,4 +1,4 @@
-"""Stored corpora of ClearSkies."""
+"""How corpora of ClearSkies are stored and described."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ class Request:
         self.message, self.link, self.step = message, link, step
         since = message.body.members.get("since")
         good = (
-            message.type == GET_UPDATES  # a message of another type needs no answer
+            message.type == GET_UPDATES  # a request under a wrong type needs no answer
             and isinstance(since, dict)
             and all(is_id(by) and type(rev) is int and 0 <= rev <= MAX_INTEGER for by, rev in since.items())
         )

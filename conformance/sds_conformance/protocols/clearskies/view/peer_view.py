@@ -344,7 +344,7 @@ class PeerView:
         return any(proof.is_present for proof in proofs) if proofs else None
 
     def describe_state(self, proof: Proof) -> str:
-        """The state that the peer had instead of an update, for findings."""
+        """Describe in findings what the peer shows instead of an update."""
         seen = proof.seen
         if seen is None:
             return "no trace of that record"
