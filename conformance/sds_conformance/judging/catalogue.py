@@ -111,7 +111,7 @@ class Option:
 
 NOT_SHOWN = {
     "assert": "only the position is legal, and any other choice violates a requirement that rests on the position",
-    "config": "this is a choice of the suite, not of an implementation",
+    "config": "the suite makes this choice, not an implementation",
 }
 """By ``verdict``: the default reason why no run shows the choice of an implementation at a position without options."""
 

@@ -17,7 +17,7 @@ WIDEST = (1 << 63) - 1
 def version(writer: Peer | ScriptedLink, key: str, value: Any, clock: Numbers, **more: Any) -> Message:
     """Create a version of a record, with the given clock. All scripted peers share one record for a key.
 
-    If ``writer`` is a link, the version is also sent.
+    If ``writer`` is a link, the version is also sent. ``more`` has further members of the update.
     """
     return writer.update(key, value, **{"record": key, "clock": clock, **more})
 
@@ -34,7 +34,7 @@ def _link_and_observe(script: Script, alice: Part, alan: Part) -> None:
 
 @scenario("50", "55", "49", "48", "47")
 def one_descends_from_the_other(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Newer versions of records arrive with an earlier time, or before the older versions."""
+    """Newer versions of records arrive with an earlier time than the older versions, or before them."""
     carol.revision = 20
     from_carol = alice.link(carol)
     link = subscribe(alice, bob)

@@ -101,7 +101,7 @@ def ghosts_of_own_records(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("56", long=True)
 def ghosts_with_other_keys(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Bob renames a record and deletes it; then Carol sends it with its old key."""
+    """Bob renames a record and deletes it; then Carol sends the record with its old key."""
     link = alice.link(bob)
     link.update("lamp", "on")
     record = "renamed and deleted"

@@ -254,7 +254,7 @@ def many_records(script: Script, alice: Part, alan: Part, bob: Peer) -> None:
 
 @scenario("09", "10", "27", "12")
 def who_wrote_last(script: Script, alice: Part, alan: Part, bob: Peer, carol: Peer) -> None:
-    """Two peers under test change records in turn, after Bob has made one; two other peers are subscribed."""
+    """Bob creates a record; two peers under test change it and a second record in turn, with two subscribers."""
     alice.link(alan)
     subscribe(alan, carol)
     subscribe(alice, bob).update("door", "open")
@@ -322,7 +322,7 @@ def a_key_of_the_deleted(script: Script, alice: Part, bob: Peer, carol: Peer) ->
 
 @scenario("07", "22")
 def members_are_left_out(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """The application and Bob write objects again with fewer members, one of them with another key."""
+    """The application and Bob write objects again with fewer members; one record also gets a new key."""
     subscribe(alice, carol)
     link = alice.link(bob)
     alice.put("mine", {"a": 1, "b": {"c": 2}})
