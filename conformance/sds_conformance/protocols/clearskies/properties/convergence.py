@@ -119,7 +119,7 @@ def _expected_and_seen(view: ClubView, difference: Difference) -> tuple[str, str
     "35",
     codes={
         "nothing-there": "a peer has nothing under a key: it never received a change that others have",
-        "another-value": "a peer differs from others in the value of a key: it never received a change that they have",
+        "another-value": "a peer has an old value under a key: it never received a change that others have",
         "not-gone": "a peer still has a deleted record: it never received a deletion that others have",
     },
 )
