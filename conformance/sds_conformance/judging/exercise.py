@@ -63,7 +63,9 @@ class Fault(Choice, Protocol):
 
     @property
     def undeclared(self) -> tuple[str, ...]:
-        """Short names of further capabilities that the mutant does not declare."""
+        """Short names of the capabilities that the mutant does not declare, apart from the capability to show its
+        state.
+        """
         ...
 
     @property
@@ -117,7 +119,9 @@ class Model:
     reference: Start
     mutants: Mapping[str, Fault] = field(default_factory=dict)
     mutant: Callable[[str, frozenset[int]], Link] = _raise_unknown_name
-    """Starts the mutant of that name. Names joined by ``+`` start one model with several faults. Raises ValueError."""
+    """Starts the mutant of that name. Names joined by ``+`` start one model with several faults. Raises ValueError if
+    these faults exclude each other.
+    """
     variants: Mapping[str, Variation] = field(default_factory=dict)
     variant: Callable[[str, frozenset[int]], Link] = _raise_unknown_name
     list_choices: Callable[[str], Sequence[tuple[str, str]]] = lambda name: ()
@@ -151,9 +155,9 @@ def certify_reference(
 def certify_every_revision(
     rules: Rules, start: Callable[[], Link], progress: Progress = lambda name, number, total: None
 ) -> dict[str, Certification]:
-    """Judge every revision. If a revision differs from another one only in a profile, judge only that profile. Raises
-    KeyboardInterrupt when interrupted: the caller must not take the sightings of an incomplete run for complete
-    sightings.
+    """Judge the model that ``start`` starts under every revision, and return the results by revision. If a revision
+    differs from the current one only in a profile, judge only that profile. Raises KeyboardInterrupt when interrupted,
+    so that the caller does not use the results of an incomplete run.
     """
     outcomes = {}
     for revision in rules.revisions:
@@ -201,7 +205,7 @@ class MutantResult:
     skipped: str
     """Why the mutant's requirement cannot be judged without the excluded capabilities; "" if it can."""
     unexplained: tuple[str, ...] = ()
-    """Other violated requirements for which no consequence is declared, without experimental ones. Empty if
+    """Other violated requirements for which no consequence is declared, except experimental requirements. Empty if
     capabilities are excluded. Also empty for a pending mutant, which often violates other requirements only.
     """
     pending: str = ""
@@ -231,7 +235,7 @@ class VariantResult:
     skipped: int
     """Requirements that cannot be judged without the excluded capabilities."""
     refused: tuple[str, ...]
-    """The requirements that got a verdict which the variant must not get, each with the verdict; and breakdowns."""
+    """The requirements with a verdict that a legal variant must not get, each with the verdict; and the breakdowns. """
 
 
 def capabilities_left_out(rules: Rules, mutant: Fault) -> frozenset[int]:
@@ -434,7 +438,9 @@ def unguarded_requirements(rules: Rules, model: Model) -> list[str]:
 
 
 def outdated_consequences(rules: Rules, kills: Iterable[MutantResult]) -> list[str]:
-    """Declared consequences that the self-test should show and no mutant shows, as sentences with requirement IDs."""
+    """Return a sentence for each declared consequence that no mutant shows, although the catalogue says that the
+    self-test shows it.
+    """
     kills = list(kills)
     out = []
     for row in rules.catalogue.consequences:

@@ -16,7 +16,9 @@ class Exit(IntEnum):
     OURS = 70
     """The suite failed, or its output could not be written."""
     INTERRUPTED = 130
-    """Interrupted by Ctrl-C. Results have this code after other signals, too, because they do not record the signal."""
+    """Interrupted by Ctrl-C. The ``exit_code`` of a result is this code after any signal, because results do not record
+    the signal.
+    """
     HUNG_UP = 129
     TERMINATED = 143
     CLOSED_PIPE = 141

@@ -71,7 +71,6 @@ def replay_failures(
 
 
 def _select_runs(outcome: Certification) -> list[_FailedRun]:
-    """Select the runs to replay, with the failures to look for."""
     runs = {run.name: run for run in outcome.plan.runs}
     chosen: dict[str, _FailedRun] = {}
     for cause in outcome.causes:

@@ -48,7 +48,7 @@ def json_of(value: object, most: int) -> str:
     try:
         return json.dumps(value, ensure_ascii=False)[:most]
     except RecursionError:
-        return "JSON of very many levels"
+        return "deeply nested JSON"
 
 
 def format_count(number: int, what: str, several: str = "") -> str:

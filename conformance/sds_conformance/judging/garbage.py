@@ -1,4 +1,6 @@
-"""Decides when the cyclic garbage collector runs. Playing and reading create many objects that are freed together."""
+"""Decides when the cyclic garbage collector runs. Frequent collections waste time: the many objects that playing and
+reading create are freed together at the end.
+"""
 
 from __future__ import annotations
 

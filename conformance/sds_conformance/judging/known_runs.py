@@ -60,7 +60,7 @@ class KnownRuns:
         """Number of runs whose result was taken from this cache."""
 
     def recall(self, runner: Runner, run: Run, requirements: tuple[str, ...]) -> RunSummary | None:
-        """Return the result of a run for these requirements; None if it must be played."""
+        """Return the result of a run for these requirements; None if the run is not known and must be played."""
         try:
             session = runner.session(run)
             first = self._first.get(self._key(session, runner, run.name, requirements))
@@ -97,7 +97,7 @@ class KnownRuns:
                 if at.request is None:
                     at.request, at.participant = request, participant
                 if (at.request, at.participant) != (request, participant):
-                    return  # same replies, another request: do not store this run
+                    return  # the replies equal those of a known run, and the next request differs: store nothing
                 at = at.next_nodes.setdefault(reply, _Node(at, reply))
             at.result = summary
             self._ends[at] = None
@@ -173,5 +173,5 @@ def _normalize_step(step: Step, places: dict[int, int]) -> tuple[bytes, int, byt
 
 
 def _digest(reply: Any) -> bytes:
-    """Hash a reply. Replies are only compared, and some are large."""
+    """Hash a reply. Known runs store hashes, because replies are only compared and some are large."""
     return hashlib.blake2b(reply.SerializeToString(deterministic=True), digest_size=16).digest()

@@ -34,7 +34,7 @@ FAULTS = 3
 LEAST_FOUND = 0.93
 """At least this part of all faults must be root causes, see `are_separated`."""
 MOST_EFFECTS = 0.06
-"""At most this part of all root causes may be effects, which are not faults of the mixture."""
+"""At most this part of all reported root causes may be effects of a fault instead of faults of the mixture."""
 _DRAWS = 100
 _SECONDS = 60.0
 """Time limit of one mixture in seconds: some combinations of faults make endless conversations."""
@@ -49,7 +49,7 @@ class Mixture:
     faults: tuple[str, ...]
     """The requirements that the mutants violate."""
     roots: tuple[str, ...]
-    """The requirements that are root causes."""
+    """The requirements that were reported as root causes."""
     found_as: tuple[str, ...]
     """For each fault: its requirement if that is a root cause, or the root cause that states the same duty; "" if the
     fault is not found.
@@ -62,12 +62,13 @@ class Mixture:
 
     @property
     def effects(self) -> tuple[str, ...]:
-        """The root causes that are reported although they are only effects of the faults."""
+        """The reported root causes that are only effects of the faults."""
         return tuple(root for root in self.roots if root not in self.found_as)
 
 
 def are_separated(mixtures: Iterable[Mixture]) -> bool:
-    """Are enough faults reported as root causes, and are few enough root causes only effects of a fault?
+    """Are at least `LEAST_FOUND` of the faults reported as root causes, and are at most `MOST_EFFECTS` of the reported
+    root causes only effects of a fault?
 
     Each share may miss its limit by two standard deviations of the sample, because the shares of a small sample vary.
     """
@@ -129,8 +130,8 @@ def _find_root_of(rules: Rules, fault: str, root: str) -> str:
 def _play_joint_mutant(
     rules: Rules, model: Model, names: list[str], without: frozenset[int], known: KnownRuns | None
 ) -> dict[str, str] | None:
-    """Map each violated requirement to its root cause, which can be the requirement itself. None if the implementation
-    broke down.
+    """Play the model with the faults of several mutants. Return the root cause of each violated requirement, which can
+    be the requirement itself; None if the model broke down.
     """
     what = plan(rules, environments=("plain",))
     joint = JOINT.join(names)

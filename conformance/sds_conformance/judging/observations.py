@@ -35,7 +35,6 @@ class CheckResult:
     """Violations and notes."""
     schedule: str = ""
     exception: str = ""
-    """The exception that the check raised."""
 
     @property
     def error(self) -> str:
@@ -88,7 +87,9 @@ def observe(rules: Rules, trace: Trace[Any], views: Sequence[View], applicable: 
 
 
 def apply_checks(applicable: Applicable, accepted: Iterable[tuple[View, bool | None]]) -> list[CheckResult]:
-    """Return the results ordered by check, then by view."""
+    """Apply the checks to views, and return the results ordered by check, then by view. Each view is paired with
+    whether its participant showed any of the messages that it received.
+    """
     found = [
         (place, number, sight)
         for number, (view, took) in enumerate(accepted)

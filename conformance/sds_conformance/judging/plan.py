@@ -65,7 +65,8 @@ def plan(
     environments: Iterable[str] = (PLAIN.name,),
     files: Sequence[Scenario] = (),
 ) -> Plan:
-    """Select the requirements that match the globs and have checks, and the scenarios and environments to play.
+    """Select the requirements to judge, and the scenarios and environments to play. A requirement is judged if it has a
+    check and matches a glob in ``select`` and none in ``deselect``; without globs in ``select``, all are judged.
 
     Each check judges all scenarios, so all scenarios are played by default. If there are globs in ``scenarios``, only
     matching scenarios are played. A scenario is not played if the profile excludes all its requirements, or if the

@@ -25,7 +25,6 @@ class WayShown:
     """One option of a position that an implementation was seen to take."""
 
     way: str
-    """The name of the option."""
     words: str
     """The description of the option."""
     count: int

@@ -77,8 +77,8 @@ class Rules(ABC):
         return None
 
     def find_misfit(self, revision: str, profile: str, dialect: str) -> str:
-        """Return why a profile of a revision cannot be judged in a dialect, and what to type instead; "" if it can.
-        ``dialect`` is "" for none.
+        """Return why a profile of a revision cannot be judged in a dialect, and what to type instead; "" if the profile
+        can be judged. ``dialect`` is "" for none.
         """
         return ""
 

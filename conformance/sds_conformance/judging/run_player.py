@@ -55,7 +55,7 @@ class Keep:
     traces: bool = True
     """Traces of runs with findings or breakdowns."""
     plain: bool = True
-    """Traces of runs in the plain environment as well."""
+    """Traces of all runs in the plain environment, even of those without findings and breakdowns."""
     ways: bool = True
     """The ways of the implementation at positions."""
 
@@ -148,7 +148,7 @@ class RunPlayer:
 
 
 def _why_unchecked(run: Run, trace: Trace[Any]) -> str:
-    """Return why the expectations of a scenario file were not checked; "" if they were checked or if it has none."""
+    """Return why the expectations of a scenario file were not checked; "" if they were checked or if there are none."""
     if run.scenario.file is None or not run.scenario.file.expected:
         return ""
     if trace.breakdown is not None:

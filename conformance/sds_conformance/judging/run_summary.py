@@ -47,7 +47,6 @@ class RequirementResult:
     """
     reported: list[ReportedObservation] = field(default_factory=list)
     error: str = ""
-    """The error that a check raised."""
 
 
 @dataclass

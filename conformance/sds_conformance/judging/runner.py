@@ -116,7 +116,9 @@ class Runner:
         return stage.trace
 
     def session(self, run: Run | None = None) -> Session:
-        """Return the session that a run is played in, by default the last one. Raises TesteeError."""
+        """Return the session for a run; without ``run``, a session with the environment variables of the last run.
+        Raises TesteeError.
+        """
         return self._open(run.environment.variables if run is not None else self._variables)
 
     def stage(self, run: Run) -> Stage[Any] | None:
@@ -204,7 +206,8 @@ SOFT_FAULTS = (FaultKind.NEVER_EXITS,)
 
 
 def tolerated_breakdowns(*, strict: bool = False, narrowed: Collection[str] = ()) -> frozenset[str]:
-    """Return the kinds of breakdowns that do not make an implementation fail; fewer if ``strict``.
+    """Return the kinds of breakdowns that do not make an implementation fail. With ``strict``, a process that does not
+    exit makes it fail.
 
     ``narrowed`` is `Plan.narrowed`. If only some requirements or scenarios were selected, a deaf implementation only
     gets a warning, because the played runs may not have required it to show a message.

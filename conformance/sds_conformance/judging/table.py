@@ -18,9 +18,7 @@ class Fact(Protocol):
     """An item of a trace that a table judges, such as a sent message."""
 
     @property
-    def step(self) -> Step:
-        """The step of the item."""
-        ...
+    def step(self) -> Step: ...
 
 
 E = TypeVar("E", bound=Fact)
@@ -65,7 +63,7 @@ class Table(Generic[E]):
         self._judged = cache_per_view(self._judge)
 
     def check(self, requirement: str, needs: tuple[int, ...]) -> Callable[[Any], Iterator[Observation]]:
-        """Return the check for the rows of a requirement with these needs."""
+        """Return the check for those rows of a requirement that need exactly the capabilities ``needs``."""
 
         @wraps(self._facts)
         def check(view: Any) -> Iterator[Observation]:

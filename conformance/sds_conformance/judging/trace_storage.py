@@ -89,7 +89,7 @@ class Traces(Mapping[str, Trace[Any]]):
             self._size += len(packed)
 
     def keep_only(self, runs: Collection[str]) -> None:
-        """Drop the traces of all other runs."""
+        """Drop the traces of all runs that are not in ``runs``."""
         for run in [run for run in self._packed if run not in runs]:
             self._size -= len(self._packed.pop(run))
 

@@ -39,7 +39,7 @@ class Verdict(Enum):
     WARN = "warn"
     """A SHOULD was violated, or a MUST that a position softens."""
     INCONCLUSIVE = "inconclusive"
-    """Not exercised, or the implementation broke down first."""
+    """Not exercised, or the implementation broke down before the check could judge the requirement."""
     SKIPPED = "skipped"
     """A needed capability is not declared."""
     ERROR = "error"

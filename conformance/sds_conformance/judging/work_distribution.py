@@ -149,7 +149,7 @@ class SharedWork(ResultSource):
             try:
                 self._others.start(_play_units, order, rules_of, names, self._unit_counter)
             except MissingResourceError:
-                return  # fewer processes play the units
+                return  # the processes that were started play all units
 
     def results(self) -> Iterator[RunResult | LostUnit]:
         mine: int | None = 0

@@ -36,7 +36,8 @@ class Workers:
     """Some worker processes, and the queue of their reports."""
 
     # Forks of this process would share its pipes and threads. Workers are forks of a server that has no pipes or
-    # threads and has imported the same modules: a new interpreter for each would take longer than many a schedule.
+    # threads and has imported the same modules. Starting a new interpreter for each worker would take longer than
+    # playing some schedules.
     context = multiprocessing.get_context("forkserver")
 
     def __init__(self) -> None:

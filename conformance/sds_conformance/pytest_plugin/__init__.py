@@ -31,7 +31,7 @@ OPTIONS = {
     "total-timeout": ("SECONDS", "Maximum time of all commands to the implementation together, in seconds."),
     "dialect": ("NAME", "Translate a private wire layout."),
     "framing": ("NAME", "The format of requests and replies on stdin and stdout: json or binary."),
-    "baseline": ("FILE", "Known failures, as `sds-conformance baseline write` lists them: they fail as expected."),
+    "baseline": ("FILE", "Expect the failures that this baseline lists (`sds-conformance baseline write` writes one)."),
     "strict": ("", "Report violations as failures even where a position of the suite turns them into warnings."),
 }
 """All options, without their common prefix."""

@@ -38,7 +38,6 @@ class RunVerdict:
     brief: str = ""
     """The failure or warning in one sentence."""
     codes: frozenset[str] = frozenset()
-    """The codes of the findings."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +119,7 @@ class Engagement:
     def unrelated_findings(self, run: Run) -> dict[str, RunVerdict]:
         """Return the findings of a run about requirements for which its scenario was not written.
 
-        Findings that a run for the requirement shows as well are not included.
+        A finding is left out if a run of a scenario that was written for its requirement shows it as well.
 
         If needed, the runs for these requirements are played first, so the result does not depend on the order of the
         items.
@@ -130,7 +129,10 @@ class Engagement:
         return {r: judged for r, judged in beside.items() if not self._is_shown_by_own_runs(r, judged.verdict)}
 
     def enter(self, scenario: Scenario) -> Stage[Any]:
-        """Return the stage for a user's own schedule, in the plain environment. Skips, or raises StoryError."""
+        """Return the stage for a user's own schedule, in the plain environment.
+
+        Skips the test if the implementation broke down too often. Raises StoryError if the handshake fails.
+        """
         self.start()
         if self._runner.gave_up:
             pytest.skip(GAVE_UP)
@@ -160,7 +162,9 @@ class Engagement:
         if judged.verdict is not Verdict.FAIL:
             return ""
         entries = self.asked.find_entries(requirement, judged.codes, run.scenario.name)
-        reasons = dict.fromkeys(printable(entry.reason, LONGEST) or "it is in the baseline" for entry in entries)
+        reasons = dict.fromkeys(
+            printable(entry.reason, LONGEST) or "the baseline lists the failure" for entry in entries
+        )
         return "; ".join(reasons)
 
     def close(self) -> list[BrokenRun]:
@@ -224,7 +228,7 @@ def surprises(run: Run, trace: Trace[Any]) -> tuple[str, ...]:
         return ()
     out = []
     for index, seen in trace.unmet:
-        line, expected = file.expected[index] if index >= 0 else (0, "an end of the messages")
+        line, expected = file.expected[index] if index >= 0 else (0, "the participants stop sending messages")
         place = f"{file.path}, line {line}" if line else file.path
         out.append(printable(f"{place}: expected: {expected}; seen: {seen}", LONGEST))
     return tuple(out)

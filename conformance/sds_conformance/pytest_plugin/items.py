@@ -21,7 +21,7 @@ ROOT = "sds"
 HANDSHAKE, OTHERS, EXPECTATIONS = "handshake", "others", "expectations"
 """Names of the items that belong to no requirement."""
 EXERCISED = pytest.StashKey[int]()
-"""Key of the number of observations. It is set on an item after the item ran."""
+"""Key under which an item stores, when it has run, its number of observations."""
 
 
 class SuiteCollector(pytest.Collector):
@@ -131,8 +131,8 @@ class RequirementItem(_RunItem):
 
 
 class Others(_RunItem):
-    """Item for all other requirements. It fails if this run shows violations that the runs for these requirements do
-    not show.
+    """Item for all requirements for which the scenario was not written. It fails if the run violates such a
+    requirement, and no run of the scenarios that were written for the requirement shows the violation.
     """
 
     def runtest(self) -> None:

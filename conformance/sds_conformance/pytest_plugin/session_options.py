@@ -209,7 +209,7 @@ def _unknown_name_error(
 ) -> pytest.UsageError:
     names = list(known)
     meant = did_you_mean(value, names)
-    text = f"{_option_label(config, name)} {value!r}: there are {', '.join(names)}"
+    text = f"{_option_label(config, name)} {value!r} is unknown; known are {', '.join(names)}"
     return pytest.UsageError(f"{text}.{meant}" if meant else text)
 
 

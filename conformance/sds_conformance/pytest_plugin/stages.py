@@ -22,9 +22,9 @@ from .items import EXERCISED
 from .stories import LONGEST, SdsWarning, StoryError, brief_of, describe_breakdown, story_of
 
 ENGAGEMENT = pytest.StashKey[Engagement]()
-"""Key, in the configuration, of the implementation of this session."""
+"""Key under which the configuration stores the implementation of this session."""
 GROUP_TRACE = pytest.StashKey["StageGroupTrace"]()
-"""Key, on an item, of the schedule of its test."""
+"""Key under which an item stores the schedule of its test."""
 ENDINGS = (ScheduleStoppedError, TesteeError)
 """Exceptions that end a schedule early and do not make the test fail."""
 OWN = (Exception, pytest.fail.Exception, pytest.skip.Exception, pytest.xfail.Exception)
@@ -49,7 +49,7 @@ class StageGroupTrace:
 
     @contextmanager
     def play_context(self) -> Iterator[None]:
-        """Context in which the schedule is played. When it ends, the schedule has ended."""
+        """Context for playing the schedule to its end. Afterwards `end` does nothing."""
         self._over = True
         with self._engagement.play_context(self.stage):
             yield
@@ -109,7 +109,7 @@ def stage_for_test(item: pytest.Item) -> Iterator[Stage[Any]]:
 
 
 def set_up(item: pytest.Item) -> Generator[None, None, None]:
-    """Wrap the set-up of a test, because its fixtures may end the schedule early as well."""
+    """Wrap the set-up of a test: if a fixture ends the schedule early, the schedule is judged there."""
     try:
         yield
     except ENDINGS as early:

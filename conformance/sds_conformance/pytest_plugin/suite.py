@@ -54,7 +54,7 @@ class SuiteSession:
         try:
             return (yield)
         finally:
-            config.args = args  # an xdist worker that replaces a crashed one gets the arguments again
+            config.args = args  # xdist also passes these arguments to a worker that replaces a crashed one
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
@@ -118,7 +118,7 @@ class SuiteSession:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Kill the process in any case. If nothing was exercised, the session fails."""
+        """Kill the process of the implementation. Make the session fail if no requirement was exercised."""
         self._engagement.kill()
         if self._exercised_nothing and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED

@@ -105,7 +105,7 @@ def rows_of(expected: Sequence[tuple[int, str]], results: Mapping[str, Expectati
         for index, (line, text) in enumerate(expected)
     ]
     if endless := [one for one in unmet if one[1] == ENDLESS]:
-        rows.append({"line": 0, "text": "an end of the messages", **_verdict(endless, "")})
+        rows.append({"line": 0, "text": "the participants stop sending messages", **_verdict(endless, "")})
     return rows
 
 
@@ -173,7 +173,7 @@ def _contradiction(expected: Expectation, group_trace: GroupTrace, reading: Read
 
 
 def _accepted_messages(expected: Expectation, group_trace: GroupTrace) -> str:
-    """Describe the messages of an expectation that were not rejected; "" if all were."""
+    """Describe the messages of an expectation that were not rejected; "" if all were rejected."""
     refused, met = set(), set()
     for act in group_trace.acts:
         if act.who == expected.who:

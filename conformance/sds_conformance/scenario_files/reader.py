@@ -105,7 +105,10 @@ class LoadedScenario:
 
     def describe_unmet(self, unmet: Iterable[tuple[int, str]]) -> str:
         """Describe expectations that were not met: ``unmet`` has (index, what was seen). "" if there are none."""
-        texts = {ENDLESS: "an end of the messages", **dict(enumerate(text for _, text in self.numbered_expectations))}
+        texts = {
+            ENDLESS: "the participants stop sending messages",
+            **dict(enumerate(text for _, text in self.numbered_expectations)),
+        }
         return "; ".join(f"expected: {texts[index]}; seen: {seen}" for index, seen in unmet)
 
     def row(self, results: Mapping[str, ExpectationResult], again: str = "") -> dict[str, Any]:
@@ -120,7 +123,7 @@ class LoadedScenario:
 
 
 def files_in(paths: Iterable[Path]) -> list[Path]:
-    """Return the files, and the scenario files in the folders. Raises ScenarioFileError."""
+    """Return those paths that are files, and the scenario files in those that are folders. Raises ScenarioFileError."""
     found: list[Path] = []
     for path in paths:
         if not path.is_dir():
@@ -218,7 +221,6 @@ def _list_revisions() -> str:
 
 
 def _sentence(path: Path, error: ScheduleFileError) -> str:
-    """An error with its file and line."""
     text = str(error)
     if error.line:
         return f"{_printable_path(path)}, line {error.line}: {text}"

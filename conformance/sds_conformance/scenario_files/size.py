@@ -57,14 +57,14 @@ def dimension_of(loaded: LoadedScenario, revision: str) -> Dimension:
         PlaySize(loaded, revision),
         schedule.requirements,
         demanded,
-        "the file demands no more",
+        "the scenario file demands no larger size",
         max(demanded, _largest(schedule, revision)),
         file=str(loaded.path),
     )
 
 
 def _invalid(schedule: Schedule, size: int, revision: str) -> str:
-    """Return why a size cannot be played; "" if it can."""
+    """Return why a size cannot be played; "" if it can be played."""
     try:
         repertoire_of(revision).notation.from_json(to_json(with_value(schedule, size)))
     except ScheduleFileError as error:

@@ -65,7 +65,6 @@ def _problem(answers: Sequence[VectorResult]) -> str:
             f"outcomes: expected {wrong.expected or 'an answer'}, and the reference gives {wrong.seen or wrong.reason}"
         )
     if not given:
-        return (
-            f"no model of the reference answers the vector: {answers[0].reason if answers else 'all broke down before'}"
-        )
+        why = answers[0].reason if answers else "all models broke down before they answered"
+        return f"no model of the reference answers the vector: {why}"
     return ""

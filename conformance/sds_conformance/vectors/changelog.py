@@ -90,5 +90,5 @@ def _bodies(text: str) -> dict[str, str]:
     if not parts:
         raise VectorsError(f"{CHANGELOG} names no version: a heading is `## 1.0.0`")
     if len(set(parts[::2])) != len(parts[::2]):
-        raise VectorsError(f"{CHANGELOG} has a version twice")
+        raise VectorsError(f"{CHANGELOG} names a version twice: keep one heading for each version")
     return dict(zip(parts[::2], parts[1::2], strict=True))

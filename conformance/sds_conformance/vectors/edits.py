@@ -104,7 +104,9 @@ def hold_to_reference(vector_set: VectorSet, edit: Edit, against: str) -> Edit:
 
 
 def save(vector_set: VectorSet, folder: Path, edit: Edit) -> str:
-    """Write an edit to the newest unreleased version or a new one; return the version. Raises VectorsError."""
+    """Write an edit, and return its version: the newest version in the changelog or, if that is released, a new
+    version. Raises VectorsError.
+    """
     every = [
         edit.document if document.path == edit.document.path else document
         for document in documents(vector_set, folder, compute=False)

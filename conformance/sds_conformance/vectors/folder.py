@@ -212,7 +212,7 @@ def _is_valid(wanted: dict[str, Any], data: Any) -> bool:
 
     try:
         return validator_for(_without_surrogates(wanted)).is_valid(data)
-    except UnicodeEncodeError:  # a surrogate, in a string
+    except UnicodeEncodeError:  # The validator refuses a string that contains a surrogate.
         return False
 
 

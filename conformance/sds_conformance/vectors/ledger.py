@@ -199,7 +199,9 @@ def first_of(test_ids: list[str]) -> str:
 
 
 def _check_version_number(ledger: Ledger, current: str, now: set[str], retired: set[str]) -> Iterator[str]:
-    """Yield an error if the version number is not increased enough."""
+    """Yield an error if the version number does not increase as the changes require: the first number if the format
+    changed, the second if tests were added or retired.
+    """
     assert ledger.last is not None
     last, new = _numbers(ledger.last["version"]), _numbers(current)
     if ledger.last["generatorVersion"] != GENERATOR_VERSION and new[0] <= last[0]:

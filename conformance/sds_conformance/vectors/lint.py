@@ -40,7 +40,7 @@ def lint(vector_set: VectorSet, folder: Path) -> list[str]:
         return [f"{MANIFEST}: generatorVersion is not {GENERATOR_VERSION}, the version that this suite reads"]
     if windows := _with_windows_line_ends(vector_set, folder, manifest):
         more = f" and {len(windows) - 1} more files" if len(windows) > 1 else ""
-        return [f"{windows[0]}{more}: {WINDOWS_LINE_ENDS}"]  # this may be the cause of all other errors
+        return [f"{windows[0]}{more}: {WINDOWS_LINE_ENDS}"]  # CRLF line ends alone can cause all other errors
     out = list(_files(vector_set, folder, manifest))
     out += [f"{name} is missing" for name in PROSE if not (folder / name).is_file()]
     ids: Counter[str] = Counter()
@@ -64,7 +64,7 @@ def lint(vector_set: VectorSet, folder: Path) -> list[str]:
         documents.append(data)
     out += [f"two vectors are called {test_id}" for test_id, times in ids.items() if times > 1]
     out += [f"{i} is in use, although it is retired: IDs are never used again" for i in manifest.retired if i in ids]
-    if len(documents) == len(paths):  # else vectors of invalid files seem missing
+    if len(documents) == len(paths):  # otherwise the vectors of the unread files would seem missing
         out += find_breaches(folder, manifest, documents)
     gap = changelog_gap(folder, read_bytes(folder / MANIFEST))
     return list(dict.fromkeys([*out, gap] if gap else out))
@@ -73,7 +73,7 @@ def lint(vector_set: VectorSet, folder: Path) -> list[str]:
 def _with_windows_line_ends(vector_set: VectorSet, folder: Path, manifest: VectorManifest) -> list[str]:
     out = []
     for name, path in files_in(vector_set, folder).items():
-        with suppress(VectorsError):  # reported later
+        with suppress(VectorsError):  # `_files` reports this error
             if has_windows_line_ends(read_bytes(path), manifest.files.get(name, "")):
                 out.append(name)
     return out
@@ -98,7 +98,7 @@ def _files(vector_set: VectorSet, folder: Path, manifest: VectorManifest) -> Ite
         if f"schema/{path.name}" not in there:
             yield f"schema/{path.name} is missing"
             continue
-        with suppress(VectorsError):  # reported above
+        with suppress(VectorsError):  # the loop above reports this error
             if read_bytes(path) != format_document(schema(name, shape)):
                 yield f"schema/{path.name} is not the schema of version {GENERATOR_VERSION}"
 

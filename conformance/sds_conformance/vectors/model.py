@@ -113,7 +113,9 @@ class Material:
     language: Language
     """The testee protocol."""
     held: Callable[[Any, Vector, VectorResult], VectorResult]
-    """Returns the result of a vector, or another result if a violation occurred before the answer."""
+    """Returns the result of a vector, or a failure if the implementation refused an operation without a legal
+    reason.
+    """
     models: Sequence[Connect]
     """The reference model under each profile that vectors can name. All these models must agree with the vectors."""
 
@@ -152,7 +154,6 @@ class VectorSet:
     """The material of several protocols, whose files are in one folder with one manifest."""
 
     materials: tuple[Material, ...]
-    """The material of each protocol, in the order of the protocols."""
 
     def __post_init__(self) -> None:
         """Raises ValueError if two protocols use the same name for a folder, revision, group or shape."""

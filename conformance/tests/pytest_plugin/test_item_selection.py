@@ -93,8 +93,8 @@ def test_other_environments_show_in_the_names(pytester: pytest.Pytester) -> None
     ("options", "said"),
     [
         (["--sds-testee", "node 'adapter"], "--sds-testee * is not a command: No closing quotation"),
-        (["--sds-revision", "1999"], "--sds-revision '1999': there are sds-2026-01, *"),
-        (["--sds-profile", "half"], "--sds-profile 'half': there are full, *"),
+        (["--sds-revision", "1999"], "--sds-revision '1999' is unknown; known are sds-2026-01, *"),
+        (["--sds-profile", "half"], "--sds-profile 'half' is unknown; known are full, *"),
         (["--sds-timeout", "soon"], "--sds-timeout 'soon': write a number of seconds, 0.05 or more"),
         (["--sds-dialect", "elvish"], "--sds-dialect: *"),
         (["--sds-revision", "forum-2024", "--sds-profile", "sds-r"], "*: leave --sds-profile out"),

@@ -194,7 +194,7 @@ def test_the_changelog_keeps_what_was_released(folder: Path) -> None:
     changelog.write_text(kept.replace("## 1.0.0", "## 0.9.0"), "utf-8")
     assert says(folder, "1.0.0 is released, and 0.9.0 comes before it", "the changelog is at 0.9.0")
     changelog.write_text(f"{kept}\n## 1.0.0\n", "utf-8")
-    assert says(folder, "has a version twice")
+    assert says(folder, "names a version twice")
     changelog.write_text(f"{kept}\n## 1.2.0\n", "utf-8")
     assert says(folder, "1.0.0 is above 1.2.0")
 

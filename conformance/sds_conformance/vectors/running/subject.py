@@ -38,7 +38,7 @@ MAX_TEXT = 300
 
 @dataclass(frozen=True)
 class VectorResult:
-    """The result of one vector, and why."""
+    """The result of one vector, with the reason and the expected and seen values."""
 
     status: Status
     expected: str = ""
