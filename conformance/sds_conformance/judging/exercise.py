@@ -203,7 +203,7 @@ class MutantResult:
     checks: tuple[str, ...]
     """The checks of the mutant's requirement that reject the mutant."""
     skipped: str
-    """Why the mutant's requirement cannot be judged without the excluded capabilities; "" if it can."""
+    """Why the mutant's requirement cannot be judged without the excluded capabilities; "" if it can be judged."""
     unexplained: tuple[str, ...] = ()
     """Other violated requirements for which no consequence is declared, except experimental requirements. Empty if
     capabilities are excluded. Also empty for a pending mutant, which often violates other requirements only.
@@ -233,7 +233,7 @@ class VariantResult:
     summary: str
     passed: int
     skipped: int
-    """Requirements that cannot be judged without the excluded capabilities."""
+    """Number of requirements that cannot be judged without the excluded capabilities."""
     refused: tuple[str, ...]
     """The requirements with a verdict that a legal variant must not get, each with the verdict; and the breakdowns. """
 
@@ -425,8 +425,8 @@ def _is_left_out(model: str, scenario: str, share: int) -> bool:
 
 
 def unguarded_requirements(rules: Rules, model: Model) -> list[str]:
-    """Return the requirements with a check but without a mutant that shows that the check can fail, except optional
-    ones.
+    """Return the requirements with a check for which no mutant shows that the check can fail. Optional requirements are
+    left out.
     """
     guarded = {mutant.requirement for mutant in model.mutants.values() if not mutant.pending}
     known = rules.catalogue.requirements

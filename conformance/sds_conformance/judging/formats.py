@@ -13,7 +13,7 @@ from sds_harness.stage import START_MS
 LONGEST_NAME = 20
 """Maximum number of characters of a label or of a participant's name that are shown."""
 LONG_ID = 40
-"""IDs with more characters are shortened."""
+"""Maximum number of characters of an ID that is shown in full."""
 MOST = 12
 """Maximum number of items that are shown if all of them matter."""
 MOST_BYTES = 64

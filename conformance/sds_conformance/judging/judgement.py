@@ -10,7 +10,7 @@ from sds_harness.trace import Step
 
 
 class Outcome(Enum):
-    """Result of one observation. A check that makes no observation was not exercised."""
+    """Result of one observation. A requirement about which its check observes nothing was not exercised."""
 
     HELD = "held"
     """The situation of the requirement arose, and the requirement was met."""
@@ -52,7 +52,7 @@ def observe_violation(step: Step, code: str, expected: str, seen: str, position:
 
 
 def observe_note(step: Step, seen: str) -> Observation:
-    """Observe that the requirement was exercised. Report ``seen``, which is not a violation."""
+    """Observe that the requirement was exercised, and report ``seen``, a deviation that is not a violation."""
     return Observation(Outcome.NOTED, step.index, seen=seen)
 
 

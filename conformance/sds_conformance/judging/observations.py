@@ -46,7 +46,7 @@ class CheckResults(dict[str, list[CheckResult]]):
     """Results by requirement, for all requirements that may be judged on the trace."""
 
     hearing: Hearing
-    """How many of the received messages the participants showed."""
+    """The number of messages that the participants received and had to show, and whether they showed any."""
 
     def __init__(self, requirements: Iterable[str] = ()) -> None:
         super().__init__((requirement, []) for requirement in requirements)

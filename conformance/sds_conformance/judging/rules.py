@@ -99,7 +99,9 @@ class Rules(ABC):
         return ""
 
     def count_shown_messages(self, view: Any) -> Hearing:
-        """Count the messages that a participant received and had to show, and whether it showed any."""
+        """Return how many messages a participant received, how many of them it had to show, and whether it showed
+        any.
+        """
         return Hearing()
 
     def dialect_in_use(self, revision: str, asked: str | None, declared: Declaration) -> Dialect | None:

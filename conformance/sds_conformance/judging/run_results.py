@@ -28,7 +28,9 @@ class ResultCollector:
         self.traces = Traces(rules.language)
         self.played: list[str] = []
         self.hearing = Hearing()
-        """How many of the received messages the participants showed, over all runs."""
+        """The number of messages that the participants received and had to show in all runs, and whether they showed
+        any.
+        """
         self.steps = 0
         self.breakdowns: list[BrokenRun] = []
         self.doubt_data: list[Any] = []

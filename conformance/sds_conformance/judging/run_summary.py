@@ -65,7 +65,7 @@ class RunSummary:
     counted: tuple[str, ...] = ()
     """The requirements that may be judged on the run."""
     hearing: Hearing = field(default_factory=Hearing)
-    """How many of the received messages the participants showed."""
+    """The number of messages that the participants received and had to show, and whether they showed any."""
     results: dict[str, RequirementResult] = field(default_factory=dict)
     """Results by requirement; requirements without observations and errors are left out."""
     reading_error: str = ""

@@ -247,7 +247,7 @@ def _play_units(
                     player.play_unit([find_run(rules, name, order.files) for name in units[number]])
                 ):
                     if not place and result.summary is None:
-                        # The implementation may start when fewer processes play: return the unit.
+                        # The machine may lack resources for so many implementations: give the unit back for later.
                         reports.put((number, "", None))
                         return
                     reports.put((number, result.run, dumps(result)))

@@ -29,7 +29,7 @@ OPTIONS = {
     "timeout": ("SECONDS", "Maximum time of one command to the implementation, in seconds."),
     "start-timeout": ("SECONDS", "Maximum time until the first answer of a new process, in seconds."),
     "total-timeout": ("SECONDS", "Maximum time of all commands to the implementation together, in seconds."),
-    "dialect": ("NAME", "Translate a private wire layout."),
+    "dialect": ("NAME", "Translate messages from and to this private wire layout."),
     "framing": ("NAME", "The format of requests and replies on stdin and stdout: json or binary."),
     "baseline": ("FILE", "Expect the failures that this baseline lists (`sds-conformance baseline write` writes one)."),
     "strict": ("", "Report violations as failures even where a position of the suite turns them into warnings."),

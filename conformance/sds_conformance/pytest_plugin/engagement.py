@@ -28,7 +28,7 @@ GAVE_UP = "inconclusive: not played: too many breakdowns"
 
 @dataclass(frozen=True)
 class RunVerdict:
-    """The verdict on one requirement from one run, without the trace: there are thousands of verdicts."""
+    """The verdict on one requirement from one run, without the trace, because a session has thousands of verdicts."""
 
     verdict: Verdict
     exercised: int = 0

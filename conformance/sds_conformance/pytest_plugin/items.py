@@ -47,7 +47,7 @@ class PlayedScenario(pytest.Collector):
         super().__init__(**node)
         self._engagement, self._run = engagement, run
         if self.config.pluginmanager.hasplugin("xdist"):
-            # xdist cuts the name of a group at the last @.
+            # xdist would cut the name of the group at the last @, which separates the environment.
             self.add_marker(pytest.mark.xdist_group(run.name.replace(IN, ".")))
 
     def collect(self) -> Iterator[pytest.Item]:
@@ -70,8 +70,8 @@ class SdsItem(pytest.Item):
         self.stash[EXERCISED] = 0
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Return the location of an item, which belongs to no file. pytest prints the path before the name of
-        the item.
+        """Return the location that pytest prints before the name of an item: a path that does not exist, because items
+        of the suite belong to no file.
         """
         return self.config.rootpath / ROOT, 0, self.nodeid
 
@@ -146,8 +146,9 @@ class Others(_RunItem):
             pytest.xfail("; ".join(f"{name}: {why}" for name, why in known.items()))
         bad = {name: judged for name, judged in bad.items() if name not in known}
         if bad:
+            names = ", ".join(bad)
             message = (
-                f"{format_count(len(bad), 'requirement')} for which other scenarios were written: {', '.join(bad)}"
+                f"violated {format_count(len(bad), 'requirement')} for which other scenarios were written: {names}"
             )
             raise StoryError("\n\n".join(judged.story for judged in bad.values()), message)
         if self.outcome.broke is not None:

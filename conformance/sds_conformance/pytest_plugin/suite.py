@@ -21,7 +21,7 @@ from .stages import ENGAGEMENT, GROUP_TRACE
 from .stories import COLUMNS, SdsWarning, StoryError, describe_breakdown
 
 PROPERTY = "sds_exercised"
-"""Name of the property of a report with the number of observations of the item."""
+"""Name of the report property that has the number of observations of an item."""
 
 
 class SuiteSession:

@@ -71,7 +71,8 @@ def replace_vector(vector_set: VectorSet, folder: Path, test_id: str, fragment: 
     material = vector_set.material_of(data["revisions"][0])
     new_test = _read_fragment(fragment)
     if new_test.get("id", test_id) != test_id:
-        raise VectorsError(f"{fragment}: id: it is {printable(str(new_test['id']))}, and {test_id} is to be replaced")
+        given = printable(str(new_test["id"]))
+        raise VectorsError(f"{fragment}: id: it must be {test_id}, the vector to replace, and not {given}")
     _refuse_computed(material, data["group"], test_id)
     tests = [{**new_test, "id": test_id} if test["id"] == test_id else test for test in data["tests"]]
     edit = _make_edit(material, path, data, tests, test_id, fragment)

@@ -99,7 +99,7 @@ def changelog_gap(folder: Path, manifest: bytes) -> str:
         return f"{CHANGELOG}: {version} is released, so its files are fixed: begin a new version"
     line = manifest_line(digest)
     if not text:
-        return f"{CHANGELOG}: version {version} lacks its line: {line}"
+        return f"{CHANGELOG}: version {version} lacks the digest of its manifest: add the line {line}"
     return (
         f"{CHANGELOG}: the files differ from those of version {version}, which "
         f"is not released yet: describe the change, and correct the line of the version: {line}"

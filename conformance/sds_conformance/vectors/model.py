@@ -192,8 +192,8 @@ def vector(
     fields: dict[str, Any],
     *outcomes: Outcome,
 ) -> Vector:
-    """Create a vector; its ID lacks the group. The first outcome is the recommended one. The outcomes determine the
-    result.
+    """Create a vector, with ``slug`` as its ID: the caller puts the name of the group before it. The first outcome is
+    the recommended one. The outcomes determine the result.
     """
     common = _common_fields(slug, comment, result_of(outcomes), flags, requirements)
     return {**common, **fields, "outcomes": list(outcomes)}

@@ -249,7 +249,7 @@ def test_a_new_version_gets_its_digest(tmp_path: Path) -> None:
     changelog.write_text(text, "utf-8")
     wanted = _wanted(folder)
     gap = changelog_gap(folder, wanted[MANIFEST])
-    assert gap.startswith("CHANGELOG.md: version 1234.0.0 lacks its line: Manifest: `")
+    assert gap.startswith("CHANGELOG.md: version 1234.0.0 lacks the digest of its manifest: add the line Manifest: `")
     assert write(folder, wanted) == [MANIFEST, CHANGELOG]
     line = gap.partition("its line: ")[2]
     assert changelog.read_text("utf-8") == text.replace("More.", f"{line}\n\nMore.")

@@ -108,7 +108,9 @@ def agrees_with(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
 def judge_outcome(
     seen: Any, outcomes: Sequence[dict[str, Any]], matches: Match = agrees_with, shown: str = ""
 ) -> VectorResult:
-    """Check whether the observed outcome is legal."""
+    """Return the result of a vector: does the observed outcome ``seen`` match one of the legal ``outcomes``? ``shown``
+    is the text of the observed outcome for reports; "" formats ``seen``.
+    """
     for number, outcome in enumerate(outcomes):
         if matches(seen, outcome):
             if number == 0:
@@ -121,7 +123,7 @@ def judge_outcome(
 
 
 def format_value(value: Any) -> str:
-    """Format a value as short printable text; an outcome without its position."""
+    """Format a value as short printable text. The position of an outcome is omitted."""
     if isinstance(value, dict):
         if value.get("rejected"):
             return "refused"
