@@ -189,7 +189,7 @@ def find_sightings(rules: Rules, model: Model, progress: Progress = lambda name,
 
 @dataclass(frozen=True)
 class MutantResult:
-    """The result of one mutant."""
+    """Did the check of its requirement reject a mutant, and what else did the mutant violate?"""
 
     mutant: str
     requirement: str
@@ -227,7 +227,7 @@ class MutantResult:
 
 @dataclass(frozen=True)
 class VariantResult:
-    """The result of one legal variant."""
+    """Which requirements did a legal variant pass, and which checks rejected it?"""
 
     variant: str
     summary: str
@@ -261,12 +261,12 @@ def examine_mutant(
     *,
     quick: bool = False,
 ) -> MutantResult:
-    """Run a mutant. It is killed if the check of its requirement rejects it; a crash does not count.
+    """Play a mutant. The mutant is killed if the check of its requirement rejects it; a crash does not kill it.
 
-    The scenarios of its part of the protocol and of its requirement are played. Long scenarios are played only if they
-    are written for its requirement. With ``quick``, only a share of the scenarios for other requirements is played
-    first. The rest follows if the mutant survives, or if an undeclared consequence shows. The mutant does not declare
-    the capabilities ``without``. Results of known runs are taken from ``known``.
+    The mutant plays the scenarios that are written for its requirement, and those for other requirements of the same
+    part of the protocol, except long ones. With ``quick``, it first plays only one in `OTHER_SHARE` of the scenarios
+    for other requirements, and plays all if it survives or if an undeclared consequence shows. It does not declare the
+    capabilities ``without``. Results of known runs are taken from ``known``.
     """
     result = _play_mutant(rules, model, name, without, known, quick=quick)
     if quick and (result.has_survived or result.unexplained):
@@ -321,8 +321,8 @@ def _play_mutant(
 
 
 def _scenarios_of_mutant(rules: Rules, name: str, violated: Requirement, *, quick: bool) -> list[str]:
-    """Return the names of the scenarios that a mutant plays: those of its requirement, and others of its part of the
-    protocol.
+    """Return the names of the scenarios that a mutant plays: those for its requirement, and those for other
+    requirements of the same part of the protocol.
     """
     part, requirements = rules.part_of(violated), rules.catalogue.requirements
     return [

@@ -51,8 +51,8 @@ class Mixture:
     roots: tuple[str, ...]
     """The requirements that were reported as root causes."""
     found_as: tuple[str, ...]
-    """For each fault: its requirement if that is a root cause, or the root cause that states the same duty; "" if the
-    fault is not found.
+    """For each fault: the root cause as which it was found. This is its requirement, or a requirement that explains it
+    and is explained by it; "" if the fault was not found.
     """
 
     @property

@@ -152,9 +152,7 @@ class Register:
         self.prefix, self._others = prefix, others
         self.facts: Facts = facts or {}
         self.checks: dict[str, list[Check]] = {}
-        """The checks by requirement."""
         self.scenarios: dict[str, Scenario] = {}
-        """The scenarios by name."""
         self.counterparts: dict[str, list[str]] = {}
         """Maps requirements to requirements of other specifications that are equivalent, at least in part."""
         self.of_tables: dict[str, list[Check]] = {}

@@ -67,7 +67,6 @@ class Rules(ABC):
         """Return one view of a trace for each participant."""
 
     def is_in_profile(self, requirement: Requirement, profile: str) -> bool:
-        """Is a requirement in a profile?"""
         return True
 
     def dialect(self, revision: str, name: str) -> Dialect | None:

@@ -25,7 +25,6 @@ class ReportedObservation:
     """One observation to report, with its place."""
 
     check: str
-    """Name of the check."""
     participant: str
     channel_id: str
     observation: Observation

@@ -42,7 +42,7 @@ class RunVerdict:
 
 @dataclass(frozen=True)
 class RunOutcome:
-    """The result of one run."""
+    """The data of one run that its items need: verdicts, the breakdown, and expectations that were not met."""
 
     judged: Mapping[str, RunVerdict] = field(default_factory=dict)
     """Maps requirements to verdicts: the requirements of the run's scenario, and other requirements that the run
@@ -143,7 +143,7 @@ class Engagement:
 
     @property
     def play_context(self) -> Any:
-        """The context for playing a schedule, from the runner."""
+        """See `Runner.play_context`."""
         return self._runner.play_context
 
     def judge(

@@ -17,7 +17,7 @@ from .engagement import Engagement, RunOutcome
 from .stories import LONGEST, SdsWarning, StoryError
 
 ROOT = "sds"
-"""Name of the root node."""
+"""The first part of every node ID of the suite."""
 HANDSHAKE, OTHERS, EXPECTATIONS = "handshake", "others", "expectations"
 """Names of the items that belong to no requirement."""
 EXERCISED = pytest.StashKey[int]()

@@ -101,7 +101,7 @@ class StageGroupTrace:
 
 @contextmanager
 def stage_for_test(item: pytest.Item) -> Iterator[Stage[Any]]:
-    """Yield the stage for a test."""
+    """Open a stage for a test, and close its participants after the test."""
     group_trace = StageGroupTrace(item, item.config.stash[ENGAGEMENT])
     item.stash[GROUP_TRACE] = group_trace
     yield group_trace.stage

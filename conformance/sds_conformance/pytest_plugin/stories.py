@@ -33,7 +33,7 @@ class StoryError(Exception):
     def __init__(self, story: str, brief: str) -> None:
         super().__init__(story)
         self.brief = brief
-        """One sentence for the summary at the end."""
+        """One sentence for the summary at the end of the pytest session."""
 
 
 def story_of(verdict: RequirementVerdict, outcome: Certification, again: str) -> str:

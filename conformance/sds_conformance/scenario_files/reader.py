@@ -79,7 +79,6 @@ class LoadedScenario:
 
     path: Path
     name: str
-    """Name of the scenario."""
     schedule: Schedule
     revision: str
     """The revision that the file names; "" if it names none."""
