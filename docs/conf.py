@@ -77,7 +77,7 @@ def setup(app: Sphinx) -> None:
     assemble(sources)
     app.srcdir = type(app.srcdir)(sources)
     languages["en"] = CachingEnglish
-    app.connect("html-page-context", share_navigation, priority=400)  # The handler of the theme Furo must run later.
+    app.connect("html-page-context", share_navigation, priority=400)  # runs before the handler of the theme Furo
 
 
 _NAVIGATION: dict[str, str] = {}

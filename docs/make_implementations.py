@@ -155,7 +155,13 @@ def _choices_table(comparison: Comparison) -> list[str]:
 def main() -> None:
     """Play all implementations and write the page, as the options on the command line say."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--environment", action="append", default=[], metavar="GLOB", help="environments, as for `run`")
+    parser.add_argument(
+        "--environment",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="play in these environments, as with `run --environment`",
+    )
     parser.add_argument(
         "--reports", type=Path, metavar="DIR", help="keep the reports in DIR, and reuse reports that are in DIR already"
     )

@@ -75,7 +75,7 @@ class Fault(Choice, Protocol):
 
     @property
     def out_of_reach(self) -> str:
-        """Why generated schedules with a few participants cannot find the fault; "" if they can."""
+        """Why generated schedules with a few participants cannot find the fault; "" if they can find it."""
         ...
 
 
@@ -103,7 +103,7 @@ class LazyMapping(Mapping[str, T]):
 
 
 Start = Callable[[frozenset[int]], Link]
-"""Starts a model in this process that does not declare the given capabilities."""
+"""Starts, in this process, a model that does not declare the given capabilities."""
 
 
 def _raise_unknown_name(name: str, without: frozenset[int]) -> Link:
@@ -155,7 +155,7 @@ def certify_reference(
 def certify_every_revision(
     rules: Rules, start: Callable[[], Link], progress: Progress = lambda name, number, total: None
 ) -> dict[str, Certification]:
-    """Judge the model that ``start`` starts under every revision, and return the results by revision. If a revision
+    """Judge, under every revision, the model that ``start`` starts, and return the results by revision. If a revision
     differs from the current one only in a profile, judge only that profile. Raises KeyboardInterrupt when interrupted,
     so that the caller does not use the results of an incomplete run.
     """

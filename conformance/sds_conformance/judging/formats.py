@@ -57,7 +57,7 @@ def format_count(number: int, what: str, several: str = "") -> str:
 
 
 def foremost(items: Sequence[T], matters: Callable[[T], bool], few: int, most: int = MOST) -> tuple[list[T], int]:
-    """Return a few of the items, in their order, and the number of omitted items.
+    """Return at most ``few`` of the items, in their order, and the number of omitted items.
 
     Items that matter are preferred: up to ``most`` of them are returned, even if ``few`` is smaller. A single item is
     never omitted, because the note about the omission would take as much room.

@@ -109,7 +109,7 @@ class KnownRuns:
         """Remove the nodes of a run, from its end back to the last node that another run shares."""
         end.result = None
         while end.before is not None and not end.next_nodes and end.result is None:
-            before, end.before = end.before, None  # break the reference cycle
+            before, end.before = end.before, None  # a node and the node before it refer to each other
             del before.next_nodes[end.reply]
             end = before
 
@@ -126,8 +126,8 @@ class KnownRuns:
 
 
 def _follow(session: Session, at: _Node) -> _Node | None:
-    """Send the requests of known runs. Return the last node of the run with the same replies; None if no known run has
-    the same replies. Raises TesteeError.
+    """Send the requests of the known runs that begin at a node. Return the last node of the run whose replies equal
+    those of the session; None if a reply differs from all known runs. Raises TesteeError.
     """
     handles: list[int] = []
     request: Any = None

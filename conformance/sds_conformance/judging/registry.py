@@ -266,10 +266,10 @@ class Register:
     ) -> Callable[[ScenarioFunction], ScenarioFunction]:
         """Register a scenario for the requirements ``exercises``, given without the default prefix.
 
-        ``violated`` are further requirements that only a faulty implementation exercises in the scenario. A ``long``
-        scenario is played in one environment only, the plain one if selected. With ``of_one_text`` it is not played for
-        equivalent requirements of other specifications. ``write`` writes it as a schedule. Raises ValueError if the
-        name exists.
+        ``violated`` are requirements, not listed in ``exercises``, that only a faulty implementation exercises in the
+        scenario. A ``long`` scenario is played in one environment only, the plain one if selected. With ``of_one_text``
+        it is not played for equivalent requirements of other specifications. ``write`` writes it as a schedule. Raises
+        ValueError if the name exists.
         """
 
         def register(function: ScenarioFunction) -> ScenarioFunction:
@@ -294,7 +294,7 @@ class Register:
         *exercises: str,
         **options: Any,
     ) -> Callable[[Callable[..., None]], ScenarioFunction]:
-        """Register a function that writes a schedule as a scenario.
+        """Register, as a scenario, a function that writes a schedule.
 
         ``write`` calls the registered function and returns its schedule; ``perform`` plays the schedule on a stage. The
         other parameters are those of ``scenario``.

@@ -78,7 +78,7 @@ class RunPlayer:
         on_start: RunListener = lambda run: None,
     ) -> None:
         """Results of known runs are taken from ``known``. If it is given, ``keep`` must be `VERDICTS`."""
-        assert known is None or keep == VERDICTS, "a known run has a result and no trace"
+        assert known is None or keep == VERDICTS, "known runs have no traces and no ways: keep must be VERDICTS"
         self.runner = runner
         self._requirements = tuple(requirements)
         self._trace_judge = TraceJudge(rules, self._requirements, ways=keep.ways)
@@ -158,4 +158,4 @@ def _why_unchecked(run: Run, trace: Trace[Any]) -> str:
 
 def describe_first_breakdown(breakdown: Breakdown) -> str:
     """Format a breakdown as the reason why expectations were not checked."""
-    return f"the implementation broke down first ({breakdown.kind.value})"
+    return f"the implementation broke down before the expectations were checked ({breakdown.kind.value})"

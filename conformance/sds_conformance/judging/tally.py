@@ -11,7 +11,7 @@ MAX_STEPS = 64
 
 
 class ViolationKind(NamedTuple):
-    """A code of violations, with their severity."""
+    """The code and the severity of a violation."""
 
     code: str
     """One of `Requirement.codes`."""

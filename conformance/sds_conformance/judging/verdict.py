@@ -279,7 +279,8 @@ class Judge:
 
     def _note_obstacle(self, requirement_id: str, summary: RunSummary) -> None:
         if summary.breakdown is not None:
-            why = f"the implementation broke down first ({summary.breakdown.kind.value} in {summary.run})"
+            breakdown = f"{summary.breakdown.kind.value} in {summary.run}"
+            why = f"the implementation broke down before the requirement was exercised ({breakdown})"
         elif summary.stopped:
             why = f"{summary.run}: {summary.stopped}"
         else:
@@ -296,7 +297,7 @@ class Judge:
         if True in verdict.places or (verdict.exercised and False not in verdict.places):
             return Verdict.PASS, ""
         if verdict.places:
-            return Verdict.INCONCLUSIVE, "all messages of others were refused, or had no effect"
+            return Verdict.INCONCLUSIVE, "all messages of other participants were refused, or had no effect"
         obstacles = self._obstacles.get(requirement_id, [])
         broken = [why for why in obstacles if "broke down" in why]
         if broken:

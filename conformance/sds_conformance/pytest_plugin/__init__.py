@@ -18,7 +18,10 @@ import pytest
 SUITE = "sds-suite"
 """The plugin name under which ``suite`` registers if there is an implementation."""
 OPTIONS = {
-    "testee": ("COMMAND", "The implementation to test: a command as a shell takes it. Without it, nothing happens."),
+    "testee": (
+        "COMMAND",
+        "The implementation to test: a command as a shell takes it. Without it, the suite does not run.",
+    ),
     "revision": ("NAME", "The revision of the specification to judge."),
     "profile": ("NAME", "The part of the specification to judge."),
     "environment": ("GLOB", "Play in these environments; may be repeated. By default only in `plain`; '*' is all."),
@@ -34,7 +37,7 @@ OPTIONS = {
     "baseline": ("FILE", "Expect the failures that this baseline lists (`sds-conformance baseline write` writes one)."),
     "strict": ("", "Report violations as failures even where a position of the suite turns them into warnings."),
 }
-"""All options, without their common prefix."""
+"""All options, without their common prefix ``--sds-``."""
 MARKER = "sds(select=[GLOB, ...]): the requirements by which a test with the fixture `stage` is judged, by default all"
 
 
@@ -77,7 +80,7 @@ def _names_command(config: pytest.Config) -> bool:
     folder = config.invocation_params.dir
     if not (folder / "sds-conformance.toml").exists() and not _mentions_suite(folder / "pyproject.toml"):
         return False
-    from .session_options import file_values  # not at the top: this import loads the suite
+    from .session_options import file_values  # imported only here, because this import loads the suite
 
     return "command" in file_values(config)
 

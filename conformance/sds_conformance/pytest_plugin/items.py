@@ -148,7 +148,7 @@ class Others(_RunItem):
         if bad:
             names = ", ".join(bad)
             message = (
-                f"violated {format_count(len(bad), 'requirement')} for which other scenarios were written: {names}"
+                f"violates {format_count(len(bad), 'requirement')} for which other scenarios were written: {names}"
             )
             raise StoryError("\n\n".join(judged.story for judged in bad.values()), message)
         if self.outcome.broke is not None:

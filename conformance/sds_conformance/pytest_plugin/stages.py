@@ -109,7 +109,7 @@ def stage_for_test(item: pytest.Item) -> Iterator[Stage[Any]]:
 
 
 def set_up(item: pytest.Item) -> Generator[None, None, None]:
-    """Wrap the set-up of a test: if a fixture ends the schedule early, the schedule is judged there."""
+    """Wrap the set-up of a test. If a fixture ends the schedule early, judge it in the set-up."""
     try:
         yield
     except ENDINGS as early:

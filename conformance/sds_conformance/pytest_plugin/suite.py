@@ -93,7 +93,7 @@ class SuiteSession:
                 text.reprcrash.message = call.excinfo.value.brief
             report.longrepr = text
         if isinstance(report.longrepr, tuple) and Path(report.longrepr[0]).parent == Path(__file__).parent:
-            # Do not show the line of this plugin that skips the item.
+            # Show the item as the location, not the line of this plugin that skips the item.
             path, line, _ = item.reportinfo()
             report.longrepr = (str(path), line or 0, report.longrepr[2])
         if GROUP_TRACE in item.stash:
@@ -128,7 +128,7 @@ class SuiteSession:
             terminalreporter.write_sep("=", "nothing was exercised", yellow=True)
             ran = f"{format_count(self._ran, 'item')} ran, and no requirement was exercised."
             terminalreporter.write_line(f"No verdict on {self._command_line}: {ran}")
-            terminalreporter.write_line("`pytest -rs` shows the reasons. Capabilities are declared in the handshake.")
+            terminalreporter.write_line("`pytest -rs` shows why items were skipped, such as an undeclared capability.")
 
     def pytest_unconfigure(self) -> None:
         self._engagement.kill()

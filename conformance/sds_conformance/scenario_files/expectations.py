@@ -52,7 +52,7 @@ KINDS = {
     "gives_up": ExpectationKind("{} reports {} as lost", "lost"),
     _REFUSES: ExpectationKind("{} refuses {}"),
 }
-"""All kinds, by their key in a file. The schema of each protocol lists the kinds that it supports."""
+"""All kinds of expectations, by their key in a file. The schema of each protocol lists the kinds that it supports."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def rows_of(expected: Sequence[tuple[int, str]], results: Mapping[str, Expectati
     """
     unmet = [(run, index, seen) for run, result in results.items() for index, seen in result.unmet]
     unchecked = next((result.unchecked for result in results.values() if result.unchecked), "")
-    unchecked = unchecked or ("" if results else "it was not played")
+    unchecked = unchecked or ("" if results else "the scenario file was not played")
     rows = [
         {"line": line, "text": text, **_verdict((one for one in unmet if one[1] == index), unchecked)}
         for index, (line, text) in enumerate(expected)

@@ -38,7 +38,7 @@ class PlaySchedule:
     schedule: Schedule
     revision: str
     length_factor: int = 1
-    """Factor by which the usual limits of a group trace are multiplied."""
+    """Factor by which the limits on the length of a group trace are multiplied."""
 
     def __call__(self, stage: Any) -> None:
         """Play on a stage, and store in its trace which expectations were not met. Raises TesteeError."""
@@ -111,7 +111,7 @@ class LoadedScenario:
         return "; ".join(f"expected: {texts[index]}; seen: {seen}" for index, seen in unmet)
 
     def row(self, results: Mapping[str, ExpectationResult], again: str = "") -> dict[str, Any]:
-        """Return the row of a report about the file. ``again`` is the command that plays the file again."""
+        """Return the data about the file for a report. ``again`` is the command that plays the file again."""
         return {
             "scenario": self.name,
             "file": _printable_path(self.path),
@@ -216,7 +216,7 @@ def _named_revision(data: Any) -> str:
 
 
 def _list_revisions() -> str:
-    return f" There are {', '.join(scheduled())}."
+    return f" Schedules are played for {', '.join(scheduled())}."
 
 
 def _sentence(path: Path, error: ScheduleFileError) -> str:

@@ -57,7 +57,7 @@ def _answers_of_models(
 
 
 def _problem(answers: Sequence[VectorResult]) -> str:
-    """Return why the reference model disagrees; "" if it agrees."""
+    """Return why the reference model disagrees with a vector; "" if it agrees."""
     given = [answer for answer in answers if answer.status is not Status.SKIPPED]
     wrong = next((answer for answer in given if answer.status not in _AGREE), None)
     if wrong is not None:

@@ -188,7 +188,7 @@ MOST_SHOWN = 5
 
 def violations(material: Material, data: Any) -> list[str]:
     """Return the first few places where a file of vectors violates its schema."""
-    from jsonschema import Draft202012Validator  # `run` loads this module, but does not use schemas
+    from jsonschema import Draft202012Validator  # imported here, because `run` needs no schemas
     from jsonschema.exceptions import best_match
 
     shape = data.get("shape") if isinstance(data, dict) else None

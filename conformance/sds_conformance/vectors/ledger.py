@@ -94,7 +94,7 @@ class Ledger:
 
 def read_ledger(folder: Path) -> Ledger:
     """Read the ledger of a folder. Raises VectorsError if it is invalid or if an entry was changed."""
-    # `run` loads this module, but does not use schemas.
+    # Imported here, because `run` loads this module and needs no schemas.
     from jsonschema import Draft202012Validator
 
     data = read_json(folder / LEDGER)
@@ -107,8 +107,10 @@ def read_ledger(folder: Path) -> Ledger:
         if before is not None and _numbers(entry["version"]) <= _numbers(before["version"]):
             raise VectorsError(f"{LEDGER}: {entry['version']} does not come after {before['version']}")
         if entry["previous"] != (digest(before) if before is not None else ""):
-            named = f"release {before['version']}" if before is not None else "previous of the first release"
-            raise VectorsError(f"{LEDGER}: {named} was changed: {entry['version']}  has another digest of it")
+            if before is None:
+                raise VectorsError(f"{LEDGER}: release {entry['version']} is the first, so its previous must be empty")
+            changed, newer = before["version"], entry["version"]
+            raise VectorsError(f"{LEDGER}: release {changed} was changed: release {newer} has another digest of it")
     return Ledger(tuple(releases))
 
 

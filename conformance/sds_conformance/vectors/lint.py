@@ -150,7 +150,7 @@ def _test(material: Material, data: dict[str, Any], test: dict[str, Any]) -> Ite
     known = [requirements[name] for name in test["requirements"] if name in requirements]
     for revision in data["revisions"] if known else ():
         if revision in material.revisions and not any(requirement.is_stated_in(revision) for requirement in known):
-            yield f"requirements: it names no requirement of {revision}"
+            yield f"requirements: the vector names no requirement of {revision}"
     parts = [test] if "outcomes" in test else test["steps"]
     for outcome in (outcome for part in parts for outcome in part["outcomes"]):
         position = outcome.get("position")

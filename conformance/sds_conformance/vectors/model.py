@@ -64,7 +64,7 @@ class VectorRegister:
             entry = self.groups.setdefault(name, Group(name, shape, title))
             for revision in revisions:
                 if revision in entry.builders:
-                    raise ValueError(f"two builders of {name} for {revision}")
+                    raise ValueError(f"two builders are registered for the group {name} of {revision}")
                 entry.builders[revision] = builder
                 entry.notes[revision] = notes
             return builder
@@ -84,9 +84,9 @@ class Shape:
     definitions: Mapping[str, Schema] = field(default_factory=dict)
     """Schemas to which the schema of a vector refers."""
     heading: Mapping[str, Schema] = field(default_factory=dict)
-    """Additional fields of a file."""
+    """Schemas of the fields that only files of this shape have."""
     head: Callable[[str], dict[str, Any]] = lambda revision: {}
-    """Returns the values of the additional fields, given the first revision of the file."""
+    """Returns the values of the fields in ``heading``, given the first revision of the file."""
     senseless: Callable[[Vector], Iterable[str]] = lambda vector: ()
     """Returns the paths of fields that refer to something missing, in a vector that matches its schema."""
 
@@ -102,7 +102,7 @@ class Material:
     together: Mapping[tuple[str, ...], str]
     """Maps several revisions to their common name in file names and IDs, if it is not the list of their names."""
     computed: Mapping[str, Group]
-    """The groups with computed vectors. All other vectors are written in their files."""
+    """The groups with computed vectors. All other vectors are written by hand and exist only in the files."""
     shapes: Mapping[str, Shape]
     load: Callable[[], Catalogue]
     """Returns the catalogue, the same object each time."""
@@ -240,5 +240,5 @@ def result_of_steps(steps: Iterable[dict[str, Any]]) -> str:
 
 
 def legal(outcome: Outcome, position: str = "") -> Outcome:
-    """Mark an outcome as allowed by a position."""
+    """Return an outcome with the position that allows it; unchanged if ``position`` is ""."""
     return {**outcome, "position": position} if position else outcome

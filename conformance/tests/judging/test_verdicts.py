@@ -129,13 +129,13 @@ def broken(kind: FaultKind) -> Trace:
             (broken(FaultKind.HANG),),
             (),
             Verdict.INCONCLUSIVE,
-            "the implementation broke down first (hang in fragile)",
+            "the implementation broke down before the requirement was exercised (hang in fragile)",
         ),
         (
             (broken(FaultKind.CRASH),),
             (pb.CAPABILITY_SYNC,),
             Verdict.INCONCLUSIVE,
-            "the implementation broke down first (crash in fragile)",
+            "the implementation broke down before the requirement was exercised (crash in fragile)",
         ),
     ],
 )

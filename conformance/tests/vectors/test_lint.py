@@ -45,7 +45,7 @@ def _first(**fields: object) -> Change:
         (_first(wire="0A"), "does not match"),
         (_first(flags=["Nowhere"]), "the flag Nowhere is not explained"),
         (_first(requirements=["SDS-MSG-99"]), "requirement SDS-MSG-99 does not exist"),
-        (_first(requirements=["SDS-R-RECV-03"]), "it names no requirement of sds-2025-10-amended"),
+        (_first(requirements=["SDS-R-RECV-03"]), "the vector names no requirement of sds-2025-10-amended"),
         (_first(requirements=["SDS-R-RECV-03", "SDS-MSG-01"]), ""),
         (_first(requirements=["SDS-MSG-01", "FORUM-01"]), "FORUM-01 is not stated in sds-2026-01"),
         (_first(id="lamport/elsewhere"), "its ID does not begin with wire-decoding/"),

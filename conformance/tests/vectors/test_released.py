@@ -165,7 +165,10 @@ def _release_changed(folder: Path, change: Change) -> None:
     [
         (lambda ledger: ledger["releases"][0].update(manifest="0" * 64), "was released with the manifest 0000"),
         (lambda ledger: ledger["releases"][0].update(version="1.0.5"), "version 1.0.5 was released with"),
-        (lambda ledger: ledger["releases"][0].update(previous="0" * 64), "previous of the first release was changed"),
+        (
+            lambda ledger: ledger["releases"][0].update(previous="0" * 64),
+            "release 1.0.0 is the first, so its previous must be empty",
+        ),
         (lambda ledger: ledger["releases"][0].update(previous="x"), "released.json: releases/0/previous"),
         (lambda ledger: ledger["releases"][0].update(more=1), "released.json: releases/0"),
         (lambda ledger: ledger.pop("releases"), "'releases' is a required property"),

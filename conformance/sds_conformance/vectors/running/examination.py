@@ -156,7 +156,8 @@ class VectorExaminer:
                 answer = VectorResult(Status.SKIPPED, reason=str(stopped))
             answer = material.held(subject, test, answer)
             doubt_data += map(self._extract, subject.traces)
-            # Not in a `finally`: after an interrupt a reply is outstanding, and a command would mix with it.
+            # Not in a `finally`: after an interrupt a reply is outstanding, which would be taken for the reply to the
+            # next command.
             subject.close()
             return answer
         except TesteeError as fault:
@@ -189,7 +190,7 @@ class VectorExaminer:
 
 
 def soften_result(material: Material, vector: Vector, answer: VectorResult, revision: str) -> VectorResult:
-    """Turn a failure into a warning if it violates only a SHOULD or a softened requirement."""
+    """Turn a failure into a warning if all violated requirements are SHOULDs, or MUSTs that a position softens."""
     violated = answer.requirements or material.select_stated(vector["requirements"], [revision])
     return replace(answer, status=Status.WARN) if answer.status is Status.FAIL and material.soft(violated) else answer
 

@@ -115,7 +115,7 @@ def test_who_refuses_everything_passes_nothing_that_others_are_needed_for(name: 
     assert not passed & {f"SDS-{short}" for short in ("SYNC-09", "RECV-10", "RECV-05", "SEND-04", "RECV-01")}
     assert {"SDS-RECV-07", "SDS-RECV-08", "SDS-SYNC-12", "SDS-MSG-01"} <= with_verdict(outcome, Verdict.FAIL)
     reasons = {v.reason for v in outcome.verdicts if v.verdict is Verdict.INCONCLUSIVE}
-    assert "all messages of others were refused, or had no effect" in reasons
+    assert "all messages of other participants were refused, or had no effect" in reasons
 
 
 @pytest.mark.parametrize(
