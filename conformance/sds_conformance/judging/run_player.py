@@ -78,7 +78,7 @@ class RunPlayer:
         on_start: RunListener = lambda run: None,
     ) -> None:
         """Results of known runs are taken from ``known``. If it is given, ``keep`` must be `VERDICTS`."""
-        assert known is None or keep == VERDICTS, "known runs have no traces and no ways: keep must be VERDICTS"
+        assert known is None or keep == VERDICTS, "known runs have no traces: keep must be VERDICTS"
         self.runner = runner
         self._requirements = tuple(requirements)
         self._trace_judge = TraceJudge(rules, self._requirements, ways=keep.ways)
