@@ -24,7 +24,7 @@ _SIGNALS = (
 
 
 def corpus_kind() -> CorpusKind:
-    """Return how corpora of SDS are stored: columns and codecs. They are imported here, because they need PyArrow."""
+    """Return the columns and codecs of corpora of SDS. The import is local, because it needs PyArrow."""
     from sds_harness.sds.corpora import KIND
 
     return KIND

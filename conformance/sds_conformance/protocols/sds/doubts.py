@@ -147,7 +147,6 @@ def _most(some: int, of_all: int) -> bool:
 
 
 def _add(heard: Heard, one: Heard) -> None:
-    """Add the results of one run to ``heard``."""
     # A trace that was translated for the checks no longer has a dialect.
     heard.dialect, heard.revision = one.dialect or heard.dialect, one.revision
     heard.given += one.given

@@ -183,7 +183,6 @@ def repairs(group_trace: ReadGroupTrace, pair: Pair) -> Cell:
 
 
 def _requests_repair(group_trace: ReadGroupTrace, label: str, message_id: str) -> bool:
-    """Does the message with this label request the message with this ID?"""
     message = group_trace.message(label)
     return message is not None and any(entry.message_id == message_id for entry in message.repair_request)
 

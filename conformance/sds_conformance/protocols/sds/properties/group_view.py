@@ -248,7 +248,6 @@ class GroupView:
     # ---- reading ---------------------------------------------------------------------------------------------------
 
     def _read_messages(self) -> None:
-        """Read all messages on the wire."""
         acts = self.group_trace.acts
         for packet in self.group_trace.packets:
             message = packet.wire.message
@@ -278,7 +277,6 @@ class GroupView:
                 self.disputed.add(key)
 
     def _read_acts(self) -> None:
-        """Read all steps of participants."""
         for act in self.group_trace.acts:
             step = act.step
             command = step.command

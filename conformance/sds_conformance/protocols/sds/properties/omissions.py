@@ -49,7 +49,6 @@ class Omission:
     code: str
     """A key of ``OMISSION_CODES``."""
     act: Act
-    """The act that shows the omission."""
     expected: str
     seen: str
     position: str = ""

@@ -68,7 +68,7 @@ class Side:
     first_arrivals: dict[str, Arrival] = field(default_factory=dict)
     """By ID of a content or sync message: its first arrival that is ``taken``. Empty unless the revision logs both."""
     synced: set[str] = field(default_factory=set)
-    """IDs of own sync messages."""
+    """IDs of the sync messages that the participant sent."""
     copies: dict[str, int] = field(default_factory=dict)
     """By ID of a content message: the number of its arrivals, including the first."""
     ephemerals: dict[str, int] = field(default_factory=dict)

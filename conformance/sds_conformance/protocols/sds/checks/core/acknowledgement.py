@@ -48,7 +48,7 @@ def effects_in_order(view: ChannelView) -> Iterator[Observation]:
         acks = [a for a in view.acks if a.step is received.step]
         mentions_own = any(view.own(entry.message_id) for entry in received.message.causal_history)
         if acks:
-            expected = "no acknowledgement by a message of the participant itself, which proves no receipt"
+            expected = "no acknowledgement by an own message, which does not prove that others received anything"
             seen = f"{acks[0].message_id!r} {'possibly ' if acks[0].possibly else ''}acknowledged"
             soft = "AMB-21" if all(ack.possibly for ack in acks) else ""
             yield observe_violation(received.step, "acknowledged-by-own", expected, seen, soft)
@@ -135,7 +135,7 @@ def channels_are_isolated(view: ChannelView) -> Iterator[Observation]:
         for own_id, wrong, seen in judged:
             sent = view.own(own_id)
             if sent is not None and first_evidence_index(view, sent) >= step.index:
-                whose = f"of channel {view.channel_id!r} untouched by a message of {message.channel_id!r}"
+                whose = f"of channel {view.channel_id!r} not acknowledged by a message of {message.channel_id!r}"
                 yield observe_outcome(step, "acknowledged-elsewhere", not wrong, f"{own_id!r} {whose}", seen)
 
 
@@ -211,7 +211,7 @@ def _copies_stopped(view: ChannelView, mention: Mention, until: int) -> bool | N
 
 
 def _ids_used_once(view: ChannelView) -> set[str]:
-    """IDs that only one own message has. A second message with the same ID starts as unacknowledged."""
+    """IDs that only one own message has: a second message with the same ID would start as unacknowledged again."""
     return {s.message.message_id for s in view.sent} - {s.message.message_id for s in view.sent if s.repeat}
 
 
@@ -225,7 +225,7 @@ def signals_go_forward(view: ChannelView) -> Iterator[Observation]:
             continue
         at = acknowledged.get(ack.message_id)
         met = not (ack.possibly and at is not None and at < ack.step.index)
-        expected = f"{ack.message_id!r} still acknowledged, as since step {at}"
+        expected = f"{ack.message_id!r} still acknowledged, as it has been since step {at}"
         yield observe_outcome(ack.step, "moved-back", met, expected, "possibly acknowledged again")
         if not ack.possibly:
             acknowledged.setdefault(ack.message_id, ack.step.index)
@@ -233,7 +233,7 @@ def signals_go_forward(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-STATE-17", of="outgoing-shown sent")
 def shown_states_go_forward(view: ChannelView) -> Iterator[Observation]:
-    """Each shown state has one acknowledgement state for each message, never an earlier one than shown before."""
+    """A shown buffer has one acknowledgement state for each own message, and no state moves back."""
     own = _ids_used_once(view)
     reached: dict[str, int] = {}
     for observed in view.states_showing("outgoing"):
@@ -275,7 +275,6 @@ def _shown_states(view: ChannelView) -> dict[int, dict[str, int]]:
 
 
 def _was_acknowledged_on_mention(view: ChannelView, mention: Mention) -> bool:
-    """Was the message acknowledged in the step of the mention?"""
     acks = view.ack_evidence(mention.message_id).acks
     return any(ack.step is mention.received.step and not ack.possibly for ack in acks)
 

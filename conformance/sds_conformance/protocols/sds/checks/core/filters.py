@@ -36,8 +36,6 @@ from ...view.histories import sync_ids, unsent_own_ids
 
 
 class _ReadableFilter(NamedTuple):
-    """The readable filter of an own message."""
-
     sent: Sent
     newest: list[Received]
     """The newest received content messages. Every roll-over keeps them in the filter."""
@@ -47,7 +45,6 @@ class _ReadableFilter(NamedTuple):
 
 @cache_per_view
 def _readable_filters(view: ChannelView) -> list[_ReadableFilter]:
-    """All readable filters of own messages, in order."""
     kept = max(1, view.configuration.bloom_capacity // 10) if view.configuration.HasField("bloom_capacity") else 1
     # Own messages, ephemeral messages and copies may take room in the filter as well (AMB-19, AMB-36, AMB-112).
     own = view.sent + view.ephemerals + (view.syncs if view.revision.syncs_are_logged else [])
@@ -366,7 +363,7 @@ def the_hash_distinguishes_similar_ids(view: ChannelView) -> Iterator[Observatio
 
 @check("SDS-STATE-07", pb.CAPABILITY_FILTER_CODEC)
 def the_hash_reads_all_characters(view: ChannelView) -> Iterator[Observation]:
-    """A codec filter that is at most a tenth full holds hardly any of the queried IDs that are not its members."""
+    """A filter of the codec, at most a tenth full, holds hardly any of the queried IDs that are not its members."""
     for step, members, capacity in _filters_of_the_codec(view):
         holds = view.filter_of(step.reply.filter.bloom_filter) if step.reply is not None else None
         if holds is None or len(members) * 10 > capacity:
@@ -478,8 +475,7 @@ NEARLY_FULL = 0.95
 FEW = 5
 """Minimum number of IDs for a verdict."""
 FEW_OTHERS = 5
-"""Other IDs that may be in the filter may take at most 1 / FEW_OTHERS of the capacity. With more, a late roll-over is
-not proven.
+"""A late roll-over is proven only if other IDs that may be in the filter take at most 1 / FEW_OTHERS of the capacity.
 """
 GROWTH = 1.1
 GROWTH_BYTES = 16

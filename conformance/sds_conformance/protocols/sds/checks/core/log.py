@@ -245,7 +245,7 @@ DELIVERED = (pb.CAPABILITY_DELIVERED,)
 
 
 class _Exposure(NamedTuple):
-    """A place in a trace that shows whether a message is logged that must not be logged."""
+    """A place in a trace that shows whether messages of a kind that must not be logged are logged."""
 
     step: Step
     kind: str

@@ -87,7 +87,7 @@ def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
         entries = observed.state.outgoing.entries
         waiting = (e.message_id for e in entries if e.state != pb.ACK_STATE_ACKNOWLEDGED)
         left = next((message_id for message_id in waiting if message_id in certain), None)
-        expected = f"{left!r}, acknowledged, out of the outgoing buffer"
+        expected = f"{left!r}, which was acknowledged, not in the outgoing buffer"
         yield observe_outcome(
             observed.step, "still-buffered", left is None, expected, "the outgoing buffer still contains it"
         )
@@ -419,8 +419,8 @@ def possibly_acknowledged_is_kept(view: ChannelView) -> Iterator[Observation]:
 
 
 def judge_not_resent(view: ChannelView, what: str, sent: Iterable[Sent]) -> Iterator[Observation]:
-    """Judge messages of a kind that must be broadcast only once: they are not in the outgoing buffer, and not
-    resent.
+    """Judge messages of the kind ``what``, which must be broadcast only once: they are neither in the outgoing buffer
+    nor resent.
     """
     first = {one.message.message_id: one.step for one in reversed([*sent])}
     copies = [(step, wire.message) for step, wire in view.strays if wire.message is not None]

@@ -76,7 +76,8 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
             yield observe_met(received.step)
     for delivery, unmet in _deliveries_with_unmet(view):
         never = unmet - delivery.unmet_buffered - {delivery.message_id} - _known_elsewhere(view, delivery)
-        if not view.revision.syncs_are_logged:  # else no other requirement judges dependencies on sync messages
+        # Other requirements judge dependencies on sync messages, unless the revision logs sync messages.
+        if not view.revision.syncs_are_logged:
             empty = {""} if "" in never and _is_empty_entry(view, delivery) else set()
             never -= ids_barred_from_log(view, never, delivery.step.index) - empty
         # Own messages are in the log, unless they have no timestamp.
@@ -254,7 +255,7 @@ def met_messages_are_delivered(view: ChannelView) -> Iterator[Observation]:
         elif may_be_delivered_late(view, received):
             continue
         elif received.foreign_filter:
-            because = "; an unreadable bloom filter must not cost the content (AMB-53)"
+            because = "; an unreadable bloom filter must not prevent the delivery (AMB-53)"
             # An implementation that delivers nothing at all has another fault.
             code = "unreadable-filter" if view.delivered else "never-delivered"
             yield observe_violation(received.step, code, expected + because, "nothing")
@@ -268,7 +269,7 @@ def met_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
     for received in view.refused:
         message_id, why = received.message.message_id, excuse_refusal(view, received)
         if received.acceptable and not received.unmet and not why:
-            because = "; an unreadable bloom filter must not cost the content (AMB-53)"
+            because = "; an unreadable bloom filter must not prevent the delivery (AMB-53)"
             expected = f"{message_id!r}, all of whose dependencies are met, to be delivered"
             code = "unreadable-filter" if received.foreign_filter and view.received else "refused"
             expected = expected + because * received.foreign_filter
@@ -360,7 +361,7 @@ def refused_messages_do_not_wait(view: ChannelView) -> Iterator[Observation]:
         refused = came & _only_refused(view)
         left = min(refused & set(observed.state.incoming.message_ids), default="")
         if refused:
-            expected = f"{left!r}, which was refused, out of the incoming buffer"
+            expected = f"{left!r}, which was refused, not in the incoming buffer"
             yield observe_outcome(observed.step, "refused-kept", not left, expected, "it is in the incoming buffer")
 
 
@@ -512,7 +513,7 @@ def delivered_messages_leave_the_buffer(view: ChannelView) -> Iterator[Observati
         }
         left = waited & set(observed.state.incoming.message_ids)
         if left:
-            expected = f"{min(left)!r}, delivered, out of the incoming buffer"
+            expected = f"{min(left)!r}, which was delivered, not in the incoming buffer"
             yield observe_violation(observed.step, "still-buffered", expected, "the incoming buffer still contains it")
         elif waited:
             yield observe_met(observed.step)

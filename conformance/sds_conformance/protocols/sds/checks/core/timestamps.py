@@ -245,8 +245,8 @@ class Stamp:
         have other causes.
         """
         self.shows_change = self.is_evidence and (self.is_allowed or seen - e.low not in usual_errors(view))
-        """Does the timestamp prove that an earlier event changed the local timestamp? It does not, if the view has the
-        same difference from the expected timestamp where only messages were sent.
+        """Does the timestamp prove that an earlier event changed the local timestamp? It does not if a
+        message before which the participant only sent messages has the same error.
         """
         self.has_rule_of_its_own = e.is_high_after_ephemeral_or_answer(seen + self.state)
         """Is the timestamp too high after an event that SDS-EPHEMERAL-07 or SDS-R-SWEEP-05 judges?"""

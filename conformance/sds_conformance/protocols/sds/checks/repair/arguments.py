@@ -94,7 +94,7 @@ def groups_depend_on_the_author(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-GROUP-01", *TIMED, of="asked-anywhere", together=True)
 def groups_depend_on_the_message(view: ChannelView) -> Iterator[Observation]:
-    """A participant is in the response groups of some messages, not all, of one author.
+    """Of the messages of one author, a participant is in the response group of some, but not of all.
 
     Powers of two are not judged: many hashes modulo a power of two depend only on the last bits of their input.
     """

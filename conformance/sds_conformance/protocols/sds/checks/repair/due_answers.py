@@ -237,7 +237,7 @@ HELD, BEFORE, SEVERAL = "which is in the log", "answered before", "one of severa
 PLANNED, OWN = "whose response is in the incoming repair request buffer", "an own message"
 OLD = "in the log like newer messages whose requests were answered"
 MEMBER = "whose response group contains the participant, by the declared hash"
-ONLY = "in whose only response group everybody is, as for messages whose requests are always answered"
+ONLY = "whose only response group has all participants, like messages whose requests are always answered"
 IN_SYNC, IN_COPY = "requested in a sync message", "requested in a copy of a known message"
 BLOCKED, WAITED = "requested in a message that waits itself", "delivered after waiting"
 

@@ -26,7 +26,7 @@ from ...view.windows import Window
 _LEFT_OUT = {Kind.CONTENT: "left-out-of-content", Kind.SYNC: "left-out-of-sync"}
 """By kind of message: the code for a due request that the message does not carry."""
 _TOLERATED_INTERVALS = 10
-"""Number of sync intervals within which a sync message must be sent: a random backoff is not a fault."""
+"""Number of sync intervals within which a sync message must be sent. One would be too strict: a backoff is legal."""
 
 
 # ---- R-STATE ---------------------------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ def judge_requested_in_time(side: Requester, missing: Missing, code: str) -> Ite
             return  # the request is late, not missing: SDS-R-GLOBAL-10 judges it
         which = f"{missing.message_id!r}, missing since step {missing.detected.step.index}"
         seen = "no message requests it, neither content nor sync"
-        yield observe_violation(sent.step, code, f"{which}, requested: its T_req is over", seen)
+        yield observe_violation(sent.step, code, f"{which}, requested: its T_req has passed", seen)
 
 
 @check("SDS-R-STATE-01", *TIMED, of="outgoing sds-r")

@@ -130,9 +130,8 @@ def a_copy_ends_the_request(view: ChannelView) -> Iterator[Observation]:
         if not shows_request_buffer(view):
             answer, silent = _find_answer_after_copy(view, period)
             if answer is not None:
-                yield observe_violation(
-                    answer, "not-dropped", f"the request for {period.message_id!r} dropped with the copy", "an answer"
-                )
+                expected = f"the request for {period.message_id!r} dropped when the copy arrived"
+                yield observe_violation(answer, "not-dropped", expected, "an answer")
             elif silent is not None:
                 yield observe_met(silent)
             continue

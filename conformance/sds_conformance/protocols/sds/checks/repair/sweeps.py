@@ -111,7 +111,7 @@ def all_that_is_due_goes_out(view: ChannelView) -> Iterator[Observation]:
             others = sum(other.answer is passed_over[0] for other in pending)
             expected = f"also the answer for {period.message_id!r}, because it is due"
             late_ms = passed_over[0].now_ms - period.window.high if period.window is not None else 0
-            seen = f"{others} other{'s' if others > 1 else ''}, but not this one"
+            seen = f"{others} other answer{'s' if others > 1 else ''}, but not this one"
             yield observe_violation(
                 passed_over[0], "passed-over", expected, f"{seen}{view.terms.clock_hint(late_ms <= SECOND_MS)}"
             )

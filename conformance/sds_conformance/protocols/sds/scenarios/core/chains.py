@@ -10,7 +10,6 @@ AHEAD_MS = 100_000
 
 
 def _observe_and_settle(alice: Part) -> None:
-    """Observe the state before and after a sweep."""
     alice.observe()
     alice.settle()
     alice.observe()

@@ -1,4 +1,4 @@
-"""Ephemeral messages need no synchronisation."""
+"""Ephemeral messages, and messages that are half ephemeral and half regular."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ BUILT_IN = ("constructor", "__proto__", "toString", "hasOwnProperty", "length")
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "STATE-05", "RECV-04", long=True, asked=WIDE, violated=("RECV-06",))
 def lookalikes_of_dependencies(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A message waits for an ID that is similar to a known ID; then it arrives. Messages with similar IDs wait."""
+    """A message waits for one whose ID is similar to a known ID, which then arrives; messages with similar IDs wait."""
     root = carol.content(script.now)
     waiting = []
     for known, other in NEAR:
@@ -91,7 +91,7 @@ def lookalikes_of_given_ids(script: Script, alice: Part, bob: Peer) -> None:
 
 @scenario("RECV-05", "RECV-07", long=True, violated=("RECV-06",))
 def odd_entries_of_histories(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Causal histories repeat entries, or name with any sender ID and hint a message that was never sent.
+    """Causal histories repeat entries, or name a message that was never sent, with any sender ID and hint.
 
     The repeated entries name a known message and two missing ones, which arrive in the end.
     """

@@ -21,7 +21,7 @@ UNACKNOWLEDGED, POSSIBLY = Period("resend_unacknowledged_ms"), Period("resend_po
 
 
 def _wait(alice: Part) -> None:
-    """For three shorter resend periods, tick twice per period. Then tick three times per longer resend period."""
+    """Tick twice in each of three shorter resend periods, then three times in each of three longer resend periods."""
     fine = (least(UNACKNOWLEDGED, POSSIBLY) + 1) // 2
     coarse = greatest(fine, (greatest(UNACKNOWLEDGED, POSSIBLY) + 2) // 3)
     for _ in range(FINE_TICKS):

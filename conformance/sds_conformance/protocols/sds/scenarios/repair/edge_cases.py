@@ -96,7 +96,7 @@ def lookalikes_of_missing_messages(script: Script, alice: Part, bob: Peer, carol
 
 @repair_scenario("R-RECV-03", "R-RECV-12", "R-STATE-01", long=True)
 def odd_entries_that_ask(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A causal history and a repair request repeat entries before other valid ones."""
+    """In a causal history and in a repair request, valid entries follow repeated entries."""
     first, second, third = deliver_messages(alice, bob, 3)
     gone = [entry(f"never-sent-{number}", sender="bob") for number in range(3)]
     known, held = signed(first)[0], signed(second, third)
