@@ -43,7 +43,9 @@ def only_what_was_received_is_acknowledged(view: GroupView, side: Side) -> Itera
             yield observe_met(act, side.channel_id)
         elif not _may_have_evidence(view, side, message_id, act):
             expected = f"{message_id!r} of {side.who} unacknowledged, because no other participant received it"
-            yield observe_violation(act, side.channel_id, "acknowledged-unreceived", expected, "it is acknowledged")
+            yield observe_violation(
+                act, side.channel_id, "acknowledged-unreceived", expected, "the message is acknowledged"
+            )
     alone = _last_arrival_with_unreceived(side, got) if not is_met and side.can(pb.CAPABILITY_ACKNOWLEDGED) else None
     if alone is not None:
         yield observe_met(alone, side.channel_id)
@@ -251,7 +253,7 @@ def _leftover(view: GroupView, side: Side, act: Act, state: pb.State) -> tuple[s
     for message_id in state.incoming.message_ids:
         if message_id in log:
             expected = f"{message_id!r} removed from the incoming buffer of {side.who}, because it is in the log"
-            return "left-in-incoming", expected, "the buffer still contains it"
+            return "left-in-incoming", expected, "the buffer still contains the message"
     named = _first_acknowledgements(view)[side.who, side.channel_id]
     for entry in state.outgoing.entries:
         unacknowledged = entry.state == pb.ACK_STATE_UNACKNOWLEDGED
@@ -259,11 +261,11 @@ def _leftover(view: GroupView, side: Side, act: Act, state: pb.State) -> tuple[s
             expected = (
                 f"{entry.message_id!r} removed from the outgoing buffer of {side.who}, because it was acknowledged"
             )
-            return "left-in-outgoing", expected, "the buffer still contains it as unacknowledged"
+            return "left-in-outgoing", expected, "the buffer still contains the message as unacknowledged"
         sync = view.other_ids.get((side.channel_id, entry.message_id)) is Kind.SYNC
         if sync and not view.is_regular(Kind.SYNC) and entry.message_id not in side.sent:
             expected = f"no sync message in the outgoing buffer of {side.who}"
-            return "sync-in-outgoing", expected, f"{entry.message_id!r} is in it"
+            return "sync-in-outgoing", expected, f"{entry.message_id!r} is in the buffer"
     for wanted in state.outgoing_repairs.entries:
         arrival, other = side.arrivals.get(wanted.message_id), (side.channel_id, wanted.message_id) in view.other_ids
         if arrival is not None and not other and wanted.message_id in log:

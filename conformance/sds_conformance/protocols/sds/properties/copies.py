@@ -94,6 +94,6 @@ def no_copy_of_an_ephemeral_message_is_delivered_twice(view: GroupView, side: Si
         expected = (
             f"the ephemeral message {message_id!r} delivered at {side.who} at most once for each copy that arrives"
         )
-        seen = f"it is delivered {times[message_id]} times, and {came} copies arrived"
+        seen = f"the message is delivered {times[message_id]} times, and {came} copies arrived"
         met = times[message_id] <= came
         yield observe_outcome(delivery.act, side.channel_id, "delivered-too-often", met, expected, seen)

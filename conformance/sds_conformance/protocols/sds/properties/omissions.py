@@ -92,7 +92,7 @@ def _undelivered(view: GroupView, side: Side, arrival: Arrival, claims: set[str]
     if sum(1 for tick in ticks if ready < tick.number <= last) >= allowed:
         got = f"which received the message at step {arrival.act.number} and has all of its dependencies"
         expected = f"{message_id!r} in the log of {side.who}, {got}"
-        seen = f"the log lacks it {allowed} sweeps after the message and its dependencies arrived"
+        seen = f"the log lacks the message {allowed} sweeps after the arrival of the message and its dependencies"
         yield Omission(side, message_id, "delivery", "never-delivered", view.last_act(side), expected, seen)
 
 

@@ -121,7 +121,7 @@ def _fault(view: GroupView, channel_id: str, shown: list[tuple[str, int]]) -> tu
 def _disorder(side: Side, act: Act, first: str, second: str, tie: bool) -> Sighting:
     if first == second:
         expected = f"{first!r} once in the log of {side.who}"
-        return observe_violation(act, side.channel_id, "logged-twice", expected, "the log contains it twice")
+        return observe_violation(act, side.channel_id, "logged-twice", expected, "the log contains the message twice")
     expected = f"{second!r} before {first!r} in the log of {side.who}, by Lamport timestamp and ID"
     position = "AMB-88" if only_in_utf16_order(first, second) else ""
     code = "ties-wrong-order" if tie else "wrong-order"

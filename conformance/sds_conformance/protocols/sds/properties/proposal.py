@@ -52,9 +52,9 @@ HOLDS: dict[str, tuple[str, tuple[str, ...]]] = {
 """By property: the sentence of the proposal that implies it, and the requirements that state it."""
 
 DOES_NOT_HOLD: dict[str, str] = {
-    "G-26": "it has no SDS-R",
+    "G-26": "the proposal has no SDS-R",
     **dict.fromkeys(
-        ("G-07", "G-22", "G-23", "G-24", "G-30", "G-35"), "it is about repairs, and the proposal has no SDS-R"
+        ("G-07", "G-22", "G-23", "G-24", "G-30", "G-35"), "the property is about repairs, and the proposal has no SDS-R"
     ),
 }
 """By property that the proposal does not have: the reason."""

@@ -129,7 +129,7 @@ def only_the_response_group_answers(view: GroupView) -> Iterator[Sighting]:
             continue
         act = view.group_trace.acts[packet.act - 1]
         expected = f"no answer for {message.message_id!r} from {side.who}, which is not in its response group"
-        seen = f"it answers, with {terms.groups} groups"
+        seen = f"{side.who} answers, with {terms.groups} response groups"
         yield observe_outcome(act, side.channel_id, "answered-by-outsider", inside, expected, seen)
 
 
@@ -187,6 +187,6 @@ def _unasked(view: GroupView) -> Iterator[Sighting]:
         asked = side.requested.get(message.message_id, [])
         if not side.terms.on or not any(a.act.number <= act.number for a in asked):
             expected = f"no copy of {message.message_id!r} from {side.who}, because no participant requested it"
-            yield observe_violation(act, side.channel_id, "unasked", expected, "it broadcasts a copy")
+            yield observe_violation(act, side.channel_id, "unasked", expected, f"{side.who} broadcasts a copy")
         else:
             yield observe_met(act, side.channel_id)

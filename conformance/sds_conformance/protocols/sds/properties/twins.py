@@ -232,7 +232,7 @@ def channels_do_not_touch_each_other(view: GroupView, replay: Replay) -> Iterato
         lamport, act = one[label]
         if other[label][0] != lamport:
             expected = f"a Lamport timestamp of {other[label][0]}, as without the other channels"
-            yield observe_violation(act, channel_id, "clock-differs", expected, f"it is {lamport}")
+            yield observe_violation(act, channel_id, "clock-differs", expected, f"the timestamp is {lamport}")
             return
     yield from _compare(
         view, twin, "without the other channels", _only(_contents(view), channel_id), _only(_contents(twin), channel_id)

@@ -114,7 +114,7 @@ def possibly_acknowledged_stays_buffered(view: ChannelView) -> Iterator[Observat
                 met = mention.message_id in buffered
                 expected = f"{mention.message_id!r}, possibly acknowledged, in the outgoing buffer"
                 soft = position_on_giving_up(view, mention.message_id, observed.step.index)
-                yield observe_outcome(observed.step, "not-kept", met, expected, "it is gone", soft)
+                yield observe_outcome(observed.step, "not-kept", met, expected, "the buffer lacks the message", soft)
     for mention in once_in_a_filter:
         later = (copy.step for copy in view.ack_evidence(mention.message_id).copies)
         yield from (observe_met(step) for step in later if step.index > mention.received.step.index)
@@ -456,7 +456,9 @@ def _was_possibly_acknowledged(view: ChannelView, mention: Mention) -> bool | No
 
 def _describe_review(review: _Review, row: RuleRow[_Review]) -> tuple[str, str]:
     received = review.mention.received
-    seen = "it is not acknowledged" if review.mention.in_history else "it is not possibly acknowledged"
+    seen = (
+        "the message is not acknowledged" if review.mention.in_history else "the message is not possibly acknowledged"
+    )
     return f"{review.mention.message_id!r} {row.why}", received.refusal if received.rejected else seen
 
 
@@ -510,7 +512,7 @@ table(
     reviews,
     _describe_review,
     [
-        # requirement, applies, wrong, code, why, position
+        # the columns: requirement, applies, wrong, code, why, position
         RuleRow(
             "SDS-RECV-03", _named_while_waiting, _was_not_noticed, "not-acknowledged", _WAITING, _giving_up_position
         ),

@@ -96,7 +96,7 @@ def filters_hold_what_was_delivered(view: ChannelView) -> Iterator[_FilterConten
 
 def _describe_members(members: _FilterContent, row: RuleRow[_FilterContent]) -> tuple[str, str]:
     where = row.why.format(missing=members.missing, count=members.due)
-    return where, f"{members.missing!r} is not in it"
+    return where, f"the filter lacks {members.missing!r}"
 
 
 def _is_in_content(members: _FilterContent) -> bool:
@@ -123,7 +123,7 @@ table(
     filters_hold_what_was_delivered,
     _describe_members,
     [
-        # requirement, applies, wrong, code, why, position, needs
+        # the columns: requirement, applies, wrong, code, why, position, needs
         RuleRow("SDS-SEND-09", _is_in_content, _lacks_a_member, "not-in-filter", _IN_MESSAGE),
         RuleRow("SDS-SYNC-05", _is_in_sync, _lacks_a_member, "not-in-filter", _IN_SYNC, "", (pb.CAPABILITY_SYNC,)),
         RuleRow("SDS-STATE-05", _has_several_due, _lacks_a_member, "not-in-filter", _NEWEST),
@@ -146,12 +146,12 @@ def received_ids_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
             if waits and hit is False:
                 which = f"{received.message.message_id!r}, which arrived at step {received.step.index} and waits"
                 yield observe_violation(
-                    sent.step, "not-in-filter", f"{which}, in the filter", "it is not in the filter"
+                    sent.step, "not-in-filter", f"{which}, in the filter", "the filter lacks the ID"
                 )
 
 
 def judge_members(
-    step: Step, holds: Membership, message_ids: Collection[str], expected: str, seen: str = "it is not in the filter"
+    step: Step, holds: Membership, message_ids: Collection[str], expected: str, seen: str = "the filter lacks the ID"
 ) -> Iterator[Observation]:
     """Judge whether a filter holds all of ``message_ids``.
 
@@ -271,7 +271,7 @@ def filters_change_by_what_is_received(view: ChannelView) -> Iterator[Observatio
         if len(fresh) >= ENOUGH and len(received) <= _FEW_MESSAGES:
             because = f"because {len(fresh)} messages arrived since"
             expected = f"another bloom filter than at step {before.step.index}, {because}"
-            seen = f"the same {len(after.message.bloom_filter or b'')} bytes"
+            seen = f"the same filter of {len(after.message.bloom_filter or b'')} bytes"
             yield observe_violation(after.step, "not-in-filter", expected, seen)
 
 
@@ -295,7 +295,7 @@ def the_newest_is_shown_in_the_filter(view: ChannelView) -> Iterator[Observation
         message_id, hits = newest.message.message_id, dict(zip(asked, observed.state.filter_hits, strict=False))
         if message_id in hits:
             expected = f"{message_id!r}, the last arrival, in the filter"
-            yield observe_outcome(observed.step, "not-in-filter", hits[message_id], expected, "it is not in the filter")
+            yield observe_outcome(observed.step, "not-in-filter", hits[message_id], expected, "the filter lacks the ID")
 
 
 @cache_per_view
@@ -374,7 +374,9 @@ def the_hash_reads_all_characters(view: ChannelView) -> Iterator[Observation]:
             expected = (
                 f"hardly any of {len(others)} other IDs, such as {others[0]!r}, in a filter of {len(members)} IDs"
             )
-            yield observe_outcome(step, "alike-entry", hits <= len(others) // 4, expected, f"{hits} are in it")
+            yield observe_outcome(
+                step, "alike-entry", hits <= len(others) // 4, expected, f"{hits} of these IDs are in the filter"
+            )
 
 
 def _queried_ids(view: ChannelView, built: Step) -> list[str]:
@@ -639,7 +641,7 @@ def the_newest_are_shown_in_the_filter(view: ChannelView) -> Iterator[Observatio
         gone = next((message_id for message_id in asked if not hits[message_id]), "")
         if asked and at > view.configuration.bloom_capacity:
             expected = f"{gone!r}, one of the newest {newest} arrivals, in the filter"
-            yield observe_outcome(observed.step, "not-in-filter", not gone, expected, "it is not in the filter")
+            yield observe_outcome(observed.step, "not-in-filter", not gone, expected, "the filter lacks the ID")
 
 
 @check("SDS-RECV-04", of="outgoing received")

@@ -114,7 +114,9 @@ def history_is_ordered(view: ChannelView) -> Iterator[Observation]:
             continue
         if any(step != steps[0] for step in steps):
             expected = "the causal history in log order"
-            yield observe_violation(sent.step, "wrong-order", expected, f"Lamport timestamps {lamports} in it")
+            yield observe_violation(
+                sent.step, "wrong-order", expected, f"the causal history has the Lamport timestamps {lamports}"
+            )
         elif direction not in (0, steps[0]):
             expected = "the same order, oldest or newest first, as in the causal histories of earlier messages"
             yield observe_violation(sent.step, "direction-changed", expected, "the opposite direction")
@@ -215,7 +217,7 @@ def named_messages_have_their_dependencies(view: ChannelView) -> Iterator[Observ
                 expected = (
                     f"{message_id!r} to wait for {missing[0]!r}, which has not arrived, and not to be in causal_history"
                 )
-                seen = f"it is in causal_history: {list(sent.history)}"
+                seen = f"causal_history names the message: {list(sent.history)}"
                 yield observe_outcome(sent.step, "delivered-early", message_id not in sent.history, expected, seen)
 
 
@@ -350,7 +352,7 @@ def judge_hint(view: ChannelView, step: Step, message_id: str, hint: bytes) -> I
     if other is not None:
         yield observe_violation(step, "hint-of-another", expected, f"{hint!r}, the hint of {other!r}")
     elif any(_is_cut_or_decoded(hint, whole) for whole in given):
-        yield observe_violation(step, "hint-changed", expected, f"{hint!r}, a damaged form of it")
+        yield observe_violation(step, "hint-changed", expected, f"{hint!r}, a damaged form of this hint")
 
 
 @cache_per_view

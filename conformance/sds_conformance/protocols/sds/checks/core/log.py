@@ -68,7 +68,7 @@ def waiting_messages_stay_invisible(view: ChannelView) -> Iterator[Observation]:
             continue
         shown = next((i for i in observed.step.shown_log if i in waiting), None)
         expected = f"{shown!r}, which still waits, not in the log"
-        yield observe_outcome(observed.step, "logged", shown is None, expected, "it is in the log")
+        yield observe_outcome(observed.step, "logged", shown is None, expected, "the log contains the message")
 
 
 @check("SDS-RECV-10", pb.CAPABILITY_DELIVERED, of="received sync-came")
@@ -87,7 +87,7 @@ def contentless_messages_leave_no_trace(view: ChannelView) -> Iterator[Observati
             yield observe_violation(received.step, "delivered", expected, f"{message_id!r} is delivered")
         elif logged is not None and message_id not in view.known_ids:
             expected = f"{message_id!r}, a message without content, not in the log"
-            yield observe_violation(logged.step, "logged", expected, "it is in the log")
+            yield observe_violation(logged.step, "logged", expected, "the log contains the message")
         else:
             yield observe_met(received.step)
 
@@ -145,11 +145,11 @@ def log_is_complete(view: ChannelView) -> Iterator[Observation]:
         strange = shown - view.known_ids - ids_barred_from_log(view, shown, observed.step.index)
         if sure - shown:
             yield observe_violation(
-                observed.step, "missing-entry", f"{min(sure - shown)!r} in the log", "it is missing"
+                observed.step, "missing-entry", f"{min(sure - shown)!r} in the log", "the log lacks the message"
             )
         elif strange:
             expected = "only messages of the channel in the log"
-            yield observe_violation(observed.step, "foreign-entry", expected, f"{min(strange)!r} in it")
+            yield observe_violation(observed.step, "foreign-entry", expected, f"{min(strange)!r} in the log")
         elif sure:
             yield observe_met(observed.step)
 
@@ -170,7 +170,7 @@ def ties_resolved_on_insertion(view: ChannelView) -> Iterator[Observation]:
         if not pair.is_late_insertion or (by_arrival and len(wrong) < _TOO_MANY_PAIRS):
             continue
         expected = f"{pair.second.message_id!r} before {pair.first.message_id!r}: equal Lamport, smaller ID"
-        seen = "the order in which they arrived"
+        seen = "the order of their arrival"
         soft = "AMB-88" if pair.in_utf16_order else ""
         yield observe_outcome(pair.step, "order-of-arrival", not by_arrival, expected, seen, soft)
 
@@ -290,7 +290,7 @@ def never_logged(view: ChannelView) -> Iterator[_Exposure]:
             logged = min((i for i in observed.step.shown_log if since.get(i, NEVER) < at), default=None)
             if logged is not None or come < at:
                 expected = f"no {kind} in the log"
-                yield _Exposure(observed.step, kind, "log", logged is not None, expected, f"{logged!r} in it")
+                yield _Exposure(observed.step, kind, "log", logged is not None, expected, f"{logged!r} in the log")
 
 
 def unlogged_dependencies(view: ChannelView) -> Iterator[_Exposure]:
@@ -317,7 +317,7 @@ table(
     never_logged,
     lambda place, _: (place.expected, place.seen),
     [
-        # requirement, applies, wrong, code
+        # the columns: requirement, applies, wrong, code
         RuleRow("SDS-SYNC-07", _is_exposure_of(_SYNC, "history"), _wrong, "named-in-history"),
         RuleRow("SDS-SYNC-09", _is_exposure_of(_SYNC, "log"), _wrong, "logged"),
         RuleRow("SDS-EPHEMERAL-05", _is_exposure_of(_EPHEMERAL, "history"), _wrong, "logged"),
@@ -410,7 +410,7 @@ table(
     log_order,
     _describe_order,
     [
-        # requirement, applies, wrong, code, why, position, needs
+        # the columns: requirement, applies, wrong, code, why, position, needs
         RuleRow(
             "SDS-STATE-11",
             _applies_to_every_pair,
@@ -431,7 +431,7 @@ table(
     order_of_ties,
     _describe_order,
     [
-        # requirement, applies, wrong, code, why, position, needs
+        # the columns: requirement, applies, wrong, code, why, position, needs
         RuleRow(
             "SDS-CONFLICT-01", _is_tie_of_received, _is_in_utf16_order_only, "utf16-order", "", "AMB-88", DELIVERED
         ),

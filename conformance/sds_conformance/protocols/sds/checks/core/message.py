@@ -69,7 +69,7 @@ def message_ids_unique(view: ChannelView) -> Iterator[Observation]:
         if step.command == "receive" or (step.participant, step.channel_id) != me:
             first_use.setdefault(message_id, step.index)
         elif not message_id:
-            yield observe_violation(step, "missing-id", "a non-empty message_id", "it is empty")
+            yield observe_violation(step, "missing-id", "a non-empty message_id", "an empty message_id")
         elif message_id in first_use:
             seen = f"{message_id!r} again, the ID of the message of step {first_use[message_id]}"
             yield observe_violation(step, "id-used-twice", "an ID that no other message has", seen)
@@ -119,9 +119,9 @@ def protocol_fields_set(view: ChannelView) -> Iterator[Observation]:
         size = view.history_size_of(sent)
         least, most = min(size, sent.log_size), min(size, sent.log_most)
         if sent.message.lamport_timestamp is None:
-            yield observe_violation(sent.step, "missing-timestamp", "lamport_timestamp set", "it is unset")
+            yield observe_violation(sent.step, "missing-timestamp", "lamport_timestamp set", "lamport_timestamp unset")
         elif sent.message.bloom_filter is None:
-            yield observe_violation(sent.step, "missing-filter", "bloom_filter set", "it is unset")
+            yield observe_violation(sent.step, "missing-filter", "bloom_filter set", "bloom_filter unset")
         else:
             count = len(set(sent.history))  # SDS-DELIVER-06 judges an ID that occurs twice
             met = not sent.log_is_known or sent.repeat or not size or least <= count <= most
@@ -277,7 +277,7 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
             first = with_details[0].message_id
             expected = f"{first!r} to satisfy the dependency, with any hint and sender in its entry"
             yield observe_outcome(
-                received.step, "never-delivered", bool(received.delivered), expected, "it is not delivered"
+                received.step, "never-delivered", bool(received.delivered), expected, "the message is not delivered"
             )
     for sent in view.outgoing:
         for entry in sent.message.causal_history:
@@ -302,7 +302,9 @@ def proto3_reading(view: ChannelView) -> Iterator[Observation]:
             continue
         if not _has_usual_encoding(view, received):
             code, seen = (
-                ("refused", "it is refused") if received.rejected else ("never-delivered", "it is not delivered")
+                ("refused", "the message is refused")
+                if received.rejected
+                else ("never-delivered", "the message is not delivered")
             )
             expected = "an unusual but legal protobuf encoding to be accepted"
             yield observe_outcome(received.step, code, bool(received.delivered), expected, seen)
@@ -327,7 +329,9 @@ def copies_keep_a_filter(view: ChannelView) -> Iterator[Observation]:
     """A rebroadcast message has a bloom filter: the filter of the original, or a newer filter."""
     for copy in view.copies:
         met = not (copy.original.message.bloom_filter is not None and copy.message.bloom_filter is None)
-        yield observe_outcome(copy.step, "missing-filter", met, "a filter in the copy as well", "it has none")
+        yield observe_outcome(
+            copy.step, "missing-filter", met, "a filter in the copy as well", "the copy has no filter"
+        )
 
 
 @check("SDS-MSG-22", of="outgoing")

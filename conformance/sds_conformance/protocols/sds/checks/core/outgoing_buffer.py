@@ -89,7 +89,7 @@ def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
         left = next((message_id for message_id in waiting if message_id in certain), None)
         expected = f"{left!r}, which was acknowledged, not in the outgoing buffer"
         yield observe_outcome(
-            observed.step, "still-buffered", left is None, expected, "the outgoing buffer still contains it"
+            observed.step, "still-buffered", left is None, expected, "the outgoing buffer still contains the message"
         )
 
 
@@ -112,7 +112,7 @@ def unacknowledged_are_rebroadcast(view: ChannelView) -> Iterator[Observation]:
             expected = f"a copy of {which}, {waited} ms ago, with a resend period of {period} ms"
             soft = "AMB-64" if len(rounds.copies) >= CAP else ""
             code = "stopped-resending" if rounds.copies else "never-resent"
-            yield observe_violation(rounds.overdue, code, expected, "none, although the sweep has run", soft)
+            yield observe_violation(rounds.overdue, code, expected, "no copy, although the sweep has run", soft)
 
 
 @cache_per_view
@@ -437,7 +437,9 @@ def judge_not_resent(view: ChannelView, what: str, sent: Iterable[Sent]) -> Iter
         kept = min(earlier & once_only & buffered, default=None)
         if earlier:
             expected = f"no {what} in the outgoing buffer"
-            yield observe_outcome(observed.step, "kept-for-resending", kept is None, expected, f"{kept!r} in it")
+            yield observe_outcome(
+                observed.step, "kept-for-resending", kept is None, expected, f"{kept!r} in the outgoing buffer"
+            )
     for tick in view.ticks if not again else ():
         if any(step.index < tick.index and step.now_ms < tick.now_ms for step in first.values()):
             yield observe_met(tick)

@@ -362,7 +362,9 @@ def refused_messages_do_not_wait(view: ChannelView) -> Iterator[Observation]:
         left = min(refused & set(observed.state.incoming.message_ids), default="")
         if refused:
             expected = f"{left!r}, which was refused, not in the incoming buffer"
-            yield observe_outcome(observed.step, "refused-kept", not left, expected, "it is in the incoming buffer")
+            yield observe_outcome(
+                observed.step, "refused-kept", not left, expected, "the incoming buffer contains the message"
+            )
 
 
 @cache_per_view
@@ -514,7 +516,9 @@ def delivered_messages_leave_the_buffer(view: ChannelView) -> Iterator[Observati
         left = waited & set(observed.state.incoming.message_ids)
         if left:
             expected = f"{min(left)!r}, which was delivered, not in the incoming buffer"
-            yield observe_violation(observed.step, "still-buffered", expected, "the incoming buffer still contains it")
+            yield observe_violation(
+                observed.step, "still-buffered", expected, "the incoming buffer still contains the message"
+            )
         elif waited:
             yield observe_met(observed.step)
 
@@ -610,7 +614,7 @@ def _count_after(steps: list[int], step: int) -> int:
 def _describe_waiting(waited: _WaitingMessage, row: RuleRow[_WaitingMessage]) -> tuple[str, str]:
     missing = min(waited.received.unmet)
     why = row.why.format(missing=missing, others=waited.others, own=waited.own)
-    return f"{waited.received.message.message_id!r} {why}", "it was never delivered: it still waits, or was dropped"
+    return f"{waited.received.message.message_id!r} {why}", "never delivered: the message still waits, or was dropped"
 
 
 def _is_evidence_of_waiting(waited: _WaitingMessage) -> bool:
@@ -662,7 +666,7 @@ table(
     delivered_after_waiting,
     _describe_waiting,
     [
-        # requirement, applies, wrong, code, why, position, needs
+        # the columns: requirement, applies, wrong, code, why, position, needs
         RuleRow("SDS-RECV-08", _is_evidence_of_waiting, _was_not_delivered, "not-kept", _KEPT, "", DELIVERED),
         RuleRow("SDS-STATE-09", _is_due_from_hidden_buffer, _was_not_delivered, "not-kept", _UNSEEN, "", DELIVERED),
         RuleRow("SDS-INSWEEP-01", _is_due_behind_others, _was_not_delivered, "never-delivered", _BESIDE, "", DELIVERED),

@@ -88,7 +88,7 @@ def syncs_keep_to_their_period(view: ChannelView) -> Iterator[Observation]:
             expected = (
                 f"sync messages at intervals of {interval} ms, at most {allowed:.0f} by now if the intervals are uneven"
             )
-            yield observe_violation(tick, "too-often", expected, f"{seen} since the channel was opened")
+            yield observe_violation(tick, "too-often", expected, f"{seen} sync messages since the channel was opened")
             return
     if len(automatic) > 1:
         yield observe_met(view.trace.steps[max(automatic) - 1])
@@ -100,7 +100,7 @@ def sync_content_empty(view: ChannelView) -> Iterator[Observation]:
     for sync in view.syncs:
         content = sync.message.content or b""
         expected = "a sync message without content"
-        yield observe_outcome(sync.step, "content-set", not content, expected, f"{len(content)} bytes of it")
+        yield observe_outcome(sync.step, "content-set", not content, expected, f"{len(content)} bytes of content")
 
 
 @check("SDS-SYNC-06", pb.CAPABILITY_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK, of="syncs")
@@ -112,5 +112,5 @@ def syncs_are_not_buffered(view: ChannelView) -> Iterator[Observation]:
         message_id, lamport = sync.message.message_id, sync.message.lamport_timestamp or 0
         if sync.step.command == "tick" and message_id in seen and not sync.lamport.tolerates(lamport):
             expected = f"the sync message {message_id!r} never broadcast again"
-            yield observe_violation(sync.step, "kept-for-resending", expected, "it is broadcast again")
+            yield observe_violation(sync.step, "kept-for-resending", expected, "the message is broadcast again")
         seen.add(message_id)

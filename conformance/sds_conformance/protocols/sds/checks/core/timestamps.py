@@ -66,7 +66,7 @@ def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
             met = observed.state.lamport_timestamp == last.message.lamport_timestamp
             expected = f"the local timestamp {observed.state.lamport_timestamp} in the message that was just sent"
             yield observe_outcome(
-                observed.step, "not-the-local-one", met, expected, f"{last.message.lamport_timestamp} in it"
+                observed.step, "not-the-local-one", met, expected, f"the message has {last.message.lamport_timestamp}"
             )
 
 
@@ -200,7 +200,7 @@ def newcomers_find_their_place(view: ChannelView) -> Iterator[Observation]:
         if not received.delivered:
             if view.delivered and nothing_is_pending_after(view, received):
                 expected = f"{message.message_id!r}, the first message of a newcomer, delivered"
-                yield observe_violation(received.step, "never-delivered", expected, "it was never delivered")
+                yield observe_violation(received.step, "never-delivered", expected, "the message was never delivered")
             continue
         for step, order in shown_orders(view):
             place = next((n for n, item in enumerate(order) if item.message_id == message.message_id), None)
@@ -482,7 +482,7 @@ table(
     lamport_timestamps,
     _describe_timestamp,
     [
-        # requirement, applies, wrong, code, why, position, needs
+        # the columns: requirement, applies, wrong, code, why, position, needs
         RuleRow("SDS-SYNC-03", _is_sync, _is_too_low, "too-low", "", "", SYNC),
         RuleRow("SDS-SYNC-03", _is_sync, _is_too_high, "too-high", "", "", SYNC),
         RuleRow(

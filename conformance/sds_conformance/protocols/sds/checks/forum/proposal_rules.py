@@ -301,7 +301,7 @@ def syncs_meet_dependencies(view: ChannelView) -> Iterator[Observation]:
         if received.delivered or (received.unmet <= view.logged_ids and nothing_is_pending_after(view, received)):
             why = f"the sync message {named[0]!r} that it names was received"
             expected = f"{received.message.message_id!r} delivered: {why}"
-            seen = "it still waits after two sweeps"
+            seen = "the message still waits after two sweeps"
             yield observe_outcome(received.step, "never-delivered", bool(received.delivered), expected, seen)
     yield from _note_unlogged_syncs(view)
 

@@ -23,7 +23,7 @@ def nothing_is_missing_in_another_channel(view: ChannelView) -> Iterator[Observa
     for sent in view.repair.carriers if view.terms.on else ():
         asked = {entry.message_id for entry in sent.message.repair_request}
         yield from _judge_separation(
-            view, sent.step, "requests-shared", named_elsewhere(view), asked, "missing", "it is requested"
+            view, sent.step, "requests-shared", named_elsewhere(view), asked, "missing", "the message is requested"
         )
     for observed in view.states_showing("outgoing_repairs") if view.terms.on else ():
         tracked = {entry.message_id for entry in observed.state.outgoing_repairs.entries}
@@ -57,7 +57,7 @@ def requests_of_another_channel_are_not_answered(view: ChannelView) -> Iterator[
         if requested.get(message_id, NEVER) < answer.step.index:
             why = "because it was requested only in another channel"
             expected = f"{message_id!r} of {view.channel_id!r} not sent, {why}"
-            yield observe_violation(answer.step, "responses-shared", expected, "it is broadcast")
+            yield observe_violation(answer.step, "responses-shared", expected, "the message is broadcast")
 
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="channels missing sds-r")
@@ -83,7 +83,7 @@ def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
                 "request-ended-by-namesake",
                 met,
                 f"{which} in the outgoing repair request buffer",
-                "it is missing",
+                "the buffer has no entry for the message",
             )
         if (asking := side.find_timely_request(missing)) is not None and asking.step.index > came:
             yield observe_met(asking.step)
@@ -114,7 +114,13 @@ def requests_of_another_channel_are_not_overheard(view: ChannelView) -> Iterator
                 continue  # after T_req, the entry may be removed for other reasons
             which = f"{message_id!r}, missing in {view.channel_id!r} and requested by others only in another channel,"
             expected = f"{which} in the outgoing repair request buffer"
-            yield observe_outcome(shown.step, "overheard-elsewhere", message_id in shown.due, expected, "it is missing")
+            yield observe_outcome(
+                shown.step,
+                "overheard-elsewhere",
+                message_id in shown.due,
+                expected,
+                "the buffer has no entry for the message",
+            )
 
 
 def _judge_separation(

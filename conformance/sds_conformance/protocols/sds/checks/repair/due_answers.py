@@ -258,7 +258,7 @@ table(
     requests_that_are_due,
     _describe_due,
     [
-        # requirement, applies, code, why
+        # the columns: requirement, applies, code, why
         _row("SDS-R-RECV-08", DueRequest.nothing_is_answered, "never-answered", HELD),
         _row("SDS-R-SWEEP-01", DueRequest.is_planned, "never-answered", PLANNED),
         _row("SDS-R-SWEEP-04", DueRequest.was_answered_before, "later-request-ignored", BEFORE),

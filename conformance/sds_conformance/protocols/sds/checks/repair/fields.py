@@ -271,7 +271,7 @@ def no_fields_without_sds_r(view: ChannelView) -> Iterator[Observation]:
                 sent.step,
                 "repair-request-set",
                 "no field 13 (repair_request), because SDS-R is not in use",
-                f"{count} of it",
+                f"a repair_request of length {count}",
             )
         elif named is not None or sent.message.causal_history:
             expected = "no field 3 (sender_id) in entries of the causal history, because SDS-R is not in use"
@@ -288,7 +288,7 @@ def repair_fields_are_ignored_without_sds_r(view: ChannelView) -> Iterator[Obser
             continue
         expected = f"{received.message.message_id!r} processed like a message without the fields of SDS-R"
         if received.rejected:
-            yield observe_violation(received.step, "refused", expected, "it is refused")
+            yield observe_violation(received.step, "refused", expected, "the message is refused")
         elif received.unmet and received.delivered_at_once:
             yield observe_violation(received.step, "delivered-early", expected, "delivered before its dependencies")
         elif received.unmet or received.delivered or nothing_is_pending_after(view, received):
@@ -297,7 +297,7 @@ def repair_fields_are_ignored_without_sds_r(view: ChannelView) -> Iterator[Obser
                 "never-delivered",
                 bool(received.unmet or received.delivered),
                 expected,
-                "it is not delivered",
+                "the message is not delivered",
             )
 
 

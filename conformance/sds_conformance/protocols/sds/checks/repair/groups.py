@@ -39,7 +39,9 @@ def outsiders_do_not_answer(view: ChannelView) -> Iterator[Observation]:
             groups = view.terms.groups
             why = f"because the participant is in another of {groups} response groups by the declared hash"
             expected = f"no answer for {period.message_id!r} of {period.author!r}, {why}"
-            yield observe_violation(period.asked.answers[0].step, "answered-by-outsider", expected, "it is broadcast")
+            yield observe_violation(
+                period.asked.answers[0].step, "answered-by-outsider", expected, "the message is broadcast"
+            )
         elif period.is_never_answered and period.overdue is not None:
             yield observe_met(period.overdue)
 

@@ -51,11 +51,15 @@ def arrived_messages_are_dropped(view: ChannelView) -> Iterator[Observation]:
             logged = _logged_at(side, missing.message_id) if side.in_log(missing.message_id, kept.step) else None
             since = f"arrived at step {arrived.index}" if logged is None else f"in the log since step {logged}"
             expected = f"{missing.message_id!r}, {since}, no longer in the outgoing repair request buffer"
-            seen = f"it was added again after step {removed[-1]}" if removed else "the buffer still contains it"
+            seen = (
+                f"the entry was added again after step {removed[-1]}"
+                if removed
+                else "the buffer still contains the entry"
+            )
             yield observe_violation(kept.step, "not-dropped", expected, seen)
         elif asked is not None and not side.shown and _is_leftover(side, missing, asked):
             expected = f"no request for {missing.message_id!r}, which has arrived at step {arrived.index}"
-            yield observe_violation(asked.step, "not-dropped", expected, "it is requested")
+            yield observe_violation(asked.step, "not-dropped", expected, "the message is requested")
         elif states and old is not None:
             yield observe_met(states[0].step)
         elif asked is None and (due := side.t_req_window(missing)) is not None:
@@ -110,7 +114,9 @@ def _judge_added(view: ChannelView, missing: Missing, code: str) -> Iterator[Obs
         return
     which = f"{missing.message_id!r}, named by {missing.detected.message.message_id!r} and not in the log"
     expected = f"{which}, in the outgoing repair request buffer"
-    yield observe_outcome(shown.step, code, missing.message_id in shown.due, expected, "it is missing")
+    yield observe_outcome(
+        shown.step, code, missing.message_id in shown.due, expected, "the buffer has no entry for the message"
+    )
 
 
 @check("SDS-R-RECV-03", *TIMED, of="missing sds-r")
@@ -252,7 +258,8 @@ def _judge_dropped(view: ChannelView, missing: Missing, received: Received, code
         if side.requests_repair_of(sent, missing.message_id):
             seen_gone = any(missing.message_id not in s.due for s in side.shown_between(step.index, sent.step.index))
             if not seen_gone:
-                seen = f"it is requested {sent.step.now_ms - step.now_ms} ms later, before a new entry could be due"
+                later_ms = sent.step.now_ms - step.now_ms
+                seen = f"the message is requested {later_ms} ms later, before a new entry could be due"
                 yield observe_violation(sent.step, code, expected, seen, soft)
             return
         if due is not None and sent.step.now_ms >= due.high + side.slack_ms and not side.is_full(sent):
@@ -339,7 +346,7 @@ def removed_entries_are_added_again(view: ChannelView) -> Iterator[Observation]:
         since = step if anew else missing.detected.step
         if shown is not None and missing.message_id not in shown.due:
             if side.clock_is_monotonic(since, shown.step) and shown.step.now_ms < since.now_ms + terms.t_max_ms:
-                seen = "it is not in the outgoing repair request buffer"
+                seen = "the buffer has no entry for the message"
                 yield observe_violation(shown.step, "not-queued-again", expected, seen)
             continue
         if shown is not None and side.first_request_index(missing.message_id) >= step.index:

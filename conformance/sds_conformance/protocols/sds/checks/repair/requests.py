@@ -58,7 +58,11 @@ def missing_messages_are_tracked(view: ChannelView) -> Iterator[Observation]:
             which = f"{missing.message_id!r}, missing since step {detected.index}, {waited} ms ago"
             soft = "" if side.terms.sound else "AMB-08"
             yield observe_violation(
-                shown.step, "not-tracked", f"{which}, in the outgoing repair request buffer", "it is missing", soft
+                shown.step,
+                "not-tracked",
+                f"{which}, in the outgoing repair request buffer",
+                "the buffer has no entry for the message",
+                soft,
             )
             break
     if not side.shown:
@@ -157,7 +161,9 @@ def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
                     f"the causal history received at step {again[0].index} names it again and must not postpone its "
                     "request"
                 )
-                yield observe_violation(sent.step, "postponed", f"a request for {which}: {why}", "it is not requested")
+                yield observe_violation(
+                    sent.step, "postponed", f"a request for {which}: {why}", "the message is not requested"
+                )
 
 
 @check("SDS-R-STATE-09", *TIMED, of="missing", together=True)
@@ -267,7 +273,7 @@ def requests_are_sent_from_t_req_on(view: ChannelView) -> Iterator[Observation]:
             if early > side.slack_ms and side.requests_repair_of(sent, missing.message_id):
                 expected = f"no request for {missing.message_id!r} before its T_req"
                 hint = view.terms.clock_hint(early <= SECOND_MS)
-                yield observe_violation(sent.step, "asked-early", expected, f"requested {early} ms before it{hint}")
+                yield observe_violation(sent.step, "asked-early", expected, f"requested {early} ms before T_req{hint}")
             elif early > 0:
                 yield observe_met(sent.step)
         for sent, asks in side.due_carriers(missing) if not side.slack_ms else ():
@@ -286,7 +292,7 @@ def no_more_than_the_cap(view: ChannelView) -> Iterator[Observation]:
         if cap is None or not count:
             continue
         expected = f"at most {cap} entries in a repair request, the cap in force"
-        seen = f"{count}, one more than the cap" if count == cap + 1 else f"{count}"
+        seen = f"{count} entries, one more than the cap" if count == cap + 1 else f"{count} entries"
         yield observe_outcome(sent.step, "over-cap", count <= cap, expected, seen)
 
 
@@ -392,7 +398,7 @@ def only_what_is_still_missing(view: ChannelView) -> Iterator[Observation]:
                 missing.message_id in shown.due for shown in side.shown_between(arrived.index, sent.step.index)
             ):
                 expected = f"no request for {missing.message_id!r}, which has arrived at step {arrived.index}"
-                yield observe_violation(sent.step, "already-arrived", expected, "it is requested")
+                yield observe_violation(sent.step, "already-arrived", expected, "the message is requested")
             break
 
 
@@ -407,7 +413,11 @@ def own_messages_are_not_missing(view: ChannelView) -> Iterator[Observation]:
             if own.step.index < sent.step.index:
                 expected = f"no request for the own message {own.message.message_id!r}, sent at step {own.step.index}"
                 yield observe_outcome(
-                    sent.step, "asked-for-own", own.message.message_id not in asked, expected, "it is requested"
+                    sent.step,
+                    "asked-for-own",
+                    own.message.message_id not in asked,
+                    expected,
+                    "the message is requested",
                 )
 
 

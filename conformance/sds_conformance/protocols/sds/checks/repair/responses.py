@@ -89,7 +89,7 @@ def only_what_was_asked_for_is_sent(view: ChannelView) -> Iterator[Observation]:
         if elsewhere.get(answer.message.message_id, NEVER) < answer.step.index:
             continue  # SDS-STATE-16 judges messages that were requested in another channel
         expected = f"{answer.message.message_id!r} not sent, because no participant requested it"
-        yield observe_violation(answer.step, "unasked", expected, "it is broadcast")
+        yield observe_violation(answer.step, "unasked", expected, "the message is broadcast")
     for period in response_periods(view):
         if period.answer is not None and not period.asked.own:
             yield observe_met(period.answer)
@@ -147,7 +147,7 @@ def a_copy_ends_the_request(view: ChannelView) -> Iterator[Observation]:
                         "not-dropped",
                         period.message_id not in queued,
                         expected,
-                        "it is still planned",
+                        "an answer is still planned",
                     )
                 break
 
@@ -211,7 +211,7 @@ def what_is_not_held_is_not_answered(view: ChannelView) -> Iterator[Observation]
         if asked.answers and not asked.own:
             request = f"the request of step {since.index} for {asked.message_id!r}, which had not arrived by then"
             yield observe_violation(
-                asked.answers[0].step, "answered-unheld", f"no answer to {request}", "it is broadcast"
+                asked.answers[0].step, "answered-unheld", f"no answer to {request}", "the message is broadcast"
             )
         elif t_max is not None and not asked.answers:
             waited = [tick for tick in view.ticks if tick.index > since.index and tick.now_ms >= since.now_ms + t_max]

@@ -154,7 +154,7 @@ def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
             expected = f"the answer for {period.message_id!r}, which is due exactly now, with the others"
             late_ms = period.answer.now_ms - period.window.low
             yield observe_violation(
-                missed[0], "answered-late", expected, f"it was sent {late_ms} ms later{view.terms.clock_hint()}"
+                missed[0], "answered-late", expected, f"the answer was sent {late_ms} ms later{view.terms.clock_hint()}"
             )
 
 
@@ -227,7 +227,7 @@ table(
     messages_sent_again,
     _describe_answer,
     [
-        # requirement, applies, wrong, code, why, position, needs
+        # the columns: requirement, applies, wrong, code, why, position, needs
         RuleRow("SDS-R-STATE-07", _applies_to_every_answer, _has_lost(CONTENT), "missing-content", CONTENT, "", TIMED),
         RuleRow(
             "SDS-R-STATE-07", _applies_to_every_answer, _has_lost(TIMESTAMP), "missing-timestamp", TIMESTAMP, "", TIMED
