@@ -34,7 +34,6 @@ class Heard:
     """How many valid messages, sent messages and commands of one or more runs failed."""
 
     dialect: Dialect | None = None
-    """The dialect in use; None if there is none."""
     revision: str = ""
 
     given: int = 0

@@ -21,7 +21,6 @@ class ReadGroupTrace:
     def __init__(self, group_trace: GroupTrace, dialects: Mapping[str, Dialect | None]) -> None:
         self.recorded = group_trace
         self.revision: Revision = group_trace.traces[0].revision
-        """The revision that all members use."""
         self._dialects = dialects
 
     def can(self, who: str, *capabilities: int) -> bool:

@@ -249,7 +249,8 @@ def _not_asked(
             return
         if act.number >= first and due <= act.step.now_ms < expires:
             expected = f"{side.who} to request {message_id!r}, which it has missed since step {naming.act.number}"
-            seen = f"the message that {side.who} sends {act.step.now_ms - detected} ms later does not request it"
+            later_ms = act.step.now_ms - detected
+            seen = f"the message that {side.who} sends {later_ms} ms later does not request {message_id!r}"
             yield Omission(side, message_id, "repair", "never-asked", act, expected, seen)
             return
 

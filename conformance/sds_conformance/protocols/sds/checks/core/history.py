@@ -134,7 +134,7 @@ def hints_as_supplied(view: ChannelView) -> Iterator[Observation]:
             if not given and entry.retrieval_hint is None:
                 continue
             expected = f"the hint supplied for {entry.message_id!r}, or none"
-            seen = f"{entry.retrieval_hint!r}"
+            seen = f"the hint {entry.retrieval_hint!r}"
             met = entry.retrieval_hint is None or entry.retrieval_hint in given
             yield observe_outcome(sent.step, "wrong-hint", met, expected, seen)
 

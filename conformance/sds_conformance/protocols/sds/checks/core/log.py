@@ -211,7 +211,6 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
 
 
 def _first_duplicate(ids: Sequence[str]) -> str | None:
-    """The first ID that occurs twice; None if all differ."""
     if len(set(ids)) == len(ids):
         return None
     counts = Counter(ids)

@@ -45,7 +45,7 @@ def sender_is_self(view: ChannelView) -> Iterator[Observation]:
     own_id = view.party.participant_id
     for step, message in everything + [(copy.step, copy.message) for copy in view.copies]:
         expected = f"sender_id {own_id!r} in a {message.kind.value} message"
-        seen = f"{message.sender_id!r}"
+        seen = f"sender_id {message.sender_id!r}"
         met = message.sender_id == own_id
         yield observe_outcome(step, "wrong-sender" if message.sender_id else "missing-sender", met, expected, seen)
 
@@ -101,7 +101,7 @@ def channels_do_not_mix(view: ChannelView) -> Iterator[Observation]:
         foreign = next((message_id for message_id in sent.history if message_id in others), None)
         if sent.message.channel_id != view.channel_id and not view.party.unnamed:
             expected = f"channel_id {view.channel_id!r}"
-            seen = f"{sent.message.channel_id!r}"
+            seen = f"channel_id {sent.message.channel_id!r}"
             yield observe_violation(
                 sent.step, "wrong-channel" if sent.message.channel_id else "missing-channel", expected, seen
             )
@@ -127,7 +127,7 @@ def protocol_fields_set(view: ChannelView) -> Iterator[Observation]:
             met = not sent.log_is_known or sent.repeat or not size or least <= count <= most
             expected = f"{least} entries in causal_history (the log has {sent.log_size}, the configured size is {size})"
             if met or not names_barred_ids(view, sent):
-                seen = f"{count}"
+                seen = f"{count} different entries"
                 yield observe_outcome(
                     sent.step, "missing-entry" if count < least else "too-many-entries", met, expected, seen
                 )
@@ -166,7 +166,7 @@ def content_comes_from_the_application(view: ChannelView) -> Iterator[Observatio
     for sent in view.sent + view.ephemerals:
         request = sent.step.request
         expected = request.send.content if sent.step.command == "send" else request.send_ephemeral.content
-        seen = "none" if sent.message.content is None else f"{len(sent.message.content)} other bytes"
+        seen = "no content" if sent.message.content is None else f"{len(sent.message.content)} other bytes"
         what = f"the {len(expected)} bytes of content that the application gave"
         code = "sent-changed" if sent.message.content else "missing-content"
         yield observe_outcome(sent.step, code, (sent.message.content or b"") == expected, what, seen)

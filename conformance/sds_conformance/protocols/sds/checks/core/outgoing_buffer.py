@@ -42,7 +42,7 @@ def sent_messages_wait_for_acknowledgement(view: ChannelView) -> Iterator[Observ
                 yield observe_met(observed.step)
             elif not has_evidence:
                 expected = f"{message_id!r}, not acknowledged, in the outgoing buffer"
-                seen = f"{sorted(buffered) or 'none'}"
+                seen = f"the buffer contains {sorted(buffered) or 'nothing'}"
                 soft = position_on_giving_up(view, message_id, observed.step.index)
                 yield observe_violation(observed.step, "not-kept", expected, seen, soft)
     resent = {copy.message.message_id for copy in view.copies}
@@ -412,7 +412,7 @@ def possibly_acknowledged_is_kept(view: ChannelView) -> Iterator[Observation]:
         elif len(late) > TOLERATED_SWEEPS and clock_never_goes_back(view, possibly.sent.step, late[-1]):
             message_id, overdue = possibly.sent.message.message_id, late[TOLERATED_SWEEPS]
             expected = f"{message_id!r}, possibly acknowledged, sent again after {period} ms"
-            seen = "no copy is sent: it is no longer in the outgoing buffer"
+            seen = "no copy is sent: the message is no longer in the outgoing buffer"
             yield observe_violation(
                 overdue, "not-kept", expected, seen, position_on_giving_up(view, message_id, overdue.index)
             )

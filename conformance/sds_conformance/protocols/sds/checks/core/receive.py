@@ -346,7 +346,7 @@ def incoming_buffer_kept(view: ChannelView) -> Iterator[Observation]:
     for observed in view.observed:
         if observed.state.HasField("incoming"):
             kept = set(observed.state.incoming.message_ids)
-            seen = f"{sorted(kept)}" if observed.buffered - kept else ""
+            seen = f"the buffer contains {sorted(kept)}" if observed.buffered - kept else ""
             for message_id in sorted(observed.buffered):
                 if message_id in kept or _certainly_waits(view, message_id, observed.step):
                     expected = f"{message_id!r}, which waits, in the incoming buffer"

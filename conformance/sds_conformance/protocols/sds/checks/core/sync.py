@@ -34,7 +34,7 @@ def syncs_are_sent_periodically(view: ChannelView) -> Iterator[Observation]:
         yield observe_met(automatic[0].step)
     elif (late := _find_overdue_tick(view, idle_since)) is not None:
         yield observe_violation(
-            late, "never-sent", f"a sync message within ten intervals of {interval} ms", "none is sent"
+            late, "never-sent", f"a sync message within ten intervals of {interval} ms", "no sync message is sent"
         )
 
 
@@ -66,7 +66,7 @@ def syncs_continue(view: ChannelView) -> Iterator[Observation]:
         return
     if (late := _find_overdue_tick(view, last)) is not None:
         expected = f"another sync message within ten intervals of {interval} ms"
-        yield observe_violation(late, "stopped-sending", expected, "none is sent")
+        yield observe_violation(late, "stopped-sending", expected, "no sync message is sent")
     elif len(automatic) > 1:
         yield observe_met(last)
 

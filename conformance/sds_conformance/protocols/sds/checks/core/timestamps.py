@@ -82,7 +82,9 @@ def sync_has_a_lamport_timestamp(view: ChannelView) -> Iterator[Observation]:
     """A sync message has a Lamport timestamp."""
     for sync in view.syncs:
         if sync.message.lamport_timestamp is None:
-            yield observe_violation(sync.step, "missing-timestamp", "a sync message with a Lamport timestamp", "none")
+            yield observe_violation(
+                sync.step, "missing-timestamp", "a sync message with a Lamport timestamp", "no Lamport timestamp"
+            )
 
 
 @check("SDS-DELIVER-01", of="received sent")

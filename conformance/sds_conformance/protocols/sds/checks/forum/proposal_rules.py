@@ -53,7 +53,7 @@ def lamport_in_field_3(view: ChannelView) -> Iterator[Observation]:
             yield observe_violation(sent.step, "wrong-wire-type" if values else "missing-field", kind, seen)
         else:
             met = not has_lamport_beyond_31_bits(view, sent.wire)
-            yield observe_outcome(sent.step, "out-of-range", met, expected, f"{values[-1]}")
+            yield observe_outcome(sent.step, "out-of-range", met, expected, f"field 3 is {values[-1]}")
     for step, wire in view.strays:
         if wire.message is None and has_lamport_beyond_31_bits(view, wire):
             yield observe_violation(step, "out-of-range", expected, wire.error or "a larger value")

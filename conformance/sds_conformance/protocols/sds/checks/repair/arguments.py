@@ -72,7 +72,7 @@ def _judge_groups(
         return
     met = any(len(set(one)) > 1 for one in answers)
     expected = f"with {groups} response groups, some requests are answered and others are not, depending on the {what}"
-    seen = f"the same for every {what} in {len(answers)} cases; the probability of that by chance is {chance:.0e}"
+    seen = f"the same result for every {what} in {len(answers)} cases; its probability by chance is {chance:.0e}"
     yield observe_outcome(max(reporting_steps, key=lambda step: step.index), code, met, expected, seen)
 
 
@@ -119,7 +119,7 @@ def delays_depend_on_the_author(view: ChannelView) -> Iterator[Observation]:
         last_report = max((period.reported_step for one in known for period, _ in one), key=lambda step: step.index)
         met = not all(_can_be_equal([window for _, window in one], slack_ms(view)) for one in known)
         expected = f"different delays for the {authors} authors of messages with the same ID, for {len(known)} IDs"
-        seen = f"the same for all of them; by chance with a probability of {chance:.0e}"
+        seen = f"the same delay for all of these authors; by chance with a probability of {chance:.0e}"
         yield observe_outcome(last_report, "ignores-author", met, expected, seen)
 
 

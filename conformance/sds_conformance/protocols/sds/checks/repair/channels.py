@@ -92,7 +92,7 @@ def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
                 sent.step,
                 "request-ended-by-namesake",
                 f"{which} asked for",
-                "no message requests it, neither content nor sync",
+                "no content or sync message requests the missing message",
             )
 
 

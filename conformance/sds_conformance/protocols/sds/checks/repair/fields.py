@@ -70,7 +70,7 @@ def requests_in_field_13(view: ChannelView) -> Iterator[Observation]:
             elif len(ids) <= 1 and not any(ids) and None not in ids and _waits_for_the_empty_id(view, sent):
                 continue
             elif due:
-                seen = f"{len(ids)} of them" if len(ids) > 1 else "none"
+                seen = f"{len(ids)} message IDs" if len(ids) > 1 else "no message ID"
                 yield observe_violation(
                     sent.step,
                     "several-ids" if len(ids) > 1 else "missing-id",
@@ -170,7 +170,7 @@ def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
             ):
                 # The specification does not say that an entry takes over a sender that a later history names.
                 soft = "" if named[0].sender_id else "AMB-87"
-                yield observe_violation(sent.step, "missing-author-in-request", expected, "none", soft)
+                yield observe_violation(sent.step, "missing-author-in-request", expected, "no sender", soft)
 
 
 def _is_first_entry(view: ChannelView, missing: Missing, sent: Sent) -> bool:

@@ -76,7 +76,7 @@ def some_answer_and_some_do_not(view: ChannelView) -> Iterator[Observation]:
         which = f"at least one of {share.samples} requests for messages by different authors"
         expected = f"{which} answered, with {share.groups} response groups"
         yield observe_outcome(
-            share.last, "member-left-out", share.hits > 0 or share.least <= 0, expected, "none was answered"
+            share.last, "member-left-out", share.hits > 0 or share.least <= 0, expected, "no request was answered"
         )
 
 

@@ -247,7 +247,7 @@ def _judge_dropped(view: ChannelView, missing: Missing, received: Received, code
             yield observe_met(shown.step)
         elif entry == old:
             waited = entry - missing.detected.step.now_ms
-            seen = f"its request is still planned, {waited} ms after it was found missing: T_req is unchanged"
+            seen = f"T_req is unchanged: the request is planned {waited} ms after the message was found missing"
             yield observe_violation(shown.step, code, expected, seen, soft)
         else:
             continue

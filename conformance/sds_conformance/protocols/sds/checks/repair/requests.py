@@ -88,7 +88,7 @@ def judge_requested_in_time(side: Requester, missing: Missing, code: str) -> Ite
         if side.first_request_index(missing.message_id, sent.step.index) < side.unchanged_until(missing):
             return  # the request is late, not missing: SDS-R-GLOBAL-10 judges it
         which = f"{missing.message_id!r}, missing since step {missing.detected.step.index}"
-        seen = "no message requests it, neither content nor sync"
+        seen = "no content or sync message requests the missing message"
         yield observe_violation(sent.step, code, f"{which}, requested: its T_req has passed", seen)
 
 
@@ -147,7 +147,7 @@ def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
                     yield observe_met(shown.step)
                     continue
                 since = f"{first - detected.now_ms} ms after step {detected.index}, which found it missing"
-                seen = f"{due - first} ms later, after step {again[0].index} has named it again"
+                seen = f"T_req is {due - first} ms later, after step {again[0].index} has named the message again"
                 yield observe_violation(
                     shown.step, "postponed", f"T_req of {missing.message_id!r} unchanged, {since}", seen
                 )
@@ -252,7 +252,7 @@ def due_requests_are_carried(view: ChannelView) -> Iterator[Observation]:
                 _LEFT_OUT[sent.message.kind],
                 f"a request for {missing.message_id!r} in the {sent.message.kind.value} message"
                 + (f": its T_req was {sent.step.now_ms - due.high} ms before" if due else ""),
-                f"none{view.terms.clock_hint(due is not None and sent.step.now_ms <= due.high + SECOND_MS)}",
+                f"no request{view.terms.clock_hint(due is not None and sent.step.now_ms <= due.high + SECOND_MS)}",
             )
             break
 
@@ -281,7 +281,7 @@ def requests_are_sent_from_t_req_on(view: ChannelView) -> Iterator[Observation]:
                 continue
             if asks or sent.message.kind in side.kinds:
                 expected = f"a request for {missing.message_id!r} at T_req, which is exactly now"
-                yield observe_outcome(sent.step, "asked-late", asks, expected, f"none{view.terms.clock_hint()}")
+                yield observe_outcome(sent.step, "asked-late", asks, expected, f"no request{view.terms.clock_hint()}")
 
 
 @check("SDS-R-SEND-03", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
@@ -479,7 +479,9 @@ def _judge_scheduled_syncs(view: ChannelView, *, noisy: bool) -> Iterator[Observ
                     "participant's last message"
                 )
                 expected = f"a sync message{others}: the request for {missing.message_id!r} is due, and {passed}"
-                yield observe_violation(tick, "sync-suppressed" if noisy else "sync-not-sent", expected, "none is sent")
+                yield observe_violation(
+                    tick, "sync-suppressed" if noisy else "sync-not-sent", expected, "no sync message is sent"
+                )
                 break
 
 

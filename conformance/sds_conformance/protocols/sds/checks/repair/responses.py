@@ -178,7 +178,7 @@ def _judge_moved(view: ChannelView, period: ResponsePeriod) -> Iterator[Observat
         if further and after.index < period.end and all(step.now_ms < first for step in further):
             moved = second - first
             expected = f"T_resp of {period.message_id!r} unchanged since the first request"
-            seen = f"a time {abs(moved)} ms {'later' if moved > 0 else 'earlier'}, after a further request"
+            seen = f"T_resp is {abs(moved)} ms {'later' if moved > 0 else 'earlier'}, after a further request"
             yield observe_outcome(after, "moved", not moved, expected, seen)
 
 

@@ -217,5 +217,5 @@ def _describe_unevenness(delays: list[Window], t_max: int) -> str:
             return f"at most {at_most:.0%} within the first {limit} ms"
     longest, shortest = max(window.high for window in delays), min(window.low for window in delays)
     if longest < (1 - _END) * t_max:
-        return f"none after more than {longest} ms"
-    return f"none sooner than {shortest} ms" if shortest > _END * t_max else ""
+        return f"no delay of more than {longest} ms"
+    return f"no delay of less than {shortest} ms" if shortest > _END * t_max else ""
