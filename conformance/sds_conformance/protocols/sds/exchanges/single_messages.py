@@ -251,7 +251,7 @@ def acknowledges(group_trace: ReadGroupTrace, pair: Pair) -> Cell:
     overlooked = [label for label in named if group_trace.id_of(label) not in seen]
     if overlooked:
         refused = group_trace.refusal(SENDER)
-        why = f": it refuses the reply ({refused})" if refused is not None else ""
+        why = f": {ours} refuses the reply ({refused})" if refused is not None else ""
         hint = f" ({differ})" if (differ := describe_filter_difference(pair)) else ""
         return failed_cell(
             f"{ours} does not treat {overlooked[0]} as acknowledged, although a reply of {them} names it{why}{hint}"
@@ -275,7 +275,7 @@ def reads_filters(group_trace: ReadGroupTrace, pair: Pair) -> Cell:
     if not only_there:
         return left_open(f"causal histories of {them} name all messages, so filters have no effect that can be seen")
     refused = group_trace.refusal(SENDER)
-    why = f"it refuses the reply: {refused}" if refused is not None else ""
+    why = f"{ours} refuses the reply: {refused}" if refused is not None else ""
     why = why or describe_filter_difference(pair) or _sizes_differ(group_trace, pair)
     reason = f" ({why})" if why else ""
     overlooked = sorted(got[message_id] for message_id in only_there - seen)

@@ -156,7 +156,7 @@ def who_says_something_acknowledges_what_it_got(view: GroupView, side: Side) -> 
             if (by := _noticed_by(view, side, act)) is None:
                 continue
             if not any(a.number <= by for a in acts):
-                why = f"{other.who} received it and sends {message.message_id!r}"
+                why = f"{other.who} received the message and sends {message.message_id!r}"
                 yield _unacknowledged(view, side, act, message_id, why, "possibly ")
             done.add(message_id)
             yield observe_met(act, side.channel_id)

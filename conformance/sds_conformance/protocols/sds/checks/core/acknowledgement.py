@@ -502,11 +502,11 @@ def _giving_up_position(review: _Review) -> str:
     return position_on_giving_up(review.view, review.mention.message_id, review.step.index)
 
 
-_NAMED = "acknowledged: the received causal history names it"
-_WAITING = "acknowledged at once, although the message that names it must wait"
+_NAMED = "acknowledged, because the received causal history names the message"
+_WAITING = "acknowledged at once, although the naming message must wait"
 _AGAIN = "acknowledged by a sync message whose ID was used before"
 _BY_SYNC, _MAYBE_BY_SYNC = "acknowledged by the sync message", "possibly acknowledged by the sync message"
-_HELD = "possibly acknowledged: it is in the bloom filter received"
+_HELD = "possibly acknowledged, because the received bloom filter holds the ID"
 
 table(
     reviews,

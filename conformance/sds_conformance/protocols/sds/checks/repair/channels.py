@@ -55,7 +55,7 @@ def requests_of_another_channel_are_not_answered(view: ChannelView) -> Iterator[
     for answer in unrequested_broadcasts(view) if requested else ():
         message_id = answer.message.message_id
         if requested.get(message_id, NEVER) < answer.step.index:
-            why = "because it was requested only in another channel"
+            why = "because the message was requested only in another channel"
             expected = f"{message_id!r} of {view.channel_id!r} not sent, {why}"
             yield observe_violation(answer.step, "responses-shared", expected, "the message is broadcast")
 

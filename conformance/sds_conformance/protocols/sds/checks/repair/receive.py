@@ -161,7 +161,7 @@ def named_again_is_requested_again(view: ChannelView) -> Iterator[Observation]:
         if asking is not None:
             yield observe_met(asking.step)
         elif soon and len({s.message.kind for s in late}) == 2:
-            why = f"the request of step {asked} was not answered, and step {again.step.index} named it again"
+            why = f"the request of step {asked} was not answered, and step {again.step.index} named the message again"
             expected = f"{missing.message_id!r} requested again: {why}"
             yield observe_violation(
                 late[-1].step, "not-queued-again", expected, "not requested again, although T_max has passed again"

@@ -355,7 +355,7 @@ def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
                 continue
             low, high = bounds[0] - side.slack_ms, bounds[1] + side.slack_ms
             if offset.exact and not low <= offset.low <= high:
-                within = f"between {bounds[0]} and {bounds[1]} ms after it was found missing"
+                within = f"between {bounds[0]} and {bounds[1]} ms after the message was found missing"
                 expected = f"T_req of {missing.message_id!r} {within}"
                 code = "too-early" if offset.low < low else "too-late"
                 yield observe_violation(_revealing_step(view, side, missing), code, expected, _format_span(offset))

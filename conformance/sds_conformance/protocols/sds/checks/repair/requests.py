@@ -146,7 +146,7 @@ def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
                 if due <= first:
                     yield observe_met(shown.step)
                     continue
-                since = f"{first - detected.now_ms} ms after step {detected.index}, which found it missing"
+                since = f"{first - detected.now_ms} ms after step {detected.index}, which found the message missing"
                 seen = f"T_req is {due - first} ms later, after step {again[0].index} has named the message again"
                 yield observe_violation(
                     shown.step, "postponed", f"T_req of {missing.message_id!r} unchanged, {since}", seen
@@ -158,8 +158,8 @@ def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
             elif asking is None and side.kinds and (sent := side.last_if_both_kinds(list(side.due_carriers(missing)))):
                 which = f"{missing.message_id!r}, missing for {sent.step.now_ms - detected.now_ms} ms"
                 why = (
-                    f"the causal history received at step {again[0].index} names it again and must not postpone its "
-                    "request"
+                    f"the causal history received at step {again[0].index} names the message again and must not "
+                    "postpone its request"
                 )
                 yield observe_violation(
                     sent.step, "postponed", f"a request for {which}: {why}", "the message is not requested"
@@ -219,7 +219,7 @@ def requests_by_t_max(view: ChannelView) -> Iterator[Observation]:
                 yield observe_met(sent.step)
             elif sent.step.now_ms >= last + side.slack_ms and asked < min(end, again):
                 late = view.trace.steps[asked - 1].now_ms - detected.now_ms
-                by = f"by T_max, {view.terms.t_max_ms} ms after it was found missing"
+                by = f"by T_max, {view.terms.t_max_ms} ms after the message was found missing"
                 seen = f"the first request comes after {late} ms, at step {asked}"
                 yield observe_violation(sent.step, "asked-late", f"a request for {missing.message_id!r} {by}", seen)
                 break

@@ -212,9 +212,9 @@ def _describe_unevenness(delays: list[Window], t_max: int) -> str:
         below = sum(window.high <= limit for window in delays) / number
         at_most = sum(window.low <= limit for window in delays) / number
         if below > limit / t_max + chance:
-            return f"{below:.0%} within the first {limit} ms"
+            return f"{below:.0%} of the delays within the first {limit} ms"
         if at_most < limit / t_max - chance:
-            return f"at most {at_most:.0%} within the first {limit} ms"
+            return f"at most {at_most:.0%} of the delays within the first {limit} ms"
     longest, shortest = max(window.high for window in delays), min(window.low for window in delays)
     if longest < (1 - _END) * t_max:
         return f"no delay of more than {longest} ms"
