@@ -238,7 +238,7 @@ def shown_states_go_forward(view: ChannelView) -> Iterator[Observation]:
     reached: dict[str, int] = {}
     for observed in view.states_showing("outgoing"):
         states: dict[str, set[int]] = {}
-        for entry in observed.state.outgoing.entries:  # -1: not one of the three states
+        for entry in observed.state.outgoing.entries:  # rank -1: an unknown state
             states.setdefault(entry.message_id, set()).add(_RANKS.get(entry.state, -1))
         # An acknowledged message leaves the buffer, or stays in it as acknowledged (AMB-C15).
         states |= {message_id: {2} for message_id in reached if message_id not in states}

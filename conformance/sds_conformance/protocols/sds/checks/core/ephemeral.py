@@ -73,7 +73,7 @@ def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
             yield observe_violation(received.step, "delivered-late", expected, seen)
         else:
             expected = f"the ephemeral message {received.message.message_id!r} delivered to the application"
-            seen = received.refusal if received.rejected else "nothing"
+            seen = received.refusal if received.rejected else "no delivery"
             yield observe_violation(
                 received.step, "refused" if received.rejected else "never-delivered", expected, seen
             )
@@ -101,7 +101,7 @@ def hybrids_are_delivered(view: ChannelView) -> Iterator[Observation]:
         if due and delivers_others and (not received.unmet or view.can(pb.CAPABILITY_VIRTUAL_CLOCK)):
             why = "ephemeral because it has no Lamport timestamp"
             expected = f"{message_id!r}, {why}, delivered, because all of its dependencies have been delivered"
-            seen = received.refusal if received.rejected else "nothing"
+            seen = received.refusal if received.rejected else "no delivery"
             yield observe_violation(
                 received.step, "refused" if received.rejected else "never-delivered", expected, seen
             )

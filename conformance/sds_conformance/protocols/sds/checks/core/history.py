@@ -176,7 +176,7 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
             if not met and (not view.delivered or (shows_own_messages(view) and not absent)):
                 continue  # SDS-RECV-07 judges that nothing is delivered although own messages are in the log
             expected = f"a reply to the own message {(absent or ids[0])!r} to be delivered"
-            yield observe_outcome(received.step, "reply-never-delivered", met, expected, "nothing")
+            yield observe_outcome(received.step, "reply-never-delivered", met, expected, "no delivery")
 
 
 def _count_arrivals_between(view: ChannelView, message_id: str, sent: Sent) -> int:

@@ -45,7 +45,7 @@ def sender_is_self(view: ChannelView) -> Iterator[Observation]:
     own_id = view.party.participant_id
     for step, message in everything + [(copy.step, copy.message) for copy in view.copies]:
         expected = f"sender_id {own_id!r} in a {message.kind.value} message"
-        seen = f"sender_id {message.sender_id!r}"
+        seen = f"sender_id {message.sender_id!r}" if message.sender_id is not None else "no sender_id"
         met = message.sender_id == own_id
         yield observe_outcome(step, "wrong-sender" if message.sender_id else "missing-sender", met, expected, seen)
 
@@ -101,7 +101,7 @@ def channels_do_not_mix(view: ChannelView) -> Iterator[Observation]:
         foreign = next((message_id for message_id in sent.history if message_id in others), None)
         if sent.message.channel_id != view.channel_id and not view.party.unnamed:
             expected = f"channel_id {view.channel_id!r}"
-            seen = f"channel_id {sent.message.channel_id!r}"
+            seen = f"channel_id {sent.message.channel_id!r}" if sent.message.channel_id is not None else "no channel_id"
             yield observe_violation(
                 sent.step, "wrong-channel" if sent.message.channel_id else "missing-channel", expected, seen
             )

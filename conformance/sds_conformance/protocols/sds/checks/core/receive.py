@@ -42,7 +42,7 @@ def histories_of_any_length_accepted(view: ChannelView) -> Iterator[Observation]
             else:
                 count = len(received.message.causal_history)
                 expected = f"a message with {count} dependencies, all met, to be delivered"
-                seen = "nothing"
+                seen = "no delivery"
                 yield observe_violation(
                     received.step, "refused" if received.rejected else "never-delivered", expected, seen
                 )
@@ -240,7 +240,7 @@ def met_messages_are_delivered(view: ChannelView) -> Iterator[Observation]:
         if received.acceptable and received.delivered_silently is not None and not received.delivered:
             shown = "which is in the log or in a causal history afterwards"
             expected = f"an event that delivers {received.message.message_id!r}, {shown}"
-            yield observe_violation(received.step, "not-signalled", expected, "nothing")
+            yield observe_violation(received.step, "not-signalled", expected, "no such event")
             continue
         if not received.acceptable or received.unmet or received.step.reply is None:
             continue
@@ -258,9 +258,9 @@ def met_messages_are_delivered(view: ChannelView) -> Iterator[Observation]:
             because = "; an unreadable bloom filter must not prevent the delivery (AMB-53)"
             # An implementation that delivers nothing at all has another fault.
             code = "unreadable-filter" if view.delivered else "never-delivered"
-            yield observe_violation(received.step, code, expected + because, "nothing")
+            yield observe_violation(received.step, code, expected + because, "no delivery")
         else:
-            yield observe_violation(received.step, "never-delivered", expected, "nothing")
+            yield observe_violation(received.step, "never-delivered", expected, "no delivery")
 
 
 @check("SDS-RECV-07", of="refused")
@@ -284,7 +284,7 @@ def messages_without_sender_are_delivered(view: ChannelView) -> Iterator[Observa
     for received in view.received if view.delivered else ():
         if received.oddity == NAMELESS and received.kind is Kind.CONTENT and not (received.unmet or received.duplicate):
             expected = f"{received.message.message_id!r}, which names no sender, to be delivered, unless it is refused"
-            seen = "nothing"
+            seen = "no delivery"
             yield observe_outcome(
                 received.step, "nameless-never-delivered", bool(received.delivered), expected, seen, "AMB-50"
             )

@@ -75,7 +75,8 @@ def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
             continue
         came, end = arrived_elsewhere(view)[missing.message_id], side.unchanged_until(missing)
         asked = side.first_request_index(missing.message_id, missing.detected.step.index)
-        which = f"{missing.message_id!r}, missing in {view.channel_id!r} although its namesake came in another channel,"
+        where = f"{view.channel_id!r} although a message with this ID came in another channel"
+        which = f"{missing.message_id!r}, missing in {where},"
         for shown in side.shown_between(came, min(end, asked, side.may_be_renewed_from(missing))):
             met = missing.message_id in shown.due
             yield observe_outcome(
