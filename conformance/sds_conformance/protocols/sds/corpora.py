@@ -1,4 +1,4 @@
-"""Stored corpora of SDS."""
+"""How corpora of SDS are stored, and how their rows are described."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from .words import Narrator
 
 
 class SDS(Protocol):
-    """Scalable Data Sync."""
+    """SDS (Scalable Data Sync), as a protocol that the suite can test."""
 
     name = "SDS"
     rules = RULES

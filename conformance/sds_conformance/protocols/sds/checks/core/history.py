@@ -180,7 +180,7 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
 
 
 def _count_arrivals_between(view: ChannelView, message_id: str, sent: Sent) -> int:
-    """The number of messages that arrived between two own messages."""
+    """The number of messages that arrived between the own messages ``message_id`` and ``sent``."""
     own = view.own(message_id)
     since = own.step.index if own is not None else 0
     return sum(since < received.step.index < sent.step.index for received in view.received)
