@@ -43,7 +43,7 @@ def one_history_in_three_channels(script: Script) -> None:
 
 @scenario("RECV-06", "STATE-12", "STATE-16", "STATE-01", long=True)
 def own_messages_in_three_channels(script: Script) -> None:
-    """In each of three channels, messages name own messages of another channel; then one with a timestamp ahead arrives."""
+    """In each of three channels, messages name own messages of another channel; then one from the future arrives."""
     alice, peers = _open_in_three(script)
     own = [alice.send(channel=channel) for channel in CHANNELS]
     for number, peer in enumerate(peers):
