@@ -395,7 +395,7 @@ def last_line(coverage: Coverage, roots: Iterable[Root], name: str) -> Text:
     if tally.errors:
         return Text(f"A fault of the suite: no verdict on {name}. Covered: {played}.", "bold white on red")
     if tally.not_started:
-        return Text(f"{name} could not be tested to the end: no verdict. Covered: {played}.", "magenta")
+        return Text(f"The test of {name} ended early: no verdict. Covered: {played}.", "magenta")
     if tally.exit_code is Exit.NON_CONFORMANT:
         return Text(f"{name} does not conform: {tally.gave_up}{warnings}. Covered: {played}.", "bold red")
     if coverage.last_complete is None:

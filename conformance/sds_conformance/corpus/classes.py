@@ -226,7 +226,6 @@ _COLUMNS: dict[str, tuple[pa.DataType, Callable[[Classified, Divergence, Row], o
     "finding_a": (pa.string(), lambda one, divergence, row: _describe_finding(one.finding_a)),
     "finding_b": (pa.string(), lambda one, divergence, row: _describe_finding(one.finding_b)),
 }
-"""Types and values of the columns."""
 DIVERGENCE_SCHEMA = pa.schema({name: kind for name, (kind, _) in _COLUMNS.items()})
 _LONGEST = 2_000
 

@@ -81,8 +81,8 @@ def divergences(
         if verify:
             yield from _find_stale(a, schedules, "A")
             yield from _find_stale(b, schedules, "B")
-        # State that only one implementation can show is not compared. In that case all digests differ, and all rows are
-        # read.
+        # If only one of the implementations can show its state, shown states are not compared. All digests differ
+        # then, so all rows are read.
         shown = a.kind.shown_columns
         unseen = shown if a.manifest.can(shown) != b.manifest.can(shown) else ""
         different: list[Divergence] = []

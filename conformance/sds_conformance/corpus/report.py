@@ -40,7 +40,7 @@ from .divergences import Divergence, divergences
 
 SUMMARY, PAGE, CAUSES = "summary.json", "index.html", "causes.parquet"
 FORMAT = "sds-corpus-diff-1"
-"""Name of the format, in the summary. A diff replaces only folders with a summary or of an interrupted diff."""
+"""The value of ``format`` in the summary, by which a later diff recognises a folder that it may replace."""
 _CAUSES: dict[str, pa.DataType] = {
     "class": pa.string(),
     "cause": pa.string(),
@@ -50,7 +50,6 @@ _CAUSES: dict[str, pa.DataType] = {
     "examples": pa.list_(pa.int64()),
 }
 SAMPLES = "samples"
-"""The folder of the samples."""
 MOST = 40
 """Maximum number of causes with samples."""
 MOST_PICTURES = 12
@@ -176,7 +175,7 @@ def _draw_sample(
         else:
             row = (found[0].a if side == "A" else found[0].b) if found else None
             step = row["step"] if row is not None else sample.cause.least_step
-            act = next(iter(rebuilt.compared[:step][-1:]), None)  # or the last step, if this side has no such step
+            act = next(iter(rebuilt.compared[:step][-1:]), None)  # the last step, if this side has fewer steps
             pictures[side] = spacetime_svg(rebuilt.group_trace, act, title, story)
         if side == blamed:
             sample = replace(sample, story=story)

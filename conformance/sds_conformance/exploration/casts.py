@@ -76,7 +76,7 @@ class RevisionMismatchError(ValueError):
     def __init__(self, name: str, spoken: Sequence[str], revision: str) -> None:
         super().__init__(f"{name} speaks {' and '.join(spoken)}, and not {revision}")
         self.spoken = spoken
-        """The revisions that it declares."""
+        """The revisions that the implementation declares."""
 
 
 def not_played_error(name: str, breakdown: Breakdown, otherwise: str) -> NotPlayedError:
@@ -108,7 +108,6 @@ class Cast:
         self._sessions: dict[str, Session] = {}
         self._in_a_row: dict[str, int] = {}
         self._memory: MemoryBudget | None = None
-        """The memory budget of the last schedule."""
 
     def __enter__(self) -> Cast:
         return self

@@ -30,7 +30,7 @@ from .cast_under_test import CastKind
 from .casts import AbandonedError, NotPlayedError
 
 SCHEMA_ID = "sds-conformance/exhaust/1"
-"""Schema of the JSON that the command prints."""
+"""ID of the JSON Schema for the output of `exhaust --json`."""
 CHUNK = 250
 """Number of schedules in a chunk, which takes some seconds to play."""
 TWINS_EVERY = 64

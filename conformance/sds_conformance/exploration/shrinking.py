@@ -30,7 +30,7 @@ class Shrunk:
 
     schedule: Schedule
     attempts: int
-    """Number of schedules that were played."""
+    """Number of schedules that were played to find the shrunk one."""
     out_of_time: bool = False
     """The time was over, so the schedule may not be the smallest one."""
 

@@ -177,7 +177,11 @@ def show_counterexample(console: Console, example: Counterexample, tally: Campai
 def show_dropped_expectations(console: Console, example: Counterexample) -> None:
     """Print that a shrunk schedule does not have the expectations of its file."""
     if example.original.expect and not example.schedule.expect:
-        print_labelled(console, "", Text("without the expectations of the file, which are about all steps"))
+        print_labelled(
+            console,
+            "",
+            Text("the shrunk schedule lacks the expectations of the file, which are about all steps"),
+        )
 
 
 def show_replay_command(console: Console, files: Mapping[str, Path], again: str) -> None:
@@ -286,7 +290,7 @@ def last_line(tally: CampaignTally, found: Iterable[Root], name: str) -> Text:
     if tally.errors:
         return Text(f"A fault of the suite: no verdict on {name} ({played}).", "bold white on red")
     if tally.not_started:
-        return Text(f"{name} could not be tested to the end: no verdict ({played}).", "magenta")
+        return Text(f"The test of {name} ended early: no verdict ({played}).", "magenta")
     if tally.exit_code is Exit.NON_CONFORMANT:
         return Text(f"{name} does not conform: {tally.gave_up}{warnings} ({played}).", "bold red")
     if not (tally.found or tally.interrupted or any(tally.exercised.values())):

@@ -40,7 +40,6 @@ class MixedExample(Counterexample):
     name: str = GROUP
     """Name of the implementation, or `GROUP`."""
     roles: Roles = field(default_factory=dict)
-    """The implementation of each participant."""
 
     @property
     def slug(self) -> str:

@@ -152,7 +152,7 @@ class Consequence:
     the requirement may occur.
     """
     because: str
-    """The reason, in one sentence."""
+    """Why the consequence follows from the cause, in one sentence."""
     shown_by: str = SELF_TEST
     """The runs that show the consequence on a mutant: ``self-test`` (each mutant plays some scenarios), ``all
     scenarios``, or ``schedules`` (generated ones).

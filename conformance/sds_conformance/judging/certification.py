@@ -60,7 +60,7 @@ class Certification:
     unchecked: dict[str, str] = field(default_factory=dict)
     """Maps runs of scenario files to the reason why their expectations were not checked."""
     left_out: dict[str, str] = field(default_factory=dict)
-    """Skipped environments, with the reason."""
+    """Maps each environment that was skipped to the reason."""
     sightings: dict[str, dict[str, int]] = field(default_factory=dict)
     """Maps each requirement to the runs that exercised it, each with the number of observations."""
     causes: list[Cause] = field(default_factory=list)
@@ -227,8 +227,6 @@ def _conclude(out: Certification, collector: ResultCollector, runs: Iterable[Run
 
 
 class _ProgressReporter:
-    """Reports the progress of a run."""
-
     def __init__(self, progress: Progress, total: int) -> None:
         self._progress = progress
         self._total = total

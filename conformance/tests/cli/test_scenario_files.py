@@ -298,7 +298,7 @@ def test_fuzz_plays_files_first_and_checks_their_expectations_as_they_are_writte
         "FAIL expectation",
         "Seen delivered third at step 3",
         "1 failed, 1 expectation not met (",
-        "without the expectations of the file, which are about all steps",
+        "the shrunk schedule lacks the expectations of the file, which are about all steps",
         f"Again sds-conformance replay {file} --cast among -- ",
     ):
         assert said in output

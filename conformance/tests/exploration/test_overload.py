@@ -85,7 +85,7 @@ def test_what_does_not_start_again_is_not_driven_and_no_verdict(tmp_path: Path) 
     result = typed(*FUZZ, "--jobs", "2", "--out", tmp_path / "found", "--", *limited(tmp_path, in_all=2))
     assert result.exit_code == Exit.NOT_DRIVEN, result.output
     assert "The rest was not played: " in words(result.stdout)
-    assert "could not be tested to the end: no verdict" in words(result.stdout)
+    assert "ended early: no verdict" in words(result.stdout)
 
 
 def test_schedules_of_a_worker_without_room_for_a_thread_are_played_later() -> None:

@@ -97,7 +97,7 @@ class SizeResult:
         return self.outcome, self.finding.requirement if self.finding is not None else ""
 
     def describe(self) -> str:
-        """What happened, as text."""
+        """Describe the finding; if there is none, give the reason for the outcome."""
         if self.finding is None:
             return self.reason
         return f"{self.finding.expected}; seen: {self.finding.seen}" if self.finding.expected else self.finding.seen

@@ -1,5 +1,5 @@
-"""Estimates how the cost per message grows with the number of messages: an exponent is fitted to the times of the
-sizes.
+"""Estimates how the cost per message grows with the number of messages: an exponent is fitted to the times that
+the sizes took.
 """
 
 from __future__ import annotations

@@ -120,8 +120,6 @@ def measure(
 
 
 class _DimensionMeasurement:
-    """Measures one dimension of one implementation."""
-
     def __init__(
         self, order: MeasurementOrder, declared: Declaration, dimension: Dimension, share: float, ends: float
     ) -> None:

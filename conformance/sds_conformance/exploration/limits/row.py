@@ -195,6 +195,6 @@ def _explain_empty_result(cases: tuple[SizeResult, ...], ended: bool) -> str:
 
 
 def _reason_unless_time(beyond: SizeResult | None) -> str:
-    """Return the reason as the end of a sentence if a reply was too large; "" otherwise."""
+    """Return ": " and the reason if a reply was too large; "" if only time was lacking."""
     is_too_large = beyond is not None and beyond.reason.startswith(_TOO_LARGE)
     return f": {printable(beyond.reason, _MAX_REASON)}" if beyond is not None and is_too_large else ""

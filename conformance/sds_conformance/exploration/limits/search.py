@@ -8,7 +8,6 @@ from ...protocols.dimensions import Dimension
 from .case import SizeOutcome, SizeResult
 
 FIRST = 3
-"""The first size that is tried."""
 GROWTH = 2.0
 """Factor: doubling the size is expected to multiply the time by at least this."""
 

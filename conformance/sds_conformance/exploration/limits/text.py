@@ -121,7 +121,7 @@ def show_rows(console: Console, rows: Iterable[Mapping[str, Any]]) -> None:
 def last_line(data: Mapping[str, Any]) -> Text:
     """The result in one sentence."""
     verdicts = {row["verdict"] for row in data["rows"]}
-    early = " The rest was not tried: interrupted." if data["interrupted"] else ""
+    early = " The remaining sizes were not tried: interrupted." if data["interrupted"] else ""
     about = data["implementation"]
     name = printable(f"{about['name']} {about['version']}".strip()) or "?"
     bad, doubtful = (weight.value in verdicts for weight in (Weight.FINDING, Weight.WARNING))

@@ -133,7 +133,7 @@ class AlterationExaminer:
     def _try_other_methods(
         self, result: AlterationResult, package: str, reaching: Sequence[Configuration]
     ) -> AlterationResult:
-        """Try other methods, which are more expensive or test less."""
+        """Try methods other than runs, which take longer or test less. The first one that finds the fault decides."""
         tried = list(dict.fromkeys(replace(configuration, environment="plain") for configuration in reaching))
         for configuration in tried[:MOST_CONFIGURATIONS]:
             for name, method in self.other_methods:

@@ -22,7 +22,6 @@ class AlterationPlace:
     """One possible alteration and its place in the source. Plain data."""
 
     module: str
-    """Name of the module within the package."""
     function: str
     """The function, class or variable that contains the place; "" if none does."""
     rule: str

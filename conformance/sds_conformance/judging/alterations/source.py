@@ -27,7 +27,7 @@ class Configuration:
 
 @dataclass(frozen=True)
 class ModelSource:
-    """The source of a model."""
+    """The source code of a model, and how to play the model and its altered copies."""
 
     package: str
     """The package of the model. For every fault, a copy of the package is imported under another name."""

@@ -27,7 +27,6 @@ class AlterationSummary:
     """Results of the alterations that were played, in the order of the source."""
     excuses: Mapping[str, Excuse]
     planned: int = 0
-    """Number of alterations that were planned."""
     interrupted: bool = False
 
     @cached_property

@@ -45,7 +45,7 @@ def make_substitute(declared: Declaration) -> LocalLink:
 
 
 def simpler(operation: Operation, schedule: Schedule) -> Iterator[Operation]:
-    """Yield simpler operations: with fewer messages at once, and with the first scripted peer as the sender."""
+    """Yield simpler versions of ``operation``: with fewer messages, or with the first scripted peer as the sender."""
     match operation:
         case Send(times=times):
             for fewer in (1, times // 2, times - 1):

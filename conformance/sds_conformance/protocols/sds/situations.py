@@ -46,7 +46,7 @@ SITUATIONS: dict[str, str] = {
 
 
 def situations(group_trace: GroupTrace, views: Iterable[Any]) -> Counter[str]:
-    """Count how often a group trace reached each situation."""
+    """Count how often a group trace reached each situation. ``views`` are the channel views of its participants."""
     out: Counter[str] = Counter()
     for view in views:
         _of_view(view, out)

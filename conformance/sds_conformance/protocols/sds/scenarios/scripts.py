@@ -60,7 +60,7 @@ __all__ = [
 
 HOUR_MS = 3_600_000
 WIDE = pb.Configuration(causal_history_size=12)
-"""A configuration with longer causal histories, which show more of the log."""
+"""A configuration with longer causal histories than the default, so that they show more of the log."""
 QUICK_RESENDS = pb.Configuration(resend_unacknowledged_ms=30_000)
 
 

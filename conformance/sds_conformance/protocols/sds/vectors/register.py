@@ -1,4 +1,4 @@
-"""The register of the groups of SDS, with the revisions of their builders."""
+"""The register of the groups of golden vectors of SDS, with the revisions for which each group is built."""
 
 from __future__ import annotations
 

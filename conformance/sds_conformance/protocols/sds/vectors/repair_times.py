@@ -64,7 +64,7 @@ def t_resp(revision: Revision) -> list[Vector]:
             for number, message in enumerate(_MESSAGES):
                 sender = _PARTICIPANTS[(who + 1 + number) % len(_PARTICIPANTS)]
                 offset = t_resp_offset(profile, participant, sender, message, T_MAX)
-                # The offset is computed a second time, because the reduction modulo T_max is often wrong.
+                # Compute the offset again by the formula: the reduction modulo T_max is a common mistake in code.
                 assert offset == profile.distance(participant, sender) * profile.hash(message) % T_MAX
                 flags = ["Author"] if participant == sender else ["Exact", "Product"]
                 fields = _response(profile.name, participant, sender, message, T_MAX)

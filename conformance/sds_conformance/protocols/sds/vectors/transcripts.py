@@ -20,7 +20,7 @@ from .conversations.recording import record
 from .register import EVERY, group
 
 REGISTERED = (_checks, _scenarios)
-"""The packages whose import fills the registers. Checks name the further requirements of a scenario."""
+"""The packages whose import fills the registers of scenarios and of checks."""
 
 NOTES = {
     "Derived": Note(
@@ -78,7 +78,7 @@ CHOSEN: dict[str, tuple[str, ...]] = {
 """Scenarios by topic: short ones with one participant."""
 
 _ONLY_SDS = {"transport-hints", "clock-steps-back", "a-sync-with-the-id-of-the-missing"}
-"""Scenarios that the proposal does not have: hints, timestamps that follow the time, sync messages with any ID."""
+"""Scenarios that need what the proposal lacks: hints, timestamps that follow the time, sync messages with any ID."""
 OF_THE_PROPOSAL: dict[str, tuple[str, ...]] = {
     **{
         topic: tuple(name for name in names if name not in _ONLY_SDS)
@@ -102,7 +102,7 @@ COMMENTS: dict[str, str] = json.loads((Path(__file__).parent / "conversations" /
 
 @group("transcripts", "transcript", "Conversations of one participant, step by step.", NOTES, EVERY)
 def transcripts(revision: Revision) -> list[Vector]:
-    """Every chosen scenario, as it is played under a revision."""
+    """Build a transcript of each scenario in `CHOSEN` or, for the proposal, in `OF_THE_PROPOSAL`."""
     chosen = CHOSEN if revision.repairs else OF_THE_PROPOSAL
     return [_transcript(topic, name, revision.name) for topic, names in chosen.items() for name in names]
 

@@ -33,7 +33,6 @@ class AckTracker:
         filter or a message that may be ignored.
         """
         self.evidence_by_id: defaultdict[str, AckEvidence] = defaultdict(AckEvidence)
-        """The evidence by message ID."""
         self.refused_mentions: list[Mention] = []
         """The mentions of own messages in the causal histories and filters of refused messages, which acknowledge
         nothing.

@@ -89,7 +89,7 @@ class ChannelView:
         self.views_in_channel: list[ChannelView] = [self]
         """The views of all participants under test in the channel."""
         self.terms = repair_terms(trace.declaration, party)
-        """The SDS-R settings in use."""
+        """The SDS-R settings that the participant uses."""
         self._buffered: dict[str, Received] = {}
         self._own: dict[str, Sent] = {}
         self._last_broadcast: dict[str, Step] = {}

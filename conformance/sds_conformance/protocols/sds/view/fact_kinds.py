@@ -39,14 +39,14 @@ def _has_missing_or_requested(view: ChannelView) -> tuple[bool, bool]:
 
 
 PRESENT: dict[str, Callable[[ChannelView], object]] = {
-    # Sent messages.
+    # Kinds of messages that the participant sent.
     "sent": lambda view: view.sent,
     "syncs": lambda view: view.syncs,
     "ephemerals": lambda view: view.ephemerals,
     "outgoing": lambda view: view.sent or view.syncs,
     "spoke": lambda view: view.sent or view.ephemerals,
     "copies": lambda view: view.copies,
-    # Received messages.
+    # Kinds of messages that arrived, and what they reveal or request.
     "arrived": lambda view: view.received or view.refused,
     "received": lambda view: view.received,
     "refused": lambda view: view.refused,
@@ -58,16 +58,16 @@ PRESENT: dict[str, Callable[[ChannelView], object]] = {
     "came-elsewhere": lambda view: view.received_elsewhere,
     "missing": lambda view: view.repair.missing,
     "asked": lambda view: view.repair.asked,
-    # Items of all participants in the channel.
+    # Missing and requested messages of any participant in the channel.
     "missing-anywhere": lambda view: _has_missing_or_requested(view.views_in_channel[0])[0],
     "asked-anywhere": lambda view: _has_missing_or_requested(view.views_in_channel[0])[1],
-    # Messages that the participant sent or that arrived at it.
+    # Kinds of messages that the participant sent or received.
     "any-sync": lambda view: view.syncs or Kind.SYNC.value in _arrived_kinds(view),
     "unlogged": lambda view: (
         view.syncs or view.ephemerals or not _arrived_kinds(view).isdisjoint(("sync", "ephemeral", "own"))
     ),
     "any-ephemeral": lambda view: view.ephemerals or Kind.EPHEMERAL.value in _arrived_kinds(view),
-    # Signals and states.
+    # Signals, shown states and the expected log.
     "delivered": lambda view: view.delivered,
     "acks": lambda view: view.acks,
     "mentions": lambda view: view.mentions,
@@ -76,7 +76,7 @@ PRESENT: dict[str, Callable[[ChannelView], object]] = {
     "ticks": lambda view: view.ticks,
     "log-of-two": lambda view: len(view.log) > 1,
     "ties": lambda view: any(first.lamport == second.lamport for first, second in pairwise(view.log)),
-    # Settings of the channel.
+    # Settings, and parts of a state that the implementation shows.
     "sds-r": lambda view: view.terms.on,
     "no-sds-r": lambda view: not view.terms.on,
     "channels": lambda view: len(view.party.channels) > 1,

@@ -14,8 +14,8 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, BloomParameters, BloomProfile, ForeignFilterError
 
 ENOUGH = 4
-"""Minimum number of IDs. A filter holds so many IDs by chance only with a negligible probability, because the rate of
-false positives is 0.1 % to 1 %.
+"""If a filter holds this number of IDs, it is not by chance: the probability is negligible, because the rate of false
+positives is 0.1 % to 1 %.
 """
 
 Membership = Callable[[str], bool | None]

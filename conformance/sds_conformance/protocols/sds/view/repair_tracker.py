@@ -84,7 +84,7 @@ class RequestedMessage:
 
     message_id: str
     entry: HistoryEntry
-    """The entry of the first repair request."""
+    """The entry that names the requested message in the first repair request."""
     received: Received
     """The first message with a repair request for the requested message."""
     own: bool
@@ -190,7 +190,7 @@ class RepairTracker:
 
     def find_renamed(self, message: Message) -> RequestedMessage | None:
         """The pending request that a broadcast answers with the requested message under another ID; None unless exactly
-        one fits.
+        one pending request fits.
         """
         if message.message_id in self._asked:
             return None

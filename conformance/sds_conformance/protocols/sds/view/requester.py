@@ -357,7 +357,7 @@ class Requester:
         return None
 
     def last_if_both_kinds(self, carriers: list[tuple[Sent, bool]]) -> Sent | None:
-        """The last of the messages that had to carry a request, if both content and sync messages had to; else None.
+        """The last of the messages that had to carry a request, if there are both content and sync messages; else None.
 
         Content messages are enough if the implementation sends no sync messages.
         """

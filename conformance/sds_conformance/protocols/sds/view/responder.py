@@ -230,8 +230,8 @@ def ticks_with_room(view: ChannelView) -> frozenset[int]:
 def slack_ms(view: ChannelView) -> int:
     """The tolerance of T_resp, in milliseconds (AMB-05).
 
-    It is the declared error of the clock if T_resp is known in milliseconds: not all shown times are whole seconds, or
-    no time is shown and the hash is known. Otherwise it is one second.
+    It is the declared error of the clock if T_resp is known in milliseconds: a shown time is not a whole second, or no
+    time is shown and the hash is known. Otherwise it is one second.
     """
     states = (observed.state for observed in view.observed if observed.state.HasField("incoming_repairs"))
     due = [entry.due_ms for state in states for entry in state.incoming_repairs.entries]

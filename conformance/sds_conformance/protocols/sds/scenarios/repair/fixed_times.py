@@ -40,7 +40,7 @@ def the_same_requester_asks_again(script: Script, alice: Part, bob: Peer, carol:
     since = script.mark()
     requests = [carol.content(script.now, requests=signed(message)) for message in messages]
     alice.given(*requests).observe()
-    # The ticks are long enough to see whether a request postponed a response, and too short to miss the response.
+    # A fifth of T_max: long enough that a postponed response is noticed, and so short that most are still pending.
     tick_every(alice, T_MAX // FINE, times=FINE // 5)
     alice.receive_unanswered(since, *requests[::2])
     alice.receive_unanswered(

@@ -28,7 +28,7 @@ def authors_in_many_groups(script: Script, bob: Peer, carol: Peer) -> None:
     for groups in MANY_GROUPS:
         alice = grouped(script, groups)
         own = [alice.send() for _ in range(8)]
-        alice.receive(bob.content(script.now, *signed(*own)))  # acknowledges the own messages
+        alice.receive(bob.content(script.now, *signed(*own)))  # this message acknowledges the own messages
         request_messages(carol, alice, *own)
         wait_for_responses(alice)
 
@@ -42,7 +42,7 @@ def own_messages_beside_those_of_others(script: Script, bob: Peer, carol: Peer) 
     for groups in (1, 8):
         alice = grouped(script, groups)
         first, last = alice.send(), alice.send()
-        alice.receive(bob.content(script.now, *signed(first, last)))  # acknowledges the own messages
+        alice.receive(bob.content(script.now, *signed(first, last)))  # this message acknowledges the own messages
         others = one_of_each(alice, 6)
         request_messages(carol, alice, first, *others[:3])
         request_messages(carol, alice, *others[3:], last)

@@ -25,7 +25,7 @@ AUTHORS = 12
 
 @scenario("R-TREQ-01", "R-TREQ-03", "R-SEND-02", needs=NEEDED, long=True)
 def t_max_of_months_for_requests(script: Script, bob: Peer) -> None:
-    """200 messages are missing; sync messages are sent around T_min and later. T_max is an hour to two months."""
+    """200 messages are missing; sync messages are sent from just before T_min on. T_max is an hour to two months."""
     # The specification recommends no such times, and an implementation may refuse them.
     for number, t_max_ms in enumerate(APART_MS):
         asked = pb.Configuration(t_max_ms=t_max_ms, max_repair_requests=AT_ONCE)

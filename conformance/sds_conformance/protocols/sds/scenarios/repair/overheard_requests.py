@@ -199,7 +199,7 @@ def nobody_answers_the_others(script: Script, alice: Part, bob: Peer, carol: Pee
 
 
 def _ask_again(alice: Part) -> None:
-    """Send messages before a new request for the missing message can be due, and after that request must be due."""
+    """Send one message before a new request can be due, and more messages when the new request must be due."""
     send_either(alice.after(1_000), content=False)
     send_either(alice.after(T_MAX - 1_000), content=False)
     send_both_kinds(alice, 1_000, content_first=True)

@@ -134,7 +134,7 @@ def named_again_and_again(script: Script, alice: Part, bob: Peer, carol: Peer) -
         alice.after(T_MAX // 12).receive((carol if number % 2 else bob).content(script.now, *signed(lost)))
         if number % 3 == 0:
             alice.observe()
-    # Exactly at T_max, and a second later.
+    # Send at T_max, and a second after it.
     send_both_kinds(alice, greatest(0, T_MAX - T_MAX // 12 * 12), 1_000, content_first=True)
     deliver_and_settle(alice.after(1_000), lost)
     (once,) = lose_messages(alice, bob)

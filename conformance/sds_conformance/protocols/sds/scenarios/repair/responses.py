@@ -81,7 +81,7 @@ def asked_for_what_it_has(script: Script, alice: Part, bob: Peer, dave: Peer, ca
 
 @repair_scenario("R-RECV-12", "R-RECV-09")
 def asked_for_several_at_once(script: Script, alice: Part, bob: Peer, carol: Peer, frank: Peer) -> None:
-    """One message requests known and unknown messages, with and without author, and another one a single message."""
+    """One message requests known and unknown messages, with and without author; another requests a single message."""
     # The IDs are those of the released transcript.
     first, second, third = deliver_messages(alice, bob, 3, ("bob-2", "bob-3", "bob-4"))
     unknown = entry("never-sent", sender="erin")

@@ -60,7 +60,10 @@ def many_missing_at_once(script: Script, alice: Part, bob: Peer) -> None:
 
 
 def _miss_the_same(script: Script, bob: Peer, count: int, asked: pb.Configuration | None = None) -> None:
-    """Twenty participants miss the same messages of Bob."""
+    """Let twenty participants miss the same ``count`` messages of Bob, and let them reveal their T_req.
+
+    ``asked`` is the requested configuration of the participants.
+    """
     lost, revealing = _write_lost(script, bob, count)
     crowd = [open_with_repairs(script, scattered("alice", number), asked) for number in range(CROWD)]
     for part in crowd:
@@ -70,7 +73,7 @@ def _miss_the_same(script: Script, bob: Peer, count: int, asked: pb.Configuratio
 
 @scenario("R-TREQ-02", "R-TREQ-03", "R-TREQ-04", long=True)
 def a_crowd_misses_the_same(script: Script, bob: Peer) -> None:
-    """Twenty participants miss the same fifty messages, a thousand times in all."""
+    """Twenty participants miss the same fifty messages, so a thousand values of T_req can be measured."""
     _miss_the_same(script, bob, MANY, pb.Configuration(max_repair_requests=MANY))
 
 

@@ -87,7 +87,7 @@ def record(scenario: Scenario, revision: str) -> dict[str, Any]:
 
 
 class _Recorder:
-    """Converts a trace to steps."""
+    """Converts the trace of a scenario to the steps of a transcript."""
 
     def __init__(self, stage: RecordingStage, party: Party) -> None:
         self._stage = stage

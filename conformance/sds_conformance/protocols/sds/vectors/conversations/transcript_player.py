@@ -22,7 +22,7 @@ from .recording import format_timestamp, lamport_base, parse_timestamp
 
 Seen = dict[str, Any]
 UNREAD = "unread"
-"""Stands in a result for the IDs in a filter that the suite cannot read."""
+"""Placeholder in a result for the IDs of a filter that the suite cannot read."""
 
 STATES = {
     pb.ACK_STATE_UNACKNOWLEDGED: "unacknowledged",

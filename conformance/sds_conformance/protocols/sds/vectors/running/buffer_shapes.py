@@ -165,7 +165,7 @@ def ask_repair_buffers(subject: SdsSubject, vector: Vector) -> VectorResult:
             "outgoing": _list_entries(state.outgoing_repairs.entries, base_ms, exact),
             "incoming": _list_entries(state.incoming_repairs.entries, base_ms, exact),
         }
-        # An outcome with "after" is legal only if the outcome of the previous step has one of these numbers.
+        # "after" lists outcomes of the previous step: this outcome is legal only if one of them was seen.
         legal = [outcome for outcome in step["outcomes"] if before in outcome.get("after", (before,))]
         found = judge_outcome(seen, legal, lambda s, o: s == _expected_entries(o, profile, exact))  # noqa: B023
         answers.append(_add_step_number(number, found))

@@ -54,7 +54,7 @@ def ask_transcript(subject: SdsSubject, vector: Vector) -> VectorResult:
     if not played:
         raise VectorSkippedError("no step of the transcript can be played")
     if not unlisted and lacking:
-        # An outcome with a missing part neither fails nor passes.
+        # If the state lacks a part of the listed outcome, the transcript neither passes nor fails.
         return VectorResult(
             Status.ACCEPTABLE, reason=f"declares observe, and its state does not show {', '.join(lacking)}"
         )

@@ -33,7 +33,7 @@ def _open_with_size(subject: SdsSubject, vector: Vector) -> Actor | None:
 
 def build_by_participant(subject: SdsSubject, vector: Vector) -> tuple[bytes, list[str]] | None:
     """The filter of a participant that received messages with the IDs of the vector, and the IDs of own messages that
-    the filter may hold as well. None if the participant cannot be opened, refuses a message or sends none.
+    the filter may hold as well. None if the participant cannot be opened, refuses a message, or sends no message.
     """
     actor = _open_with_size(subject, vector)
     if actor is None:

@@ -24,7 +24,8 @@ RunOperation = Callable[[SdsSubject, Actor, str, int | None], dict[str, Any]]
 def ask_counting(subject: SdsSubject, vector: Vector, run_operation: RunOperation) -> VectorResult:
     """Bring the local timestamp to the value of the vector, run the operation, and compare the new timestamp.
 
-    An implementation that counts in larger steps reaches another value; then all expected values are shifted.
+    An implementation that counts in larger steps reaches a larger value. All expected values are then larger by the
+    same difference.
     """
     local = int(vector["local"])
     stage = subject.stage(vector["id"])

@@ -18,8 +18,8 @@ T_MAX = 240_000
 VALUES = 6
 """Number of values of the varied ID."""
 CHOICES = 4
-"""Number of choices of the IDs that are not varied. With one choice, all results may be equal because a factor of the
-product is 0 modulo the window.
+"""Number of choices of the IDs that are not varied. With one choice, all results may be equal by chance, with a
+legal hash: T_resp is a product modulo T_max, and one factor may be 0.
 """
 GROUPS = (3, 5, 7, 11)
 PAIRS = 24
@@ -31,7 +31,7 @@ ARGUMENTS = {"t-req": ("participant", "message"), "t-resp": ("participant", "sen
 FACTORS = {"participant": 7, "sender": 11, "message": 13}
 
 Ids = dict[str, str]
-"""IDs of participant, sender and message."""
+"""Maps ``participant``, ``sender`` and ``message`` to an ID."""
 
 
 def find_ignored_argument(subject: SdsSubject, function: str) -> str:

@@ -216,7 +216,7 @@ def _matches_next_timestamp(seen: dict[str, Any], outcome: dict[str, Any], now_m
 
 
 def ask_log_order(subject: SdsSubject, vector: Vector) -> VectorResult:
-    """Deliver the messages, and compare the log."""
+    """Deliver the messages of the vector, and compare the log with the legal outcomes."""
     arrivals = vector["arrivals"]
     actor = _open_and_deliver(subject, vector, len(arrivals) + 1)
     if isinstance(actor, VectorResult):
@@ -241,7 +241,7 @@ def ask_log_order(subject: SdsSubject, vector: Vector) -> VectorResult:
 
 
 def ask_causal_history(subject: SdsSubject, vector: Vector) -> VectorResult:
-    """Deliver the messages, and compare the causal history of the next message."""
+    """Deliver the messages of the vector, and compare the next own message's causal history with the legal outcomes."""
     actor = _open_and_deliver(subject, vector, vector["size"])
     if isinstance(actor, VectorResult):
         return actor
@@ -279,7 +279,10 @@ def _require_one_direction(
 
 
 def _open_and_deliver(subject: SdsSubject, vector: Vector, size: int) -> Actor | VectorResult:
-    """Open a participant and deliver the messages to it."""
+    """Open a participant whose causal histories have ``size`` entries, and deliver the messages of the vector to it.
+
+    Returns a failure if it refuses one of them.
+    """
     stage = subject.stage(vector["id"])
     timestamps = [int(arrival["lamport_timestamp"]) for arrival in vector["arrivals"]]
     subject.need_lamport(stage.now_ms, *timestamps)

@@ -52,7 +52,9 @@ def ask_hash(subject: SdsSubject, vector: Vector) -> VectorResult:
     expected = [value % modulus for modulus in MODULI]
     if seen == expected:
         return VectorResult(Status.PASS)
-    return VectorResult(Status.FAIL, f"{value}: remainders {expected} by {list(MODULI)}", f"{seen}")
+    return VectorResult(
+        Status.FAIL, f"the hash {value}, with the remainders {expected} modulo {list(MODULI)}", f"the remainders {seen}"
+    )
 
 
 def ask_repair_times(subject: SdsSubject, vector: Vector) -> VectorResult:
@@ -96,7 +98,7 @@ def _ask_for_t_req(subject: SdsSubject, vector: Vector) -> VectorResult:
 
 
 def _ask_for_t_resp(subject: SdsSubject, vector: Vector) -> VectorResult:
-    # T_min is not 0, because the test would not detect a T_resp that depends on T_min.
+    # With a T_min of 0, the test would not detect a T_resp that wrongly depends on T_min.
     t_min_ms = vector["t_max_ms"] // 4
     offsets = _ask_for_offsets(subject, vector, t_min_ms=t_min_ms, t_max_ms=0, num_response_groups=1)
     return _judge_offset(vector, offsets, "t_resp_ms")
